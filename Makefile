@@ -1,0 +1,64 @@
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+
+PORT ?= 8080
+DEMO ?= demo
+
+.PHONY: help demo test install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
+help:  ## what can be made
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq python3-venv; \
+	  else echo "Virtual environments need: sudo apt-get install python3-venv"; exit 1; fi; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.test-installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[test]'
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "Installing into $(VENV) ..."
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e .
+	@touch $@
+
+demo: $(VENV)/.installed  ## a small training with every kind of value, and the server on what it wrote
+	$(BIN)/python examples/demo.py --out $(DEMO)
+	$(BIN)/mindinsight start --foreground --summary-base-dir $(DEMO) --port $(PORT)
+
+install: $(VENV)/.test-installed  ## virtual environment with everything the tests need
+
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq chromium; \
+	  else echo "The tests of pages need a browser: sudo apt-get install chromium"; exit 1; fi; }
+
+test: $(VENV)/.test-installed chromium  ## every test, linter and type check
+	$(BIN)/ruff check .
+	$(BIN)/mypy server writer proto web
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+proto:  ## regenerate the protobuf code
+	bash proto/generate.sh
+
+screenshots: $(VENV)/.test-installed chromium  ## every page in both themes, widths and languages, into .screenshots
+	$(BIN)/python tests/pages/screenshots.py
+
+benchmarks: $(VENV)/.test-installed  ## our figures beside those of the peers
+	$(BIN)/python -m benchmarks
+
+interop:  ## the writer inside real PyTorch, JAX and MindSpore, its files in real MindInsight (downloads 3 GB)
+	bash tests/interop/frameworks.sh
+
+interop-v1: $(VENV)/.test-installed chromium  ## the v1 interface beside real MindInsight 2.3.1, answer by answer, and its pages over ours (downloads 200 MB)
+	$(BIN)/python tests/interop/v1_difference.py
+	$(BIN)/python tests/interop/v1_pages.py
+
+interop-openapi: $(VENV)/.test-installed  ## both interfaces against their own descriptions, with schemathesis
+	$(BIN)/python tests/interop/openapi.py
