@@ -1,0 +1,1 @@
+"""The wire format: what is on disk, and nothing else."""

@@ -1,0 +1,45 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class LazyEvent(_message.Message):
+    __slots__ = ("wall_time", "step", "version", "graph_def", "summary", "explain")
+    WALL_TIME_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    GRAPH_DEF_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    wall_time: float
+    step: int
+    version: str
+    graph_def: bytes
+    summary: LazySummary
+    explain: bytes
+    def __init__(self, wall_time: _Optional[float] = ..., step: _Optional[int] = ..., version: _Optional[str] = ..., graph_def: _Optional[bytes] = ..., summary: _Optional[_Union[LazySummary, _Mapping]] = ..., explain: _Optional[bytes] = ...) -> None: ...
+
+class LazySummary(_message.Message):
+    __slots__ = ("value",)
+    class Value(_message.Message):
+        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "exact_scalar")
+        TAG_FIELD_NUMBER: _ClassVar[int]
+        SCALAR_VALUE_FIELD_NUMBER: _ClassVar[int]
+        IMAGE_FIELD_NUMBER: _ClassVar[int]
+        TENSOR_FIELD_NUMBER: _ClassVar[int]
+        HISTOGRAM_FIELD_NUMBER: _ClassVar[int]
+        LOSS_LANDSCAPE_FIELD_NUMBER: _ClassVar[int]
+        EXACT_SCALAR_FIELD_NUMBER: _ClassVar[int]
+        tag: bytes
+        scalar_value: float
+        image: bytes
+        tensor: bytes
+        histogram: bytes
+        loss_landscape: bytes
+        exact_scalar: float
+        def __init__(self, tag: _Optional[bytes] = ..., scalar_value: _Optional[float] = ..., image: _Optional[bytes] = ..., tensor: _Optional[bytes] = ..., histogram: _Optional[bytes] = ..., loss_landscape: _Optional[bytes] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    value: _containers.RepeatedCompositeFieldContainer[LazySummary.Value]
+    def __init__(self, value: _Optional[_Iterable[_Union[LazySummary.Value, _Mapping]]] = ...) -> None: ...
