@@ -1,0 +1,120 @@
+"""What runs inside a training loop: records values into event files."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from mindinsight.writer.callbacks import (
+        Callback,
+        CallbackList,
+        CheckpointConfig,
+        KeepBest,
+        LossMonitor,
+        ModelCheckpoint,
+        RunArguments,
+        RunContext,
+        StopAfterTime,
+        TimeMonitor,
+    )
+    from mindinsight.writer.collector import SummaryCollector
+    from mindinsight.writer.dump import Dump
+    from mindinsight.writer.gradients import record_gradients
+    from mindinsight.writer.graph import GraphBuilder, graph_of
+    from mindinsight.writer.landscape import SummaryLandscape
+    from mindinsight.writer.metrics import (
+        F1,
+        Accuracy,
+        Fbeta,
+        Loss,
+        Metric,
+        Precision,
+        Recall,
+    )
+    from mindinsight.writer.operators import (
+        HistogramSummary,
+        ImageSummary,
+        ScalarSummary,
+        TensorSummary,
+    )
+    from mindinsight.writer.printing import Print
+    from mindinsight.writer.record import SummaryRecord
+    from mindinsight.writer.recorder import RunningDataRecorder
+
+# Public name -> its module. Looked up when used: a loop that records scalars does not load the rest.
+_HOMES: Final = {
+    "Accuracy": "metrics",
+    "Callback": "callbacks",
+    "CallbackList": "callbacks",
+    "CheckpointConfig": "callbacks",
+    "Dump": "dump",
+    "F1": "metrics",
+    "Fbeta": "metrics",
+    "GraphBuilder": "graph",
+    "HistogramSummary": "operators",
+    "ImageSummary": "operators",
+    "KeepBest": "callbacks",
+    "Loss": "metrics",
+    "LossMonitor": "callbacks",
+    "Metric": "metrics",
+    "ModelCheckpoint": "callbacks",
+    "Precision": "metrics",
+    "Print": "printing",
+    "Recall": "metrics",
+    "RunArguments": "callbacks",
+    "RunContext": "callbacks",
+    "RunningDataRecorder": "recorder",
+    "ScalarSummary": "operators",
+    "StopAfterTime": "callbacks",
+    "SummaryCollector": "collector",
+    "SummaryLandscape": "landscape",
+    "SummaryRecord": "record",
+    "TensorSummary": "operators",
+    "TimeMonitor": "callbacks",
+    "graph_of": "graph",
+    "record_gradients": "gradients",
+}
+
+__all__ = [
+    "F1",
+    "Accuracy",
+    "Callback",
+    "CallbackList",
+    "CheckpointConfig",
+    "Dump",
+    "Fbeta",
+    "GraphBuilder",
+    "HistogramSummary",
+    "ImageSummary",
+    "KeepBest",
+    "Loss",
+    "LossMonitor",
+    "Metric",
+    "ModelCheckpoint",
+    "Precision",
+    "Print",
+    "Recall",
+    "RunArguments",
+    "RunContext",
+    "RunningDataRecorder",
+    "ScalarSummary",
+    "StopAfterTime",
+    "SummaryCollector",
+    "SummaryLandscape",
+    "SummaryRecord",
+    "TensorSummary",
+    "TimeMonitor",
+    "graph_of",
+    "record_gradients",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,101 @@
+"""Callbacks that print how a training goes, and end one that cannot succeed any more."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mindinsight.writer.callbacks.base import Callback
+from mindinsight.writer.callbacks.loss import loss_of, position
+
+if TYPE_CHECKING:
+    from mindinsight.writer.callbacks.context import RunContext
+
+
+class LossMonitor(Callback):
+    """Prints ``epoch: 1 step: 2, loss is 0.25`` every ``per_print_times`` steps; 0 prints nothing.
+
+    A loss that is NaN or infinite raises ValueError at the end of its step, printed or not, and so ends
+    the training. After an evaluation inside ``fit`` its metrics are printed at the end of the epoch.
+    Raises ValueError unless ``per_print_times`` is an int of at least 0.
+    """
+
+    def __init__(self, per_print_times: int = 1) -> None:
+        if not isinstance(per_print_times, int) or isinstance(per_print_times, bool) or per_print_times < 0:
+            raise ValueError(f"per_print_times must be an int of at least 0, got {per_print_times!r}")
+        self._every = per_print_times
+        self._printed = 0
+
+    def step_end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        epoch, step = position(arguments)
+        loss = loss_of(arguments.get("net_outputs"))
+        if not math.isfinite(loss):
+            raise ValueError(f"epoch: {epoch} step: {step}, the loss is {loss}: the training ends here")
+        if self._is_due(int(arguments.get("cur_step_num", step))):
+            print(f"epoch: {epoch} step: {step}, loss is {loss}", flush=True)
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        super().on_train_epoch_end(run_context)
+        arguments = run_context.original_args()
+        if arguments.get("metrics"):
+            epoch, _ = position(arguments)
+            print(f"Eval result: epoch {epoch}, metrics: {arguments['metrics']}", flush=True)
+
+    def _is_due(self, step: int) -> bool:
+        if self._every == 0:
+            return False
+        if step <= self._printed:  # the loop went back, after a restart or to evaluate
+            self._printed = step - 1 - (step - 1) % self._every
+        if step - self._printed < self._every:
+            return False
+        self._printed = step
+        return True
+
+
+class TimeMonitor(Callback):
+    """Prints after each epoch how long it took: ``Train epoch time: 2569.210 ms, per step time: ...``.
+
+    The number of steps is the loop's ``batch_num``, else ``data_size``, else the steps counted. With
+    ``data_time`` the mean time spent between two steps, waiting for data, is added to the line.
+    Raises ValueError unless ``data_size`` is None or an int above 0.
+    """
+
+    def __init__(
+        self,
+        data_size: int | None = None,
+        data_time: bool = False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        if data_size is not None and (not isinstance(data_size, int) or data_size <= 0):
+            raise ValueError(f"data_size must be an int above 0, got {data_size!r}")
+        self.data_size = data_size
+        self._data_time = data_time
+        self._clock = clock
+        self._epoch_start = self._step_end = clock()
+        self._waited = 0.0
+        self._steps = 0
+
+    def epoch_begin(self, run_context: RunContext) -> None:
+        self._epoch_start = self._step_end = self._clock()
+        self._waited = 0.0
+        self._steps = 0
+
+    def step_begin(self, run_context: RunContext) -> None:
+        self._waited += self._clock() - self._step_end
+
+    def step_end(self, run_context: RunContext) -> None:
+        self._step_end = self._clock()
+        self._steps += 1
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        took = 1000 * (self._clock() - self._epoch_start)
+        steps = arguments.get("batch_num") or self.data_size or max(self._steps, 1)
+        line = f"{str(arguments.get('mode', 'train')).title()} epoch time: {took:5.3f} ms"
+        line += f", per step time: {took / steps:5.3f} ms"
+        if self._data_time:
+            line += f" (data time: {1000 * self._waited / steps:5.3f} ms)"
+        print(line, flush=True)

@@ -1,0 +1,166 @@
+"""What a collector was asked to collect, checked: the rules and the exceptions are MindSpore's."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+_log: Final = logging.getLogger(__name__)
+_SIZES: Final = (3, 256)  # points along one side of a landscape
+_LONGEST_CONFIG: Final = 100_000  # characters
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """How the loss around the way of the weights is to be shown."""
+
+    landscape_size: int = 40  # points along one side
+    unit: str = "step"  # or epoch: what the numbers of ``intervals`` count
+    num_samples: int = 2048
+    create_landscape: Mapping[str, bool] | None = None  # train: one for each interval; result: one of the end
+    intervals: tuple[tuple[int, ...], ...] = ()  # each a landscape; weights are saved at each number
+
+    def parts(self) -> dict[str, bool]:
+        """Which landscapes to make."""
+        return dict(self.create_landscape or {"train": True, "result": False})
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One field for each key of ``collect_specified_data``."""
+
+    collect_metric: bool = True
+    collect_graph: bool = True
+    collect_train_lineage: bool = True
+    collect_eval_lineage: bool = True
+    collect_input_data: bool = True
+    collect_dataset_graph: bool = True
+    histogram_regular: str | None = None  # None: the first five parameters
+    collect_landscape: Landscape | None = None
+    histograms: bool = True  # False when defaults are off and histogram_regular was not given
+
+
+def wanted(specified: Any, keep_defaults: Any) -> Wanted:
+    """What ``collect_specified_data`` and ``keep_default_action`` mean together.
+
+    Unlike MindSpore's, this collector saves no weights for a landscape unless ``collect_landscape`` is given.
+    Raises TypeError and ValueError as ``SummaryCollector`` does.
+    """
+    if not isinstance(keep_defaults, bool):
+        raise TypeError(f"keep_default_action must be a bool, got {type(keep_defaults).__name__}")
+    if specified is None:
+        specified = {}
+    if not isinstance(specified, Mapping):
+        raise TypeError(f"collect_specified_data must be a dict or None, got {type(specified).__name__}")
+    known = [field.name for field in fields(Wanted) if field.name != "histograms"]
+    unknown = [key for key in specified if key not in known]
+    if unknown:
+        raise ValueError(f"collect_specified_data has unknown keys {unknown}; known are {', '.join(known)}")
+    chosen: dict[str, Any] = dict.fromkeys(known[:-2], keep_defaults)
+    chosen |= {name: _switch(name, specified[name]) for name in known[:-2] if name in specified}
+    return Wanted(
+        **chosen,
+        histogram_regular=_pattern(specified.get("histogram_regular")),
+        collect_landscape=landscape(specified.get("collect_landscape")),
+        histograms=keep_defaults or "histogram_regular" in specified,
+    )
+
+
+def landscape(given: Any) -> Landscape | None:
+    """The settings of ``collect_landscape``; None when it is empty."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"collect_landscape must be a dict or None, got {type(given).__name__}")
+    if not given:
+        return None
+    known = [field.name for field in fields(Landscape)]
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise ValueError(f"collect_landscape has unknown keys {unknown}; known are {', '.join(known)}")
+    settings = Landscape(**{**given, "intervals": _intervals(given.get("intervals"))})
+    _check(settings)
+    return settings
+
+
+def frequency(value: Any, argument: str) -> int:
+    """``value`` if it is an int above zero."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{argument} must be an int, got {type(value).__name__}")
+    if value <= 0:
+        raise ValueError(f"{argument} must be above zero, got {value}")
+    return value
+
+
+def optional_frequency(value: Any, argument: str) -> int | None:
+    """``value`` if it is None or an int above zero."""
+    return None if value is None else frequency(value, argument)
+
+
+def custom_lineage(given: Any, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """``custom_lineage_data`` over what MINDINSIGHT_HYPER_CONFIG, a JSON object, has under that name."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"custom_lineage_data must be a dict or None, got {type(given).__name__}")
+    facts = {**_hyper_config(environment.get("MINDINSIGHT_HYPER_CONFIG", "")), **(given or {})}
+    for name, value in facts.items():
+        if not isinstance(name, str) or not isinstance(value, (int, float, str)):
+            raise TypeError(f"custom_lineage_data takes numbers and text by name, got {name!r}: {value!r}")
+    return facts
+
+
+def _hyper_config(text: str) -> Mapping[str, Any]:
+    if not text:
+        return {}
+    try:
+        config = json.loads(text) if len(text) <= _LONGEST_CONFIG else None
+    except json.JSONDecodeError:
+        config = None
+    facts = config.get("custom_lineage_data", {}) if isinstance(config, dict) else None
+    if not isinstance(facts, dict):
+        _log.warning("MINDINSIGHT_HYPER_CONFIG is no JSON object of at most %d characters", _LONGEST_CONFIG)
+        return {}
+    return facts
+
+
+def _switch(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be a bool, got {type(value).__name__}")
+    return value
+
+
+def _pattern(value: Any) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"histogram_regular must be a str or None, got {type(value).__name__}")
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"histogram_regular is no regular expression: {error}") from error
+    return value
+
+
+def _intervals(given: Any) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(given, (list, tuple)) or not all(isinstance(group, (list, tuple)) for group in given):
+        raise TypeError(f"collect_landscape needs intervals, a list of lists of int, got {given!r}")
+    groups = tuple(tuple(group) for group in given)
+    if not groups or any(len(group) < 3 for group in groups):
+        raise ValueError("each of the intervals of collect_landscape needs at least 3 numbers")
+    if any(isinstance(number, bool) or not isinstance(number, int) for group in groups for number in group):
+        raise TypeError(f"the intervals of collect_landscape must be lists of int, got {given!r}")
+    return groups
+
+
+def _check(settings: Landscape) -> None:
+    for name in ("landscape_size", "num_samples"):
+        frequency(getattr(settings, name), name)
+    if not _SIZES[0] <= settings.landscape_size <= _SIZES[1]:
+        raise ValueError(f"landscape_size must be from {_SIZES[0]} to {_SIZES[1]}")
+    if settings.unit not in ("step", "epoch"):
+        raise ValueError(f"unit must be 'step' or 'epoch', got {settings.unit!r}")
+    parts = settings.parts()
+    if set(parts) != {"train", "result"} or not all(isinstance(part, bool) for part in parts.values()):
+        raise ValueError("create_landscape must give a bool for both 'train' and 'result'")

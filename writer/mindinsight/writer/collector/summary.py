@@ -1,0 +1,209 @@
+"""The callback that records what is usually wanted of a training."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from mindinsight.writer import ranks
+from mindinsight.writer.callbacks import Callback, RunContext
+from mindinsight.writer.collector import facts, kinds, options, train_facts
+from mindinsight.writer.collector.options import Wanted
+from mindinsight.writer.collector.path import WeightPath
+from mindinsight.writer.collector.schedule import Schedule, everything
+from mindinsight.writer.graph import observed_graph
+from mindinsight.writer.record import SummaryRecord
+
+_log: Final = logging.getLogger(__name__)
+
+Arguments = Mapping[str, Any]
+
+
+class SummaryCollector(Callback):
+    """Records loss, learning rate, input pictures, histograms of parameters, graph, dataset and lineage.
+
+    Give it to MindSpore's ``Model.train``, ``eval`` or ``fit``, or to a
+    :class:`~mindinsight.writer.callbacks.CallbackList` in a loop of your own. Tags: ``loss/auto``,
+    ``learning_rate/auto`` (of further parameter groups ``learning_rate_1/auto``, ...),
+    ``input_data/auto``, ``<parameter>/auto``. The first step is always collected.
+
+    Args:
+        summary_dir: directory of the run.
+        collect_freq: steps between two collections; epochs in sink mode.
+        num_process: accepted for MindSpore's sake.
+        collect_specified_data: what to collect, by key: ``collect_metric``, ``collect_graph``,
+            ``collect_train_lineage``, ``collect_eval_lineage``, ``collect_input_data``,
+            ``collect_dataset_graph`` (bools, True unless said otherwise), ``histogram_regular`` (the
+            parameters whose names match from the start; None: the first five) and ``collect_landscape``
+            (a dict with ``intervals``, ``unit``, ``landscape_size``, ``num_samples`` and
+            ``create_landscape``; weights are saved only when it is given).
+        keep_default_action: whether keys that are not given count as True.
+        custom_lineage_data: numbers and text about the run, by name.
+        collect_tensor_freq: steps between two collections of tensors of summary operators; None: at most 20
+            in all.
+        max_file_size, export_options, rank: as for SummaryRecord.
+
+    What cannot be collected in one training (an input that is no picture, an output that is no number) is
+    said once and left out from then on.
+    """
+
+    def __init__(
+        self,
+        summary_dir: str | Path,
+        collect_freq: int = 10,
+        num_process: int = 32,
+        collect_specified_data: Mapping[str, Any] | None = None,
+        keep_default_action: bool = True,
+        custom_lineage_data: Mapping[str, Any] | None = None,
+        collect_tensor_freq: int | None = None,
+        max_file_size: int | None = None,
+        export_options: Mapping[str, str | None] | None = None,
+        *,
+        rank: int | None = None,
+    ) -> None:
+        self._every = options.frequency(collect_freq, "collect_freq")
+        self._tensor_every = options.optional_frequency(collect_tensor_freq, "collect_tensor_freq")
+        options.optional_frequency(max_file_size, "max_file_size")
+        self._wanted = options.wanted(collect_specified_data, keep_default_action)
+        self._custom = options.custom_lineage(custom_lineage_data)
+        self._make_record = partial(
+            SummaryRecord, summary_dir, max_file_size=max_file_size, export_options=export_options, rank=rank
+        )
+        self._make_record().close()  # a wrong directory is an error now, not when the training starts
+        self._record: SummaryRecord | None = None
+        self._depth = 0
+        self._graph: Callable[[], bytes | None] | None = None
+        self._told_once = False
+        self._recorded: int | None = None
+        self._schedule = Schedule(self._every, self._tensor_every, None)
+        run = ranks.directory_of(Path(summary_dir), rank)
+        self._path = WeightPath(run, self._wanted.collect_landscape)
+        self._kinds = _kinds(self._wanted)
+
+    def __enter__(self) -> SummaryCollector:
+        self._depth += 1  # the evaluation inside a fit enters again
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._record is not None:
+            self._record.__exit__(kind, error, trace)  # may leave what is known of a failed run
+            self._record = None
+
+    def begin(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if arguments.get("mode") not in ("train", "eval"):
+            raise ValueError(f"mode must be 'train' or 'eval', got {arguments.get('mode')!r}")
+        self._open()
+        if arguments["mode"] == "train":
+            self._recorded = None
+            self._schedule = Schedule(self._every, self._tensor_every, _total(arguments))
+            if self._wanted.collect_graph and not self._told_once:
+                self._graph = observed_graph(arguments.get("train_network") or arguments.get("network"))
+
+    def step_end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if arguments.get("mode") != "train":
+            return
+        if self._recorded is None:
+            self._tell_once(arguments)
+            self._collect(arguments, everything)
+        elif not arguments.get("dataset_sink_mode"):
+            self._collect(arguments, self._schedule.plugins_at(_step(arguments)))
+        self._path.step(arguments)
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if arguments.get("mode") != "train":
+            return
+        if arguments.get("dataset_sink_mode") and self._recorded != _step(arguments):
+            self._collect(arguments, self._schedule.plugins_at(int(arguments.get("cur_epoch_num", 1))))
+        if arguments.get("metrics") and self._wanted.collect_eval_lineage:
+            # MindSpore's fit evaluates before the end of the epoch and passes over collectors while it does.
+            self._add("eval_lineage", train_facts.evaluation(arguments))
+            self._record_messages()
+        self._path.epoch(arguments)
+
+    def end(self, run_context: RunContext) -> None:
+        arguments = run_context.original_args()
+        if arguments.get("mode") == "train":
+            if self._wanted.collect_train_lineage:
+                self._add("train_lineage", train_facts.training(arguments))
+            self._path.end(arguments)
+        elif self._wanted.collect_eval_lineage:
+            self._add("eval_lineage", train_facts.evaluation(arguments))
+        self._record_messages()
+
+    def _record_messages(self) -> None:
+        """Write what was added, without the values of operators, which belong to steps."""
+        record = self._open()
+        record.set_mode("eval")
+        record.record(0)
+        record.set_mode("train")
+
+    def _open(self) -> SummaryRecord:
+        if self._record is None:
+            self._record = self._make_record()
+        return self._record
+
+    def _collect(self, arguments: Arguments, wanted: Callable[[str], bool] | None) -> None:
+        if wanted is None:
+            return
+        for kind, values in list(self._kinds.items()) if wanted("scalar") else ():
+            try:
+                for plugin, tag, value in values(arguments):
+                    self._open().add_value(plugin, tag, value)
+            except (TypeError, ValueError) as error:
+                _log.warning("%s is not collected from step %d on: %s", kind, _step(arguments), error)
+                del self._kinds[kind]
+        self._open().record(_step(arguments), plugin_filter=wanted)
+        self._recorded = _step(arguments)
+
+    def _tell_once(self, arguments: Arguments) -> None:
+        if self._told_once:
+            return
+        self._told_once = True
+        if self._graph is not None and (graph := self._graph()) is not None:
+            self._add("graph", graph)
+        if self._wanted.collect_dataset_graph:
+            pipeline = facts.dataset_facts(arguments.get("train_dataset")).pipeline
+            if pipeline:
+                self._add("dataset_graph", pipeline)
+        if self._custom:
+            self._add("custom_lineage_data", self._custom)
+
+    def _add(self, plugin: str, value: Any) -> None:
+        """What a training can do without must not stop it."""
+        try:
+            self._open().add_value(plugin, plugin, value)
+        except (TypeError, ValueError) as error:
+            _log.warning("no %s is recorded: %s", plugin.replace("_", " "), error)
+
+
+def _kinds(wanted: Wanted) -> dict[str, Callable[[Arguments], kinds.Values]]:
+    chosen: dict[str, Callable[[Arguments], kinds.Values]] = {}
+    if wanted.collect_metric:
+        chosen |= {"loss": kinds.loss, "learning rate": kinds.learning_rate}
+    if wanted.collect_input_data:
+        chosen["input data"] = kinds.input_data
+    if wanted.histograms:
+        chosen["histograms"] = partial(kinds.histograms, pattern=wanted.histogram_regular)
+    return chosen
+
+
+def _step(arguments: Arguments) -> int:
+    return int(arguments.get("cur_step_num") or 0)
+
+
+def _total(arguments: Arguments) -> int | None:
+    """Steps, in sink mode epochs, of the whole training."""
+    epochs = int(arguments.get("epoch_num") or 0)
+    batches = 1 if arguments.get("dataset_sink_mode") else int(arguments.get("batch_num") or 0)
+    return epochs * batches or None

@@ -1,0 +1,5 @@
+"""Tensors of single operators on disk, for a debugger."""
+
+from mindinsight.writer.dump.dump import Dump, DumpStep
+
+__all__ = ["Dump", "DumpStep"]

@@ -1,0 +1,126 @@
+"""Dumps from any loop, in the layout of MindSpore's synchronous dump.
+
+::
+
+    <path>/rank_0/.dump_metadata/{config,data_dump}.json
+    <path>/rank_0/<net>/<graph>/<iteration>/<Type>.<operator>.0.0.<microseconds>.output.0.DefaultFormat.Float32.npy
+    <path>/rank_0/<net>/<graph>/<iteration>/statistic.csv
+    <path>/rank_0/graphs/ms_output_trace_code_graph_<graph>.pb
+    <path>/rank_0/execution_order/*.csv
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from mindinsight.writer.arrays import HostArray, to_numpy
+from mindinsight.writer.dtype_names import camel
+from mindinsight.writer.dump.beside import Beside
+from mindinsight.writer.dump.iterations import contains
+from mindinsight.writer.dump.names import ESCAPES, file_name, operator_type
+from mindinsight.writer.dump.statistics import HEADER, cells
+from mindinsight.writer.folders import private_folder
+from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.ranks import rank_of
+
+_MODE: Final = 0o400
+
+
+class Dump:
+    """A dump that a loop writes, iteration by iteration::
+
+        dump = Dump("out/dump", net_name="MLP", iterations="0|5-9", graph=graph)
+        for number in range(10):
+            step = dump.iteration(number)
+            step.output("Default/fc1-Dense/MatMul-op0", hidden)
+            step.parameter("fc1.weight", weight)
+
+    ``iterations`` is what ``data_dump.json`` takes: "all", numbers and inclusive ranges joined by "|".
+    Others cost nothing: their steps take values and leave them. ``graph`` (a GraphBuilder or the bytes of a
+    ModelProto) gives operators their place and order. ``rank`` defaults to this process's.
+    Raises ValueError for a name or an iteration text the layout cannot have.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        net_name: str = "Net",
+        iterations: str = "all",
+        graph: GraphBuilder | bytes | None = None,
+        rank: int | None = None,
+        graph_id: int = 0,
+    ) -> None:
+        self._wanted = contains(iterations)
+        number = rank_of().number if rank is None else rank
+        root = Path(path).absolute()
+        self._beside = Beside(root / f"rank_{number}", graph_id)
+        self._beside.settings(root, net_name, iterations)
+        if graph is not None:
+            self._beside.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
+        self._folder = root / f"rank_{number}" / net_name / str(graph_id)
+        self._time = 0
+
+    def iteration(self, number: int) -> DumpStep:
+        """What the loop gives its values of this iteration to."""
+        if not self._wanted(number):
+            return DumpStep(self, None)
+        folder = private_folder(self._folder / str(number))
+        self._beside.ran(number)
+        return DumpStep(self, folder)
+
+    def next_time(self) -> int:
+        """Microseconds since 1970, a different number each time."""
+        self._time = max(self._time + 1, time.time_ns() // 1000)
+        return self._time
+
+
+class DumpStep:
+    """One iteration of a Dump; files are written at once. Made by ``Dump.iteration``."""
+
+    def __init__(self, dump: Dump, folder: Path | None) -> None:
+        self._dump = dump
+        self._folder = folder
+
+    def input(self, operator: str, value: object, slot: int = 0) -> None:
+        """What ``operator`` is given: its full name, such as "Default/fc1-Dense/MatMul-op0"."""
+        self._write(operator_type(operator), operator, "input", slot, value)
+
+    def output(self, operator: str, value: object, slot: int = 0) -> None:
+        """What ``operator`` computed. Inputs are to be given before."""
+        self._write(operator_type(operator), operator, "output", slot, value)
+
+    def parameter(self, name: str, value: object) -> None:
+        """A weight, an optimizer's state or an input of the network, after the iteration."""
+        self._write("Parameter", name, "output", 0, value)
+
+    def _write(self, kind: str, name: str, io: str, slot: int, value: object) -> None:
+        """Leave out what the layout has no place for: empty tensors."""
+        if self._folder is None:
+            return
+        host = to_numpy(value)
+        if not host.values.size:
+            return
+        if host.values.dtype.kind == "c":
+            raise TypeError(f"'{name}' holds complex numbers, for which there are no statistics")
+        stamp = self._dump.next_time()
+        fields = [kind, name.translate(ESCAPES), "0", "0", str(stamp)]
+        full = ".".join([*fields, io, str(slot), "DefaultFormat", camel(host.dtype), "npy"])
+        _save(self._folder / file_name(self._folder, full), host)
+        row = ",".join([*fields, io, str(slot), cells(host)])
+        _append(self._folder / "statistic.csv", HEADER, row + ",\n")
+
+
+def _save(path: Path, host: HostArray) -> None:
+    with path.open("wb") as file:
+        np.lib.format.write_array(file, np.asarray(host.values, order="C"), (1, 0), allow_pickle=False)
+    path.chmod(_MODE)
+
+
+def _append(path: Path, header: str, row: str) -> None:
+    new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(header + row if new else row)

@@ -1,0 +1,75 @@
+"""Events and lineage events (summary.proto, lineage.proto) as bytes, and what waits to become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy.typing as npt
+
+from mindinsight.writer import values, wire
+
+VERSION: Final = "MindSpore.Event:1"
+# Kinds that are a field of LineageEvent, by the names add_value gives them.
+LINEAGE_FIELDS: Final = {
+    "train_lineage": 6, "eval_lineage": 7, "dataset_graph": 9, "custom_lineage_data": 10,
+}  # fmt: skip
+_WALL, _STEP, _VERSION, _GRAPH, _SUMMARY = 1, 2, 3, 4, 5
+
+
+class Item(NamedTuple):
+    """One value that is more than a number."""
+
+    kind: str  # image, tensor, histogram, landscape, graph or a key of LINEAGE_FIELDS
+    tag: str
+    payload: npt.NDArray[Any] | bytes  # an array of its own, or a serialised message
+    dtype: str = ""  # name of the element type given, for arrays
+
+
+# What one call of record() leaves for the background: step, wall time (Unix seconds), scalars as
+# [tag, value, tag, value, ...], the other values, and the bytes of memory all this takes. A graph or a
+# lineage message is a job of its own with one item. A plain tuple, because making one costs the loop least.
+Job: TypeAlias = tuple[int, float, list[Any], Sequence[Item], int]
+
+
+def version_event(wall: float) -> bytes:
+    """The event that opens a summary file."""
+    return wire.double(_WALL, wall) + wire.block(_VERSION, VERSION.encode())
+
+
+def summary_event(step: int, wall: float, encoded: Iterable[bytes]) -> bytes:
+    """One event holding every ``encoded`` Summary.Value."""
+    summary = b"".join([wire.block(1, value) for value in encoded])
+    return wire.double(_WALL, wall) + wire.integer(_STEP, step) + wire.block(_SUMMARY, summary)
+
+
+def message_event(item: Item, wall: float) -> bytes:
+    """The event of a graph, or the lineage event of a lineage message."""
+    assert isinstance(item.payload, bytes)
+    return wire.double(_WALL, wall) + wire.block(LINEAGE_FIELDS.get(item.kind, _GRAPH), item.payload)
+
+
+def value(item: Item) -> bytes:
+    """``item`` as a Summary.Value."""
+    if isinstance(item.payload, bytes):
+        return values.landscape(item.tag, item.payload)
+    if item.kind == "tensor":
+        return values.tensor(item.tag, item.payload, item.dtype)
+    encode = values.image if item.kind == "image" else values.histogram
+    return encode(item.tag, item.payload)
+
+
+def is_lineage(job: Job) -> bool:
+    """True when ``job`` is a message for the lineage file."""
+    return bool(job[3]) and job[3][0].kind in LINEAGE_FIELDS
+
+
+def is_message(job: Job) -> bool:
+    """True when ``job`` is an event of its own: a graph or a lineage message."""
+    return bool(job[3]) and (job[3][0].kind == "graph" or is_lineage(job))
+
+
+def job_names(job: Job) -> list[tuple[str, int]]:
+    """Tag and step of every value in ``job``, for messages."""
+    step, _, pairs, items, _ = job
+    return [(tag, step) for tag in (*pairs[::2], *(item.tag for item in items))]

@@ -1,0 +1,113 @@
+"""Where the writer's messages go, by the variables MindSpore's logging knows.
+
+========================  ==================================================================  ========
+variable                  meaning                                                             default
+========================  ==================================================================  ========
+GLOG_v                    least level: 0 DEBUG, 1 INFO, 2 WARNING, 3 ERROR, 4 CRITICAL         2
+GLOG_logtostderr          1: to the screen, 0: to files                                        1
+GLOG_log_dir              directory of the files, ``<dir>/rank_<N>/logs/``; letters, digits,   none
+                          ``-``, ``_`` and ``/``; needed for files
+GLOG_stderrthreshold      least level shown on the screen too when there are files             2
+logger_maxBytes           size at which a file is rolled over, in bytes                        52428800
+logger_backupCount        how many rolled files are kept                                       30
+========================  ==================================================================  ========
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mindinsight.writer.folders import private_folder
+from mindinsight.writer.ranks import rank_of
+
+VARIABLES = (
+    "GLOG_v",
+    "GLOG_logtostderr",
+    "GLOG_log_dir",
+    "GLOG_stderrthreshold",
+    "logger_maxBytes",
+    "logger_backupCount",
+)
+_LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
+_LINE = (
+    "[%(levelname)s] %(name)s(%(process)d,%(processName)s):%(asctime)s.%(msecs)03d"
+    " [%(filename)s:%(lineno)d] %(message)s"
+)
+
+
+@dataclass(frozen=True)
+class LogSettings:
+    """What the variables say."""
+
+    level: int = logging.WARNING
+    directory: Path | None = None  # None: to the screen
+    screen_level: int = logging.WARNING  # when there are files
+    max_bytes: int = 50 << 20
+    backups: int = 30
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> LogSettings:
+        """The settings in ``environment``. Raises ValueError that names the variable it cannot use."""
+        to_files = _number(environment, "GLOG_logtostderr", 1, largest=1) == 0
+        return cls(
+            _LEVELS[_number(environment, "GLOG_v", 2, largest=4)],
+            _directory(environment) if to_files else None,
+            _LEVELS[_number(environment, "GLOG_stderrthreshold", 2, largest=4)],
+            _number(environment, "logger_maxBytes", cls.max_bytes),
+            _number(environment, "logger_backupCount", cls.backups),
+        )
+
+
+def configure(environment: Mapping[str, str] = os.environ, logger_name: str = "mindinsight") -> None:
+    """Send the messages below ``logger_name`` where the variables say; without any of them do nothing.
+
+    May be called again: what an earlier call set up is replaced. Raises ValueError for a value that cannot
+    be used and OSError for a directory that cannot be written.
+    """
+    if not any(name in environment for name in VARIABLES):
+        return
+    settings = LogSettings.of(environment)
+    handlers = _handlers(settings, rank_of(environment).number)
+    logger = logging.getLogger(logger_name)
+    for handler in [known for known in logger.handlers if known.get_name() == __name__]:
+        logger.removeHandler(handler)
+        handler.close()
+    for handler in handlers:
+        handler.set_name(__name__)
+        handler.setFormatter(logging.Formatter(_LINE, "%Y-%m-%d-%H:%M:%S"))
+        logger.addHandler(handler)
+    logger.setLevel(settings.level)
+    logger.propagate = False  # or a program's own handlers would show each line twice
+
+
+def _handlers(settings: LogSettings, rank: int) -> list[logging.Handler]:
+    screen = logging.StreamHandler()
+    if settings.directory is None:
+        return [screen]
+    screen.setLevel(settings.screen_level)
+    directory = private_folder(settings.directory / f"rank_{rank}" / "logs")
+    path = directory / f"mindinsight.log.{os.getpid()}"
+    file = logging.handlers.RotatingFileHandler(path, "a", settings.max_bytes, settings.backups, "utf-8")
+    path.chmod(0o600)
+    return [screen, file]
+
+
+def _number(environment: Mapping[str, str], name: str, default: int, largest: int | None = None) -> int:
+    text = environment.get(name, str(default))
+    if not text.isdecimal() or (largest is not None and int(text) > largest):
+        span = "0 or more" if largest is None else f"0 to {largest}"
+        raise ValueError(f"{name} must be a number, {span}, got {text!r}")
+    return int(text)
+
+
+def _directory(environment: Mapping[str, str]) -> Path:
+    text = environment.get("GLOG_log_dir", "")
+    if not re.fullmatch(r"[A-Za-z0-9_/-]+", text):
+        raise ValueError(f"GLOG_log_dir must be a path of letters, digits, '-', '_' and '/', got {text!r}")
+    return Path(text)

@@ -1,0 +1,90 @@
+"""What a recorder was asked for, checked: the rules and the exceptions are MindSpore's."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+_NAME_PART: Final = re.compile(r"\w+[0-9a-zA-Z_.]*", re.ASCII)
+_log: Final = logging.getLogger(__name__)
+
+
+def directory(log_dir: Any) -> Path:
+    """The absolute path of ``log_dir``; TypeError, ValueError or NotADirectoryError if it is none."""
+    if not isinstance(log_dir, (str, Path)):
+        raise TypeError(f"log_dir must be a str, got {type(log_dir).__name__}")
+    if not str(log_dir).strip():
+        raise ValueError("log_dir must not be blank")
+    path = Path(log_dir).expanduser().absolute()
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"log_dir is not a directory: {path}")
+    return path
+
+
+def name_part(value: Any, argument: str) -> str:
+    """A prefix or suffix of a file name: ASCII letters, digits, ``_`` and, inside, dots."""
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
+    if not _NAME_PART.fullmatch(value):
+        raise ValueError(f"{argument} must match {_NAME_PART.pattern}, got {value!r}")
+    return value
+
+
+def boolean(value: Any, argument: str) -> bool:
+    """``value`` if it is a bool, else TypeError."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{argument} must be a bool, got {type(value).__name__}")
+    return value
+
+
+def file_size(value: Any) -> int | None:
+    """``max_file_size`` in bytes; None is no limit, and so are, with a warning, zero and below."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"max_file_size must be an int or None, got {type(value).__name__}")
+    if value <= 0:
+        _log.warning("max_file_size is %d: files are not limited", value)
+        return None
+    return value
+
+
+def tensor_format(export_options: Any) -> str | None:
+    """The format to export tensors in: ``npy`` or None."""
+    if export_options is None:
+        return None
+    if not isinstance(export_options, Mapping):
+        raise TypeError(f"export_options must be a dict or None, got {type(export_options).__name__}")
+    unknown = set(export_options) - {"tensor_format"}
+    if unknown:
+        raise ValueError(f"export_options takes 'tensor_format' only, got {sorted(map(str, unknown))}")
+    chosen = export_options.get("tensor_format")
+    if chosen is not None and not isinstance(chosen, str):
+        raise TypeError(f"tensor_format must be a str or None, got {type(chosen).__name__}")
+    if chosen not in (None, "npy"):
+        raise ValueError(f"tensor_format must be 'npy' or None, got {chosen!r}")
+    return chosen
+
+
+def positive(value: Any, argument: str) -> float:
+    """``value`` if it is a number above zero."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
+    if not value > 0:
+        raise ValueError(f"{argument} must be above zero, got {value}")
+    return value
+
+
+def step(value: Any) -> int:
+    """``value`` as a signed 64-bit step: an int or a NumPy integer, but no bool."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"step must be an int, got {type(value).__name__}")
+    number = int(value)
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ValueError(f"step must fit 64 bits, got {number}")
+    return number

@@ -1,0 +1,101 @@
+"""Values collected since the last step was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from mindinsight.writer import intake
+from mindinsight.writer.buffers import Buffers
+from mindinsight.writer.encoding import LARGEST_EVENT
+from mindinsight.writer.events import LINEAGE_FIELDS, Item, Job
+from mindinsight.writer.values import wire_size
+
+# Memory of a queued step and of a scalar in it, on CPython 3.11: tuple, list, float, references.
+_STEP_BYTES: Final = 200
+_SCALAR_BYTES: Final = 40
+_PLUGINS: Final = ("scalar", *intake.ARRAY_KINDS, *intake.MESSAGE_KINDS)
+
+PluginFilter = Callable[[str], bool]
+
+
+class Pending:
+    """Scalars and other values that wait for their step. Several threads may add; one at a time may take."""
+
+    def __init__(self) -> None:
+        self._buffers = Buffers()
+        self.scalars: list[Any] = []  # tag, value, tag, value, ...
+        self.good_tags: set[str] = set()  # scalar tags that were checked
+        self._items: list[Item] = []
+        self._room = LARGEST_EVENT
+        self.refused: list[tuple[str, str]] = []  # reason, tag of values that are too large for the step
+
+    def clear(self) -> None:
+        """Forget everything collected."""
+        self.scalars.clear()
+        self._items.clear()
+        self.refused.clear()
+        self._room = LARGEST_EVENT
+
+    def add(self, plugin: Any, name: Any, value: Any) -> None:
+        """Check ``value`` and keep a copy. Raises as ``SummaryRecord.add_value`` does, and TooLarge."""
+        kind = plugin.lower() if isinstance(plugin, str) else plugin
+        if kind not in _PLUGINS:
+            raise ValueError(f"plugin must be one of {', '.join(_PLUGINS)}, got {plugin!r}")
+        tag = intake.tag(name)
+        if kind == "scalar":
+            self.scalars.extend((tag, intake.number(tag, value)))
+            self.good_tags.add(tag)
+        elif kind in intake.MESSAGE_KINDS:
+            self._items.append(intake.message(kind, tag, value))
+        else:
+            self._add_array(kind, tag, value)
+
+    def take(self, step: int, wall: float, plugin_filter: PluginFilter | None = None) -> list[Job]:
+        """Everything collected as jobs: one for the step's event, one for each message of its own."""
+        # In place and by count, because another thread may be adding to the same list.
+        size = len(self.scalars)
+        pairs = self.scalars[:size]
+        del self.scalars[:size]
+        if plugin_filter is None and not self._items:
+            return [(step, wall, pairs, (), _STEP_BYTES + _SCALAR_BYTES * size)] if pairs else []
+        return self._take_all(step, wall, pairs, plugin_filter or _everything)
+
+    def done(self, jobs: Iterable[Job]) -> None:
+        """Take back the memory of ``jobs`` that are on disk. Called by the thread that wrote them."""
+        for job in jobs:
+            for item in job[3]:
+                if not isinstance(item.payload, bytes):
+                    self._buffers.give_back(item.payload)
+
+    def _add_array(self, kind: str, tag: str, value: Any) -> None:
+        try:
+            item = intake.array(kind, tag, value, self._room, self._buffers)
+        except intake.TooLarge as error:
+            self.refused.append((str(error), tag))
+            raise
+        if kind == "tensor":
+            assert not isinstance(item.payload, bytes)
+            self._room -= wire_size(item.payload)
+        self._items.append(item)
+
+    def _take_all(self, step: int, wall: float, pairs: list[Any], wanted: PluginFilter) -> list[Job]:
+        items = [item for item in self._items if wanted(item.kind)]
+        pairs = pairs if pairs and wanted("scalar") else []
+        self._items.clear()
+        self._room = LARGEST_EVENT
+        alone = [item for item in items if item.kind == "graph" or item.kind in LINEAGE_FIELDS]
+        together = [item for item in items if item not in alone] if alone else items
+        jobs: list[Job] = [(step, wall, [], (item,), _STEP_BYTES + _size(item)) for item in alone]
+        if pairs or together:
+            cost = _STEP_BYTES + _SCALAR_BYTES * len(pairs) + sum(map(_size, together))
+            jobs.append((step, wall, pairs, together, cost))
+        return jobs
+
+
+def _everything(_plugin: str) -> bool:
+    return True
+
+
+def _size(item: Item) -> int:
+    return len(item.payload) if isinstance(item.payload, bytes) else item.payload.nbytes

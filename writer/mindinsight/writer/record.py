@@ -1,0 +1,275 @@
+"""SummaryRecord: what a training loop calls."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.writer import events, intake, lifetime, options, ranks
+from mindinsight.writer.event_file import EventFile
+from mindinsight.writer.export import NpyExport
+from mindinsight.writer.pending import Pending
+from mindinsight.writer.record_file import FileName, RecordFile
+
+_OPERATORS: Final = "mindinsight.writer.operators"
+_MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
+_GRAPH_ATTEMPTS: Final = 3  # a network may not be compiled when the first step is recorded
+_log: Final = logging.getLogger(__name__)
+
+
+class SummaryRecord:
+    """Records values of a training into event files.
+
+    ``add_value`` collects values, ``record`` puts what was collected under a step. Both hand over to a thread
+    of their own and return at once; what they hand over is in the file ``flush_seconds`` later and survives
+    whatever happens to the process then.
+
+    Args:
+        log_dir: directory of the run, made with mode 0700 when missing.
+        file_prefix: start of the file names.
+        file_suffix: end of the summary file's name.
+        num_process: accepted for MindSpore's sake; there is one thread and no process.
+        network: a MindSpore Cell, PyTorch module or graph of ours; its graph is written with the first step.
+        max_file_size: bytes after which a next file is begun. A larger record has a file to itself.
+        raise_exception: raise what went wrong in the background at the next ``record``, ``flush`` or
+            ``close``. Otherwise it is logged, with tag and step of everything that could not be written.
+        export_options: ``{"tensor_format": "npy"}`` saves every tensor as a .npy file too.
+        rank: number of this process among several; puts the files into ``log_dir/rank_N``. The default is
+            what the launcher says (RANK_ID, RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK), if there
+            are several.
+        flush_seconds: the longest time a value waits before it is written.
+        queue_bytes: memory that values may take while they wait; past it ``record`` waits too.
+
+    Any number of recorders may live at once, in one directory too: each has files of its own.
+    """
+
+    def __init__(
+        self,
+        log_dir: str | Path,
+        file_prefix: str = "events",
+        file_suffix: str = "_MS",
+        num_process: int = 32,
+        network: Any = None,
+        max_file_size: int | None = None,
+        raise_exception: bool = False,
+        export_options: Mapping[str, str | None] | None = None,
+        *,
+        rank: int | None = None,
+        flush_seconds: float = 2.0,
+        queue_bytes: int = 256 << 20,
+    ) -> None:
+        _configure_logging()
+        directory = ranks.directory_of(options.directory(log_dir), rank)
+        prefix = options.name_part(file_prefix, "file_prefix")
+        suffix = options.name_part(file_suffix, "file_suffix")
+        size = options.file_size(max_file_size)
+        self._raise = options.boolean(raise_exception, "raise_exception")
+        self._make(directory)
+        self._pending = Pending()
+        now, device = int(time.time()), ranks.device_of(rank)
+        exports = options.tensor_format(export_options) == "npy"
+        self._events = EventFile(
+            RecordFile(FileName(directory, prefix, device, suffix), now, size, _version_record),
+            RecordFile(FileName(directory, prefix, device, "_lineage"), now, size),
+            options.positive(flush_seconds, "flush_seconds"),
+            int(options.positive(queue_bytes, "queue_bytes")),
+            NpyExport(directory / f"export_{now}") if exports else None,
+            self._pending.done,
+        )
+        self._graph = None if network is None else _observed(network)
+        self._attempts = _GRAPH_ATTEMPTS
+        self._mode = "train"
+        self._closed = False
+        self._lock = threading.Lock()
+        self._scalars, self._tags = self._pending.scalars, self._pending.good_tags
+        lifetime.call_in_children(self._forked)
+        weakref.finalize(self, self._events.close)
+
+    @property
+    def log_dir(self) -> str:
+        """Full path of the newest summary file, whether it exists yet or not."""
+        return self._events.path
+
+    def add_value(self, plugin: str, name: str, value: Any) -> None:
+        """Collect ``value`` under the tag ``name`` for the next ``record``.
+
+        ==================== =====================================================================
+        plugin               value: an array is any of NumPy, MindSpore, PyTorch, JAX or a Python number
+        ==================== =====================================================================
+        scalar               a number, or an array of one element
+        image                an array (N, C, H, W) of 1 to 4 channels; scaling: see pictures.py
+        tensor, histogram    an array of one dimension or more; no complex numbers
+        graph                bytes of a ModelProto, a network or a graph object
+        train_lineage,       the message, or a dict of its fields (lineage.py)
+        eval_lineage,
+        dataset_graph,
+        custom_lineage_data
+        landscape            a LossLandscape message
+        ==================== =====================================================================
+
+        The array is copied at once. The same name twice for one step: both are written and readers show
+        the later.
+
+        Raises:
+            TypeError: what is given is not of this kind.
+            ValueError: unknown plugin, empty name, or a shape the kind cannot have.
+        """
+        if value.__class__ is float and plugin == "scalar" and name.__class__ is str and name in self._tags:
+            self._scalars.extend((name, value))
+        else:
+            self._add(plugin, name, value)
+
+    def record(
+        self, step: int, train_network: Any = None, plugin_filter: Callable[[str], bool] | None = None
+    ) -> bool:
+        """Record everything collected under ``step``, in one event.
+
+        Args:
+            step: any signed 64-bit integer.
+            train_network: its graph is written if no ``network`` was given to the recorder or it gave none.
+            plugin_filter: told a plugin's name, whether to keep its values; the others are discarded.
+
+        Returns:
+            False after ``close``.
+        """
+        if step.__class__ is not int or not -(1 << 63) <= step < 1 << 63:
+            step = options.step(step)
+        if self._closed:
+            _log.error("step %d is not recorded: the recorder of %s is closed", step, self.log_dir)
+            return False
+        if self._attempts and (self._graph is not None or train_network is not None):
+            self._add_graph(train_network)
+        if _OPERATORS in sys.modules or _MINDSPORE_OPERATORS in sys.modules:
+            self._add_operator_values(step)
+        self._hand_over(step, plugin_filter)
+        if self._events.failure is not None:
+            self._surface()
+        return True
+
+    def set_mode(self, mode: str) -> None:
+        """``train``, or ``eval``: values of summary operators are not recorded then."""
+        if mode not in ("train", "eval"):
+            raise ValueError(f"mode must be 'train' or 'eval', got {mode!r}")
+        self._mode = mode
+
+    def flush(self) -> None:
+        """Return when everything recorded is in the file."""
+        if self._closed:
+            _log.error("nothing to flush: the recorder of %s is closed", self.log_dir)
+            return
+        self._events.flush()
+        self._surface()
+
+    def close(self) -> None:
+        """Write everything and finish the files. Closing again does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self._tags.clear()
+        self._events.close()
+        self._surface()
+
+    def __enter__(self) -> SummaryRecord:
+        if self._closed:
+            raise ValueError(f"the recorder of {self.log_dir} is closed")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if os.environ.get("MS_RDR_ENABLE", "0") != "0" and not self._closed:
+            from mindinsight.writer.recorder import leave_if_asked
+
+            leave_if_asked(self, error)
+        self.close()
+
+    def _add(self, plugin: str, name: str, value: Any) -> None:
+        if self._closed:
+            _log.warning("'%s' is not recorded: the recorder of %s is closed", name, self.log_dir)
+            return
+        try:
+            self._pending.add(plugin, name, value)
+        except intake.TooLarge:
+            if self._raise:
+                raise
+
+    def _hand_over(self, step: int, plugin_filter: Callable[[str], bool] | None) -> None:
+        with self._lock:
+            for job in self._pending.take(step, time.time(), plugin_filter):
+                self._events.put(job)
+            if self._pending.refused:
+                for reason, tag in self._pending.refused:
+                    self._events.drop(reason, [(tag, step)])
+                self._pending.refused.clear()
+
+    def _add_graph(self, train_network: Any) -> None:
+        self._attempts -= 1
+        graph = self._graph() if self._graph else None
+        if graph is None and train_network is not None:
+            graph = _observed(train_network)()
+        if graph is not None:
+            self._attempts = 0
+            self._add("graph", "graph", graph)
+        elif not self._attempts:
+            _log.warning("no graph is recorded in %s: the network shows none", self.log_dir)
+
+    def _add_operator_values(self, step: int) -> None:
+        from mindinsight.writer.operators import take_operator_values
+
+        for plugin, tag, value in take_operator_values():
+            if self._mode == "train":
+                try:
+                    self._add(plugin, tag, value)
+                except (TypeError, ValueError) as error:
+                    # It comes from inside the network: nobody there expects an exception of ours.
+                    self._events.drop(str(error), [(tag, step)])
+
+    def _surface(self) -> None:
+        failure = self._events.take_failure()
+        if failure is not None and self._raise:
+            raise failure
+
+    def _forked(self) -> None:
+        """What was collected belongs to the parent."""
+        self._lock = threading.Lock()
+        self._pending.clear()
+
+    def _make(self, directory: Path) -> None:
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise NotADirectoryError(f"log_dir is not a directory: {directory}") from error
+        except OSError as error:
+            if self._raise:
+                raise
+            _log.error("cannot make %s: %s; trying again with the first record", directory, error)
+
+
+def _version_record() -> bytes:
+    return encode_record(events.version_event(time.time()))
+
+
+def _observed(network: Any) -> Callable[[], bytes | None]:
+    from mindinsight.writer.graph import observed_graph
+
+    return observed_graph(network)
+
+
+def _configure_logging() -> None:
+    """Do what MindSpore's logging variables say, if there are any."""
+    if any(name.startswith(("GLOG_", "logger_")) for name in os.environ):
+        from mindinsight.writer import log
+
+        try:
+            log.configure()
+        except (ValueError, OSError) as error:  # no reason not to train
+            _log.warning("messages go where they went before: %s", error)

@@ -1,0 +1,123 @@
+"""The newest value of every tag and the graph, read back from the event files of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.proto import framing, graph_pb2, lazy_pb2, summary_pb2
+
+TAIL: Final = 64 << 20  # bytes of each file that are looked at, from its end
+_LISTED: Final = 1000  # elements of a tensor that are written out
+_PLUGINS: Final = {
+    "scalar_value": "scalar",
+    "image": "image",
+    "tensor": "tensor",
+    "histogram": "histogram",
+    "loss_landscape": "landscape",
+}
+
+
+def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, Any]]:
+    """Plugin -> tag -> the newest value in ``files``, oldest file first, as plain JSON values.
+
+    Scalars are numbers; of tensors there is type, shape and statistics, and the elements of small ones; of
+    images their size; of histograms their statistics. Nothing is kept in memory while a run goes on.
+    """
+    newest: dict[tuple[str, str], tuple[float, int, bytes]] = {}
+    for path in files:
+        for payload in _payloads(_end_of(path, tail)):
+            event = lazy_pb2.LazyEvent.FromString(payload)
+            for value in event.summary.value:
+                plugin = _PLUGINS.get(value.WhichOneof("value") or "")
+                if plugin:
+                    tag = value.tag.decode("utf-8", "replace")
+                    newest[plugin, tag] = (event.wall_time, event.step, value.SerializeToString())
+    found: dict[str, dict[str, Any]] = {}
+    for (plugin, tag), (wall, step, raw) in newest.items():
+        value = summary_pb2.Summary.Value.FromString(raw)
+        found.setdefault(plugin, {})[tag] = {"step": step, "wall_time": wall, **_described(plugin, value)}
+    return found
+
+
+def recorded_graph(files: Iterable[Path]) -> bytes | None:
+    """The newest graph near the start of one of ``files``, as bytes of a ModelProto."""
+    found = None
+    for path in files:
+        with path.open("rb") as file:
+            start = file.read(TAIL)
+        for payload in _payloads(start):
+            event = lazy_pb2.LazyEvent.FromString(payload)
+            found = event.graph_def if event.HasField("graph_def") else found
+    if found is None:
+        return None
+    graph = graph_pb2.GraphProto.FromString(found)
+    return bytes(graph_pb2.ModelProto(ir_version=graph_pb2.IR_VERSION, graph=graph).SerializeToString())
+
+
+def _end_of(path: Path, size: int) -> bytes:
+    """At most the last ``size`` bytes of a file, from where a record begins."""
+    with path.open("rb") as file:
+        start = max(0, file.seek(0, 2) - size)
+        file.seek(start)
+        content = file.read()
+    return content[_first_record(content) :] if start else content
+
+
+def _payloads(content: bytes) -> Iterator[bytes]:
+    """The records in ``content`` whose checksum is right, up to a torn one."""
+    position = 0
+    while position + framing.HEADER_SIZE <= len(content):
+        length = framing.decode_header(content[position : position + framing.HEADER_SIZE])
+        begin = position + framing.HEADER_SIZE
+        if length is None or begin + length + framing.FOOTER_SIZE > len(content):
+            return
+        position = begin + length + framing.FOOTER_SIZE
+        payload = framing.decode_payload(content[begin:position])
+        if payload is not None:
+            yield payload
+
+
+def _first_record(content: bytes) -> int:
+    """Where the first record begins in bytes cut anywhere: where a length and its checksum agree."""
+    for position in range(len(content) - framing.HEADER_SIZE):
+        if framing.decode_header(content[position : position + framing.HEADER_SIZE]) is not None:
+            return position
+    return len(content)
+
+
+def _described(plugin: str, value: Any) -> dict[str, Any]:
+    if plugin == "scalar":
+        exact = value.HasField("exact_scalar")
+        return {"value": _number(value.exact_scalar if exact else value.scalar_value)}
+    if plugin == "image":
+        return {"width": value.image.width, "height": value.image.height}
+    if plugin == "histogram":
+        names = ("count", "nan_count", "pos_inf_count", "neg_inf_count", "min", "max", "sum")
+        return {name: _number(getattr(value.histogram, name)) for name in names}
+    if plugin == "tensor":
+        return _tensor(value.tensor)
+    return {}
+
+
+def _tensor(tensor: Any) -> dict[str, Any]:
+    numbers = np.asarray(tensor.float_data, dtype=np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    found: dict[str, Any] = {
+        "shape": list(tensor.dims),
+        "count": numbers.size,
+        "not_finite": numbers.size - finite.size,
+    }
+    if finite.size:
+        found.update(min=float(finite.min()), max=float(finite.max()), mean=float(finite.mean()))
+    if numbers.size <= _LISTED:
+        found["values"] = [_number(number) for number in numbers]
+    return found
+
+
+def _number(value: float) -> float | str:
+    """JSON has no NaN and no infinity: they are text."""
+    return value if np.isfinite(value) else str(float(value))
