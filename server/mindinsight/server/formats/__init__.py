@@ -1,0 +1,1 @@
+"""Bytes to values: one file per format, pure functions, nothing kept between calls."""

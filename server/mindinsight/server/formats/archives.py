@@ -1,0 +1,103 @@
+"""Zip files as containers of arrays, with a guard against the ones that explode.
+
+A member is refused when unpacking it would make far more of it than a tensor of that many packed
+bytes can be: more than ``MAX_UNPACKED`` at over ``MAX_RATIO`` to one. (Zeros pack at a thousand to
+one, so the ratio alone says nothing.) Nothing is ever unpacked to disk, and no name is used as a path.
+"""
+
+from __future__ import annotations
+
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final
+
+from mindinsight.server.formats.unreadable import UnreadableError
+
+MAX_UNPACKED: Final = 1 << 30  # bytes of one member
+MAX_RATIO: Final = 100
+MAX_MEMBERS: Final = 200_000
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, length of name, length of extra field
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(NotImplementedError, RuntimeError, EOFError, OSError, ValueError),
+)
+
+
+class Archive:
+    """A zip file opened for reading; all its errors are ``UnreadableError``."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except PermissionError as error:
+            raise UnreadableError("dump.permission", str(path)) from error
+        except _BROKEN as error:
+            raise UnreadableError("dump.bad_zip", str(error)) from error
+        self._path = path
+        self._length = path.stat().st_size
+        if len(self._zip.infolist()) > MAX_MEMBERS:
+            self._zip.close()
+            raise UnreadableError("dump.too_large", f"{len(self._zip.infolist())} members")
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._zip.close()
+
+    def names(self) -> list[str]:
+        """Names of the members in the order they were written."""
+        return self._zip.namelist()
+
+    def size(self, name: str) -> int:
+        """Bytes of a member when unpacked; raises ``UnreadableError`` when it must not be."""
+        return self._info(name).file_size
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[IO[bytes]]:
+        """A member as a file. It gives no more bytes than its size says."""
+        info = self._info(name)
+        try:
+            with self._zip.open(info) as member:
+                yield member
+        except _BROKEN as error:
+            if isinstance(error, UnreadableError):
+                raise
+            raise UnreadableError("dump.bad_zip", f"{name[:200]}: {error}") from error
+
+    def place(self, name: str) -> int | None:
+        """Where in the file the bytes of an unpacked member begin; None when it is packed."""
+        info = self._info(name)
+        if info.compress_type != zipfile.ZIP_STORED:
+            return None
+        with self._path.open("rb") as file:
+            file.seek(info.header_offset)
+            head = file.read(_LOCAL_HEADER.size)
+        if len(head) < _LOCAL_HEADER.size:
+            raise UnreadableError("dump.bad_zip", name[:200])
+        signature, name_length, extra_length = _LOCAL_HEADER.unpack(head)
+        start: int = info.header_offset + _LOCAL_HEADER.size + name_length + extra_length
+        if signature != b"PK\x03\x04" or start + info.file_size > self._length:
+            raise UnreadableError("dump.bad_zip", name[:200])
+        return start
+
+    def _info(self, name: str) -> zipfile.ZipInfo:
+        try:
+            info = self._zip.getinfo(name)
+        except KeyError as error:
+            raise UnreadableError("dump.missing", f"no member {name[:200]}") from error
+        if not 0 <= info.header_offset <= info.header_offset + info.compress_size <= self._length:
+            raise UnreadableError("dump.bad_zip", f"{name[:200]} does not lie within the file")
+        if info.file_size > MAX_UNPACKED and info.file_size > MAX_RATIO * info.compress_size:
+            raise UnreadableError(
+                "dump.zip_bomb", f"{name[:200]}: {info.compress_size} bytes claim to be {info.file_size}"
+            )
+        return info

@@ -1,0 +1,193 @@
+"""MindSpore checkpoints (``.ckpt``): names, types and shapes of the parameters, and their values.
+
+The file is one ``Checkpoint`` message (``checkpoint.proto``). Protobuf refuses messages of 2 GiB and
+copies every byte it parses, so the fields are walked here and values are left where they lie. A tensor
+of more than 512 MiB comes in pieces with the same tag; a checked file ends in ``crc_num`` and a CRC-32.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from mindinsight.server.formats.arrays import opened
+from mindinsight.server.formats.element_types import Array, canonical, count_of, decode, element_type
+from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
+from mindinsight.server.formats.unreadable import UnreadableError
+
+CRC_MARK: Final = b"crc_num"
+CRC_TAIL: Final = 17  # bytes: the mark and a big-endian number of ten bytes
+_CLOSED: Final = {  # first four bytes of files that hold a checkpoint we cannot look into
+    b"\xd8\x5e\x3a\x7f": "dump.encrypted",  # AES-GCM
+    b"\xd9\x5e\x3a\x7f": "dump.encrypted",  # AES-CBC
+    b"\x28\xb5\x2f\xfd": "dump.compressed",  # zstd
+    b"\x1f\x8b\x08\x00": "dump.compressed",  # gzip
+    b"\x1f\x8b\x08\x08": "dump.compressed",
+}
+
+
+@dataclass(slots=True)
+class CheckpointTensor:
+    """One tensor of a checkpoint: its values lie in pieces, in order."""
+
+    dtype: str  # canonical; "str" for text
+    shape: tuple[int, ...]
+    pieces: list[tuple[int, int]] = field(default_factory=list)  # (offset, size) in the file
+
+    @property
+    def size(self) -> int:
+        """Bytes of the values as stored."""
+        return sum(size for _, size in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointFile:
+    """The tensors of a checkpoint by name, in the order they were saved."""
+
+    path: Path
+    tensors: dict[str, CheckpointTensor]
+    checksum: int | None  # CRC-32 the file says it has; None when it says none
+    damage: tuple[UnreadableError, ...] = ()
+
+
+class _Field(NamedTuple):
+    number: int
+    value: int  # of a varint field
+    start: int  # of a field of bytes
+    end: int
+
+
+def open_checkpoint(path: Path) -> CheckpointFile:
+    """List the tensors of a checkpoint; what was cut off at the end is in ``damage``.
+
+    Raises ``UnreadableError`` for a file that is no checkpoint, or an encrypted or compressed one.
+    """
+    with opened(path) as file:
+        start = file.read(4)
+        if start in _CLOSED:
+            raise UnreadableError(_CLOSED[start], str(path))
+        return _walked(path, FileBytes(file))
+
+
+def read_checkpoint(file: CheckpointFile, name: str) -> Array:
+    """One tensor; text as a 0-d array of characters. Raises ``UnreadableError`` when bytes are missing."""
+    tensor = file.tensors.get(name)
+    if tensor is None:
+        raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
+    with opened(file.path) as stream:
+        pieces = [read_stretch(stream, start, size) for start, size in tensor.pieces]
+    raw = pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, np.uint8), *pieces])
+    if tensor.dtype == "str":
+        return np.array(raw.tobytes().decode("utf-32-le", "replace"))
+    dtype, shape = tensor.dtype, tensor.shape
+    if dtype == "int4" and raw.size == count_of(shape):
+        dtype = "int8"
+    if shape == (0,) and raw.size == element_type(dtype).size(1):
+        shape = ()  # how a scalar is saved in older files
+    return decode(raw, dtype, shape)
+
+
+def verify_checksum(file: CheckpointFile) -> bool | None:
+    """Whether the CRC-32 at the end is that of the bytes before it; None when there is none."""
+    if file.checksum is None:
+        return None
+    left, checksum = file.path.stat().st_size - CRC_TAIL, 0
+    with opened(file.path) as stream:
+        while left > 0:
+            block = stream.read(min(left, 1 << 24))
+            if not block:
+                return False
+            checksum = zlib.crc32(block, checksum)
+            left -= len(block)
+    return checksum == file.checksum
+
+
+def _walked(path: Path, data: FileBytes) -> CheckpointFile:
+    end, checksum = len(data), None
+    tail = data.slice(max(end - CRC_TAIL, 0), end)
+    if tail.startswith(CRC_MARK):
+        checksum = int.from_bytes(tail[len(CRC_MARK) :], "big")
+        end -= CRC_TAIL
+    tensors: dict[str, CheckpointTensor] = {}
+    damage = []
+    try:
+        for entry in _fields(data, 0, end):
+            if entry.number == 1:
+                _add_value(tensors, data, entry)
+    except UnreadableError as error:
+        damage.append(error)
+    if not tensors:
+        raise UnreadableError("dump.not_checkpoint", damage[0].detail if damage else "nothing inside")
+    return CheckpointFile(path, tensors, checksum, tuple(damage))
+
+
+def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, entry: _Field) -> None:
+    """Add one ``Checkpoint.Value``, or the next piece of a tensor that was already begun."""
+    tag, found = "", []
+    for part in _fields(data, entry.start, entry.end):
+        if part.number == 1:
+            tag = data.slice(part.start, part.end).decode("utf-8", "replace")
+        elif part.number == 2:
+            found.append(_tensor(data, part))
+        elif part.number == 3:  # a map parameter: keys, values and states, each a tensor
+            found += [_tensor(data, inner) for inner in _fields(data, part.start, part.end)]
+    for position, tensor in enumerate(found):
+        name = tag if len(found) == 1 else f"{tag}.{position}"
+        begun = tensors.setdefault(name, tensor)
+        if begun is not tensor:
+            begun.pieces += tensor.pieces
+
+
+def _tensor(data: FileBytes, entry: _Field) -> CheckpointTensor:
+    axes: list[int] = []
+    dtype, pieces = "", []
+    for part in _fields(data, entry.start, entry.end):
+        if part.number == 1:
+            axes += [part.value] if part.end == 0 else _varints(data, part)
+        elif part.number == 2:
+            dtype = canonical(data.slice(part.start, part.end).decode("utf-8", "replace"))
+        elif part.number == 3:
+            pieces.append((part.start, part.end - part.start))
+    return CheckpointTensor(dtype, () if dtype == "str" else tuple(axes), pieces)
+
+
+def _fields(data: FileBytes, at: int, end: int) -> Iterator[_Field]:
+    """Fields of a message (protobuf encoding: key, then a varint, fixed bytes or length and bytes)."""
+    while at < end:
+        key, after = _varint(data, at, end)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = _varint(data, after, end)
+            yield _Field(number, value, 0, 0)
+            continue
+        length, start = (8, after) if wire == 1 else (4, after) if wire == 5 else _varint(data, after, end)
+        if wire not in (1, 2, 5):
+            raise UnreadableError("dump.not_checkpoint", f"no field at byte {at}")
+        if start + length > end:
+            raise UnreadableError(
+                "dump.truncated", f"byte {at}: {length} bytes announced, {end - start} left"
+            )
+        at = start + length
+        yield _Field(number, 0, start, at)
+
+
+def _varints(data: FileBytes, entry: _Field) -> list[int]:
+    values, at = [], entry.start
+    while at < entry.end:
+        value, at = _varint(data, at, entry.end)
+        values.append(value)
+    return values
+
+
+def _varint(data: FileBytes, at: int, end: int) -> tuple[int, int]:
+    value = 0
+    for position, byte in enumerate(data.slice(at, min(at + 10, end))):
+        value |= (byte & 0x7F) << 7 * position
+        if byte < 0x80:
+            return value, at + position + 1
+    raise UnreadableError("dump.truncated", f"a number at byte {at} has no end")

@@ -1,0 +1,60 @@
+"""JSON objects whose end is missing: whatever came whole before the cut is kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from mindinsight.server.formats.texts import read_text
+from mindinsight.server.formats.unreadable import UnreadableError
+
+MAX_SIZE: Final = 1 << 29  # bytes
+_GAP: Final = re.compile(r"[\s,:]*")
+_DECODER: Final = json.JSONDecoder()
+
+
+def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], UnreadableError | None]:
+    """The object in a file, and what is wrong with it; ``NaN`` and ``Infinity`` are allowed.
+
+    Of a file that is cut off, the members before the cut come back; those of member ``inner`` one by
+    one, the others when they are plain texts. Raises ``UnreadableError`` when the file cannot be read.
+    """
+    text = read_text(path, MAX_SIZE)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        trouble = UnreadableError("dump.json_cut", f"{path.name}: {error}"[:300])
+        return _recovered(text, inner), trouble
+    if isinstance(found, dict):
+        return found, None
+    return {}, UnreadableError("dump.json", f"{path.name} is no object")
+
+
+def _recovered(text: str, inner: str) -> dict[str, Any]:
+    if not inner:
+        return _members(text, text.find("{") + 1)
+    start = re.search(rf'"{re.escape(inner)}"\s*:\s*\{{', text)
+    head = text[: start.start()] if start else text
+    plain: dict[str, Any] = dict(re.findall(r'"(\w+)"\s*:\s*"([^"\\]*)"', head[:10_000]))
+    return plain | {inner: _members(text, start.end()) if start else {}}
+
+
+def _members(text: str, at: int) -> dict[str, Any]:
+    """Members of an object from inside its brace on, up to its end or to what is no longer JSON."""
+    found: dict[str, Any] = {}
+    try:
+        while True:
+            key, at = _DECODER.raw_decode(text, _past_gap(text, at))
+            value, at = _DECODER.raw_decode(text, _past_gap(text, at))
+            if not isinstance(key, str):
+                return found
+            found[key] = value
+    except (ValueError, RecursionError):
+        return found
+
+
+def _past_gap(text: str, at: int) -> int:
+    gap = _GAP.match(text, at)
+    return gap.end() if gap else at

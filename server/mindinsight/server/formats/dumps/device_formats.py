@@ -1,0 +1,87 @@
+"""Layouts of tensors on Ascend devices, by number, and the common ones turned to host order.
+
+Devices cut axes into blocks of 16 (32 for elements of one byte) and pad the last block. Padding is
+dropped here; where it is known how, values come in the order of the host shape.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from mindinsight.server.formats.element_types import Array
+
+_NAMES_BY_NUMBER: Final = (
+    "NCHW NHWC ND NC1HWC0 FRACTAL_Z NC1C0HWPAD NHWC1C0 FSR_NCHW FRACTAL_DECONV C1HWNC0 "
+    "FRACTAL_DECONV_TRANSPOSE FRACTAL_DECONV_SP_STRIDE_TRANS NC1HWC0_C04 FRACTAL_Z_C04 CHWN "
+    "FRACTAL_DECONV_SP_STRIDE8_TRANS HWCN NC1KHKWHWC0 BN_WEIGHT FILTER_HWCK "
+    "HASHTABLE_LOOKUP_LOOKUPS HASHTABLE_LOOKUP_KEYS HASHTABLE_LOOKUP_VALUE "
+    "HASHTABLE_LOOKUP_OUTPUT HASHTABLE_LOOKUP_HITS C1HWNCoC0 MD NDHWC FRACTAL_ZZ FRACTAL_NZ NCDHW "
+    "DHWCN NDC1HWC0 FRACTAL_Z_3D CN NC DHWNC FRACTAL_Z_3D_TRANSPOSE FRACTAL_ZN_LSTM FRACTAL_Z_G "
+    "RESERVED ALL NULL ND_RNN_BIAS FRACTAL_ZN_RNN YUV YUV_A NCL FRACTAL_Z_WINO C1HWC0"
+)
+_NAMES: Final = tuple(_NAMES_BY_NUMBER.split())
+_AXES: Final = {  # where each axis of the device stands in host order, for formats that only permute
+    "NHWC": (0, 3, 1, 2),
+    "HWCN": (3, 2, 0, 1),
+    "CHWN": (3, 0, 1, 2),
+    "NDHWC": (0, 4, 1, 2, 3),
+    "DHWCN": (4, 3, 0, 1, 2),
+}
+_HOST: Final = frozenset(("NCHW", "ND", "NCDHW", "NCL", "NC"))
+
+
+def format_name(number: int) -> str:
+    """The name of a format, or its number where it has none."""
+    return _NAMES[number] if 0 <= number < len(_NAMES) else f"format({number})"
+
+
+def to_host(array: Array, layout: str, shape: tuple[int, ...]) -> tuple[Array, str]:
+    """A device array in host order and the name of the order it is in now.
+
+    ``shape`` is the host shape. What cannot be turned, or does not fit, stays as it is under its own name.
+    """
+    if layout in _HOST:
+        return (array.reshape(shape) if array.size == math.prod(shape) else array), layout
+    turned = _turned(array, layout, shape)
+    if turned is None or turned.ndim != len(shape):
+        return array, layout
+    if any(have < want for have, want in zip(turned.shape, shape, strict=True)):
+        return array, layout
+    unpadded = turned[tuple(slice(0, axis) for axis in shape)]
+    return unpadded, {4: "NCHW", 5: "NCDHW"}.get(len(shape), "ND")
+
+
+def _turned(array: Array, layout: str, shape: tuple[int, ...]) -> Array | None:
+    """The array in host order, still padded; None for a format that is not known how to turn."""
+    if layout in _AXES and array.ndim == len(_AXES[layout]):
+        return array.transpose(_AXES[layout])
+    if layout == "NC1HWC0" and array.ndim == 5:
+        n, blocks, h, w, c0 = array.shape
+        return array.transpose(0, 1, 4, 2, 3).reshape(n, blocks * c0, h, w)
+    if layout == "NDC1HWC0" and array.ndim == 6:
+        n, d, blocks, h, w, c0 = array.shape
+        return array.transpose(0, 2, 5, 1, 3, 4).reshape(n, blocks * c0, d, h, w)
+    if layout == "FRACTAL_NZ" and array.ndim >= 4:
+        return _from_fractal_nz(array)
+    if layout == "FRACTAL_Z" and array.ndim == 4 and len(shape) == 4:
+        return _from_fractal_z(array, shape[2], shape[3])
+    return None
+
+
+def _from_fractal_nz(array: Array) -> Array:
+    """(..., n1, m1, m0, n0) to (..., m, n)."""
+    *outer, n1, m1, m0, n0 = array.shape
+    first = len(outer)
+    turned = array.transpose(*range(first), first + 1, first + 2, first, first + 3)
+    return turned.reshape(*outer, m1 * m0, n1 * n0)
+
+
+def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
+    """(c1 * h * w, n1, n0, c0) to (n, c, h, w)."""
+    c1hw, n1, n0, c0 = array.shape
+    if h * w == 0 or c1hw % (h * w):
+        return None
+    c1 = c1hw // (h * w)
+    split = array.reshape(c1, h, w, n1 * n0, c0)
+    return split.transpose(3, 0, 4, 1, 2).reshape(n1 * n0, c1 * c0, h, w)

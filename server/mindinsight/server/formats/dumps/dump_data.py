@@ -1,0 +1,116 @@
+"""The ``bin`` file of an asynchronous dump: all inputs and outputs of one operator.
+
+``uint64`` length of a ``DumpData`` message, the message, then the bytes of inputs, outputs, buffers and
+workspaces in this order. Sizes in the message are held against the file before they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from mindinsight.proto import dump_pb2
+from mindinsight.server.formats.arrays import length_of, opened
+from mindinsight.server.formats.dumps.device_formats import format_name, to_host
+from mindinsight.server.formats.element_types import Array, decode
+from mindinsight.server.formats.file_bytes import read_stretch
+from mindinsight.server.formats.unreadable import UnreadableError
+
+MAX_HEADER: Final = 64 << 20  # bytes of the message
+_DTYPES_BY_NUMBER: Final = (
+    "int8 float32 float16 int8 uint8 int16 uint16 int32 int64 uint32 uint64 bool float64 string "
+    "dual_sub_int8 dual_sub_uint8 complex64 complex128 int8 int16 int32 uint8 uint16 int64 "
+    "string_ref dual variant bfloat16 int4 uint1 int2 uint2 complex32 hifloat8 float8_e5m2 "
+    "float8_e4m3fn float8_e8m0 float6_e3m2 float6_e2m3 float4_e2m1 float4_e1m2"
+)
+_DTYPES: Final = tuple(_DTYPES_BY_NUMBER.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One input or output: where its bytes lie and what they are."""
+
+    io: str  # input, output
+    number: int
+    dtype: str
+    format: str
+    shape: tuple[int, ...]  # on the device
+    host_shape: tuple[int, ...]
+    offset: int  # bytes from the start of the file
+    size: int
+    inline: bytes = b""  # small old files: the bytes themselves
+
+
+@dataclass(frozen=True, slots=True)
+class DumpedOperator:
+    """What a file says of its operator."""
+
+    name: str  # full name, unescaped
+    slots: tuple[Slot, ...]
+
+
+def read_slots(path: Path) -> DumpedOperator:
+    """Inputs and outputs of a file; their bytes are not read. Raises ``UnreadableError``."""
+    with opened(path) as file:
+        length = length_of(file)
+        announced = int.from_bytes(file.read(8), "little")
+        if announced > MAX_HEADER and length <= MAX_HEADER:  # no length: an old file, message alone
+            file.seek(0)
+            message, start = _parsed(file.read()), length
+        elif length <= 8 or announced > min(length - 8, MAX_HEADER):
+            raise UnreadableError("dump.truncated", f"message of {announced} bytes, file of {length}")
+        else:
+            message, start = _parsed(file.read(announced)), 8 + announced
+    return DumpedOperator(message.op_name, tuple(_slots(message, start)))
+
+
+def read_slot(path: Path, io: str, number: int) -> Array:
+    """One input or output in host order where its format is known, else as on the device."""
+    slot = find_slot(path, io, number)
+    array = decode(_bytes_of(path, slot), slot.dtype, slot.shape)
+    return to_host(array, slot.format, slot.host_shape)[0]
+
+
+def find_slot(path: Path, io: str, number: int) -> Slot:
+    """One slot of a file; raises ``UnreadableError`` when there is none."""
+    for slot in read_slots(path).slots:
+        if (slot.io, slot.number) == (io, number):
+            return slot
+    raise UnreadableError("dump.missing", f"no {io} {number}")
+
+
+def _parsed(data: bytes) -> dump_pb2.DumpData:
+    message = dump_pb2.DumpData()
+    try:
+        message.ParseFromString(data)
+    except DecodeError as error:
+        raise UnreadableError("dump.bad_message", str(error)[:200]) from error
+    return message
+
+
+def _slots(message: dump_pb2.DumpData, start: int) -> Iterable[Slot]:
+    for io, side in (("input", message.input), ("output", message.output)):
+        for number, each in enumerate(side):
+            shape = tuple(each.shape.dim)
+            host = tuple(each.original_shape.dim) or shape
+            layout = format_name(each.format)
+            if layout == "FRACTAL_Z" and each.sub_format > 1:  # groups are laid out apart
+                layout = "FRACTAL_Z_G"
+            yield Slot(io, number, _dtype(each.data_type), layout, shape, host, start, each.size, each.data)
+            start += 0 if each.data else each.size
+
+
+def _dtype(number: int) -> str:
+    return _DTYPES[number] if 0 <= number < len(_DTYPES) else f"type({number})"
+
+
+def _bytes_of(path: Path, slot: Slot) -> Array:
+    if slot.inline:
+        return np.frombuffer(slot.inline, np.uint8)
+    with opened(path) as file:
+        return read_stretch(file, slot.offset, slot.size)

@@ -1,0 +1,43 @@
+"""Call stacks and module trees beside msprobe's ``dump.json``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from mindinsight.server.formats.frames import Frame
+
+MAX_ANCESTORS: Final = 1000
+_FRAME: Final = re.compile(r"\s*File (.+?), line (\d+), in (.+?),? ?(?:\n(.*))?", re.DOTALL)
+
+
+def stacks_of_entries(found: dict[str, Any]) -> dict[str, tuple[Frame, ...]]:
+    """Stack of each entry, innermost first.
+
+    ``{"0": [[entries], [frames]]}`` where entries share a stack, or ``{entry: [frames]}`` in older files.
+    """
+    stacks: dict[str, tuple[Frame, ...]] = {}
+    for key, value in found.items():
+        if not isinstance(value, list):
+            continue
+        shared = len(value) == 2 and all(isinstance(part, list) for part in value)
+        names, frames = value if shared else ([key], value)
+        stack = _frames(frames)
+        stacks |= {name: stack for name in names if isinstance(name, str)}
+    return stacks
+
+
+def ancestors(parents: dict[str, Any], entry: str) -> tuple[str, ...]:
+    """Modules an entry ran in, outermost first, by ``construct.json``; a loop in it is cut."""
+    chain: list[str] = []
+    parent = parents.get(entry)
+    while isinstance(parent, str) and parent not in chain and len(chain) < MAX_ANCESTORS:
+        chain.append(parent)
+        parent = parents.get(parent)
+    return tuple(reversed(chain))
+
+
+def _frames(texts: Iterable[Any]) -> tuple[Frame, ...]:
+    found = (_FRAME.fullmatch(text) for text in texts if isinstance(text, str))
+    return tuple(Frame(m[1], int(m[2]), 0, m[3], (m[4] or "").strip()) for m in found if m)

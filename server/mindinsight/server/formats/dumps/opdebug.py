@@ -1,0 +1,64 @@
+"""Overflow records of Ascend devices (``Opdebug.Node_OpDebug``): JSON beside npy files, raw in bin files."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mindinsight.server.formats.arrays import opened
+from mindinsight.server.formats.dumps.dump_data import find_slot
+from mindinsight.server.formats.texts import read_json
+from mindinsight.server.formats.unreadable import UnreadableError
+
+PREFIX: Final = "Opdebug.Node_OpDebug."
+_UNITS: Final = ("AI Core", "DHA Atomic Add", "L2 Atomic Add")
+_INFO: Final = {"DHA Atomic Add": 0, "L2 Atomic Add": 128, "AI Core": 256}  # where six words about a unit are
+_STATUS: Final = {"DHA Atomic Add": 512, "L2 Atomic Add": 768, "AI Core": 1024 + 16}
+_WORDS: Final = struct.Struct("<3Q")  # model, stream, task
+
+
+class UnitStatus(NamedTuple):
+    """What one unit of the device reported: an overflow when ``status`` is not 0."""
+
+    unit: str
+    status: int
+    task: int
+    stream: int
+
+
+def read_opdebug(path: Path) -> tuple[UnitStatus, ...]:
+    """Units that overflowed; raises ``UnreadableError``."""
+    units = _from_json(read_json(path)) if path.suffix == ".json" else _from_raw(path)
+    return tuple(unit for unit in units if unit.status)
+
+
+def _from_json(found: Any) -> Iterable[UnitStatus]:
+    if not isinstance(found, dict):
+        raise UnreadableError("dump.json", "an overflow record is an object")
+    for name in _UNITS:
+        if name in found:
+            yield _unit(name, found[name])
+    newer = found.get("acc_list")
+    for each in newer if isinstance(newer, list) else [newer] if newer else ():
+        yield _unit(str(each.get("acc_type", "")), each.get("data", {}))
+
+
+def _unit(name: str, fields: Any) -> UnitStatus:
+    try:
+        return UnitStatus(name, int(fields["status"]), int(fields["task_id"]), int(fields["stream_id"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnreadableError("dump.json", f"{name}: {error}") from error
+
+
+def _from_raw(path: Path) -> Iterable[UnitStatus]:
+    slot = find_slot(path, "output", 0)
+    with opened(path) as file:
+        file.seek(slot.offset)
+        raw = slot.inline or file.read(min(slot.size, 1 << 16))
+    for name in _UNITS:
+        if len(raw) < _STATUS[name] + 8:
+            raise UnreadableError("dump.truncated", f"overflow record of {len(raw)} bytes")
+        _, stream, task = _WORDS.unpack_from(raw, _INFO[name])
+        yield UnitStatus(name, int.from_bytes(raw[_STATUS[name] :][:8], "little"), task, stream)

@@ -1,0 +1,85 @@
+"""Operators of a step, put together from its tensors, the execution order and the graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from mindinsight.server.formats.dumps.types import Operator, TensorEntry
+from mindinsight.server.formats.ir import IrNode
+
+Arguments = tuple[tuple[str, str], ...]
+_NUMBER: Final = re.compile(r"-op\d+$")
+_UNPLANNED: Final = 1 << 62
+
+
+def put_together(
+    graph: str,
+    tensors: Iterable[TensorEntry],
+    order: Iterable[str],
+    nodes: dict[str, IrNode],
+    arguments: Callable[[str, str], Arguments],
+) -> tuple[Operator, ...]:
+    """Operators that left tensors and those that were only planned, in execution order.
+
+    ``arguments`` gives what was recorded of the scalar arguments of an operator type and name.
+    """
+    dumped: dict[str, list[TensorEntry]] = {}
+    for tensor in tensors:
+        dumped.setdefault(tensor.recorded, []).append(tensor)
+    made = [_dumped(graph, entries, nodes, arguments) for entries in dumped.values()]
+    seen = {operator.name for operator in made}
+    made += [
+        _planned(graph, name, position, nodes.get(name))
+        for position, name in enumerate(dict.fromkeys(order))
+        if name not in seen
+    ]
+    made.sort(key=lambda made: (made.order if made.order >= 0 else _UNPLANNED, made.sequence))
+    return tuple(made)
+
+
+def _dumped(
+    graph: str,
+    entries: list[TensorEntry],
+    nodes: dict[str, IrNode],
+    arguments: Callable[[str, str], Arguments],
+) -> Operator:
+    first = entries[0]
+    node = nodes.get(first.operator)
+    return Operator(
+        name=first.operator,
+        recorded=first.recorded,
+        type=first.type,
+        scope=_scope(first),
+        graph=graph,
+        sequence=first.sequence,
+        order=first.order,
+        inputs=tuple(entry.slot for entry in entries if entry.direction == "input"),
+        outputs=tuple(entry.slot for entry in entries if entry.direction != "input"),
+        sources=node.sources if node else (),
+        stack=node.stacks[0] if node and node.stacks else (),
+        other_stacks=node.stacks[1:] if node else (),
+        arguments=arguments(first.type, first.recorded),
+    )
+
+
+def _planned(graph: str, name: str, position: int, node: IrNode | None) -> Operator:
+    scope, _, last = name.rpartition("/")
+    return Operator(
+        name=name,
+        recorded="",
+        type=node.op if node else _NUMBER.sub("", last),
+        scope=tuple(scope.split("/")) if scope else (),
+        graph=graph,
+        sequence=-1,
+        order=position,
+        sources=node.sources if node else (),
+        stack=node.stacks[0] if node and node.stacks else (),
+        other_stacks=node.stacks[1:] if node else (),
+    )
+
+
+def _scope(entry: TensorEntry) -> tuple[str, ...]:
+    """Parameters are named with dots, operators with slashes."""
+    return tuple(entry.operator.split("." if entry.type == "Parameter" else "/")[:-1])

@@ -1,0 +1,111 @@
+"""Files of MindSpore's Running Data Recorder.
+
+``rank_{R}/rdr/{MODULE}.{name}[.{graph}].{YYYYMMDDHHMMSS}[_{sequence}].{ir|pb|txt|json}``
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from mindinsight.server.formats.dumps.types import LogFile
+from mindinsight.server.formats.folders import files_of, folders_of
+from mindinsight.server.formats.texts import read_text
+
+_RANK: Final = re.compile(r"rank_(\d+)")
+_FILE: Final = re.compile(
+    r"(?P<module>[^.]+)\.(?P<name>.+?)(?:\.(?P<graph>\d+))?\.(?P<time>\d{14})(?:_(?P<sequence>\d+))?"
+    r"\.(?P<kind>ir|pb|txt|json)",
+    re.DOTALL,
+)
+_KINDS: Final[dict[str, Literal["ir", "pb", "text", "json"]]] = {
+    "ir": "ir",
+    "pb": "pb",
+    "txt": "text",
+    "json": "json",
+}
+_EXECUTED: Final = re.compile(r"^(\d+):\n\t(.*)\n\t(\d+)\n\t(\d+)$", re.MULTILINE)
+_ADDRESS: Final = re.compile(r"&(0x[0-9a-fA-F]+) #(\d+)")
+_NO_STREAM: Final = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedNode:
+    """One line of ``SESSION.graph_exec_order``."""
+
+    text: str
+    stream: int | None
+    graph: int
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorMemory:
+    """Addresses of one operator in ``RUNTIME_FRAMEWORK.mem_address_list``: (address, bytes) each."""
+
+    operator: str
+    inputs: tuple[tuple[int, int], ...]
+    workspaces: tuple[tuple[int, int], ...]
+    outputs: tuple[tuple[int, int], ...]
+
+
+def recorder_logs(path: Path) -> tuple[LogFile, ...]:
+    """Recorder files of all ranks of a directory, in the order they were written."""
+    found = []
+    for rank in folders_of(path):
+        number = _RANK.fullmatch(rank.name)
+        if number:
+            found += [_log(int(number[1]), rank / "rdr", name) for name in files_of(rank / "rdr")]
+    logs = [log for log in found if log]
+    return tuple(sorted(logs, key=lambda log: (log.rank, log.time, log.sequence or 0, log.path)))
+
+
+def read_log(log: LogFile) -> str:
+    """The text of a recorder file; raises ``UnreadableError``. A ``.pb`` file has none."""
+    return "" if log.kind == "pb" else read_text(Path(log.path))
+
+
+def parse_execution_order(text: str) -> tuple[ExecutedNode, ...]:
+    """Nodes of ``SESSION.graph_exec_order`` in the order they ran."""
+    return tuple(
+        ExecutedNode(node, None if int(stream) == _NO_STREAM else int(stream), int(graph))
+        for _, node, stream, graph in _EXECUTED.findall(text)
+    )
+
+
+def parse_addresses(text: str) -> tuple[OperatorMemory, ...]:
+    """Operators of ``RUNTIME_FRAMEWORK.mem_address_list`` with their memory."""
+    found = []
+    for block in text.split("\n\n"):
+        name, *lines = block.strip("\n").split("\n")
+        groups: dict[str, list[tuple[int, int]]] = {}
+        group = ""
+        for line in lines:
+            address = _ADDRESS.fullmatch(line.strip())
+            if address:
+                groups.setdefault(group, []).append((int(address[1], 16), int(address[2])))
+            else:
+                group = line.partition(" ")[0]
+        if name:
+            parts = ("kernel_inputs", "kernel_workspaces", "kernel_outputs")
+            found.append(OperatorMemory(name, *(tuple(groups.get(part, ())) for part in parts)))
+    return tuple(found)
+
+
+def _log(rank: int, folder: Path, name: str) -> LogFile | None:
+    found = _FILE.fullmatch(name)
+    if found is None:
+        return None
+    graph, sequence = found["graph"], found["sequence"]
+    return LogFile(
+        rank,
+        str(folder / name),
+        found["module"],
+        found["name"],
+        int(graph) if graph else None,
+        found["time"],
+        int(sequence) if sequence else None,
+        _KINDS[found["kind"]],
+        (folder / name).stat().st_size,
+    )

@@ -1,0 +1,280 @@
+"""The words of dumps, whatever layout they were written in.
+
+A **dump** is a directory; it holds, for each **rank**, **step** and **graph**, the **tensors** that
+went in and out of the **operators**. Layouts produce these values; the debugger, the pages and the
+commands read them. Data only: all of it can be sent to another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.formats.frames import Frame
+
+Array: TypeAlias = npt.NDArray[Any]
+Window: TypeAlias = tuple[slice | int, ...]  # one per axis from the first on; missing axes are whole
+Direction: TypeAlias = Literal["input", "output", "parameter", "constant"]
+Item_co = TypeVar("Item_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FileDamage:
+    """A file, or one tensor of it, that could not be used; everything around it could."""
+
+    path: str
+    reason: str  # a key of the locale files: dump.truncated, dump.json, dump.csv_columns, ...
+    detail: str = ""  # English: which part, which figures
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStatistics:
+    """What the dump itself says about a tensor; None where it says nothing.
+
+    Values of ``statistic.csv`` are good to six digits; msprobe computes in the tensor's own precision.
+    ``negative`` and ``positive`` count elements strictly below and above zero.
+    """
+
+    max: float | None = None
+    min: float | None = None
+    mean: float | None = None
+    l2norm: float | None = None
+    count: int | None = None
+    negative: int | None = None
+    positive: int | None = None
+    zero: int | None = None
+    nan: int | None = None
+    negative_inf: int | None = None
+    positive_inf: int | None = None
+    size: int | None = None  # bytes
+    checksum: str = ""
+    checksum_kind: Literal["", "md5", "sha1", "crc32", "xor64"] = ""
+
+
+class TensorRef(NamedTuple):
+    """Where one tensor lies: all that is needed to read it, in any process."""
+
+    layout: str  # name of the layout that reads it
+    path: str  # absolute path of the file
+    member: str = ""  # which tensor, in files that hold several: "input.0"
+
+
+class TensorEntry(NamedTuple):
+    """One tensor of a step. What could only be known by opening its file is None or empty.
+
+    A tuple, because a step can have a hundred thousand and they are made ten times as fast.
+    """
+
+    rank: int
+    step: int
+    graph: str
+    operator: str  # full scoped name where the dump tells it, else as recorded
+    recorded: str  # operator name exactly as the file name or json has it (escaped)
+    type: str  # operator type; "Parameter" for parameters, network inputs and constants
+    direction: Direction
+    slot: str  # "0", "1", "0.2" (nested), "weight" (by name)
+    sequence: int  # position in the order things really ran; unique within the listing
+    order: int  # position of the operator in the planned execution order, -1 when unknown
+    timestamp: int  # microseconds since 1970, 0 when not recorded
+    shape: tuple[int, ...] | None
+    dtype: str  # float32, bfloat16, ... in lower case; "" when unknown without opening
+    format: str  # DefaultFormat, NCHW, NC1HWC0, ...; "" when not recorded
+    ref: TensorRef | None  # None: only statistics were recorded, or ``damage`` says why
+    statistics: RecordedStatistics | None = None
+    damage: FileDamage | None = None
+    requires_grad: bool | None = None  # None: not recorded
+
+
+@dataclass(frozen=True, slots=True)
+class TensorHeader:
+    """What the file of a tensor says about it before its data."""
+
+    shape: tuple[int, ...]
+    dtype: str  # as stored: "bfloat16" although it is read as float32
+    size: int  # bytes of data as stored
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator of a step: its place in the graph, its slots and the code it came from."""
+
+    name: str  # full scoped name where the dump tells it
+    recorded: str  # as file names or json have it; joins with TensorEntry.recorded
+    type: str
+    scope: tuple[str, ...]  # path in the tree, outermost first, without the operator itself
+    graph: str
+    sequence: int  # position in the order things really ran, -1 when it left no tensor
+    order: int  # position in the planned execution order, -1 when unknown
+    inputs: tuple[str, ...] = ()  # slots that were dumped
+    outputs: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()  # names of operators and parameters feeding it, where the graph is known
+    stack: tuple[Frame, ...] = ()  # innermost first
+    other_stacks: tuple[tuple[Frame, ...], ...] = ()  # of operators that were merged from several
+    arguments: tuple[tuple[str, str], ...] = ()  # scalar arguments as recorded: name or slot, text
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """An overflow the device reported, and the operator it names."""
+
+    rank: int
+    step: int
+    graph: str
+    unit: str  # AI Core, DHA Atomic Add, L2 Atomic Add
+    status: int
+    task: int
+    stream: int
+    operator: str  # "" when no file of the folder has this task and stream
+    path: str  # of the overflow record
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """One file of a Running Data Recorder folder, to be shown as text."""
+
+    rank: int
+    path: str
+    module: str  # PIPELINE, SESSION, RUNTIME_FRAMEWORK
+    name: str
+    graph: int | None
+    time: str  # YYYYMMDDHHMMSS as recorded
+    sequence: int | None
+    kind: Literal["ir", "pb", "text", "json"]
+    size: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StepFolder:
+    """The directory of one rank, graph and step."""
+
+    rank: int
+    step: int
+    graph: str  # "TinyNet/0", "ge_default_.../1"; "" where the layout has no graphs
+    path: str
+    root: str  # directory of the rank: graphs and execution orders are found from here
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """A dump directory: who wrote it and which steps it holds. Opening it reads no tensor."""
+
+    path: str
+    layout: str  # sync, asynchronous, msprobe, rdr
+    folders: tuple[StepFolder, ...]  # sorted by rank, step, graph
+    rank_names: tuple[tuple[int, str], ...] = ()  # (0, "rank_0"), (0, "proc22782")
+    framework: str = ""  # mindspore, pytorch, ...
+    version: str = ""
+    device: str = ""
+    level: str = ""  # msprobe: L0, L1, mix
+    task: str = ""  # tensor, statistic, full; msprobe: statistics, tensor, structure
+    config: str = ""  # text of the configuration the dump was made with
+    logs: tuple[LogFile, ...] = ()
+    damage: tuple[FileDamage, ...] = ()
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """All ranks, in order."""
+        return tuple(number for number, _ in self.rank_names)
+
+    def steps(self, rank: int | None = None) -> tuple[int, ...]:
+        """Steps of one rank, or of any, in order."""
+        return tuple(sorted({f.step for f in self.folders if rank is None or f.rank == rank}))
+
+    def graphs(self, rank: int | None = None, step: int | None = None) -> tuple[str, ...]:
+        """Graphs seen at a rank and step, or at any, in order."""
+        return tuple(
+            sorted({f.graph for f in self.folders if rank in (None, f.rank) and step in (None, f.step)})
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DumpDir:
+    """A dump that was found below a base directory."""
+
+    path: str
+    layout: str
+
+
+@dataclass(frozen=True)
+class Built(Sequence[Item_co]):
+    """A sequence whose items are made when they are asked for: a page shows a hundred of many thousands."""
+
+    length: int
+    build: Callable[[int], Item_co]
+
+    def __len__(self) -> int:
+        return self.length
+
+    @overload
+    def __getitem__(self, index: int) -> Item_co: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item_co]: ...
+    def __getitem__(self, index: int | slice) -> Item_co | Sequence[Item_co]:
+        if isinstance(index, slice):
+            return tuple(map(self.build, range(self.length)[index]))
+        return self.build(range(self.length)[index])
+
+    def __iter__(self) -> Iterator[Item_co]:
+        return map(self.build, range(self.length))
+
+
+@dataclass(frozen=True)
+class Listing(Sequence[Item_co]):
+    """Items in order, and what of the files could not be listed."""
+
+    items: Sequence[Item_co]
+    damage: tuple[FileDamage, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Item_co]:
+        return iter(self.items)
+
+    @overload
+    def __getitem__(self, index: int) -> Item_co: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item_co]: ...
+    def __getitem__(self, index: int | slice) -> Item_co | Sequence[Item_co]:
+        return self.items[index]
+
+
+class Layout(Protocol):
+    """What a file of this folder offers to be a layout; the folder is walked, no list is kept.
+
+    Its file bears its name. Everything may raise for input it cannot stand: ``match`` is then skipped
+    and named in ``Dump.damage``; ``header`` and ``read`` raise ``UnreadableError`` for the one tensor.
+    """
+
+    NAME: str
+
+    def match(self, path: Path) -> float:
+        """How sure, 0 to 1, that this directory is a dump of this layout; below 0: not mine."""
+
+    def open_dump(self, path: Path) -> Dump:
+        """Ranks, graphs and steps of the directory."""
+
+    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+        """Tensors of one folder in the order they were written."""
+
+    def operators(self, folder: StepFolder) -> Listing[Operator]:
+        """Operators of one folder in execution order, with source lines."""
+
+    def overflows(self, folder: StepFolder) -> Listing[Overflow]:
+        """Overflows the device reported in one folder."""
+
+    def header(self, ref: TensorRef) -> TensorHeader:
+        """Shape and type of one tensor without its data."""
+
+    def read(self, ref: TensorRef) -> Array:
+        """The tensor; mapped rather than read where the file allows it."""
+
+
+def narrowed(array: Array, window: Window | None) -> Array:
+    """The part of an array a window names; the whole without one."""
+    return np.asarray(array) if window is None else np.asarray(array[window])

@@ -1,0 +1,163 @@
+"""Element types of tensor files, those NumPy lacks included, and their bytes turned into arrays.
+
+Names are NumPy's where it has one, else the usual ones (``bfloat16``, ``float8_e4m3fn``, ``int4``).
+Small floats are widened to float32, which holds each of them exactly (bfloat16: the high half of a
+float32; 8-bit floats: OCP 8-bit Floating Point Specification 1.0; e2m1 and e8m0: OCP Microscaling 1.0).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.formats.unreadable import UnreadableError
+
+Array: TypeAlias = npt.NDArray[Any]
+Special: TypeAlias = Literal["ieee", "fn", "fnuz", "finite"]  # which patterns are infinite or NaN
+
+MAX_AXES: Final = 32  # NumPy 1 holds no more
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """How elements lie in bytes. ``decode`` takes the stored items, flat, and may give more of them."""
+
+    name: str
+    stored: str  # NumPy type of one stored item, little endian
+    packed: int = 1  # elements in one stored item
+    decode: Callable[[Array], Array] | None = None
+
+    def size(self, count: int) -> int:
+        """Bytes that ``count`` elements take."""
+        return -(-count // self.packed) * np.dtype(self.stored).itemsize
+
+
+def element_type(name: str) -> ElementType:
+    """The type a file names, in any spelling: ``Float32``, ``torch.float32``, ``BFloat16``."""
+    found = _TYPES.get(canonical(name))
+    if found is None:
+        raise UnreadableError("dump.unknown_dtype", name or "(none)")
+    return found
+
+
+def is_known(name: str) -> bool:
+    """Whether elements of a type can be decoded."""
+    return canonical(name) in _TYPES
+
+
+def canonical(name: str) -> str:
+    """The name used here for a type, or the lower-case text when it is unknown."""
+    lower = name.rpartition(".")[2].lower()
+    return _ALIASES.get(lower, lower)
+
+
+def count_of(shape: tuple[int, ...]) -> int:
+    """Elements of a shape; raises ``UnreadableError`` when it is no shape at all."""
+    if len(shape) > MAX_AXES or any(axis < 0 for axis in shape):
+        raise UnreadableError("dump.bad_shape", str(shape)[:200])
+    return math.prod(shape)
+
+
+def decode(raw: Array, name: str, shape: tuple[int, ...]) -> Array:
+    """Bytes (uint8, flat) as an array of a type and shape; a view where nothing must be widened.
+
+    Raises ``UnreadableError`` when the type is unknown or the bytes are too few.
+    """
+    kind, count = element_type(name), count_of(shape)
+    size = kind.size(count)
+    if raw.size < size:
+        raise UnreadableError("dump.truncated", f"{shape} of {name} needs {size} bytes, found {raw.size}")
+    items = raw[:size].view(kind.stored)
+    values = items if kind.decode is None else kind.decode(items)[:count]
+    try:
+        return values.reshape(shape)
+    except ValueError as error:  # an empty array with an axis beyond what NumPy can address
+        raise UnreadableError("dump.bad_shape", str(shape)[:200]) from error
+
+
+def widen_bfloat16(halves: Array) -> Array:
+    """uint16 patterns of bfloat16 as the float32 they abbreviate."""
+    return (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def _unpack_int4(items: Array) -> Array:
+    """Two signed values a byte, low nibble first."""
+    pairs = np.stack([items << np.uint8(4), items & np.uint8(0xF0)], axis=-1).view(np.int8)
+    return (pairs >> 4).reshape(-1)
+
+
+def _unpack_uint4(items: Array) -> Array:
+    return np.stack([items & np.uint8(0x0F), items >> np.uint8(4)], axis=-1).reshape(-1)
+
+
+def _complex_of_halves(items: Array) -> Array:
+    return items.view(np.float16).astype(np.float32).view(np.complex64)
+
+
+@cache
+def _small_float_table(exponent: int, mantissa: int, bias: int, special: Special) -> Array:
+    """float32 value of every bit pattern of a float of 1 + exponent + mantissa bits."""
+    patterns = np.arange(1 << (1 + exponent + mantissa))
+    power = (patterns >> mantissa) & ((1 << exponent) - 1)
+    fraction = (patterns & ((1 << mantissa) - 1)) / (1 << mantissa)
+    size = np.where(power == 0, fraction * 2.0 ** (1 - bias), (1 + fraction) * 2.0 ** (power - bias))
+    top = power == (1 << exponent) - 1
+    if special == "ieee":
+        size = np.where(top, np.where(fraction == 0, np.inf, np.nan), size)
+    if special == "fn":
+        size = np.where(top & (fraction == fraction.max()), np.nan, size)
+    values = np.where(patterns >> (exponent + mantissa), -size, size)
+    if special == "fnuz":
+        values[len(values) // 2] = np.nan
+    return values.astype(np.float32)
+
+
+def _small_float(exponent: int, mantissa: int, bias: int, special: Special) -> Callable[[Array], Array]:
+    def decode_small(items: Array) -> Array:
+        table: Array = _small_float_table(exponent, mantissa, bias, special)
+        return table[items]
+
+    return decode_small
+
+
+def _power_of_two(items: Array) -> Array:
+    """e8m0: an exponent and nothing else; 255 is NaN."""
+    powers = np.ldexp(1.0, items.astype(np.int32) - 127)
+    return np.where(items == 255, np.nan, powers).astype(np.float32)
+
+
+def _float4_e2m1(items: Array) -> Array:
+    return _small_float(2, 1, 1, "finite")(_unpack_uint4(items))
+
+
+_PLAIN: Final = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+)
+_TYPES: Final[dict[str, ElementType]] = {
+    **{name: ElementType(name, np.dtype(name).newbyteorder("<").str) for name in _PLAIN.split()},
+    "bfloat16": ElementType("bfloat16", "<u2", decode=widen_bfloat16),
+    "complex32": ElementType("complex32", "<u4", decode=_complex_of_halves),
+    "float8_e5m2": ElementType("float8_e5m2", "u1", decode=_small_float(5, 2, 15, "ieee")),
+    "float8_e4m3fn": ElementType("float8_e4m3fn", "u1", decode=_small_float(4, 3, 7, "fn")),
+    "float8_e5m2fnuz": ElementType("float8_e5m2fnuz", "u1", decode=_small_float(5, 2, 16, "fnuz")),
+    "float8_e4m3fnuz": ElementType("float8_e4m3fnuz", "u1", decode=_small_float(4, 3, 8, "fnuz")),
+    "float8_e8m0fnu": ElementType("float8_e8m0fnu", "u1", decode=_power_of_two),
+    "float4_e2m1": ElementType("float4_e2m1", "u1", 2, _float4_e2m1),
+    "int4": ElementType("int4", "u1", 2, _unpack_int4),
+    "uint4": ElementType("uint4", "u1", 2, _unpack_uint4),
+    "uint1": ElementType("uint1", "u1", 8, np.unpackbits),
+}
+_ALIASES: Final[dict[str, str]] = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "bool_": "bool",
+    "float8_e4m3": "float8_e4m3fn",
+    "float8_e8m0": "float8_e8m0fnu",
+}

@@ -1,0 +1,80 @@
+"""Event files: what a stretch of one holds, as columns.
+
+The records of a training loop repeat: the same tags, the same lengths, step after step. Three ways of
+reading follow each other, each taking what it is fast at: records of frequent shapes as matrices of bytes
+(shapes.py), records of ever new shapes side by side (lockstep.py), and the few that remain field by field
+(one_by_one.py). Before that the checksums of every record are verified (records.py).
+
+What is damaged is skipped and listed, with a reason that is a key of the locale files:
+
+- ``damage.body_crc``: a record whose payload has not its checksum
+- ``damage.unparsable``: a record whose checksums are right and which is no event
+- ``damage.length_crc``: from a record whose length has not its checksum to the next header that has
+- ``damage.length``: the same, after a length that no record can have
+- ``damage.zeros``: only zeros, where a record should begin
+- ``damage.noise``: no record from there to the end of the stretch
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mindinsight.proto.framing import HEADER_SIZE
+from mindinsight.server.formats.events.blocks import assemble
+from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
+from mindinsight.server.formats.events.lockstep import read_side_by_side
+from mindinsight.server.formats.events.one_by_one import read_one_by_one
+from mindinsight.server.formats.events.records import verified_records
+from mindinsight.server.formats.events.shapes import read_shapes
+from mindinsight.server.types import Stretch
+
+__all__ = ["decode", "read_stretch"]
+
+
+def read_stretch(path: str | int, offset: int, size: int) -> Stretch:
+    """What the file holds in ``size`` bytes from ``offset``, where a record begins.
+
+    ``path`` may be an open descriptor, which stays open: of a file whose name may lead elsewhere by now.
+    Only whole records are read; one that is longer than ``size`` is read to its end when the file has it all.
+    Memory is a small multiple of the bytes read. Raises OSError when the file cannot be read.
+    """
+    with os.fdopen(path, "rb", closefd=False) if isinstance(path, int) else Path(path).open("rb") as file:
+        file_end = os.fstat(file.fileno()).st_size
+        file.seek(offset)
+        data = file.read(max(size, HEADER_SIZE))
+        promised = payload_size(data[:HEADER_SIZE]) if len(data) >= HEADER_SIZE else None
+        missing = 0 if promised is None else promised + FRAME_SIZE - len(data)
+        if missing > file_end - offset - len(data):
+            return Stretch(offset, max(file_end - offset, len(data)), 0)
+        if missing > 0:
+            data += file.read(missing)
+    return decode(data, offset, offset + len(data) >= file_end)
+
+
+def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
+    """The whole records of ``data``, which begins with a record at ``base_offset`` of its file.
+
+    ``at_end`` says that the file ends with ``data``; what has begun there and is not whole is ``pending``.
+    """
+    data = bytes(data)
+    records = verified_records(data, at_end)
+    starts, sizes, rows = records.starts, records.sizes, np.arange(len(records.starts))
+    shaped, rows = read_shapes(data, starts, sizes, rows)
+    mixed, rows = read_side_by_side(data, starts, sizes, rows)
+    others, remarks = read_one_by_one(data, starts, sizes, rows)
+    blocks, references = assemble(starts, shaped + mixed + others, base_offset)
+    damage = sorted(records.damage + remarks.damage, key=lambda one: one.offset)
+    return Stretch(
+        next_offset=base_offset + records.end,
+        pending=len(data) - records.end if at_end else 0,
+        records=len(starts),
+        blocks=blocks,
+        references=references,
+        damage=tuple(replace(one, offset=one.offset + base_offset) for one in damage),
+        version=remarks.version,
+        skipped=remarks.skipped,
+    )

@@ -1,0 +1,88 @@
+"""Pieces found by different ways of reading, joined into one block or one reference column per tag."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from mindinsight.server.formats.events.pieces import Part, Payloads, Scalars
+from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
+
+
+def assemble(
+    starts: Ints, parts: list[Part], base: int
+) -> tuple[tuple[ScalarBlock, ...], tuple[ReferenceColumns, ...]]:
+    """Blocks and references of all ``parts``; the records lie at ``starts``, ``base`` bytes into the file."""
+    steps, walls = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.float64)
+    for part in parts:
+        steps[part.rows], walls[part.rows] = part.steps, part.walls
+    scalars = _shared(_joined([piece for part in parts for piece in part.scalars]))
+    payloads = [piece for part in parts for piece in part.payloads]
+    blocks = []
+    for piece in scalars:
+        rows = piece.rows
+        blocks.append(ScalarBlock(piece.tags, starts[rows] + base, steps[rows], walls[rows], piece.values))
+    return tuple(blocks), tuple(_references(steps, walls, payloads, base))
+
+
+def _joined(pieces: list[Scalars]) -> list[Scalars]:
+    """One piece per set of tags that occur in the same pieces."""
+    homes: dict[str, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        for tag in piece.tags:
+            homes.setdefault(tag, []).append(number)
+    together: dict[tuple[int, ...], list[str]] = {}
+    for tag, numbers in homes.items():
+        together.setdefault(tuple(numbers), []).append(tag)
+    return [_concatenated([pieces[n] for n in numbers], tags) for numbers, tags in together.items()]
+
+
+def _concatenated(pieces: list[Scalars], tags: list[str]) -> Scalars:
+    """The rows of ``tags`` from all ``pieces``, in file order."""
+    chosen = []
+    for piece in pieces:
+        places = {tag: place for place, tag in enumerate(piece.tags)}
+        whole = list(piece.tags) == tags
+        chosen.append(piece.values if whole else piece.values[[places[tag] for tag in tags]])
+    if len(pieces) == 1:
+        return Scalars(tuple(tags), pieces[0].rows, chosen[0])
+    rows = np.concatenate([piece.rows for piece in pieces])
+    with np.errstate(invalid="ignore"):  # NaN of the signalling kind, float32 beside float64
+        values = cast(Floats, np.concatenate(chosen, axis=1))
+    if (rows[1:] >= rows[:-1]).all():
+        return Scalars(tuple(tags), rows, values)
+    order = np.argsort(rows, kind="stable")
+    return Scalars(tuple(tags), rows[order], values[:, order])
+
+
+def _shared(pieces: list[Scalars]) -> list[Scalars]:
+    """Pieces with the same rows and the same type as one, so that steps and wall times are kept once."""
+    alike: dict[tuple[str, bytes], list[Scalars]] = {}
+    for piece in pieces:
+        alike.setdefault((piece.values.dtype.str, piece.rows.tobytes()), []).append(piece)
+    return [
+        group[0]
+        if len(group) == 1
+        else Scalars(
+            tuple(tag for piece in group for tag in piece.tags),
+            group[0].rows,
+            np.concatenate([piece.values for piece in group]),
+        )
+        for group in alike.values()
+    ]
+
+
+def _references(steps: Ints, walls: Doubles, pieces: list[Payloads], base: int) -> list[ReferenceColumns]:
+    groups: dict[tuple[str, str], list[Payloads]] = {}
+    for piece in pieces:
+        groups.setdefault((piece.kind, piece.tag), []).append(piece)
+    columns = []
+    for group in groups.values():
+        rows = np.concatenate([piece.rows for piece in group])
+        offsets = np.concatenate([piece.offsets for piece in group])
+        order = np.argsort(offsets, kind="stable")
+        rows, sizes = rows[order], np.concatenate([piece.sizes for piece in group])[order]
+        kind, tag = group[0].kind, group[0].tag
+        columns.append(ReferenceColumns(kind, tag, steps[rows], walls[rows], offsets[order] + base, sizes))
+    return columns

@@ -1,0 +1,141 @@
+"""Where the records of a piece of an event file lie: framing, header checksums, gaps.
+
+Framing: 8 bytes length, 4 bytes masked CRC-32C of them, payload, 4 bytes masked CRC-32C of the payload.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import google_crc32c
+import numpy as np
+
+from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, decode_header
+from mindinsight.server.formats.events.checksums import Crcs
+from mindinsight.server.formats.events.repeats import LONGEST_PERIOD, repeats
+from mindinsight.server.formats.events.resync import find_header
+from mindinsight.server.types import Damage, Ints
+
+FRAME_SIZE: Final = HEADER_SIZE + FOOTER_SIZE
+MAX_PAYLOAD: Final = 2**31 - 1  # bytes; a protobuf message cannot be larger
+_FIRST_WALK: Final = 32  # records walked one by one before the first guess
+_LONGEST_WALK: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Whole records with a right header checksum, in file order; offsets are inside the piece."""
+
+    starts: Ints  # [n] first header byte
+    sizes: Ints  # [n] payload bytes
+    crcs: Crcs  # [n] CRC-32C of each payload as it is, not as it should be
+    gaps: tuple[Damage, ...]
+    end: int  # everything before is a record or a gap
+
+
+@lru_cache(maxsize=1 << 14)  # mixed files have a few thousand lengths, and come in many pieces
+def payload_size(header: bytes) -> int | None:
+    """Payload bytes a header promises, or None when it is damaged or promises more than can be."""
+    size = decode_header(header)
+    return size if size is not None and size <= MAX_PAYLOAD else None
+
+
+def scan(data: bytes, at_end: bool) -> Frames:
+    """Records of ``data``, whose first byte starts a record.
+
+    A header that is wrong is skipped up to the next place where a length and its checksum agree. When
+    there is none, everything is given up but the last 11 bytes, in which a header can have begun - unless
+    these are the zeros of space that is allocated at the end of a file and not written yet: ``at_end``
+    says that the file ends with ``data``, and then such zeros are waited for like a record that is cut.
+    """
+    chains, crcs, gaps, at = [], [], [], 0
+    while True:
+        starts, found_crcs, end = _chain(data, at)
+        chains.append(np.append(starts, end))
+        crcs.append(found_crcs)
+        at = end
+        if len(data) - at < HEADER_SIZE or payload_size(data[at : at + HEADER_SIZE]) is not None:
+            break  # the end, or a record that is cut
+        found = find_header(data, at + 1)
+        if found < 0 and at_end and not _begun(data, at):
+            break
+        at = found if found >= 0 else len(data) - HEADER_SIZE + 1
+        gaps.append(Damage(end, at - end, _reason(data[end:at], found >= 0)))
+        if found < 0:
+            break
+    return Frames(
+        np.concatenate([chain[:-1] for chain in chains]),
+        np.concatenate([np.diff(chain) for chain in chains]) - FRAME_SIZE,
+        np.concatenate(crcs),
+        tuple(gaps),
+        at,
+    )
+
+
+def _begun(data: bytes, at: int) -> bool:
+    """Whether a whole header is written at ``at``: the zeros at the end of a file are not written yet."""
+    return len(data[at:].rstrip(b"\0")) >= HEADER_SIZE
+
+
+def _reason(gap: bytes, more: bool) -> str:
+    if not any(gap):
+        return "damage.zeros"
+    if not more:
+        return "damage.noise"
+    believed = decode_header(gap[:HEADER_SIZE].ljust(HEADER_SIZE)) is not None
+    return "damage.length" if believed else "damage.length_crc"
+
+
+def _chain(data: bytes, at: int) -> tuple[Ints, Crcs, int]:
+    """Starts and checksums of the records that follow each other from ``at``, and where the chain breaks.
+
+    Lengths repeat in the file of a training loop. So a few records are walked, then the pattern of
+    their headers is taken as a guess and checked for all that follow at once; where it does not
+    hold, more are walked before the next guess.
+    """
+    starts: list[Ints] = []
+    crcs: list[Crcs] = []
+    known: dict[bytes, int] = {}
+    limit = _FIRST_WALK
+    while True:
+        walked, walked_crcs, at = _walk(data, at, limit, known)
+        starts.append(np.array(walked, np.int64))
+        crcs.append(np.array(walked_crcs, np.uint32))
+        if len(walked) < limit:
+            return np.concatenate(starts), np.concatenate(crcs), at
+        headers = [data[start : start + HEADER_SIZE] for start in walked[-2 * LONGEST_PERIOD :]]
+        guessed, guessed_crcs, at = repeats(data, at, headers, known)
+        starts.append(guessed)
+        crcs.append(guessed_crcs)
+        limit = _FIRST_WALK if len(guessed) else min(2 * limit, _LONGEST_WALK)
+
+
+def _walk(
+    data: bytes, at: int, limit: int, known: dict[bytes, int]
+) -> tuple[list[int], list[int], int]:
+    """Starts and checksums of at most ``limit`` records from ``at``, and the offset after them."""
+    starts: list[int] = []
+    crcs: list[int] = []
+    look_up, crc = known.get, google_crc32c.value
+    for _ in range(limit):
+        header = data[at : at + HEADER_SIZE]
+        size = look_up(header)
+        if size is None:
+            size = _learn(header, known)
+        if size == 0 or at + size > len(data):
+            break
+        starts.append(at)
+        crcs.append(crc(data[at + HEADER_SIZE : at + size - FOOTER_SIZE]))
+        at += size
+    return starts, crcs, at
+
+
+def _learn(header: bytes, known: dict[bytes, int]) -> int:
+    """Size of the record behind a header, framed, which is ``known`` from now on; 0 when it is no header."""
+    size = payload_size(header) if len(header) == HEADER_SIZE else None
+    if size is None:
+        return 0
+    known[header] = size + FRAME_SIZE
+    return known[header]

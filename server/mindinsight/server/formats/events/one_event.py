@@ -1,0 +1,114 @@
+"""One event read field by field: the exact and slow way, for records that come in no shape that repeats.
+
+Messages: Event and Summary.Value of summary.proto.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import Final
+
+from mindinsight.server.formats.events.fields import (
+    EVENT_EXPLAIN,
+    EVENT_GRAPH,
+    EVENT_STEP,
+    EVENT_SUMMARY,
+    EVENT_VERSION,
+    EVENT_WALL,
+    EXACT,
+    GRAPH,
+    SCALAR,
+    SUMMARY_VALUE,
+    VALUE_EXACT,
+    VALUE_KINDS,
+    VALUE_TAG,
+)
+from mindinsight.server.formats.wire_format import message_fields, read_varint, signed
+
+_DOUBLE: Final = struct.Struct("<d")
+_WHAT: Final = (EVENT_VERSION, EVENT_GRAPH, EVENT_SUMMARY, EVENT_EXPLAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value of an event; ``at`` and ``size`` say where its number or its payload message lies."""
+
+    kind: int
+    tag: bytes
+    at: int
+    size: int
+
+
+@dataclass(slots=True)
+class ParsedEvent:
+    """What one record holds. ``free`` are the (offset, size) of all bytes that are data and not shape."""
+
+    wall: float = 0.0
+    step: int = 0
+    wall_at: int = -1
+    step_at: int = -1
+    step_size: int = 0
+    version: bytes = b""
+    entries: list[Entry] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    free: list[tuple[int, int]] = field(default_factory=list)
+
+
+def parse_event(data: bytes, at: int, end: int) -> ParsedEvent:
+    """The event in ``data[at:end]``; of a repeated field the last counts, as protobuf has it.
+
+    Raises UnparsableError.
+    """
+    event = ParsedEvent()
+    what: list[tuple[int, int, int]] = []
+    for key, start, stop in message_fields(data, at, end):
+        if key == EVENT_WALL:
+            event.wall_at, event.wall = start, _DOUBLE.unpack_from(data, start)[0]
+        elif key == EVENT_STEP:
+            event.step_at, event.step_size = start, stop - start
+            event.step = signed(read_varint(data, start, stop)[0])
+        elif key in _WHAT:
+            goes_on = key == EVENT_SUMMARY and what and what[-1][0] == key  # parts of one message
+            what = [*what, (key, start, stop)] if goes_on else [(key, start, stop)]
+    event.free += [(event.wall_at, 8)] if event.wall_at >= 0 else []
+    for key, start, stop in what:
+        _read_what(event, data, key, start, stop)
+    if not what:
+        event.skipped.append("unknown")
+    return event
+
+
+def _read_what(event: ParsedEvent, data: bytes, key: int, start: int, stop: int) -> None:
+    if key == EVENT_SUMMARY:
+        for part, first, last in message_fields(data, start, stop):
+            if part == SUMMARY_VALUE:
+                _read_value(event, data, first, last)
+    elif key == EVENT_GRAPH:
+        event.entries.append(Entry(GRAPH, b"", start, stop - start))
+        event.free.append((start, stop - start))
+    elif key == EVENT_VERSION:
+        event.version = data[start:stop]
+    else:
+        event.skipped.append("explain")
+
+
+def _read_value(event: ParsedEvent, data: bytes, at: int, end: int) -> None:
+    tag, found, exact = b"", None, None
+    for key, start, stop in message_fields(data, at, end):
+        if key == VALUE_TAG:
+            tag = data[start:stop]
+        elif key in VALUE_KINDS:
+            found = (VALUE_KINDS[key], start, stop)
+        elif key == VALUE_EXACT:
+            exact = (EXACT, start, stop)
+    if exact and (found is None or found[0] == SCALAR):
+        if found:
+            event.free.append((found[1], 4))
+        found = exact
+    if found is None:
+        event.skipped.append("unknown")
+        return
+    kind, start, stop = found
+    event.entries.append(Entry(kind, tag, start, stop - start))
+    event.free.append((start, stop - start))

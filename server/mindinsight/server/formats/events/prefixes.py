@@ -1,0 +1,115 @@
+"""Scalars that many records begin with, one after the other: read as columns, like records of one shape.
+
+A training loop records the same few scalars in every step before whatever else it records in some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.formats.events.fields import SUMMARY_VALUE, VALUE_SCALAR, VALUE_TAG, tag_text
+from mindinsight.server.formats.events.pieces import Scalars
+from mindinsight.server.types import Ints
+
+_LONGEST: Final = 1 << 11  # bytes of such scalars
+_FEWEST: Final = 64  # records that are worth the set-up
+_TRIES: Final = 2  # records whose beginning is looked for in the others
+_SAMPLE: Final = 256  # records in which it is found out how many of the values are common
+_RARE: Final = 4  # a value is common when one in so many records has it
+_LONGEST_TAG: Final = 100  # bytes; the lengths of value and tag take one byte each
+
+_Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One scalar of a record that serves as the model; offsets from where its values begin."""
+
+    tag: str
+    begin: int
+    number: int  # offset of its float32
+    fixed: bytes  # from begin up to number
+
+    @property
+    def end(self) -> int:
+        return self.number + 4
+
+
+def read_prefixes(data: bytes, rows: Ints, at: Ints, ends: Ints) -> tuple[list[Scalars], Ints]:
+    """Scalars that the records ``rows`` begin with as one of them does, and where each record goes on.
+
+    Their values lie from ``at`` to ``ends``, one of each per row.
+    """
+    pieces: list[Scalars] = []
+    goes_on = at.copy()
+    left = np.flatnonzero(at + _LONGEST <= len(data))
+    for _ in range(_TRIES):
+        steps = list(_steps(data, int(at[left[0]]), int(ends[left[0]]))) if len(left) >= _FEWEST else []
+        some = left[:_SAMPLE]
+        if steps:
+            counts = _counts(_windows(data, steps, at[some]), steps, ends[some] - at[some])
+            steps = steps[: int(np.sort(counts)[-(len(some) // _RARE) - 1])]
+        if not steps:
+            break
+        matrix = _windows(data, steps, at[left])
+        counts = _counts(matrix, steps, ends[left] - at[left])
+        pieces += _pieces(matrix, steps, counts, rows[left])
+        goes_on[left] += np.array([0, *(step.end for step in steps)])[counts]
+        left = left[counts == 0]
+    return pieces, goes_on
+
+
+def _steps(data: bytes, at: int, end: int) -> Iterator[_Step]:
+    """The scalars from ``at``, up to a value that is none, or has a tag that was before."""
+    place, seen = at, set()
+    while place < end:
+        size = data[place + 3]
+        tag_end = place + 4 + size
+        if size > _LONGEST_TAG or tag_end + 5 - at > _LONGEST or data[tag_end] != VALUE_SCALAR:
+            return
+        tag = tag_text(data[place + 4 : tag_end])
+        if data[place : place + 4] != bytes([SUMMARY_VALUE, size + 7, VALUE_TAG, size]) or tag in seen:
+            return
+        seen.add(tag)
+        yield _Step(tag, place - at, tag_end + 1 - at, data[place : tag_end + 1])
+        place = tag_end + 5
+
+
+def _windows(data: bytes, steps: list[_Step], at: Ints) -> _Bytes:
+    """The bytes from each of ``at`` on that all ``steps`` take."""
+    size = steps[-1].end
+    return np.ndarray((len(data) - size + 1, size), np.uint8, data, 0, (1, 1))[at]
+
+
+def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
+    """How many of ``steps`` each record goes along with, of which so many bytes are left."""
+    size = steps[-1].end
+    mask, fixed = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    for step in steps:
+        mask[step.begin : step.number] = 0xFF
+        fixed[step.begin : step.number] = np.frombuffer(step.fixed, np.uint8)
+    different = (matrix & mask) != fixed
+    first = different.argmax(axis=1)
+    first[~different[np.arange(len(first)), first]] = size  # nothing differs
+    counts: Ints = np.searchsorted([step.end for step in steps], np.minimum(first, room), side="right")
+    return counts
+
+
+def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> list[Scalars]:
+    """Steps that the same records go along with, as one piece."""
+    reached = [int(np.count_nonzero(counts > place)) for place in range(int(counts.max(initial=0)))]
+    pieces = []
+    for _, group in groupby(range(len(reached)), key=reached.__getitem__):
+        places = list(group)
+        alive = np.flatnonzero(counts > places[0])
+        values = np.empty((len(places), len(alive)), np.float32)
+        for row, place in zip(values, places, strict=True):
+            row[:] = matrix[:, steps[place].number : steps[place].end].view("<f4")[alive, 0]
+        pieces.append(Scalars(tuple(steps[place].tag for place in places), rows[alive], values))
+    return pieces

@@ -1,0 +1,48 @@
+"""The records of a piece of a file whose checksums are right, and what is damaged between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mindinsight.proto.framing import HEADER_SIZE
+from mindinsight.server.formats.events.checksums import masked
+from mindinsight.server.formats.events.frames import FRAME_SIZE, scan
+from mindinsight.server.formats.wire_format import unaligned
+from mindinsight.server.types import Damage, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Intact records in file order; offsets count from the start of the piece."""
+
+    starts: Ints  # [n] first header byte
+    sizes: Ints  # [n] payload bytes
+    damage: tuple[Damage, ...]
+    end: int  # everything before is a record or damaged
+
+    def payloads(self, data: bytes) -> list[bytes]:
+        begins = self.starts + HEADER_SIZE
+        return [data[at:end] for at, end in zip(begins.tolist(), (begins + self.sizes).tolist(), strict=True)]
+
+
+def verified_records(data: bytes, at_end: bool) -> Records:
+    """Records of ``data``, which begins with one; ``at_end`` says that the file ends with ``data``.
+
+    Nothing is waited for for ever unseen: everything from ``end`` on is a record that is cut, or has not
+    been written yet. That is said of zeros at the end of a file too (space that a crashed machine or a
+    network file system has allocated); but only a header whose checksum is right is believed to announce
+    a record, so after a damaged one only the last 11 bytes are kept, in which a header can have begun.
+    """
+    frames = scan(data, at_end)
+    starts, sizes, end = frames.starts, frames.sizes, frames.end
+    stored = unaligned(data, "<u4")[starts + sizes + HEADER_SIZE]
+    good = stored == masked(frames.crcs)
+    if at_end and len(good) and not good[-1] and not any(data[int(starts[-1] + sizes[-1]) + HEADER_SIZE :]):
+        starts, sizes, good, end = starts[:-1], sizes[:-1], good[:-1], int(starts[-1])
+    bad = zip(starts[~good].tolist(), (sizes[~good] + FRAME_SIZE).tolist(), strict=True)
+    damage = [*frames.gaps, *(Damage(at, size, "damage.body_crc") for at, size in bad)]
+    return Records(starts[good], sizes[good], tuple(sorted(damage, key=_offset)), end)
+
+
+def _offset(damage: Damage) -> int:
+    return damage.offset

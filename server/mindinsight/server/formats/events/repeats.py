@@ -1,0 +1,62 @@
+"""The guess that the last record lengths repeat, checked for all records that follow in one comparison."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.formats.events.checksums import Crcs, crcs_of_pattern
+from mindinsight.server.types import Ints
+
+LONGEST_PERIOD: Final = 64  # records
+_FIRST_ROUNDS: Final = 64
+_GROWTH: Final = 8
+
+
+def repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int]) -> tuple[Ints, Crcs, int]:
+    """Starts and checksums of the whole records from ``at`` that go on with the end of ``headers``.
+
+    ``sizes`` gives the framed size of a record by its 12 header bytes. Returns the offset after them, too;
+    there are none when ``headers`` end in no pattern, or it does not go on.
+    """
+    pattern = headers[len(headers) - _period(headers) :]
+    steps = np.cumsum([0] + [sizes[header] for header in pattern])
+    rounds = _rounds(data, at, pattern, steps) if pattern else 0
+    end = at + rounds * int(steps[-1])
+    starts = at + int(steps[-1]) * np.arange(rounds)[:, None] + steps[:-1]
+    return starts.ravel(), crcs_of_pattern(memoryview(data)[at:end], np.diff(steps).tolist()), end
+
+
+def _rounds(data: bytes, at: int, pattern: list[bytes], steps: Ints) -> int:
+    """How many times the pattern goes on; more are tried each time that all of some did."""
+    stride, found, asked = int(steps[-1]), 0, _FIRST_ROUNDS
+    while True:
+        possible = min(asked, (len(data) - at) // stride - found)
+        agreeing = _agreeing(data, at + found * stride, pattern, steps, possible)
+        found += agreeing
+        if agreeing < asked:
+            return found
+        asked *= _GROWTH
+
+
+def _period(headers: list[bytes]) -> int:
+    """Length of the shortest pattern that ends ``headers`` twice, or 0."""
+    for period in range(1, min(LONGEST_PERIOD, len(headers) // 2) + 1):
+        if headers[-period:] == headers[-2 * period : -period]:
+            return period
+    return 0
+
+
+def _agreeing(data: bytes, at: int, pattern: list[bytes], steps: Ints, rounds: int) -> int:
+    """How many of ``rounds`` repetitions of the pattern from ``at`` have exactly its headers."""
+    stride = int(steps[-1])
+    for header, step in zip(pattern, steps[:-1].tolist(), strict=True):
+        for offset, dtype in ((0, "<u8"), (8, "<u4")):
+            if not rounds:
+                return 0
+            words = np.ndarray((rounds,), np.dtype(dtype), data, at + step + offset, (stride,))
+            wrong = words != np.frombuffer(header, dtype, 1, offset)
+            if wrong.any():
+                rounds = int(wrong.argmax())
+    return rounds

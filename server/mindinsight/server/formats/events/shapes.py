@@ -1,0 +1,162 @@
+"""Records of one shape read as columns.
+
+A shape is everything in a record but its data: field numbers, lengths, tags. Records of a shape have one
+length and differ only at known places, so they are a matrix of bytes, one row per record, in which wall
+time, step and every value are columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.proto.framing import HEADER_SIZE
+from mindinsight.server.formats.events.fields import EXACT, KIND_NAMES, SCALAR, tag_text
+from mindinsight.server.formats.events.one_event import Entry, ParsedEvent, parse_event
+from mindinsight.server.formats.events.pieces import Part, Payloads, Scalars
+from mindinsight.server.formats.wire_format import UnparsableError
+from mindinsight.server.types import Floats, Ints
+
+_FEWEST: Final = 48  # records of a shape that are worth the set-up
+_RARE: Final = 16  # a shape is rare when less than one in so many records of its length has it
+_SAMPLE: Final = 64  # records that are looked at first
+_RARE_SHAPES: Final = 4  # after so many rare shapes one after another the rest is read another way
+_CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
+
+_Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    event: ParsedEvent  # of one record, with offsets from the start of its payload
+    mask: _Bytes  # [size] which bits are the same in all records of the shape
+    fixed: _Bytes  # [size] these bits
+
+
+def read_shapes(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[Part], Ints]:
+    """Those of the records ``rows`` whose shapes are frequent, and the numbers of all others.
+
+    ``starts`` and ``sizes`` tell where all records and how long their payloads are.
+    """
+    parts: list[Part] = []
+    taken = np.zeros(len(starts), np.bool_)
+    misses = 0
+    for same_size in _by_size(sizes, rows):
+        rest = same_size
+        while len(rest) >= _FEWEST and misses < _RARE_SHAPES:
+            size, begins = int(sizes[rest[0]]), starts[rest] + HEADER_SIZE
+            shape = _shape(data[begins[0] : begins[0] + size])
+            if shape is None or not _frequent(data, begins, shape):
+                misses, rest = misses + 1, rest[1:]
+                continue
+            matrix = _matrix(data, begins, size)
+            alike = _alike(matrix, shape)
+            if np.count_nonzero(alike) < _FEWEST:
+                misses, rest = misses + 1, rest[~alike]
+                continue
+            misses, chosen, rest = 0, rest[alike], rest[~alike]
+            parts.append(_part(matrix if alike.all() else matrix[alike], shape, chosen, starts))
+            taken[chosen] = True
+    return parts, rows[~taken[rows]]
+
+
+def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
+    """Records of one length each, the most frequent length first; rare lengths are left out."""
+    keys = sizes[rows]
+    if len(keys) and keys.max() < 1 << 16:
+        keys = keys.astype(np.uint16)  # sorted by radix
+    order = np.argsort(keys, kind="stable")
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(keys[order])) + 1, [len(rows)]])
+    counts = np.diff(edges)
+    frequent = [place for place in np.argsort(-counts, kind="stable").tolist() if counts[place] >= _FEWEST]
+    return [rows[order[edges[place] : edges[place + 1]]] for place in frequent]
+
+
+def _frequent(data: bytes, begins: Ints, shape: _Shape) -> bool:
+    """Whether enough of some records that lie at ``begins`` have the shape."""
+    some = begins[:: max(len(begins) // _SAMPLE, 1)]
+    alike = _alike(_matrix(data, some, len(shape.mask)), shape)
+    return bool(np.count_nonzero(alike) * _RARE >= len(some))
+
+
+def _shape(payload: bytes) -> _Shape | None:
+    """The shape of a record, or None when reading its like as a matrix would be wrong or slow."""
+    try:
+        event = parse_event(payload, 0, len(payload))
+    except UnparsableError:
+        return None
+    names = {(entry.kind in (SCALAR, EXACT) or entry.kind, tag_text(entry.tag)) for entry in event.entries}
+    in_payloads = sum(entry.size for entry in event.entries if entry.kind in KIND_NAMES)
+    if event.version or event.skipped or len(names) < len(event.entries) or 2 * in_payloads > len(payload):
+        return None
+    mask = np.full(len(payload), 0xFF, np.uint8)
+    for at, size in event.free:
+        mask[at : at + size] = 0
+    # Of the bytes of a step the top bits are shape: they say where the number ends.
+    mask[max(event.step_at, 0) : max(event.step_at, 0) + event.step_size] = 0x80
+    return _Shape(event, mask, np.frombuffer(payload, np.uint8) & mask)
+
+
+def _matrix(data: bytes, starts: Ints, size: int) -> _Bytes:
+    """[n, size] bytes from each of ``starts``; a view when they are evenly spaced."""
+    gaps = np.diff(starts)
+    if (gaps == gaps[0]).all():
+        return np.ndarray((len(starts), size), np.uint8, data, int(starts[0]), (int(gaps[0]), 1))
+    windows = np.ndarray((len(data) - size + 1, size), np.uint8, data, 0, (1, 1))
+    return windows[starts]
+
+
+def _blocks(matrix: _Bytes) -> Iterator[slice]:
+    rows = max(_CACHED // max(matrix.shape[1], 1), 1)
+    for first in range(0, len(matrix), rows):
+        yield slice(first, first + rows)
+
+
+def _alike(matrix: _Bytes, shape: _Shape) -> npt.NDArray[np.bool_]:
+    same = np.ones(len(matrix), np.bool_)
+    for block in _blocks(matrix):
+        equal = (matrix[block] & shape.mask) == shape.fixed
+        if not equal.all():  # asked first, as it is answered so much faster
+            same[block] = equal.all(axis=1)
+    return same
+
+
+def _part(matrix: _Bytes, shape: _Shape, rows: Ints, starts: Ints) -> Part:
+    event = shape.event
+    scalars, payloads = [], []
+    for kind, dtype in ((SCALAR, "<f4"), (EXACT, "<f8")):
+        chosen = [entry for entry in event.entries if entry.kind == kind]
+        if chosen:
+            tags = tuple(tag_text(entry.tag) for entry in chosen)
+            scalars.append(Scalars(tags, rows, _columns(matrix, chosen, dtype)))
+    for entry in event.entries:
+        if entry.kind in KIND_NAMES:
+            offsets = starts[rows] + (HEADER_SIZE + entry.at)
+            sizes = np.full(len(rows), entry.size, np.int64)
+            payloads.append(Payloads(KIND_NAMES[entry.kind], tag_text(entry.tag), rows, offsets, sizes))
+    walls = np.zeros(len(rows), np.float64)
+    if event.wall_at >= 0:
+        walls[:] = matrix[:, event.wall_at : event.wall_at + 8].view("<f8")[:, 0]
+    return Part(rows, _steps(matrix, event), walls, tuple(scalars), tuple(payloads))
+
+
+def _columns(matrix: _Bytes, entries: list[Entry], dtype: str) -> Floats:
+    columns = [matrix[:, entry.at : entry.at + entry.size].view(dtype)[:, 0] for entry in entries]
+    values = np.empty((len(columns), len(matrix)), dtype)
+    for block in _blocks(matrix):
+        for value, column in zip(values, columns, strict=True):
+            value[block] = column[block]
+    return values
+
+
+def _steps(matrix: _Bytes, event: ParsedEvent) -> Ints:
+    """Varints of one width: seven bits of each byte, lowest first."""
+    steps = np.zeros(len(matrix), np.uint64)
+    for place in range(event.step_size):
+        bits = matrix[:, event.step_at + place].astype(np.uint64) & np.uint64(0x7F)
+        steps |= bits << np.uint64(7 * place)
+    return steps.view(np.int64)

@@ -1,0 +1,40 @@
+"""Which operators and parameters feed an operator, looked up through the nodes that only pass values on.
+
+Graphs as compiled are full of ``Load``, ``Depend`` and tuples: they run nowhere and are never dumped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "TupleGetItem"))
+
+
+@dataclass(slots=True)
+class Feeds:
+    """What stands behind the names that arguments use, filled in the order of the graph."""
+
+    behind: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def add(self, key: str, op: str, name: str, arguments: list[str]) -> tuple[str, ...]:
+        """Add an operator that others call ``key``; returns the names that feed it.
+
+        ``arguments`` are keys; the last one of ``TupleGetItem`` is the index as text.
+        """
+        found = self._sources(op, arguments)
+        self.behind[key] = found if op in PASSING else (name,) if name else ()
+        return tuple(dict.fromkeys(source for source in found if source))
+
+    def _sources(self, op: str, arguments: list[str]) -> tuple[str, ...]:
+        feeding = [self.behind.get(argument, ()) for argument in arguments]
+        if op == "UpdateState":
+            return ()
+        if op == "TupleGetItem" and len(arguments) == 2:
+            index = int(arguments[1]) if arguments[1].isdecimal() else 0
+            return feeding[0][index : index + 1] or feeding[0]
+        if op == "MakeTuple":  # one place for each element, for TupleGetItem to choose from
+            return tuple(names[0] if names else "" for names in feeding)
+        if op in ("Load", "Depend"):
+            feeding = feeding[:1]
+        return tuple(name for names in feeding for name in names)

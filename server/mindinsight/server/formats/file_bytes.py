@@ -1,0 +1,73 @@
+"""Bytes of files somebody may still be writing: read, never mapped.
+
+Touching the missing part of a mapped file that was cut short ends the whole process with SIGBUS (mmap(2)),
+and a file of a training may be cut short at any moment. A read only finds fewer bytes.
+"""
+
+from __future__ import annotations
+
+from typing import IO, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.formats.unreadable import UnreadableError
+
+MAX_LINE: Final = 1 << 20  # bytes
+_BLOCK: Final = 1 << 16  # bytes
+
+
+def read_stretch(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint8]:
+    """[size] bytes from ``offset`` on, not to be written to.
+
+    Nothing is allocated before the file is seen to hold them. Raises ``UnreadableError`` when it does
+    not, or no longer, and when there is no memory for them.
+    """
+    length = file.seek(0, 2)
+    if offset + size > length:
+        raise UnreadableError("dump.truncated", f"values end at {offset + size}, file at {length}")
+    file.seek(offset)
+    try:
+        found = np.fromfile(file, np.uint8, size)
+    except MemoryError as error:
+        raise UnreadableError("dump.too_large", f"no memory for {size} bytes") from error
+    if len(found) < size:
+        raise UnreadableError("dump.truncated", f"the file became shorter: {len(found)} of {size} bytes")
+    found.flags.writeable = False
+    return found
+
+
+class FileBytes:
+    """An open file, by slices like ``bytes`` and by ``read`` and ``readline``, in memory block by block."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._length = file.seek(0, 2)
+        self._start = 0
+        self._block = b""
+        file.seek(0)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def slice(self, start: int, end: int) -> bytes:
+        """Bytes from ``start`` to before ``end``; fewer where the file ends. Moves ``tell``."""
+        end = min(end, self._length)
+        if end - start > _BLOCK:
+            self._file.seek(start)
+            return self._file.read(end - start)
+        if not self._start <= start <= end <= self._start + len(self._block):
+            self._file.seek(start)
+            self._start, self._block = start, self._file.read(min(_BLOCK, self._length - start))
+        return self._block[start - self._start : max(end, start) - self._start]
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; asks for no more memory than there are bytes left, whatever ``size`` claims."""
+        return self._file.read(size if size <= _BLOCK else min(size, max(0, self._length - self.tell())))
+
+    def readline(self) -> bytes:
+        """The next line, its first ``MAX_LINE`` bytes at most."""
+        return self._file.readline(MAX_LINE)
+
+    def tell(self) -> int:
+        return self._file.tell()

@@ -1,0 +1,125 @@
+"""MindSpore's ``.ir`` text: operators with their scope, what feeds them and the source lines they came from.
+
+Both text generations are read (full name as ``# Fullname with scope:`` or ``: full_name_with_scope:``,
+source lines with or without columns). Lines this does not know are passed over.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mindinsight.server.formats.arrays import length_of, opened
+from mindinsight.server.formats.feeds import Feeds
+from mindinsight.server.formats.frames import Frame, stacks_of
+from mindinsight.server.formats.unreadable import UnreadableError
+
+MAX_SIZE: Final = 1 << 29  # bytes of a file
+MAX_STATEMENT: Final = 1 << 20  # characters that are looked at; a literal tensor can be longer
+
+_NODE: Final = re.compile(r"\s*%(?P<id>\d+)\((?P<alias>.*?)\) = (?P<op>[^\s(]+)\(")
+_STARTS: Final = re.compile(r"\s*%\d+\(|  Return\(|      [:#]|%para|subgraph |\}|#")
+_PARAMETER: Final = re.compile(r"%(para\d+_(\S+?)) ?: ")
+_NAME: Final = re.compile(r"\s+[#:] ?[Ff]ull_?name_?[ _]?with_?[ _]?scope: \((.+)\)")
+_SCOPE: Final = re.compile(r"\s+# Scope: \((.*)\)")
+_ARGUMENT: Final = re.compile(r"%para\d+_[^\s,()]+|%\d+|[^\s,()%]+(?:\([^()]*\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class IrNode:
+    """One operator of the text."""
+
+    op: str
+    name: str  # full name with scope, "" in texts written before names are given
+    scope: str
+    sources: tuple[str, ...]  # operators and parameters feeding it, looked up through loads and tuples
+    stacks: tuple[tuple[Frame, ...], ...]  # each innermost first
+
+
+@dataclass(frozen=True, slots=True)
+class IrText:
+    """Parameters and operators of all subgraphs in the order of the text."""
+
+    parameters: tuple[str, ...]
+    nodes: tuple[IrNode, ...]
+
+
+def read_ir(path: Path) -> IrText:
+    """Read an ``.ir`` file; raises ``UnreadableError`` when it cannot be opened or is beyond ``MAX_SIZE``."""
+    with opened(path) as file:
+        length = length_of(file)
+        if length > MAX_SIZE:
+            raise UnreadableError("dump.too_large", f"text of {length} bytes")
+        return parse_ir(file.read().decode("utf-8", "replace"))
+
+
+def parse_ir(text: str) -> IrText:
+    """Parameters and operators of the text of an ``.ir`` file; no error, at worst nothing is found."""
+    statements = list(_statements(text.splitlines()))
+    parameters = [found for found in map(_PARAMETER.match, statements) if found]
+    feeds = Feeds({f"%{found[1]}": (found[2],) for found in parameters})
+    nodes = [node for node in (_node(block, feeds) for block in _blocks(statements)) if node]
+    return IrText(tuple(dict.fromkeys(found[2] for found in parameters)), tuple(nodes))
+
+
+def read_ir_parameters(path: Path) -> tuple[str, ...]:
+    """Names of the parameters alone: they stand before the first operator, the rest is not read."""
+    with opened(path) as file:
+        lines = (line.decode("utf-8", "replace") for line in iter(lambda: file.readline(MAX_STATEMENT), b""))
+        head = itertools.takewhile(lambda line: not line.startswith("subgraph @"), lines)
+        return tuple(dict.fromkeys(found[2] for found in map(_PARAMETER.match, head) if found))
+
+
+def _node(block: list[str], feeds: Feeds) -> IrNode | None:
+    """The node whose lines these are; None for lines before the first node."""
+    head = _NODE.match(block[0])
+    if head is None:
+        return None
+    op = head["op"].removeprefix("PrimFunc_")
+    arguments = [text.removeprefix("I64(").rstrip(")") for text in _arguments(block[0], head.end())]
+    name = _first(_NAME, block)
+    sources = feeds.add(f"%{head['id']}", op, name, arguments)
+    stacks = tuple(stack[::-1] for stack in stacks_of(block))  # the text has the outermost frame first
+    return IrNode(op, name, _first(_SCOPE, block) or name.rpartition("/")[0], sources, stacks)
+
+
+def _statements(lines: Iterable[str]) -> Iterator[str]:
+    """Lines with the ones that only continue them (literals, code over two lines) joined on."""
+    statement: list[str] = []
+    for line in lines:
+        if _STARTS.match(line) and statement:
+            yield "\n".join(statement)[:MAX_STATEMENT]
+            statement = []
+        statement.append(line)
+    yield "\n".join(statement)[:MAX_STATEMENT]
+
+
+def _blocks(statements: Iterable[str]) -> Iterator[list[str]]:
+    """The statements of each node: its own and the indented ones after it."""
+    block: list[str] = []
+    for statement in statements:
+        if not statement.startswith("      ") and block:
+            yield block
+            block = []
+        block.append(statement)
+    if block:
+        yield block
+
+
+def _arguments(text: str, start: int) -> list[str]:
+    """Arguments up to the parenthesis that closes the one before ``start``: names and literals."""
+    depth = 1
+    for found in re.finditer(r"[()]", text[start:]):
+        depth += 1 if found[0] == "(" else -1
+        if depth == 0:
+            return _ARGUMENT.findall(text[start : start + found.start()])
+    return _ARGUMENT.findall(text[start:])
+
+
+def _first(pattern: re.Pattern[str], block: list[str]) -> str:
+    found = next(filter(None, map(pattern.match, block)), None)
+    return found[1] if found else ""

@@ -1,0 +1,153 @@
+"""Lineage files: what a run was trained with and what came out.
+
+Framed like event files, with LineageEvent messages. A record that is damaged or cut takes nothing from
+those around it. Of several messages of one kind the last counts; what the user defined is merged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
+from mindinsight.proto.lineage_pb2 import LineageEvent, UserDefinedInfo
+from mindinsight.server.formats.dataset_graph import dataset_graph, shortest
+from mindinsight.server.formats.events.records import verified_records
+from mindinsight.server.types import Damage
+
+
+@dataclass(frozen=True, slots=True)
+class TrainLineage:
+    """What a training was set up with; None where nothing was recorded."""
+
+    network: str | None = None
+    optimizer: str | None = None
+    loss_function: str | None = None
+    learning_rate: float | None = None
+    loss: float | None = None  # the last one
+    epoch: int | None = None
+    batch_size: int | None = None
+    device_num: int | None = None
+    parallel_mode: str | None = None
+    train_dataset_path: str | None = None
+    train_dataset_size: int | None = None  # samples
+    model_path: str | None = None  # JSON text: {"ckpt": path or null}
+    model_size: int | None = None  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationLineage:
+    """What an evaluation found, and on what."""
+
+    metric: dict[str, Any] = field(default_factory=dict)
+    valid_dataset_path: str | None = None
+    valid_dataset_size: int | None = None  # samples
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The lineage of one file, or of several merged."""
+
+    train: TrainLineage | None = None
+    evaluation: EvaluationLineage | None = None
+    dataset_graph: dict[str, Any] | None = None  # MindInsight's JSON form
+    user_defined: dict[str, Any] = field(default_factory=dict)
+    damage: tuple[Damage, ...] = ()
+    pending: int = 0  # bytes of a record at the end that is cut
+
+
+def read_lineage(path: str) -> Lineage:
+    """The lineage in the file, empty when there is none. Raises OSError when it cannot be read."""
+    return decode_lineage(Path(path).read_bytes())
+
+
+def decode_lineage(data: bytes) -> Lineage:
+    """The lineage in the bytes of a whole file."""
+    records = verified_records(data, at_end=True)
+    lineage, damage = Lineage(), list(records.damage)
+    for start, payload in zip(records.starts.tolist(), records.payloads(data), strict=True):
+        try:
+            lineage = _with_event(lineage, LineageEvent.FromString(payload))
+        except (DecodeError, ValueError, RecursionError):
+            damage.append(Damage(start, HEADER_SIZE + len(payload) + FOOTER_SIZE, "damage.unparsable"))
+    damage.sort(key=lambda one: one.offset)
+    return replace(lineage, damage=tuple(damage), pending=len(data) - records.end)
+
+
+def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
+    """The lineage of a run from that of its files, oldest first.
+
+    A file that tells of a training or its data starts afresh; one that tells only of an evaluation adds
+    that to what was known.
+    """
+    merged = Lineage()
+    for one in lineages:
+        afresh = one.train is not None or one.dataset_graph is not None
+        known = Lineage() if afresh else merged
+        merged = Lineage(
+            one.train or known.train,
+            one.evaluation or known.evaluation,
+            one.dataset_graph or known.dataset_graph,
+            {**known.user_defined, **one.user_defined},
+            merged.damage + one.damage,
+            merged.pending + one.pending,
+        )
+    return merged
+
+
+def _with_event(lineage: Lineage, event: LineageEvent) -> Lineage:
+    what = event.WhichOneof("what")
+    if what == "train_lineage":
+        train = event.train_lineage
+        parts = (train.hyper_parameters, train.train_dataset, train.algorithm)
+        model = {f"model_{name}": value for name, value in _set_fields(train.model).items()}
+        return replace(lineage, train=_filled(TrainLineage, *map(_set_fields, parts), model))
+    if what == "evaluation_lineage":
+        evaluation = event.evaluation_lineage
+        metric = _metric(evaluation.metric) if evaluation.HasField("metric") else {}
+        known = _set_fields(evaluation.valid_dataset)
+        return replace(lineage, evaluation=_filled(EvaluationLineage, known, {"metric": metric}))
+    if what == "dataset_graph":
+        return replace(lineage, dataset_graph=dataset_graph(event.dataset_graph))
+    if what == "user_defined_info":
+        defined = {**lineage.user_defined, **_user_defined(event.user_defined_info)}
+        return replace(lineage, user_defined=defined)
+    return lineage
+
+
+_Facts = TypeVar("_Facts", TrainLineage, EvaluationLineage)
+
+
+def _filled(kind: type[_Facts], *sources: dict[str, Any]) -> _Facts:
+    known = {name: value for source in sources for name, value in source.items()}
+    return kind(**{one.name: known[one.name] for one in fields(kind) if one.name in known})
+
+
+def _set_fields(message: Message) -> dict[str, Any]:
+    """Fields that are set, by name; float32 in the shortest form that tells it (0.01, not 0.0099999998)."""
+    return {
+        descriptor.name: shortest(value) if descriptor.cpp_type == descriptor.CPPTYPE_FLOAT else value
+        for descriptor, value in message.ListFields()
+    }
+
+
+def _metric(text: str) -> dict[str, Any]:
+    metric = json.loads(text)
+    if not isinstance(metric, dict):
+        raise ValueError("metrics are a JSON object")
+    return metric
+
+
+def _user_defined(info: UserDefinedInfo) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in info.user_info:
+        found.update(_user_defined(part))
+    for plain in (info.map_int32, info.map_str, info.map_double):
+        found.update(plain)
+    found.update({name: _user_defined(part) for name, part in info.map_dict.items()})
+    return found

@@ -1,0 +1,23 @@
+"""Payload messages of event files, read when somebody looks.
+
+All raise UnreadableError with the reason ``payload.unparsable`` when the bytes are not the message.
+"""
+
+from mindinsight.server.formats.payloads.histograms import Histograms, histograms
+from mindinsight.server.formats.payloads.images import Image, ImageHeader, image, image_header
+from mindinsight.server.formats.payloads.landscapes import Landscape, Point, landscape
+from mindinsight.server.formats.payloads.tensors import Tensor, tensor
+
+__all__ = [
+    "Histograms",
+    "Image",
+    "ImageHeader",
+    "Landscape",
+    "Point",
+    "Tensor",
+    "histograms",
+    "image",
+    "image_header",
+    "landscape",
+    "tensor",
+]

@@ -1,0 +1,69 @@
+"""The data pipeline of a lineage file as a graph: sources first, each step with its settings."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindinsight.proto.graph_pb2 import DataType, GraphProto
+from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.graph.model import Graph
+
+_INNER: Final = ("children", "operations", "sampler")
+
+
+def pipeline_graph(pipeline: dict[str, Any]) -> Graph:
+    """The graph of a pipeline in MindInsight's JSON form (dataset_graph.py).
+
+    A step with operations of its own, or with a sampler, becomes a scope that holds them.
+    """
+    proto = GraphProto(name="dataset")
+    last = _add_step(proto, pipeline)
+    proto.outputs.add(name=last)
+    return read_graph(proto.SerializeToString())
+
+
+def _add_step(proto: GraphProto, step: dict[str, Any]) -> str:
+    """Add a step after those it takes its data from; returns its id."""
+    sources = [_add_step(proto, child) for child in step.get("children") or []]
+    name = str(step.get("op_type") or "Dataset")
+    operations = step.get("operations") or []
+    sampler = step.get("sampler")
+    scope = f"{name}-{len(proto.node)}" if operations or sampler else ""
+    if sampler:
+        sources.append(_add_node(proto, scope, _title(sampler, "sampler_name", "Sampler"), [], sampler))
+    for operation in operations:
+        title = _title(operation, "tensor_op_name", "Operation")
+        sources = [_add_node(proto, scope, title, sources, operation)]
+    return _add_node(proto, scope, name, sources, step)
+
+
+def _title(settings: dict[str, Any], key: str, otherwise: str) -> str:
+    return str(settings.get(key) or otherwise)
+
+
+def _add_node(proto: GraphProto, scope: str, name: str, sources: list[str], settings: dict[str, Any]) -> str:
+    number = str(len(proto.node))
+    node = proto.node.add(name=number, op_type=name, full_name=f"{scope}/{name}-{number}".lstrip("/"))
+    for source in sources:
+        node.input.add(name=source)
+    for key, value in settings.items():
+        if key not in _INNER and value is not None:
+            attribute = node.attribute.add(name=key)
+            _set_value(attribute.value, value)
+    return number
+
+
+def _set_value(proto: Any, value: Any) -> None:
+    """A setting as a ValueProto; lists keep their elements' texts."""
+    if isinstance(value, bool):
+        proto.dtype, proto.bool_val = DataType.DT_BOOL, value
+    elif isinstance(value, int):
+        proto.dtype, proto.int_val = DataType.DT_INT64, value
+    elif isinstance(value, float):
+        proto.dtype, proto.double_val = DataType.DT_FLOAT64, value
+    elif isinstance(value, list):
+        proto.dtype = DataType.DT_LIST
+        for element in value:
+            _set_value(proto.values.add(), "None" if element is None else element)
+    else:
+        proto.dtype, proto.str_val = DataType.DT_STRING, str(value)

@@ -1,0 +1,107 @@
+"""Tensors of safetensors files (format description of the safetensors project).
+
+Eight bytes with the length of a JSON header, the header (name: dtype, shape, begin and end), the data.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from mindinsight.server.formats.arrays import length_of, opened
+from mindinsight.server.formats.element_types import Array, count_of, decode, element_type
+from mindinsight.server.formats.file_bytes import read_stretch
+from mindinsight.server.formats.unreadable import UnreadableError
+
+MAX_HEADER: Final = 100 << 20  # bytes, the limit of the format
+_DTYPES: Final = {
+    "BOOL": "bool",
+    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    "BF16": "bfloat16",
+    "C64": "complex64",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F4": "float4_e2m1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SafeTensor:
+    """Where one tensor lies and what it is."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int  # bytes from the start of the file
+    size: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SafeTensorFile:
+    """The tensors of a file by name, and an error for each entry that makes no sense."""
+
+    path: Path
+    tensors: dict[str, SafeTensor | UnreadableError]
+    metadata: dict[str, str]
+
+
+def open_safetensors(path: Path) -> SafeTensorFile:
+    """List the tensors of a file; raises ``UnreadableError`` when the header cannot be read."""
+    with opened(path) as file:
+        length = length_of(file)
+        announced = int.from_bytes(file.read(8), "little")
+        if length < 8 or 8 + announced > length:
+            raise UnreadableError("dump.truncated", f"header of {announced} bytes, file of {length}")
+        if announced > MAX_HEADER:
+            raise UnreadableError("dump.bad_header", f"header of {announced} bytes")
+        header = _parsed(file.read(announced))
+    metadata = header.pop("__metadata__", {})
+    tensors = {name: _entry(entry, 8 + announced, length) for name, entry in header.items()}
+    texts = metadata if isinstance(metadata, dict) else {}
+    return SafeTensorFile(path, tensors, {str(key): str(value) for key, value in texts.items()})
+
+
+def read_safetensor(file: SafeTensorFile, name: str) -> Array:
+    """One tensor, read-only."""
+    tensor = file.tensors.get(name, UnreadableError("dump.missing", f"no tensor {name[:200]}"))
+    if isinstance(tensor, UnreadableError):
+        raise tensor
+    with opened(file.path) as stream:
+        raw = read_stretch(stream, tensor.offset, tensor.size)
+    return decode(raw, tensor.dtype, tensor.shape)
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError("dump.bad_header", str(error)[:200]) from error
+    if not isinstance(header, dict):
+        raise UnreadableError("dump.bad_header", "the header is no object")
+    return header
+
+
+def _entry(entry: object, start: int, length: int) -> SafeTensor | UnreadableError:
+    try:
+        return _checked(entry, start, length)
+    except UnreadableError as error:
+        return error
+
+
+def _checked(entry: Any, start: int, length: int) -> SafeTensor:
+    try:
+        name, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
+        whole = all(type(number) is int for number in (*shape, begin, end))
+    except (TypeError, KeyError, ValueError) as error:
+        raise UnreadableError("dump.bad_header", f"entry {str(entry)[:100]}") from error
+    if not whole or not 0 <= begin <= end:
+        raise UnreadableError("dump.bad_header", f"entry {str(entry)[:100]}")
+    dtype = _DTYPES.get(name, "") if isinstance(name, str) else ""
+    size = element_type(dtype or str(name)).size(count_of(shape))
+    if size != end - begin or start + end > length:
+        raise UnreadableError("dump.truncated", f"{shape} of {dtype}: {begin} to {end}, file of {length}")
+    return SafeTensor(dtype, shape, start + begin, size)

@@ -1,0 +1,161 @@
+"""Tensors of files PyTorch saved (``.pt``, ``.pth``), without PyTorch and without unpickling.
+
+Since 1.6 such a file is a zip: ``*/data.pkl`` describes the objects, ``*/data/{key}`` holds the bytes of
+each storage. Before, it was five pickles and then the storages (PyTorch notes, "Serialization
+semantics"). Only tensors are taken from it; whatever else the pickle describes is passed over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.formats.archives import MAX_UNPACKED, Archive
+from mindinsight.server.formats.arrays import opened
+from mindinsight.server.formats.element_types import Array, count_of, decode, element_type, is_known
+from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
+from mindinsight.server.formats.pickles import interpret
+from mindinsight.server.formats.torch_tensors import TORCH_CALLS, TorchTensor, tensors_of
+from mindinsight.server.formats.unreadable import UnreadableError
+
+MAX_PICKLE: Final = 256 << 20  # bytes of the description
+_LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C
+
+
+@dataclass(frozen=True, slots=True)
+class TorchFile:
+    """The tensors of a file by their path in what was saved: ``model.fc1.weight``; "" for a bare tensor."""
+
+    path: Path
+    tensors: dict[str, TorchTensor]
+    places: dict[str, tuple[int, int]]  # where each storage begins and how many bytes it has, unless packed
+    prefix: str = ""  # zip files: folder of the members
+    swapped: bool = False  # zip files: saved on a big-endian machine
+
+
+def open_torch(path: Path) -> TorchFile:
+    """List the tensors of a file PyTorch saved; raises ``UnreadableError``."""
+    with opened(path) as file:
+        magic = file.read(4)
+    return _open_zip(path) if magic == b"PK\x03\x04" else _open_legacy(path)
+
+
+def read_torch(file: TorchFile, name: str) -> Array:
+    """One tensor; read-only. Raises ``UnreadableError`` where its storage does not hold it."""
+    tensor = file.tensors.get(name)
+    if tensor is None:
+        raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
+    _check_view(tensor)
+    storage = tensor.storage
+    size = element_type(storage.dtype).size(storage.count)
+    raw = _storage_bytes(file, storage.key, size)
+    if file.swapped:
+        raw = _swap(raw, storage.dtype)
+    flat = decode(raw, storage.dtype, (storage.count,))
+    if 0 in tensor.shape:
+        return np.empty(tensor.shape, flat.dtype)
+    strides = [axis * flat.itemsize for axis in tensor.stride]
+    return np.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, strides, writeable=False)
+
+
+def _open_zip(path: Path) -> TorchFile:
+    with Archive(path) as archive:
+        names = archive.names()
+        pickles = [name for name in names if name.count("/") == 1 and name.endswith("/data.pkl")]
+        if not pickles:
+            raise UnreadableError("dump.not_torch", "no data.pkl inside")
+        if archive.size(pickles[0]) > MAX_PICKLE:
+            raise UnreadableError("dump.too_large", f"data.pkl of {archive.size(pickles[0])} bytes")
+        with archive.opened(pickles[0]) as member:
+            value = interpret(io.BytesIO(member.read(MAX_PICKLE)), TORCH_CALLS)
+        prefix = pickles[0].removesuffix("data.pkl")
+        swapped = False
+        if f"{prefix}byteorder" in names:
+            with archive.opened(f"{prefix}byteorder") as member:
+                swapped = member.read(16).strip() == b"big"
+        tensors = dict(tensors_of(value))
+        places = _zip_places(archive, prefix, {tensor.storage.key for tensor in tensors.values()})
+    return TorchFile(path, tensors, places, prefix, swapped)
+
+
+def _zip_places(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tuple[int, int]]:
+    """Where storages lie that are not packed; those that are missing tell so when they are read."""
+    places = {}
+    for key in keys:
+        with contextlib.suppress(UnreadableError):
+            start = archive.place(f"{prefix}data/{key}")
+            if start is not None:
+                places[key] = (start, archive.size(f"{prefix}data/{key}"))
+    return places
+
+
+def _open_legacy(path: Path) -> TorchFile:
+    with opened(path) as file:
+        begins_like_one = file.read(1) == b"\x80"
+        data = FileBytes(file)
+        if not begins_like_one or interpret(data, TORCH_CALLS) != _LEGACY_MAGIC:
+            raise UnreadableError("dump.not_torch", "neither a zip nor a pickle of PyTorch")
+        for _ in ("protocol version", "system information"):
+            interpret(data, TORCH_CALLS)
+        value = interpret(data, TORCH_CALLS)
+        keys = interpret(data, TORCH_CALLS)
+        tensors = dict(tensors_of(value))
+        places = _legacy_places(data, keys if isinstance(keys, list) else [], data.tell(), tensors)
+    return TorchFile(path, tensors, places)
+
+
+def _legacy_places(
+    data: FileBytes, keys: list[Any], start: int, tensors: dict[str, TorchTensor]
+) -> dict[str, tuple[int, int]]:
+    """Storages follow in the order of their keys, each a count of elements and the elements."""
+    types = {tensor.storage.key: tensor.dtype for tensor in tensors.values()}
+    places = {}
+    for key in map(str, keys):
+        if not is_known(types.get(key, "")) or start + 8 > len(data):
+            break  # its length is not known, so neither is where the next one begins
+        count = int.from_bytes(data.slice(start, start + 8), "little")
+        size = element_type(types[key]).size(count)
+        places[key] = (start + 8, size)
+        start += 8 + size
+    return places
+
+
+def _storage_bytes(file: TorchFile, key: str, size: int) -> Array:
+    """The first ``size`` bytes of a storage."""
+    if key in file.places:
+        start, found = file.places[key]
+        if found < size:
+            raise UnreadableError("dump.truncated", f"storage {key} of {size} bytes, found {found}"[:200])
+        with opened(file.path) as stream:
+            return read_stretch(stream, start, size)
+    if not file.prefix:
+        raise UnreadableError("dump.truncated", f"the file ends before storage {key}"[:200])
+    member = f"{file.prefix}data/{key}"
+    with Archive(file.path) as archive:
+        found = archive.size(member)
+        if found < size:
+            raise UnreadableError("dump.truncated", f"storage {key} of {size} bytes, found {found}"[:200])
+        with archive.opened(member) as packed:
+            return np.frombuffer(packed.read(size), np.uint8)
+
+
+def _swap(raw: Array, dtype: str) -> Array:
+    stored = np.dtype(element_type(dtype).stored)
+    width = stored.itemsize // 2 if stored.kind == "c" else stored.itemsize
+    return raw.reshape(-1, width)[:, ::-1].reshape(-1)
+
+
+def _check_view(tensor: TorchTensor) -> None:
+    count = count_of(tensor.shape)
+    if len(tensor.stride) != len(tensor.shape) or min((tensor.offset, *tensor.stride), default=0) < 0:
+        raise UnreadableError("dump.bad_shape", f"{tensor.shape} with strides {tensor.stride}"[:200])
+    last = tensor.offset + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride, strict=True))
+    if count and last >= tensor.storage.count:
+        raise UnreadableError("dump.truncated", f"element {last} of a storage of {tensor.storage.count}")
+    if count > max(tensor.storage.count, MAX_UNPACKED // 8):
+        raise UnreadableError("dump.too_large", f"{tensor.storage.count} elements repeated to {count}")

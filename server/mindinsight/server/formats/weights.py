@@ -1,0 +1,113 @@
+"""Files of named tensors, whatever wrote them: ``.ckpt``, safetensors, ``.npz``, ``.npy``, PyTorch.
+
+The format is told by the first bytes, not by the name of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mindinsight.server.formats.archives import Archive
+from mindinsight.server.formats.arrays import npz_headers, opened, read_npy, read_npy_header, read_npz
+from mindinsight.server.formats.checkpoints import open_checkpoint, read_checkpoint
+from mindinsight.server.formats.element_types import Array, count_of, element_type
+from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor
+from mindinsight.server.formats.torch_files import open_torch, read_torch
+from mindinsight.server.formats.unreadable import UnreadableError
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One tensor of a file; ``error`` says why it cannot be read although it is listed."""
+
+    name: str
+    dtype: str  # canonical; "str" for text
+    shape: tuple[int, ...]
+    size: int  # bytes of its elements
+    error: UnreadableError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightFile:
+    """Named tensors in the order they were saved; ``read`` gives one and raises ``UnreadableError``."""
+
+    path: Path
+    format: str  # ckpt, safetensors, npz, npy, torch
+    weights: tuple[Weight, ...]
+    read: Callable[[str], Array]
+    damage: tuple[UnreadableError, ...] = ()
+    checksum: int | None = None  # CRC-32 recorded in the file
+
+
+def open_weights(path: Path) -> WeightFile:
+    """List a file of tensors; values are read by name. Raises ``UnreadableError``."""
+    with opened(path) as file:
+        start = file.read(16)
+    if start[:4] == b"PK\x03\x04":
+        return _torch(path) if _is_torch(path) else _npz(path)
+    if start[:6] == b"\x93NUMPY":
+        return _npy(path)
+    if start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= path.stat().st_size:
+        return _safetensors(path)
+    if start[:1] == b"\x80":
+        return _torch(path)
+    return _checkpoint(path)
+
+
+def _is_torch(path: Path) -> bool:
+    with Archive(path) as archive:
+        return any(name.endswith("/data.pkl") for name in archive.names())
+
+
+def _torch(path: Path) -> WeightFile:
+    file = open_torch(path)
+    weights = [_weight(name, tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()]
+    return WeightFile(path, "torch", tuple(weights), lambda name: read_torch(file, name))
+
+
+def _npz(path: Path) -> WeightFile:
+    weights = tuple(
+        _broken(name, header)
+        if isinstance(header, UnreadableError)
+        else Weight(name, header.dtype, header.shape, header.size)
+        for name, header in npz_headers(path)
+    )
+    return WeightFile(path, "npz", weights, lambda name: read_npz(path, name))
+
+
+def _npy(path: Path) -> WeightFile:
+    header = read_npy_header(path)
+    weight = Weight(path.stem, header.dtype, header.shape, header.size)
+    return WeightFile(path, "npy", (weight,), lambda name: read_npy(path))
+
+
+def _safetensors(path: Path) -> WeightFile:
+    file = open_safetensors(path)
+    weights = tuple(
+        _broken(name, tensor)
+        if isinstance(tensor, UnreadableError)
+        else Weight(name, tensor.dtype, tensor.shape, tensor.size)
+        for name, tensor in file.tensors.items()
+    )
+    return WeightFile(path, "safetensors", weights, lambda name: read_safetensor(file, name))
+
+
+def _checkpoint(path: Path) -> WeightFile:
+    file = open_checkpoint(path)
+    weights = tuple(Weight(name, t.dtype, t.shape, t.size) for name, t in file.tensors.items())
+    return WeightFile(
+        path, "ckpt", weights, lambda name: read_checkpoint(file, name), file.damage, file.checksum
+    )
+
+
+def _weight(name: str, dtype: str, shape: tuple[int, ...]) -> Weight:
+    try:
+        return Weight(name, dtype, shape, element_type(dtype).size(count_of(shape)))
+    except UnreadableError as error:
+        return Weight(name, dtype, shape, 0, error)
+
+
+def _broken(name: str, error: UnreadableError) -> Weight:
+    return Weight(name, "", (), 0, error)

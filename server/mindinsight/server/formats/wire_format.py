@@ -1,0 +1,102 @@
+"""Protobuf's wire format: the fields of one message, and numbers of many at once.
+
+Rules: protobuf.dev/programming-guides/encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.types import Ints
+
+FAR: Final = 1 << 40  # an offset behind the end of everything
+_FIXED: Final = {1: 8, 5: 4}  # wire type -> bytes
+_LONGEST_VARINT: Final = 10
+_DEEPEST_GROUP: Final = 100
+
+
+class UnparsableError(ValueError):
+    """The bytes are no protobuf message."""
+
+
+def message_fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Key (number and wire type), first byte and end of the content of each field; groups are passed over.
+
+    Raises UnparsableError, when it comes to it.
+    """
+    groups: list[int] = []
+    while at < end:
+        key, at = read_varint(data, at, end)
+        kind = key & 7
+        if not 8 <= key < 1 << 32:
+            raise UnparsableError("field number")
+        if kind == 3:
+            groups.append(key + 1)
+            if len(groups) > _DEEPEST_GROUP:
+                raise UnparsableError("groups too deep")
+        elif kind == 4:
+            if not groups or groups.pop() != key:
+                raise UnparsableError("group end")
+        else:
+            start, at = _content(data, at, end, kind)
+            if not groups:
+                yield key, start, at
+    if groups:
+        raise UnparsableError("group without end")
+
+
+def _content(data: bytes, at: int, end: int, kind: int) -> tuple[int, int]:
+    if kind == 0:
+        return at, read_varint(data, at, end)[1]
+    if kind == 2:
+        size, start = read_varint(data, at, end)
+    elif kind in _FIXED:
+        size, start = _FIXED[kind], at
+    else:
+        raise UnparsableError("wire type")
+    if start + size > end:
+        raise UnparsableError("field too long")
+    return start, start + size
+
+
+def read_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
+    """Value and the offset after it."""
+    value = 0
+    for shift in range(min(_LONGEST_VARINT, end - at)):
+        byte = data[at + shift]
+        value |= (byte & 0x7F) << (7 * shift)
+        if byte < 0x80:
+            return value & (1 << 64) - 1, at + shift + 1
+    raise UnparsableError("varint")
+
+
+def signed(value: int) -> int:
+    """The int64 that a varint stands for."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def unaligned(data: bytes, dtype: str) -> npt.NDArray[Any]:
+    """A number of type ``dtype`` at every byte offset of ``data``, without a copy."""
+    kind = np.dtype(dtype)
+    return np.ndarray((max(len(data) - kind.itemsize + 1, 0),), kind, data, 0, (1,))
+
+
+def varints(octets: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
+    """Signed numbers at the offsets ``at`` and the offsets after them: FAR for one that does not end."""
+    values = octets[at].astype(np.uint64)
+    after = at + 1
+    longer = np.flatnonzero(values >= 0x80)
+    values &= np.uint64(0x7F)
+    for shift in range(7, 70, 7):
+        if not len(longer):
+            break
+        more = octets[np.minimum(after[longer], len(octets) - 1)].astype(np.uint64)
+        values[longer] |= (more & np.uint64(0x7F)) << np.uint64(shift)
+        after[longer] += 1
+        longer = longer[more >= 0x80]
+    after[longer] = FAR
+    return values.view(np.int64), after
