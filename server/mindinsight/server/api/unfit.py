@@ -1,0 +1,19 @@
+"""The answer to a request whose parameters or body do not fit the interface's description."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.encoders import jsonable_encoder
+from fastapi.exceptions import RequestValidationError
+from starlette.responses import JSONResponse, Response
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(RequestValidationError, _unfit)
+
+
+def _unfit(request: Request, error: Exception) -> Response:
+    """Where and why; not what was sent: JSON has no word for an infinity that came as ``1e999``."""
+    assert isinstance(error, RequestValidationError)
+    found = [{name: one[name] for name in ("loc", "msg", "type")} for one in error.errors()]
+    return JSONResponse({"detail": jsonable_encoder(found)}, 422)

@@ -1,0 +1,119 @@
+"""MindInsight's interface, ``/v1/mindinsight``: a thin face over the same store and readers as our own.
+
+It is an application of its own below the server's, because its rules are its own: error bodies,
+which methods exist, one fault at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import State
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mindinsight.server.api.v1 import (
+    config,
+    debugger,
+    graphs,
+    histograms,
+    images,
+    jobs,
+    landscapes,
+    lineages,
+    scalars,
+    tensors,
+)
+from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error, without_422
+from mindinsight.server.errors import Gone
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.graph.v1 import UnknownNode
+
+_METHODS = ("GET", "POST", "PUT", "DELETE")
+_ALLOW = "Access-Control-Allow-Methods"
+
+
+@asynccontextmanager
+async def _ending(app: FastAPI) -> AsyncIterator[None]:
+    """When the server ends, so does what sessions of the debugger are doing."""
+    yield
+    if hasattr(app.state, "v1_sessions"):
+        app.state.v1_sessions.stop()
+
+
+router = APIRouter(lifespan=_ending)
+
+
+def install(app: FastAPI) -> None:
+    """Serve v1 below ``app``, with what that holds: its service, open graphs, sessions."""
+    app.mount("/v1/mindinsight", create_v1(app.state))
+
+
+def create_v1(state: State) -> FastAPI:
+    """The v1 application by itself, over the state of the server's."""
+    v1 = FastAPI(title="MindInsight v1", version="2.3.1", docs_url=None, redoc_url=None, responses=RESPONSES)
+    v1.state = state
+    for part in (jobs, scalars, images, histograms, tensors, graphs, landscapes, lineages, config, debugger):
+        v1.include_router(part.router)
+    v1.add_exception_handler(V1Error, _told)
+    v1.add_exception_handler(HTTPException, _no_such_route)
+    v1.add_exception_handler(RequestValidationError, _not_readable)
+    v1.add_exception_handler(UnknownNode, _no_such_node)
+    v1.add_exception_handler(Gone, _gone)
+    v1.add_exception_handler(UnreadableError, _gone)
+    v1.add_middleware(Methods)
+    described = v1.openapi
+    v1.openapi = lambda: without_422(described())  # type: ignore[method-assign]
+    return v1
+
+
+class Methods:
+    """Refuses methods that v1 does not have, on every path, and adds the headers of its answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] not in _METHODS:
+            answer = V1Error(Fault.METHOD, "This method is not allowed.").response()
+            answer.headers[_ALLOW] = ", ".join(_METHODS)
+            await answer(scope, receive, send)
+            return
+
+        async def with_headers(message: dict[str, object]) -> None:
+            if message["type"] == "http.response.start":
+                extra = [(_ALLOW.lower().encode(), ", ".join(_METHODS).encode()), (b"pragma", b"no-cache")]
+                extra += [(b"x-download-options", b"noopen"), (b"x-xss-protection", b"1; mode=block")]
+                message = {**message, "headers": [*message["headers"], *extra]}  # type: ignore[misc]
+            await send(message)
+
+        await self.app(scope, receive, with_headers)  # type: ignore[arg-type]
+
+
+def _told(request: Request, error: Exception) -> Response:
+    assert isinstance(error, V1Error)
+    return error.response()
+
+
+def _no_such_route(request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 404)
+    if status == Fault.METHOD.status:
+        return V1Error(Fault.METHOD, "This method is not allowed.").response()
+    return V1Error(Fault.UNKNOWN_PATH, "There is no such interface.").response()
+
+
+def _not_readable(request: Request, error: Exception) -> Response:
+    """A body that is not JSON; every other parameter is checked by the routes themselves."""
+    return V1Error(Fault.MISSING, "The body is missing or is not JSON.").response()
+
+
+def _no_such_node(request: Request, error: Exception) -> Response:
+    return V1Error(Fault.NODE, "Parameter name names no node of this graph.").response()
+
+
+def _gone(request: Request, error: Exception) -> Response:
+    return V1Error(Fault.JOB, "The file of this value was removed, replaced or damaged.").response()

@@ -1,0 +1,109 @@
+"""The operators of a dump as a graph in scopes, so that what shows recorded graphs shows these too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.server.formats.dumps import list_operators
+from mindinsight.server.formats.dumps.types import Dump, Operator
+from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.graph.model import PARAMETER_TYPE
+from mindinsight.server.graph.scopes import build_tree
+from mindinsight.server.graph.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class DumpGraph:
+    """The graph of one rank; ``operators[i]`` is node i of ``tree.graph``.
+
+    A parameter stands in each scope that uses it, so one operator may have several places.
+    """
+
+    tree: Tree
+    operators: tuple[Operator, ...]
+
+    @cached_property
+    def places(self) -> dict[tuple[str, str], list[int]]:
+        """The places of an operator by its graph and recorded name."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for place, node in enumerate(self.tree.nodes.tolist()):
+            if node >= 0:
+                operator = self.operators[node]
+                found.setdefault((operator.graph, operator.recorded or operator.name), []).append(place)
+        return found
+
+    @cached_property
+    def by_name(self) -> dict[str, int]:
+        """The first place of an operator by its full name."""
+        found: dict[str, int] = {}
+        for place, node in enumerate(self.tree.nodes.tolist()):
+            if node >= 0:
+                found.setdefault(self.operators[node].name, place)
+        return found
+
+    def operator(self, place: int) -> Operator | None:
+        """The operator at a place; None at a scope."""
+        node = int(self.tree.nodes[place])
+        return self.operators[node] if node >= 0 else None
+
+    def place(self, name: str) -> int | None:
+        """The place of a path, or of an operator's full name."""
+        return self.tree.places.get(name, self.by_name.get(name))
+
+
+def shown_name(graph: str) -> str:
+    """A graph's name without slashes, which part scopes: ``Net/0`` is ``Net_0``."""
+    return graph.replace("/", "_") or "graph"
+
+
+def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | None:
+    """The graph of a rank as its first step has it; of all graphs, each in a scope, when none is named.
+
+    None when the rank has no operators.
+    """
+    found: dict[tuple[str, str], Operator] = {}
+    for name in dump.graphs(rank) if graph is None else (graph,):
+        first = next((each for each in dump.folders if (each.rank, each.graph) == (rank, name)), None)
+        if first is not None:
+            listed = list_operators(dump, rank, first.step, name)
+            found |= {(name, each.recorded or each.name): each for each in listed}
+    apart = graph is None and len(dump.graphs(rank)) > 1
+    return _built(tuple(found.values()), apart) if found else None
+
+
+def _built(operators: Sequence[Operator], apart: bool) -> DumpGraph:
+    used = {(each.graph, source) for each in operators for source in each.sources}
+    outer = [each for each in operators if _is_parameter(each) and (each.graph, each.name) in used]
+    inner = [each for each in operators if not (_is_parameter(each) and (each.graph, each.name) in used)]
+    proto = GraphProto(name="dump")
+    ids = _ids(inner, outer)
+    for each in inner:
+        node = proto.node.add(
+            name=ids[each.graph, each.name], op_type=each.type or "Operator", full_name=_path(each, apart)
+        )
+        for source in each.sources:
+            node.input.add(name=ids.get((each.graph, source), ""))
+    for each in outer:
+        proto.parameters.add(name=ids[each.graph, each.name])
+    if not inner:
+        proto.node.add(name="graph", op_type="Graph", full_name="graph")
+    return DumpGraph(build_tree(read_graph(proto.SerializeToString())), (*inner, *outer))
+
+
+def _ids(inner: Iterable[Operator], outer: Iterable[Operator]) -> dict[tuple[str, str], str]:
+    """What nodes call each other: a number for an operator, its own name for a parameter."""
+    ids = {(each.graph, each.name): str(number) for number, each in enumerate(inner)}
+    return ids | {(each.graph, each.name): each.name for each in outer}
+
+
+def _is_parameter(operator: Operator) -> bool:
+    return operator.type == PARAMETER_TYPE
+
+
+def _path(operator: Operator, apart: bool) -> str:
+    scope = () if _is_parameter(operator) else operator.scope
+    parts = (*scope, operator.name.rpartition("/")[2])
+    return "/".join((shown_name(operator.graph), *parts) if apart else parts)

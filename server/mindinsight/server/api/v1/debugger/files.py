@@ -1,0 +1,57 @@
+"""A tensor as a file: made ready by one call, taken by another."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, Response
+
+from mindinsight.server.api.v1.debugger.reach import (
+    Asked,
+    One,
+    entry_of,
+    file_name,
+    known_rank,
+    slot_of,
+    takes,
+)
+from mindinsight.server.api.v1.debugger.tensors import values_of
+from mindinsight.server.api.v1.errors import Fault, V1Error
+
+router = APIRouter()
+
+
+@router.post(
+    "/{session_id}/tensor-files/load", openapi_extra=takes("name of a tensor, graph_name, prev, rank_id")
+)
+def load(session: One, asked: Asked) -> dict[str, Any]:
+    """Make a tensor of this step, or of the one before, ready for download."""
+    rank = known_rank(session, asked.get("rank_id", 0))
+    slot = slot_of(session, asked.get("name"), rank, asked.get("graph_name"))
+    before = asked.get("prev") in (True, "true")
+    entry = entry_of(session, slot, session.step - before)
+    values = values_of(entry)
+    if entry is None or values is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "The values of this tensor were not dumped at this step.")
+    file = io.BytesIO()
+    np.save(file, values, allow_pickle=False)
+    session.download = (file_name(entry), file.getvalue())
+    session.events.tell({"tensor_file": True, "node_name": asked["name"]})
+    return {"in_memory": True, "step": session.step - before}
+
+
+@router.get(
+    "/{session_id}/tensor-files/download",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}, "description": "the tensor as .npy"}},
+)
+def download(session: One) -> Response:
+    """The tensor that was made ready; once."""
+    ready, session.download = session.download, None
+    if ready is None:
+        raise V1Error(Fault.DEBUGGER_DOWNLOAD, "No tensor was made ready for download.")
+    name, data = ready
+    disposition = f'attachment; filename="{name}"'
+    return Response(data, media_type="application/octet-stream", headers={"Content-Disposition": disposition})

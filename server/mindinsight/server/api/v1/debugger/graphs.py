@@ -1,0 +1,109 @@
+"""``retrieve``: the state of a session, its devices, nodes of its graph, its watchpoints."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any, Final
+
+from fastapi import APIRouter
+
+from mindinsight.server.api.v1.debugger.conditions_json import watched_json
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
+from mindinsight.server.api.v1.debugger.nodes import Watching, levels_json, nodes_json, watching
+from mindinsight.server.api.v1.debugger.reach import Asked, One, graph_of, known_rank, place_of, takes
+from mindinsight.server.api.v1.debugger.session import Session
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.graph.tree import ROOT
+
+router = APIRouter()
+
+_MODES: Final = ("all", "node", "watchpoint")
+
+
+@router.post("/{session_id}/retrieve", openapi_extra=takes("mode (all, node or watchpoint) and params"))
+def retrieve(session: One, asked: Asked) -> dict[str, Any]:
+    """The whole state, nodes of a scope, or watchpoints."""
+    mode, params = asked.get("mode"), asked.get("params") or {}
+    if mode not in _MODES:
+        raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
+    if not isinstance(params, dict):
+        raise V1Error(Fault.DEBUGGER_TYPE, "Parameter params must be an object.")
+    if mode == "all":
+        return _all(session)
+    number = params.get("watch_point_id")
+    if mode == "watchpoint" and not number:
+        return {"watch_points": [watched_json(each) for each in session.watchpoints.values()]}
+    return _node(session, params)
+
+
+def watch_of(session: Session, rank: int, graph: DumpGraph, number: object) -> Watching | None:
+    """What a watchpoint looks at in a graph; None when no watchpoint is named (0)."""
+    if not number:
+        return None
+    watched = session.watchpoints.get(number) if isinstance(number, int) else None
+    if watched is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id names no watchpoint.")
+    return watching(session, rank, graph, watched)
+
+
+def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    names = [shown_name(each) for each in session.dump.graphs(rank)]
+    return {"graph_names": names, "nodes": nodes}
+
+
+def metadata(session: Session) -> dict[str, Any]:
+    """All that is said of a session at its start."""
+    ascend = session.dump.layout == "asynchronous" or "ascend" in session.dump.device.lower()
+    own = version("mindinsight")
+    return {
+        **session.facts(),
+        "device_name": "",
+        "pos": "0",
+        "ip": "None",
+        "node_name": "",
+        "backend": "Ascend" if ascend else "GPU",
+        "graph_name": "",
+        "recommendation_confirmed": session.recommended,
+        "debugger_version": {"ms": session.dump.version, "mi": own},
+        "data_version": {"state": False, "ms": session.dump.version, "mi": own},
+        "total_step_num": session.total_steps(),
+    }
+
+
+def _all(session: Session) -> dict[str, Any]:
+    rank = min(session.dump.ranks, default=0)
+    graph = session.graph(rank, _only_graph(session, rank))
+    nodes = nodes_json(graph, graph.tree.children(ROOT)) if graph is not None else []
+    return {
+        "metadata": metadata(session),
+        "graph": graph_json(session, rank, nodes),
+        "devices": [_device(session, each) for each in session.dump.ranks],
+        "watch_points": [watched_json(each) for each in session.watchpoints.values()],
+    }
+
+
+def _only_graph(session: Session, rank: int) -> str | None:
+    graphs = session.dump.graphs(rank)
+    return graphs[0] if len(graphs) == 1 else None
+
+
+def _device(session: Session, rank: int) -> dict[str, Any]:
+    return {
+        "rank_id": rank,
+        "server_ip": "localhost",
+        "device_id": rank,
+        "device_ip": None,
+        "graph_names": [shown_name(each) for each in session.dump.graphs(rank)],
+        "total_step_num": session.total_steps(rank),
+    }
+
+
+def _node(session: Session, params: dict[str, Any]) -> dict[str, Any]:
+    rank = known_rank(session, params.get("rank_id", 0))
+    graph_name, name = params.get("graph_name"), params.get("name")
+    graph = graph_of(session, rank, graph_name)
+    watch = watch_of(session, rank, graph, params.get("watch_point_id"))
+    place = place_of(graph, name, graph_name) if name else ROOT
+    if params.get("single_node") and name:
+        return {"graph": {**graph_json(session, rank, []), **levels_json(graph, place, watch)}}
+    return {"graph": graph_json(session, rank, nodes_json(graph, graph.tree.children(place), watch))}

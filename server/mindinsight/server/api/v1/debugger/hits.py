@@ -1,0 +1,126 @@
+"""What the watchpoints caught at the current step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from fastapi import APIRouter
+
+from mindinsight.server.api.v1.debugger.conditions_json import hit_json
+from mindinsight.server.api.v1.debugger.dump_graph import shown_name
+from mindinsight.server.api.v1.debugger.reach import Asked, One, known_rank, slot_of, takes
+from mindinsight.server.api.v1.debugger.session import WAITING, Session
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.parameters import Number, Text, first, integer
+from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, NO_VALUES
+from mindinsight.server.debug.watchpoints import Hit
+
+router = APIRouter()
+
+_ERRORS: Final = {
+    HOLDS_NAN: "The tensor holds NaN.",
+    HOLDS_INF: "The tensor holds Inf.",
+    NO_PREVIOUS: "There is no value of the step before.",
+    NO_VALUES: "The values were not dumped.",
+}
+
+
+@router.post(
+    "/{session_id}/search-watchpoint-hits",
+    openapi_extra=takes("group_condition: limit, offset, rank_id, graph_id, watchpoint_id, focused_node"),
+)
+def search_hits(session: One, asked: Asked) -> dict[str, Any]:
+    """Nodes with a hit in the order they ran, a page of them."""
+    group = asked.get("group_condition")
+    if not isinstance(group, dict):
+        raise V1Error(Fault.DEBUGGER_TYPE, "Parameter group_condition must be an object.")
+    rank = known_rank(session, group.get("rank_id", 0))
+    limit, page = _whole(group, "limit", None, 1), _whole(group, "offset", 0, 0)
+    nodes = _nodes([hit for hit in hits_of(session, rank) if _wanted(hit, group)], session)
+    if not nodes:
+        return {"outdated": session.can_recheck}
+    page = _focused(nodes, group.get("focused_node"), limit, page)
+    if page * limit >= len(nodes):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter offset is past the last page.")
+    return {
+        "watch_point_hits": nodes[page * limit : (page + 1) * limit],
+        "total": len(nodes),
+        "offset": page,
+        "outdated": session.can_recheck,
+    }
+
+
+@router.get("/{session_id}/tensor-hits")
+def tensor_hits(
+    session: One, tensor_name: Text = None, graph_name: Text = None, rank_id: Number = None
+) -> dict[str, Any]:
+    """The watchpoints that caught one tensor."""
+    if session.state != WAITING:
+        raise V1Error(Fault.DEBUGGER_HITS, "The session is busy; wait until its state is waiting.")
+    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
+    slot = slot_of(session, first(tensor_name), rank, first(graph_name))
+    caught = [hit for hit in hits_of(session, rank) if _key(hit) == (slot.operator.graph, slot.operator.name)]
+    return {"watch_points": [_watchpoint(session, hit) for hit in caught if hit.entry.slot == slot.slot]}
+
+
+def hits_of(session: Session, rank: int) -> list[Hit]:
+    """Hits of a rank at the step, those not judged included, of watchpoints that still are."""
+    return [
+        hit for hit in session.hits if hit.entry.rank == rank and hit.watchpoint.id in session.watchpoints
+    ]
+
+
+def _key(hit: Hit) -> tuple[str, str]:
+    return (hit.entry.graph, hit.entry.operator)
+
+
+def _wanted(hit: Hit, group: dict[str, Any]) -> bool:
+    graph, watchpoint = group.get("graph_id"), group.get("watchpoint_id")
+    return graph in (None, "", shown_name(hit.entry.graph)) and watchpoint in (None, 0, hit.watchpoint.id)
+
+
+def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
+    """Hits by node and slot."""
+    nodes: dict[tuple[str, str], dict[str, Any]] = {}
+    for hit in hits:
+        node = nodes.setdefault(_key(hit), _node(session, hit))
+        if hit.watchpoint.id not in node["watchpoint_id"]:
+            node["watchpoint_id"].append(hit.watchpoint.id)
+        slot = next((each for each in node["tensors"] if each["slot"] == hit.entry.slot), None)
+        if slot is None:
+            slot = {"slot": hit.entry.slot, "watch_points": []}
+            node["tensors"].append(slot)
+        slot["watch_points"].append(_watchpoint(session, hit))
+    return list(nodes.values())
+
+
+def _node(session: Session, hit: Hit) -> dict[str, Any]:
+    shown = shown_name(hit.entry.graph)
+    graph = session.graph(hit.entry.rank, hit.entry.graph)
+    place = graph.place(hit.entry.operator) if graph else None
+    name = graph.tree.paths[place] if graph and place is not None else hit.entry.operator
+    return {"node_name": name, "graph_name": shown, "graph_id": shown, "watchpoint_id": [], "tensors": []}
+
+
+def _watchpoint(session: Session, hit: Hit) -> dict[str, Any]:
+    watched = session.watchpoints[hit.watchpoint.id]
+    error = hit.verdict.error
+    found = {"error_code": error, "error_list": [text for code, text in _ERRORS.items() if error & code]}
+    return {**hit_json(watched, hit.verdict.findings), **found}
+
+
+def _focused(nodes: Sequence[dict[str, Any]], focus: object, limit: int, page: int) -> int:
+    """The page that holds the node in focus, else the page asked for."""
+    if not isinstance(focus, dict):
+        return page
+    wanted = (focus.get("node_name"), focus.get("graph_name"))
+    names = [(each["node_name"], each["graph_name"]) for each in nodes]
+    return names.index(wanted) // limit if wanted in names else page
+
+
+def _whole(group: dict[str, Any], name: str, default: int | None, low: int) -> int:
+    value = group.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < low:
+        raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter {name} must be an integer of at least {low}.")
+    return value

@@ -1,0 +1,71 @@
+"""The neighbourhood of a tensor: the node that gave it, what fed that node, and what took it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
+from mindinsight.server.api.v1.debugger.nodes import stack_json
+from mindinsight.server.api.v1.debugger.reach import One, Slot, known_rank, outputs_of, slot_of
+from mindinsight.server.api.v1.debugger.session import Session
+from mindinsight.server.api.v1.debugger.tensors import values_of
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.parameters import Number, Text, first, integer
+from mindinsight.server.api.v1.tensors import statistics_json
+from mindinsight.server.debug.statistics import measure
+from mindinsight.server.formats.dumps.types import Operator
+from mindinsight.server.graph import v1
+
+router = APIRouter()
+
+
+@router.get("/{session_id}/tensor-graphs")
+def tensor_graphs(
+    session: One, tensor_name: Text = None, graph_name: Text = None, rank_id: Number = None
+) -> dict[str, Any]:
+    """Nodes around a tensor, with the statistics of their outputs."""
+    if session.step < 1:
+        raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
+    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
+    slot = slot_of(session, first(tensor_name), rank, first(graph_name))
+    places = _around(slot.graph, slot)
+    return {"graph": {"nodes": [_node(session, slot, place, first(graph_name) or "") for place in places]}}
+
+
+def _around(graph: DumpGraph, slot: Slot) -> list[int]:
+    into, out_of = graph.tree.crossing(slot.place)
+    return list(dict.fromkeys([slot.place, *into.sources.tolist(), *out_of.targets.tolist()]))
+
+
+def _node(session: Session, slot: Slot, place: int, graph_name: str) -> dict[str, Any]:
+    operator = slot.graph.operator(place)
+    assert operator is not None  # edges join leaves
+    found = v1.node_json(slot.graph.tree, place)
+    return {
+        "name": found["name"],
+        "full_name": operator.name,
+        "type": found["type"],
+        "input": _with_slots(found["input"]),
+        "output": _with_slots(found["output"]),
+        "slots": _slots(session, slot.rank, operator),
+        "stack_info": stack_json(operator),
+        "graph_name": graph_name,
+    }
+
+
+def _with_slots(ends: dict[str, Any]) -> dict[str, Any]:
+    return {name: {**edge, "slot_mapping": [["0", ""]]} for name, edge in ends.items()}
+
+
+def _slots(session: Session, rank: int, operator: Operator) -> list[dict[str, Any]]:
+    entries = outputs_of(session, rank, operator, session.step)
+    return [_slot(each.slot, values_of(each)) for each in entries] or [{"slot": "0"}]
+
+
+def _slot(slot: str, values: Any) -> dict[str, Any]:
+    if values is None:
+        return {"slot": slot}
+    measured = measure(values)
+    return {"slot": slot, "statistics": statistics_json(measured, measured)}

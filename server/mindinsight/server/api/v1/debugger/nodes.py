@@ -1,0 +1,104 @@
+"""Nodes of a dump's graph as JSON, with their source lines and what of them a watchpoint watches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
+from mindinsight.server.api.v1.debugger.session import Session, Watched
+from mindinsight.server.debug.conditions import conditions
+from mindinsight.server.debug.targets import targets
+from mindinsight.server.formats.dumps.types import Operator
+from mindinsight.server.formats.frames import Frame
+from mindinsight.server.graph import v1
+from mindinsight.server.graph.model import Flags
+from mindinsight.server.graph.tree import ROOT
+
+_NONE: Final = 0
+_SOME: Final = 1
+_ALL: Final = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Watching:
+    """Which leaves of a graph a watchpoint looks at."""
+
+    graph: DumpGraph
+    watched: Flags  # [t] of each place; False at scopes
+    leaves: Flags  # [t]
+
+    def state(self, place: int) -> int:
+        """2: all leaves at and below a place, 1: some, 0: none."""
+        inside = slice(place, int(self.graph.tree.ends[place]))
+        count = int(np.count_nonzero(self.watched[inside]))
+        if not count:
+            return _NONE
+        return _ALL if count == int(np.count_nonzero(self.leaves[inside])) else _SOME
+
+    @cached_property
+    def whole(self) -> int:
+        return self.state(ROOT)
+
+
+def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
+    """What the outputs of each operator are: tensors, weights, gradients, activations; by full name."""
+    found: dict[str, frozenset[str]] = {}
+    for step in session.dump.steps(rank)[:1]:
+        for entries in session.tensors(rank, step + 1).values():
+            for entry in entries:
+                found[entry.operator] = found.get(entry.operator, frozenset()) | targets(entry)
+    return found
+
+
+def names_watched(session: Session, rank: int, watched: Watched) -> frozenset[str]:
+    """Full names of the operators that a watchpoint looks at."""
+    if watched.names is not None:
+        return watched.names
+    target = conditions()[watched.condition].target
+    return frozenset(name for name, classes in classes_of(session, rank).items() if target in classes)
+
+
+def watching(session: Session, rank: int, graph: DumpGraph, watched: Watched) -> Watching:
+    names = names_watched(session, rank, watched)
+    operators = [graph.operator(place) for place in range(len(graph.tree.paths))]
+    flags = np.array([each is not None and each.name in names for each in operators], dtype=np.bool_)
+    return Watching(graph, flags, np.asarray(graph.tree.nodes >= 0))
+
+
+def node_json(graph: DumpGraph, place: int, watch: Watching | None = None) -> dict[str, Any]:
+    """A node as recorded graphs have it, with source lines, full name and watch state."""
+    operator = graph.operator(place)
+    node = v1.node_json(graph.tree, place)
+    node["full_name"] = operator.name if operator else graph.tree.paths[place]
+    node["stack_info"] = stack_json(operator)
+    if watch is not None:
+        node["watched"] = watch.state(place)
+    return node
+
+
+def stack_json(operator: Operator | None) -> list[dict[str, Any]]:
+    return [frame_json(frame) for frame in (operator.stack if operator else ())]
+
+
+def frame_json(frame: Frame) -> dict[str, Any]:
+    return {"file_path": frame.file, "line_no": frame.line, "code_line": frame.code}
+
+
+def nodes_json(
+    graph: DumpGraph, places: Sequence[int], watch: Watching | None = None
+) -> list[dict[str, Any]]:
+    return [node_json(graph, place, watch) for place in places]
+
+
+def levels_json(graph: DumpGraph, place: int, watch: Watching | None = None) -> dict[str, Any]:
+    """All levels from the top to the one that holds a node."""
+    answer: dict[str, Any] = {}
+    for scope in [*graph.tree.ancestors(place)[::-1], ROOT]:
+        nodes = nodes_json(graph, graph.tree.children(scope), watch)
+        answer = {"scope_name": graph.tree.paths[scope], "nodes": nodes, "children": answer}
+    return answer

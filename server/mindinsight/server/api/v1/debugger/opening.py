@@ -1,0 +1,89 @@
+"""Sessions: opened only on dumps that were found below the base directory; and their events."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from mindinsight.server.api.v1.debugger.events import Event
+from mindinsight.server.api.v1.debugger.reach import Asked, One, OpenSessions, Sessions, takes
+from mindinsight.server.api.v1.debugger.session import Session
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.parameters import Text, first
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.plugins.dump.reach import cache_of
+from mindinsight.server.service import Service
+
+router = APIRouter()
+
+_ONLINE: Final = "0"  # the session a live training would have
+
+
+@router.post("", openapi_extra=takes("session_type (OFFLINE) and dump_dir, relative to the base directory"))
+def open_session(service: Uses, sessions: Sessions, asked: Asked) -> str:
+    """The number of the session of a dump; a new one when it has none."""
+    kind = asked.get("session_type")
+    if kind == "ONLINE":
+        raise V1Error(Fault.DEBUGGER_ONLINE, "There is no training to debug while it runs.")
+    if kind != "OFFLINE":
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter session_type must be OFFLINE.")
+    if "dump_dir" not in asked:
+        raise V1Error(Fault.MISSING, "Parameter dump_dir is missing.")
+    dump_id = _found(service, asked["dump_dir"])
+    with sessions.lock:
+        for number, session in sessions.held.items():
+            if session.dump_id == dump_id:
+                return number
+        return _opened(service, sessions, dump_id)
+
+
+@router.get("")
+def open_sessions(sessions: Sessions) -> dict[str, dict[str, str]]:
+    """The number of the session of each dump that has one."""
+    return {"train_jobs": {session.dump_id: number for number, session in sessions.held.items()}}
+
+
+@router.post("/{session_id}/delete")
+def close_session(sessions: Sessions, session_id: str) -> None:
+    """End a session and forget it."""
+    with sessions.lock:
+        session = sessions.held.pop(session_id, None)
+    if session is None:
+        fault = Fault.DEBUGGER_ONLINE if session_id == _ONLINE else Fault.DEBUGGER_SESSION
+        raise V1Error(fault, "There is no such session.")
+    session.close()
+
+
+@router.get("/{session_id}/poll-data")
+async def poll_data(session: One, pos: Text = None) -> Event:
+    """The event after a position, "0" at first; waits up to 25 s for it."""
+    position = first(pos)
+    if position is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter pos is missing.")
+    return await session.events.wait(position)
+
+
+def _found(service: Service, dump_dir: object) -> str:
+    """The id of a dump directory; nothing that the store has not found is ever opened."""
+    if not isinstance(dump_dir, str):
+        raise V1Error(Fault.TYPE, "Parameter dump_dir must be a text.")
+    dump_id = "./" + dump_dir.removeprefix("./").rstrip("/")
+    if not any(dump_id in run.dumps for run in service.store.snapshot().runs.values()):
+        raise V1Error(Fault.DEBUGGER_RANKS, "Parameter dump_dir names no dump with folders of ranks.")
+    return dump_id
+
+
+def _opened(service: Service, sessions: OpenSessions, dump_id: str) -> str:
+    most = service.settings.max_offline_debugger_session_num
+    if len(sessions.held) >= most:
+        raise V1Error(Fault.DEBUGGER_SESSIONS, f"There are {most} sessions already; end one of them.")
+    try:
+        dump = open_dump(service.settings.summary_base_dir / dump_id)
+    except UnreadableError:
+        raise V1Error(Fault.DEBUGGER_RANKS, "The folder is no dump any more.") from None
+    number = str(next(sessions.numbers))
+    sessions.held[number] = Session(number, dump_id, dump, service.executor, cache_of(service))
+    return number

@@ -1,0 +1,122 @@
+"""Finding nodes of a dump's graph by name, kind and source line; source lines; which steps a rank ran."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
+from mindinsight.server.api.v1.debugger.graphs import watch_of
+from mindinsight.server.api.v1.debugger.nodes import classes_of, frame_json
+from mindinsight.server.api.v1.debugger.reach import One, graph_of, known_rank
+from mindinsight.server.api.v1.debugger.session import Session
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.parameters import Number, Text, first, integer, to_integer
+from mindinsight.server.formats.frames import Frame
+from mindinsight.server.graph.search import match_end_of_path, nested
+
+router = APIRouter()
+
+CATEGORIES: Final = ("weight", "gradient", "activation")
+_MOST: Final = 2**31
+
+
+@router.get("/{session_id}/search")
+def search(
+    session: One,
+    name: Text = None,
+    graph_name: Text = None,
+    node_category: Annotated[list[str] | None, Query(description="weight, gradient or activation")] = None,
+    rank_id: Number = None,
+    watch_point_id: Number = None,
+    stack_info_key_word: Text = None,
+) -> dict[str, Any]:
+    """The nodes that fit all conditions, in the scopes around them."""
+    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, _MOST))
+    graph = graph_of(session, rank, first(graph_name))
+    watch = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, _MOST))
+    places = found(session, rank, graph, first(name), first(node_category), first(stack_info_key_word))
+
+    def entry(place: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
+        tree = graph.tree
+        node: dict[str, Any] = {"name": tree.paths[place], "type": tree.types[place], "nodes": inside}
+        node["is_dynamic_shape_node"] = False
+        return node if watch is None else {**node, "watched": watch.state(place)}
+
+    return {"nodes": nested(graph.tree, places, entry)}
+
+
+@router.get("/{session_id}/stacks")
+def stacks(
+    session: One, key_word: Text = None, limit: Number = None, offset: Number = None
+) -> dict[str, Any]:
+    """Source lines that led to operators, by file; ``offset`` counts pages of files."""
+    rows = integer(limit, "limit", 10, 0, 100)
+    page = integer(offset, "offset", 0, 0, _MOST)
+    word = (first(key_word) or "").lower()
+    files: dict[str, list[Frame]] = {}
+    for frame in sorted(_frames(session), key=lambda each: (each.file, each.line, each.code)):
+        if word in f"{frame.file}:{frame.line} {frame.code}".lower():
+            files.setdefault(frame.file, []).append(frame)
+    if not files:
+        return {}
+    shown = list(files.items())[page * rows : (page + 1) * rows] if rows else list(files.items())
+    return {
+        "total": len(files),
+        "offset": page,
+        "stack_infos": [
+            {"file_path": path, "items": [frame_json(frame) for frame in frames]} for path, frames in shown
+        ],
+    }
+
+
+@router.get("/{session_id}/ranks/{rank_id}/graph-runs")
+def graph_runs(session: One, rank_id: str) -> dict[str, Any]:
+    """The steps of a rank, from 1, and the graphs that ran in each."""
+    rank = known_rank(session, to_integer(rank_id, "rank_id"))
+    runs = [
+        {
+            "count": step + 1,
+            "graph_name": "",
+            "has_data": True,
+            "sub_graph_names": [shown_name(each) for each in session.dump.graphs(rank, step)],
+        }
+        for step in session.dump.steps(rank)
+    ]
+    return {"graph_runs": runs}
+
+
+def found(
+    session: Session, rank: int, graph: DumpGraph, name: str | None, category: str | None, word: str | None
+) -> list[int]:
+    """Places that fit a name, a category and a word in their source lines; none when nothing is asked."""
+    if category and category not in CATEGORIES:
+        raise V1Error(
+            Fault.DEBUGGER_VALUE, f"Parameter node_category must be one of {', '.join(CATEGORIES)}."
+        )
+    if not (name or category or word):
+        return []
+    places = match_end_of_path(graph.tree, name) if name else list(range(1, len(graph.tree.paths)))
+    if category:
+        classes = classes_of(session, rank)
+        places = [each for each in places if category in _classes(graph, each, classes)]
+    if word:
+        places = [each for each in places if _mentions(graph, each, word.lower())]
+    return places
+
+
+def _classes(graph: DumpGraph, place: int, classes: dict[str, frozenset[str]]) -> frozenset[str]:
+    operator = graph.operator(place)
+    return classes.get(operator.name, frozenset()) if operator else frozenset()
+
+
+def _mentions(graph: DumpGraph, place: int, word: str) -> bool:
+    operator = graph.operator(place)
+    stack = operator.stack if operator else ()
+    return any(word in f"{frame.file}:{frame.line} {frame.code}".lower() for frame in stack)
+
+
+def _frames(session: Session) -> set[Frame]:
+    graphs = [session.graph(rank, None) for rank in session.dump.ranks]
+    return {frame for graph in graphs if graph for each in graph.operators for frame in each.stack}

@@ -1,0 +1,174 @@
+"""One dump being debugged: at which step, what is watched, and what was hit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, dump_graph
+from mindinsight.server.api.v1.debugger.events import Events
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.debug.conditions import Limits
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
+from mindinsight.server.formats.dumps import list_tensors
+from mindinsight.server.formats.dumps.types import Dump, TensorEntry
+
+WAITING: Final = "waiting"
+SENDING: Final = "sending"
+RUNNING: Final = "running"
+
+Place = tuple[str, str]  # graph, operator as recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A watchpoint as clients set it. ``names`` None: every operator of the condition's target."""
+
+    id: int
+    condition: str
+    limits: Limits = field(default_factory=dict)
+    names: frozenset[str] | None = None
+    types: tuple[str, ...] = ()
+
+    def at(self, steps: tuple[int, ...]) -> Watchpoint:
+        """What to check at ``steps`` of the dump."""
+        operators = tuple(sorted(self.names or ()))
+        return Watchpoint(self.id, self.condition, self.limits, operators, self.types, steps=steps)
+
+
+class Session:
+    """Steps are counted from 1: step n is the dump's iteration n - 1. At step 0 nothing has run."""
+
+    def __init__(
+        self, number: str, dump_id: str, dump: Dump, executor: Executor, cache: StatisticsCache | None
+    ) -> None:
+        self.number = number
+        self.dump_id = dump_id
+        self.dump = dump
+        self.step = 0
+        self.state = WAITING
+        self.watchpoints: dict[int, Watched] = {}
+        self.hits: Sequence[Hit] = ()
+        self.outdated = False  # watchpoints changed since they were checked
+        self.recommended = False
+        self.download: tuple[str, bytes] | None = None  # file name, .npy
+        self.events = Events()
+        self.tensors = lru_cache(maxsize=8)(self._tensors)
+        self.graph = lru_cache(maxsize=8)(self._graph)
+        self._executor = executor
+        self._cache = cache
+        self._work: Collecting[Hit] | None = None
+        self._lock = threading.Lock()
+        self._last_watchpoint = 0
+
+    def total_steps(self, rank: int | None = None) -> int:
+        return max(self.dump.steps(rank), default=-1) + 1
+
+    @property
+    def can_recheck(self) -> bool:
+        return self.outdated and self.step > 0 and self.state == WAITING
+
+    def facts(self, *names: str) -> dict[str, Any]:
+        """State, step and whether the step can be checked again; only those named, when any is."""
+        known = {"state": self.state, "step": self.step, "enable_recheck": self.can_recheck}
+        return {name: known[name] for name in names or known}
+
+    def watch(self, watched: Watched) -> int:
+        """Add a watchpoint under a new number."""
+        self._last_watchpoint += 1
+        self.put(replace(watched, id=self._last_watchpoint))
+        return self._last_watchpoint
+
+    def put(self, watched: Watched) -> None:
+        self.watchpoints = {**self.watchpoints, watched.id: watched}
+        self.outdated = True
+
+    def drop(self, number: int) -> None:
+        self.watchpoints = {key: one for key, one in self.watchpoints.items() if key != number}
+        self.outdated = True
+
+    def advance(self, steps: int) -> None:
+        """Go on by ``steps``, or to the end for -1, stopping at the first step with a hit."""
+        last = self.total_steps() if steps < 0 else min(self.step + steps, self.total_steps())
+        self._begin(lambda: self._advance(last))
+
+    def recheck(self) -> None:
+        """Check the step again by the watchpoints as they are now."""
+        self._begin(lambda: self._check(self.step))
+
+    def reset(self, step: int) -> None:
+        """Be at another step; nothing is checked."""
+        self.step, self.hits, self.outdated = step, (), bool(self.watchpoints)
+        self.events.tell({"metadata": self.facts()})
+
+    def pause(self) -> None:
+        if self._work is not None:
+            self._work.stop()
+
+    def stop(self) -> None:
+        """End what is under way."""
+        if self._work is not None:
+            self._work.stop()
+            self._work.wait(5)
+
+    def close(self) -> None:
+        """End for good: what is under way, and those who wait for events."""
+        self.events.close()
+        self.stop()
+
+    def _begin(self, work: Callable[[], Iterator[Hit]]) -> None:
+        with self._lock:
+            if self.state != WAITING:
+                raise V1Error(
+                    Fault.DEBUGGER_CONTINUE, "The session is busy; wait until its state is waiting."
+                )
+            self.state = SENDING
+        self.hits = ()
+        self.events.tell({"metadata": self.facts()})
+        self._work = Collecting(lambda: self._done(work()))
+
+    def _done(self, results: Iterator[Hit]) -> Iterator[Hit]:
+        self.state = RUNNING
+        self.events.tell({"metadata": self.facts()})
+        try:
+            yield from results
+        finally:
+            self.state = WAITING
+            self.events.tell({"metadata": self.facts()})
+
+    def _advance(self, last: int) -> Iterator[Hit]:
+        while self.step < last and not self.hits:
+            self.step += 1
+            self.events.tell({"metadata": self.facts("step", "state")})
+            yield from self._check(self.step)
+
+    def _check(self, step: int) -> Iterator[Hit]:
+        iteration = step - 1
+        before = max((each for each in self.dump.steps() if each < iteration), default=iteration)
+        near = tuple(each for each in self.dump.folders if each.step in (before, iteration))
+        watchpoints = [
+            each.at((iteration,)) for each in self.watchpoints.values() if each.names is None or each.names
+        ]
+        found = []
+        for hit in check(replace(self.dump, folders=near), watchpoints, self._executor, self._cache):
+            found.append(hit)
+            yield hit
+        self.hits, self.outdated = tuple(found), False
+        if found:
+            self.events.tell({"receive_watchpoint_hits": True})
+
+    def _graph(self, rank: int, graph: str | None) -> DumpGraph | None:
+        return dump_graph(self.dump, rank, graph)
+
+    def _tensors(self, rank: int, step: int) -> dict[Place, list[TensorEntry]]:
+        """Tensors of a step by operator."""
+        found: dict[Place, list[TensorEntry]] = {}
+        for entry in list_tensors(self.dump, rank, step - 1):
+            found.setdefault((entry.graph, entry.recorded), []).append(entry)
+        return found

@@ -1,0 +1,205 @@
+"""Tensors of a dump: what a node took and gave, values, and values beside those of the step before."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Final
+
+import numpy as np
+from fastapi import APIRouter, Query
+
+from mindinsight.server.api.v1.debugger.hits import hits_of
+from mindinsight.server.api.v1.debugger.reach import (
+    Asked,
+    One,
+    Slot,
+    entry_of,
+    graph_of,
+    known_rank,
+    outputs_of,
+    place_of,
+    slot_of,
+    takes,
+)
+from mindinsight.server.api.v1.debugger.session import Session
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.parameters import Number, Text, first, integer, required
+from mindinsight.server.api.v1.tensors import MOST_VALUES, index_of, plain_values, statistics_json
+from mindinsight.server.debug.statistics import Array, measure
+from mindinsight.server.formats.dumps import describe_tensor, read_tensor
+from mindinsight.server.formats.dumps.types import Operator, TensorEntry, TensorHeader
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.types import Doubles
+
+router = APIRouter()
+
+CACHED: Final = "cached"
+EMPTY: Final = "empty"
+TOO_LARGE: Final = "Too large to show."
+_LOOK: Final = "click to view"  # what pages expect where there is a value to look at
+_DATA: Final = Query(description="data")
+_SHAPE: Final = Query(description="one integer or slice for each dimension: [0, :]; the whole without it")
+Detail = Annotated[list[str] | None, _DATA]
+Shape = Annotated[list[str] | None, _SHAPE]
+
+
+@router.post("/{session_id}/tensor-history", openapi_extra=takes("name of a node, graph_name, rank_id"))
+def tensor_history(session: One, asked: Asked) -> dict[str, Any]:
+    """The tensors that a node gave and those that were given to it, without their values."""
+    rank = known_rank(session, asked.get("rank_id", 0))
+    name, graph_name = asked.get("name"), asked.get("graph_name")
+    graph = graph_of(session, rank, graph_name)
+    place = place_of(graph, name, graph_name)
+    operator = graph.operator(place)
+    rows = _rows(session, rank, operator, str(name), "output") if operator else []
+    if operator is not None:
+        into, _ = graph.tree.crossing(place)
+        for source in dict.fromkeys(into.sources.tolist()):
+            feeding = graph.operator(source)
+            assert feeding is not None  # edges join leaves
+            rows += _rows(session, rank, feeding, graph.tree.paths[source], "input")
+    return {
+        "tensor_history": [{**row, "graph_name": graph_name or ""} for row in rows],
+        "metadata": session.facts("state", "step"),
+    }
+
+
+@router.get("/{session_id}/tensors")
+def tensor_value(
+    session: One,
+    name: Text = None,
+    detail: Detail = None,
+    shape: Shape = None,
+    graph_name: Text = None,
+    prev: Annotated[list[str] | None, Query(description="true: of the step before")] = None,
+    rank_id: Number = None,
+) -> dict[str, Any]:
+    """Values of a tensor, or of a part of it, with statistics."""
+    slot = _asked(session, name, detail, graph_name, rank_id)
+    step = session.step - (first(prev) == "true")
+    entry = entry_of(session, slot, step)
+    values = values_of(entry)
+    facts = tensor_facts(session, slot.rank, slot.operator, slot.slot, step)
+    found: dict[str, Any] = {**facts, "name": first(name), "value": None, "statistics": {}}
+    if values is not None:
+        part = _part(values, first(shape))
+        shown = TOO_LARGE if part.size > MOST_VALUES else plain_values(_floats(part))
+        found |= {"value": shown, "statistics": statistics_json(measure(part), measure(values))}
+    return {"tensor_value": found}
+
+
+@router.get("/{session_id}/tensor-comparisons")
+def tensor_comparisons(
+    session: One,
+    name: Text = None,
+    detail: Detail = None,
+    shape: Shape = None,
+    graph_name: Text = None,
+    tolerance: Annotated[list[str] | None, Query(description="from 0 to 1")] = None,
+    rank_id: Number = None,
+) -> dict[str, Any]:
+    """A parameter at this step beside the step before: [before, now, difference] of each element."""
+    slot = _asked(session, name, detail, graph_name, rank_id)
+    within = _tolerance(first(tolerance))
+    entry = entry_of(session, slot, session.step)
+    if entry is None or entry.direction != "parameter":
+        raise V1Error(Fault.DEBUGGER_VALUE, "Only parameters can be compared with the step before.")
+    now, before = values_of(entry), values_of(entry_of(session, slot, session.step - 1))
+    if now is None or before is None or now.shape != before.shape:
+        raise V1Error(Fault.DEBUGGER_VALUE, "The parameter was not dumped at this step and the one before.")
+    return {"tensor_status": CACHED, "tensor_value": _compared(now, before, first(shape), within)}
+
+
+def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
+    """What is said of a tensor without its values."""
+    entries = {each.slot: each for each in outputs_of(session, rank, operator, step)}
+    earlier = {each.slot for each in outputs_of(session, rank, operator, step - 1)}
+    header = header_of(entries.get(slot))
+    return {
+        "full_name": f"{operator.name}:{slot}",
+        "step": step,
+        "dtype": f"DT_{header.dtype.upper()}" if header else "DT_UNDEFINED",
+        "shape": list(header.shape) if header else [],
+        "bytes": header.size if header else 0,
+        "tensor_status": CACHED if header else EMPTY,
+        "has_prev_step": slot in earlier,
+    }
+
+
+def header_of(entry: TensorEntry | None) -> TensorHeader | None:
+    """Shape and type of a tensor; None when its values were not dumped or are not readable."""
+    try:
+        return describe_tensor(entry.ref) if entry is not None and entry.ref is not None else None
+    except UnreadableError:
+        return None
+
+
+def values_of(entry: TensorEntry | None) -> Array | None:
+    """The values of a tensor; None when they were not dumped or are not readable."""
+    try:
+        return read_tensor(entry.ref) if entry is not None and entry.ref is not None else None
+    except UnreadableError:
+        return None
+
+
+def _rows(session: Session, rank: int, operator: Operator, name: str, kind: str) -> list[dict[str, Any]]:
+    hit = {(each.entry.graph, each.entry.operator, each.entry.slot) for each in hits_of(session, rank)}
+    slots = [each.slot for each in outputs_of(session, rank, operator, session.step)] or list(
+        operator.outputs
+    )
+    rows = []
+    for slot in slots or ["0"]:
+        facts = tensor_facts(session, rank, operator, slot, session.step)
+        value = _LOOK if facts["tensor_status"] == CACHED else None
+        row: dict[str, Any] = {
+            "name": f"{name}:{slot}",
+            "node_type": operator.type,
+            "type": kind,
+            "value": value,
+        }
+        if (operator.graph, operator.name, slot) in hit:
+            row["is_hit"] = True
+        rows.append({**facts, **row})
+    return rows
+
+
+def _asked(session: Session, name: Text, detail: list[str] | None, graph_name: Text, rank_id: Number) -> Slot:
+    if first(detail) not in (None, "data"):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
+    rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
+    return slot_of(session, required(name, "name"), rank, first(graph_name))
+
+
+def _part(values: Array, shape: str | None) -> Array:
+    return values if shape is None else np.asarray(values[index_of(shape, values.shape, "shape")])
+
+
+def _floats(values: Array) -> Doubles:
+    """Values as JSON can have them; complex numbers by their magnitude."""
+    return np.asarray(np.abs(values) if values.dtype.kind == "c" else values, np.float64)
+
+
+def _tolerance(text: str | None) -> float:
+    try:
+        number = float(text or "0")
+    except ValueError:
+        raise V1Error(Fault.TYPE, "Parameter tolerance must be a number.") from None
+    if not math.isfinite(number) or not 0 <= number <= 1:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter tolerance must be from 0 to 1.")
+    return number
+
+
+def _compared(now: Array, before: Array, shape: str | None, tolerance: float) -> dict[str, Any]:
+    """Differences no larger than ``tolerance`` times the value before count as none."""
+    parts = [_floats(_part(each, shape)) for each in (before, now)]
+    with np.errstate(all="ignore"):
+        moved = parts[1] - parts[0]
+        moved = np.where(np.abs(moved) <= tolerance * np.abs(parts[0]), 0.0, moved)
+    triples = np.stack([*parts, moved], axis=-1)
+    return {
+        "diff": TOO_LARGE if moved.size > MOST_VALUES else plain_values(triples),
+        "shape": list(now.shape),
+        "statistics": statistics_json(measure(moved), measure(moved)),
+        "curr_step_statistics": statistics_json(measure(parts[1]), measure(now)),
+        "prev_step_statistics": statistics_json(measure(parts[0]), measure(before)),
+    }

@@ -1,0 +1,133 @@
+"""Watchpoints: what can be watched for, setting, changing and removing them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter
+
+from mindinsight.server.api.v1.debugger.conditions_json import collections_json, condition_of
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
+from mindinsight.server.api.v1.debugger.nodes import names_watched
+from mindinsight.server.api.v1.debugger.reach import Asked, One, graph_of, known_rank, place_of, takes
+from mindinsight.server.api.v1.debugger.searching import found
+from mindinsight.server.api.v1.debugger.session import WAITING, Session, Watched
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.debug.preset import common_faults
+
+router = APIRouter()
+
+
+@router.get("/{session_id}/condition-collections")
+def condition_collections(session: One) -> list[dict[str, Any]]:
+    """The conditions that can be watched for at this step, with their parameters and defaults."""
+    return collections_json(session)
+
+
+@router.post(
+    "/{session_id}/create-watchpoint",
+    openapi_extra=takes("condition (id, params); watch_nodes: names of nodes, all of the target without it"),
+)
+def create(session: One, asked: Asked) -> dict[str, Any]:
+    """Watch for a condition."""
+    _check_waiting(session, Fault.DEBUGGER_CREATE)
+    if "condition" not in asked:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
+    condition, limits = condition_of(session, asked["condition"])
+    names = _named_nodes(session, asked) if asked.get("watch_nodes") else None
+    number = session.watch(Watched(0, condition, limits, names))
+    return {"id": number, "metadata": session.facts("state", "enable_recheck")}
+
+
+@router.post(
+    "/{session_id}/update-watchpoint",
+    openapi_extra=takes("watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern"),
+)
+def update(session: One, asked: Asked) -> dict[str, Any]:
+    """Watch more nodes, or fewer; scopes stand for all operators in them."""
+    _check_waiting(session, Fault.DEBUGGER_UPDATE)
+    watched = _watchpoint(session, asked.get("watch_point_id"))
+    if asked.get("mode") not in (0, 1):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter mode must be 0 or 1.")
+    names = _named_nodes(session, asked)
+    before = names_watched(session, known_rank(session, asked.get("rank_id", 0)), watched)
+    if names:
+        session.put(replace(watched, names=before | names if asked["mode"] else before - names))
+    return {"metadata": session.facts("state", "enable_recheck")}
+
+
+@router.post(
+    "/{session_id}/delete-watchpoint", openapi_extra=takes("watch_point_id; without it all are removed")
+)
+def delete(session: One, asked: Asked) -> dict[str, Any]:
+    """Remove a watchpoint, or all of them."""
+    _check_waiting(session, Fault.DEBUGGER_DELETE)
+    number = asked.get("watch_point_id")
+    doomed = [_watchpoint(session, number).id] if number is not None else list(session.watchpoints)
+    for each in doomed:
+        session.drop(each)
+    return {"metadata": session.facts("state", "enable_recheck")}
+
+
+@router.post(
+    "/{session_id}/set-recommended-watch-points", openapi_extra=takes("requestBody: {set_recommended: true}")
+)
+def set_recommended(session: One, asked: Asked) -> dict[str, Any]:
+    """Watch for the common faults; once for each session."""
+    if "requestBody" not in asked:
+        raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
+    inner = asked["requestBody"]
+    wanted = inner.get("set_recommended") if isinstance(inner, dict) else None
+    if not isinstance(wanted, bool):
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter set_recommended must be true or false.")
+    if session.recommended:
+        raise V1Error(Fault.DEBUGGER_RECOMMENDED, "The common faults are being watched for already.")
+    session.recommended = True
+    answer: dict[str, Any] = {"metadata": session.facts("state", "enable_recheck")}
+    if wanted:
+        preset = [Watched(0, each.condition, each.limits, types=each.types) for each in common_faults()]
+        answer["id"] = [session.watch(each) for each in preset]
+        answer["metadata"] = session.facts("state", "enable_recheck")
+    return answer
+
+
+def _check_waiting(session: Session, fault: Fault) -> None:
+    if session.state != WAITING:
+        raise V1Error(fault, "The session is busy; wait until its state is waiting.")
+
+
+def _watchpoint(session: Session, number: object) -> Watched:
+    is_number = isinstance(number, int) and not isinstance(number, bool)
+    watched = session.watchpoints.get(int(number)) if is_number else None  # type: ignore[call-overload]
+    if watched is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id names no watchpoint.")
+    return watched
+
+
+def _named_nodes(session: Session, asked: dict[str, Any]) -> frozenset[str]:
+    """Full names of the operators that the nodes of a body are, or hold; or that its search finds."""
+    rank = known_rank(session, asked.get("rank_id", 0))
+    graph = graph_of(session, rank, asked.get("graph_name"))
+    nodes, pattern = asked.get("watch_nodes") or [], asked.get("search_pattern")
+    if not isinstance(nodes, list) or not isinstance(pattern, dict | None):
+        raise V1Error(Fault.DEBUGGER_TYPE, "watch_nodes must be a list, search_pattern an object.")
+    places = [place_of(graph, each, asked.get("graph_name")) for each in nodes]
+    if pattern and not places:
+        places = found(session, rank, graph, *(_text(pattern, key) for key in _PATTERN))
+    return frozenset(name for place in places for name in _operators(graph, place))
+
+
+_PATTERN = ("name", "node_category", "stack_info_key_word")
+
+
+def _text(pattern: dict[str, Any], key: str) -> str | None:
+    value = pattern.get(key)
+    if not isinstance(value, str | None):
+        raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter {key} must be a text.")
+    return value
+
+
+def _operators(graph: DumpGraph, place: int) -> list[str]:
+    leaves = [graph.operator(leaf) for leaf in graph.tree.leaves(place)]
+    return [each.name for each in leaves if each is not None]

@@ -1,0 +1,107 @@
+"""The error answers of the v1 interface: an eight-digit code, a line of English, an HTTP status.
+
+The code is 32 bits: ``runtime=1 << 30 | type=1 << 28 | system=42 << 17 | module << 12 | number``.
+Clients choose their own text by the code, so codes and statuses are binding and wording is free.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Final
+
+from pydantic import BaseModel
+from starlette.responses import JSONResponse
+
+from mindinsight.server.description import DOOR, Responses
+
+_MODULES = {"general": 0, "lineage": 2, "datavisual": 5, "debugger": 11}
+
+
+class Fault(Enum):
+    """What can be wrong: (module, number, HTTP status)."""
+
+    UNEXPECTED = ("general", 0x000, 500)
+    TYPE = ("general", 0x001, 400)
+    VALUE = ("general", 0x002, 400)
+    MISSING = ("general", 0x003, 400)
+    UNKNOWN_PATH = ("datavisual", 0x001, 404)
+    METHOD = ("datavisual", 0x002, 405)
+    JOB = ("datavisual", 0x005, 400)
+    NODE = ("datavisual", 0x009, 400)
+    PLUGIN = ("datavisual", 0x00B, 400)
+    GRAPH = ("datavisual", 0x00C, 400)
+    IMAGE = ("datavisual", 0x00D, 400)
+    SCALAR = ("datavisual", 0x00E, 400)
+    HISTOGRAM = ("datavisual", 0x00F, 400)
+    NULL_BYTE = ("datavisual", 0x011, 400)
+    TENSOR = ("datavisual", 0x012, 400)
+    TENSOR_ANSWER = ("datavisual", 0x013, 400)
+    TENSOR_STEP = ("datavisual", 0x014, 400)
+    TENSOR_SIZE = ("datavisual", 0x016, 400)
+    LANDSCAPE = ("datavisual", 0x017, 400)
+    LINEAGE_VALUE = ("lineage", 0x081, 400)
+    LINEAGE_SEARCH = ("lineage", 0x218, 400)
+    DEBUGGER_TYPE = ("debugger", 0x080, 400)
+    DEBUGGER_VALUE = ("debugger", 0x081, 400)
+    DEBUGGER_STEP = ("debugger", 0x082, 400)
+    DEBUGGER_CONDITION = ("debugger", 0x083, 400)
+    DEBUGGER_NODE = ("debugger", 0x100, 400)
+    DEBUGGER_GRAPH = ("debugger", 0x101, 400)
+    DEBUGGER_CREATE = ("debugger", 0x180, 400)
+    DEBUGGER_UPDATE = ("debugger", 0x181, 400)
+    DEBUGGER_DELETE = ("debugger", 0x182, 400)
+    DEBUGGER_CONTINUE = ("debugger", 0x183, 400)
+    DEBUGGER_PAUSE = ("debugger", 0x184, 400)
+    DEBUGGER_RECHECK = ("debugger", 0x186, 400)
+    DEBUGGER_TENSOR_GRAPH = ("debugger", 0x187, 400)
+    DEBUGGER_HITS = ("debugger", 0x188, 400)
+    DEBUGGER_RECOMMENDED = ("debugger", 0x189, 400)
+    DEBUGGER_SESSIONS = ("debugger", 0x280, 400)
+    DEBUGGER_SESSION = ("debugger", 0x281, 400)
+    DEBUGGER_ONLINE = ("debugger", 0x282, 400)
+    DEBUGGER_DOWNLOAD = ("debugger", 0x284, 400)
+    DEBUGGER_RANKS = ("debugger", 0x285, 400)
+
+    @property
+    def status(self) -> int:
+        return self.value[2]
+
+    @property
+    def code(self) -> str:
+        module, number, _ = self.value
+        return f"{1 << 30 | 1 << 28 | 42 << 17 | _MODULES[module] << 12 | number:08X}"
+
+
+class V1Error(Exception):
+    """A request that cannot be answered; ``str()`` is the line the client reads."""
+
+    def __init__(self, fault: Fault, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+    def response(self) -> JSONResponse:
+        body = {"error_code": self.fault.code, "error_msg": str(self)}
+        return JSONResponse(body, status_code=self.fault.status)
+
+
+class FaultBody(BaseModel):
+    """The body of every answer that is a fault."""
+
+    error_code: str
+    error_msg: str
+
+
+RESPONSES: Final[Responses] = {
+    400: {"model": FaultBody, "description": "A parameter is wrong, or names nothing there is."},
+    404: {"model": FaultBody, "description": "There is no such interface."},
+    405: {"model": FaultBody, "description": "The method is not allowed."},
+    **DOOR,
+}
+
+
+def without_422(description: dict[str, Any]) -> dict[str, Any]:
+    """The interface's description without a status that v1 never answers."""
+    for path in description["paths"].values():
+        for operation in path.values():
+            operation["responses"].pop("422", None)
+    return description

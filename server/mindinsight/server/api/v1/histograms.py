@@ -1,0 +1,44 @@
+"""Histograms of one tag on common edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter
+
+from mindinsight.server.api.v1.errors import Fault
+from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.parameters import Full, Text, required, train
+from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
+from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
+from mindinsight.server.api.v1.thin import HISTOGRAMS, even_rows
+from mindinsight.server.formats.payloads import Histograms
+from mindinsight.server.formats.payloads import histograms as read_histograms
+
+router = APIRouter(prefix="/datavisual", tags=["histograms"])
+
+
+@router.get("/histograms")
+def histograms(service: Uses, train_id: Text = None, tag: Text = None, full: Full = False) -> dict[str, Any]:
+    """Every step's counts in the same buckets: [left, width, count]."""
+    wanted, name = required(train_id, "train_id"), required(tag, "tag")
+    series = payloads_of(train(service.store.snapshot(), wanted), name, "histogram", Fault.HISTOGRAM)
+    rows = newest_rows(series)
+    rows = rows if full else rows[even_rows(len(rows), HISTOGRAMS)]
+    found = read_histograms([series.read(row) for row in rows.tolist()])
+    counted = [_counted(found, number) for number in range(len(rows))]
+    edges = common_edges(counted)
+    steps = [
+        {**at(series, row), "buckets": rebin(one, edges)}
+        for row, one in zip(rows.tolist(), counted, strict=True)
+    ]
+    return {"train_id": wanted, "tag": name, "histograms": steps}
+
+
+def _counted(found: Histograms, number: int) -> Counted:
+    inside = slice(int(found.bounds[number]), int(found.bounds[number + 1]))
+    counts = found.counts[inside].astype(np.float64)
+    return Counted(
+        found.left[inside], found.width[inside], counts, float(found.low[number]), float(found.high[number])
+    )

@@ -1,0 +1,61 @@
+"""Images as they were recorded."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Response
+
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.parameters import Full, Number, Text, required, to_integer, train
+from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
+from mindinsight.server.api.v1.thin import IMAGES, even_rows
+from mindinsight.server.formats.payloads import image, image_header
+
+router = APIRouter(prefix="/datavisual/image", tags=["images"])
+
+_SIGNATURES: Final = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"BM": "image/bmp",
+}
+
+
+@router.get("/metadata")
+def metadata(service: Uses, train_id: Text = None, tag: Text = None, full: Full = False) -> dict[str, Any]:
+    """Step, time and size of the images of one tag."""
+    wanted, name = required(train_id, "train_id"), required(tag, "tag")
+    series = payloads_of(train(service.store.snapshot(), wanted), name, "image", Fault.IMAGE)
+    rows = newest_rows(series)
+    rows = rows if full else rows[even_rows(len(rows), IMAGES)]
+    return {"metadatas": [{**at(series, row), **_size(series.read(row))} for row in rows.tolist()]}
+
+
+def _size(payload: bytes) -> dict[str, int]:
+    header = image_header(payload)
+    return {"width": header.width, "height": header.height}
+
+
+@router.get(
+    "/single-image",
+    response_class=Response,
+    responses={200: {"content": {"image/*": {}, "application/octet-stream": {}}}},
+)
+def single_image(service: Uses, train_id: Text = None, tag: Text = None, step: Number = None) -> Response:
+    """The recorded bytes of one image; step -1 is the newest."""
+    wanted, name = required(train_id, "train_id"), required(tag, "tag")
+    asked = to_integer(required(step, "step"), "step")
+    series = payloads_of(train(service.store.snapshot(), wanted), name, "image", Fault.IMAGE)
+    found = [row for row in newest_rows(series).tolist() if asked in (-1, int(series.steps[row]))]
+    if not found:
+        raise V1Error(Fault.IMAGE, "Parameter step names no image of this tag.")
+    encoded = image(series.read(found[-1])).encoded
+    return Response(encoded, media_type=media_type(encoded))
+
+
+def media_type(encoded: bytes) -> str:
+    """What kind of picture the first bytes say it is."""
+    known = (kind for start, kind in _SIGNATURES.items() if encoded.startswith(start))
+    return next(known, "application/octet-stream")

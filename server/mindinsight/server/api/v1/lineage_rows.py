@@ -1,0 +1,104 @@
+"""Lineage as rows: flat ones to search by, nested ones to answer with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mindinsight.server.api.v1.conditions import Row
+from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
+from mindinsight.server.store.run import Run
+from mindinsight.server.workspace import Note
+
+_NO_DATASET: Final = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class LineageRow:
+    """One run's lineage in both forms."""
+
+    flat: Row  # field -> value, with metric/<x>, user_defined/<x> and tag
+    model: Mapping[str, Any]
+    dataset: Mapping[str, Any]
+    added: Mapping[str, Any]
+
+    def answer(self, halves: frozenset[str]) -> dict[str, Any]:
+        found: dict[str, Any] = {"summary_dir": self.flat["summary_dir"], "added_info": self.added}
+        if "model" in halves:
+            found["model_lineage"] = self.model
+        if "dataset" in halves:
+            found["dataset_graph"] = self.dataset
+        return found
+
+
+def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[LineageRow]:
+    """A row for each run that has lineage, in the order of ``runs``."""
+    found: list[LineageRow] = []
+    marks: dict[str, str] = {}
+    for run in runs:
+        if run.lineage is not None:
+            found.append(_row(run.id, run.lineage, _mark(run.lineage, marks), notes.get(run.id, Note())))
+    return found
+
+
+def _mark(lineage: Lineage, marks: dict[str, str]) -> str:
+    """The number that runs with the same dataset graph share; counted from 2, 1 is for none."""
+    if not lineage.dataset_graph:
+        return _NO_DATASET
+    text = json.dumps(lineage.dataset_graph, sort_keys=True)
+    return marks.setdefault(text, str(len(marks) + 2))
+
+
+def _row(run: str, lineage: Lineage, mark: str, note: Note) -> LineageRow:
+    train, evaluation = lineage.train or TrainLineage(), lineage.evaluation or EvaluationLineage()
+    plain = {
+        "loss_function": train.loss_function,
+        "train_dataset_path": train.train_dataset_path,
+        "train_dataset_count": train.train_dataset_size,
+        "test_dataset_path": evaluation.valid_dataset_path,
+        "test_dataset_count": evaluation.valid_dataset_size,
+        "network": train.network,
+        "optimizer": train.optimizer,
+        "learning_rate": train.learning_rate,
+        "epoch": train.epoch,
+        "batch_size": train.batch_size,
+        "device_num": train.device_num,
+        "loss": train.loss,
+        "model_size": train.model_size,
+        "dataset_mark": mark,
+    }
+    model = {**plain, "metric": evaluation.metric, "user_defined": lineage.user_defined}
+    flat = {"summary_dir": run, **plain, "tag": note.tag}
+    flat |= {f"metric/{name}": value for name, value in evaluation.metric.items()}
+    flat |= {f"user_defined/{name}": value for name, value in lineage.user_defined.items()}
+    return LineageRow(flat, model, lineage.dataset_graph or {}, _added(note))
+
+
+def _added(note: Note) -> dict[str, Any]:
+    added: dict[str, Any] = {}
+    if note.tag is not None:
+        added["tag"] = note.tag
+    if note.note:
+        added["remark"] = note.note
+    return added
+
+
+def customized(rows: Sequence[LineageRow]) -> dict[str, Any]:
+    """The metric and user-defined columns that these rows have, with the type of their values."""
+    kinds: dict[str, set[str]] = {}
+    for row in rows:
+        for name, value in row.flat.items():
+            if name.startswith(("metric/", "user_defined/")) and value is not None:
+                kinds.setdefault(name, set()).add(type(value).__name__)
+    return {
+        name: {"label": name, "required": name.startswith("metric/"), "type": _type(types)}
+        for name, types in sorted(kinds.items())
+    }
+
+
+def _type(types: set[str]) -> str:
+    if len(types) == 1:
+        return next(iter(types))
+    return "float" if types == {"int", "float"} else "mixed"

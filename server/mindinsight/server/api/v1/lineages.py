@@ -1,0 +1,106 @@
+"""Lineage: searched, annotated, set against objectives; and the dataset graph of a job."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Body, Request
+
+from mindinsight.server.api.v1.conditions import Search, parse_search
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.jobs import Uses, in_order
+from mindinsight.server.api.v1.lineage_rows import LineageRow, customized, lineage_rows
+from mindinsight.server.api.v1.parameters import Text, is_train_id, required, train
+from mindinsight.server.api.v1.targets import targets_answer
+from mindinsight.server.service import Service
+
+router = APIRouter(tags=["lineage"])
+
+_LONGEST_REMARK: Final = 128
+_LARGEST_TAG: Final = 10
+_SEARCH: Final = {
+    "requestBody": {
+        "description": "conditions on fields, sorted_name, sorted_type, limit, offset, lineage_type",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+@router.post("/lineagemgr/lineages", openapi_extra=_SEARCH)
+async def search(service: Uses, request: Request) -> dict[str, Any]:
+    """Rows that match, sorted and in pages; the body is parsed whatever its content type."""
+    asked, rows = await _matching(service, request)
+    page = list(asked.page(rows))
+    return {
+        "customized": customized(page),
+        "object": [row.answer(asked.halves) for row in page],
+        "count": len(rows),
+    }
+
+
+@router.put("/lineagemgr/lineages")
+def annotate(service: Uses, body: Annotated[Any, Body()] = None, train_id: Text = None) -> dict[str, str]:
+    """Keep a tag and a remark on a job; they stay in the workspace."""
+    wanted = required(train_id, "train_id")
+    if not is_train_id(wanted):
+        raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
+    if not isinstance(body, dict):
+        raise V1Error(Fault.VALUE, "The body must be an object.")
+    if train(service.store.snapshot(), wanted).lineage is None:
+        raise V1Error(Fault.VALUE, "This train job has no lineage.")
+    changes = _checked(body)
+    if changes:
+        service.workspace.change(wanted, **changes)
+    return {"status": "success"}
+
+
+@router.post("/optimizer/targets/search", openapi_extra=_SEARCH)
+async def targets(service: Uses, request: Request) -> dict[str, Any]:
+    """Objectives, hyper-parameters, and how much each matters."""
+    asked, rows = await _matching(service, request)
+    return targets_answer([row.flat for row in asked.page(rows)])
+
+
+@router.get("/datasets/dataset_graph")
+def dataset_graph(service: Uses, train_id: Text = None) -> dict[str, Any]:
+    """The dataset graph of a job; an empty object when there is none."""
+    wanted = required(train_id, "train_id")
+    if not is_train_id(wanted):
+        raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
+    run = service.store.snapshot().runs.get(wanted)
+    if run is None or run.lineage is None or not run.lineage.dataset_graph:
+        return {}
+    return {"dataset_graph": run.lineage.dataset_graph, "summary_dir": wanted}
+
+
+async def _matching(service: Service, request: Request) -> tuple[Search, list[LineageRow]]:
+    text = await request.body()
+    try:
+        body = json.loads(text) if text.strip() else None
+    except (ValueError, RecursionError):
+        raise V1Error(Fault.VALUE, "The body is not JSON.") from None
+    asked = parse_search(body)
+    rows = lineage_rows(in_order(service.store.snapshot()), service.workspace.notes())
+    by_run = {row.flat["summary_dir"]: row for row in rows}
+    return asked, [by_run[flat["summary_dir"]] for flat in asked.matching(row.flat for row in rows)]
+
+
+def _checked(body: dict[str, Any]) -> dict[str, Any]:
+    """The fields to keep; raises V1Error for any other."""
+    if set(body) - {"tag", "remark"}:
+        raise V1Error(Fault.LINEAGE_VALUE, "Only tag and remark can be kept.")
+    changes: dict[str, Any] = {}
+    if "tag" in body:
+        tag = body["tag"]
+        if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= _LARGEST_TAG:
+            raise V1Error(Fault.LINEAGE_VALUE, f"tag must be an integer from 0 to {_LARGEST_TAG}.")
+        changes["tag"] = tag
+    if "remark" in body:
+        remark = body["remark"]
+        if not isinstance(remark, str) or len(remark) > _LONGEST_REMARK:
+            raise V1Error(
+                Fault.LINEAGE_VALUE, f"remark must be a text of at most {_LONGEST_REMARK} characters."
+            )
+        changes["note"] = remark
+    return changes

@@ -1,0 +1,65 @@
+"""Reading a v1 query: the first of repeated values wins, faults are told one at a time."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, TypeAlias
+
+from fastapi import Query
+
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.store.run import Run, Snapshot
+
+Text: TypeAlias = Annotated[list[str] | None, Query(description="the first value counts")]
+Number: TypeAlias = Annotated[list[str] | None, Query(description="an integer; the first value counts")]
+Texts: TypeAlias = Annotated[list[str] | None, Query(description="may be repeated")]
+Full: TypeAlias = Annotated[bool, Query(description="every recorded step instead of a sample")]
+
+_INTEGER: Final = re.compile(r"[+-]?\d{1,18}\Z")
+
+
+def first(values: list[str] | None) -> str | None:
+    """The first value of a parameter; None when it is absent."""
+    text = values[0] if values else None
+    if text is not None and "\0" in text:
+        raise V1Error(Fault.NULL_BYTE, "A parameter holds a null byte.")
+    return text
+
+
+def required(values: list[str] | None, name: str) -> str:
+    """Raises V1Error when the parameter is absent or empty."""
+    text = first(values)
+    if not text:
+        raise V1Error(Fault.MISSING, f"Parameter {name} is missing.")
+    return text
+
+
+def integer(values: list[str] | None, name: str, default: int, low: int, high: int) -> int:
+    """Raises V1Error for a value that is not an integer, or out of range."""
+    text = first(values)
+    if text is None:
+        return default
+    number = to_integer(text, name)
+    if not low <= number <= high:
+        raise V1Error(Fault.VALUE, f"Parameter {name} must be from {low} to {high}.")
+    return number
+
+
+def to_integer(text: str, name: str) -> int:
+    if not _INTEGER.match(text):
+        raise V1Error(Fault.TYPE, f"Parameter {name} must be an integer.")
+    return int(text)
+
+
+def is_train_id(text: str) -> bool:
+    """Whether ``text`` has the form of a run's id: ``./a``, or ``./a/b`` for the ranks of a job."""
+    parts = text.split("/")
+    return parts[0] == "." and len(parts) > 1 and all(part not in ("", ".", "..") for part in parts[1:-1])
+
+
+def train(snapshot: Snapshot, train_id: str) -> Run:
+    """The run of an id; nothing but a look-up, so no id can lead out of the base directory."""
+    run = snapshot.runs.get(train_id)
+    if run is None:
+        raise V1Error(Fault.JOB, "Parameter train_id names no train job.")
+    return run

@@ -1,0 +1,70 @@
+"""Tags as v1 names them: the recorded name, a slash, the plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.store.parts import file_rows
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import Columns, ReferenceSeries, ScalarSeries, merged
+from mindinsight.server.types import Ints, Kind
+
+NAMES: Final = ("image", "scalar", "graph", "optimized_graph", "histogram", "tensor", "loss_landscape")
+OPTIMIZED: Final = " (optimized)"
+_KINDS: Final[Mapping[str, Kind]] = {
+    "image": "image",
+    "histogram": "histogram",
+    "tensor": "tensor",
+    "loss_landscape": "landscape",
+}
+_FIRST_GRAPH: Final = "ms_output_optimize.pb"
+
+
+def tags_of(run: Run) -> dict[str, list[str]]:
+    """Served tags of all seven plugins, sorted; the optimised graph file comes first."""
+    graphs = sorted(run.references.get("graph", {}), key=lambda name: (name != _FIRST_GRAPH, name))
+    named = {
+        plugin: sorted(f"{tag}/{plugin}" for tag in run.references.get(kind, {}))
+        for plugin, kind in _KINDS.items()
+    }
+    named["scalar"] = sorted(f"{tag}/scalar" for tag in run.scalars)
+    named["graph"] = graphs
+    named["optimized_graph"] = [name + OPTIMIZED for name in graphs]
+    return {name: named[name] for name in NAMES}
+
+
+def scalar_of(run: Run, tag: str) -> ScalarSeries | None:
+    """The series of a served tag, None when it is unknown; raises V1Error for a tag of another plugin."""
+    series = run.scalars.get(tag.removesuffix("/scalar")) if tag.endswith("/scalar") else None
+    if series is None and _of_any_plugin(run, tag):
+        raise V1Error(Fault.TYPE, "Parameter tag is not a scalar.")
+    return series
+
+
+def payloads_of(run: Run, tag: str, plugin: str, fault: Fault) -> ReferenceSeries:
+    """The payloads of a served tag; raises V1Error with ``fault`` when there are none."""
+    name = tag.removesuffix(f"/{plugin}") if tag.endswith(f"/{plugin}") else None
+    series = run.references.get(_KINDS[plugin], {}).get(name) if name is not None else None
+    if series is None:
+        raise V1Error(fault, f"Parameter tag names no {plugin} of this train job.")
+    return series
+
+
+def newest_rows(series: ReferenceSeries) -> Ints:
+    """Rows that a restarted training left standing, one for each step, in the order of steps."""
+    rows = np.arange(series.count, dtype=np.float64)
+    files = file_rows(series.parts)
+    return merged(Columns(series.steps, series.walls, rows, series.starts, files)).values.astype(np.int64)
+
+
+def _of_any_plugin(run: Run, tag: str) -> bool:
+    return any(tag in tags for tags in tags_of(run).values())
+
+
+def at(series: ReferenceSeries, row: int) -> dict[str, Any]:
+    """Wall time and step of a row, as every answer begins."""
+    return {"wall_time": float(series.walls[row]), "step": int(series.steps[row])}

@@ -1,0 +1,69 @@
+"""Histograms of one tag on common edges, so that a client can stack them.
+
+The rule of the original: one range for all steps, at most 30 buckets, each original count spread
+evenly over its width and rounded up; totals may therefore exceed the recorded count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.types import Doubles
+
+_MOST: Final = 30
+_GROWS_UP_TO: Final = 280
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One recorded histogram: columns of its buckets, all [n], and the range of its finite values."""
+
+    left: Doubles
+    width: Doubles
+    count: Doubles
+    minimum: float
+    maximum: float
+
+    @property
+    def total(self) -> int:
+        return int(self.count.sum())
+
+
+def bucket_number(total: int) -> int:
+    """How many common buckets the largest recorded ``total`` asks for."""
+    if total <= 0:
+        return 1
+    if total <= 5:
+        return 2
+    if total <= 10:
+        return 3
+    return math.ceil(total / 10) + 1 if total <= _GROWS_UP_TO else _MOST
+
+
+def common_edges(histograms: Sequence[Counted]) -> Doubles:
+    """The [b + 1] edges that fit all ``histograms``."""
+    filled = [one for one in histograms if one.total > 0]
+    low = min((one.minimum for one in filled), default=0.0)
+    high = max((one.maximum for one in filled), default=0.0)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    number = bucket_number(max((one.total for one in filled), default=0))
+    return np.linspace(low, high, number + 1)
+
+
+def rebin(histogram: Counted, edges: Doubles) -> list[list[float]]:
+    """``histogram`` on ``edges``: rows of [left, width, count]."""
+    left, right = edges[:-1, None], edges[1:, None]
+    start, width = histogram.left[None, :], np.abs(histogram.width)[None, :]
+    overlap = np.clip(np.minimum(right, start + width) - np.maximum(left, start), 0.0, None)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(width > 0, overlap / width, (left <= start) & (start <= right))
+    counts = np.ceil(np.round((share * histogram.count[None, :]).sum(axis=1), 9)).astype(np.int64)
+    widths = np.diff(edges)
+    rows = zip(edges[:-1].tolist(), widths.tolist(), counts.tolist(), strict=True)
+    return [[first, wide, number] for first, wide, number in rows]

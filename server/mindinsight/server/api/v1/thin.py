@@ -1,0 +1,49 @@
+"""Which rows of a long series v1 answers: as many as the original would, chosen for good.
+
+The original kept a random sample. Ours is the same at every call and keeps the first, the last,
+every extreme of its stretch and the first non-finite value.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.types import Ints
+
+SCALARS: Final = 1000
+HISTOGRAMS: Final = 50
+IMAGES: Final = 10
+TENSORS: Final = 20
+
+
+def even_rows(count: int, limit: int) -> Ints:
+    """At most ``limit`` of ``count`` rows, evenly spread, first and last among them."""
+    if count <= limit:
+        return np.arange(count, dtype=np.int64)
+    return np.unique(np.linspace(0, count - 1, limit).round().astype(np.int64))
+
+
+def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:
+    """At most ``limit`` rows of ``values`` [n]: per stretch its minimum and maximum, and the two ends."""
+    count = len(values)
+    if count <= limit:
+        return np.arange(count, dtype=np.int64)
+    stretches = max((limit - 3) // 2, 1)
+    edges = np.linspace(0, count, stretches + 1).astype(np.int64)
+    lows, highs = _extremes(values, edges)
+    bad = np.flatnonzero(~np.isfinite(values))[:1]
+    return np.unique(np.concatenate((lows, highs, bad, [0, count - 1]))).astype(np.int64)
+
+
+def _extremes(values: npt.NDArray[np.floating], edges: Ints) -> tuple[Ints, Ints]:
+    """Row of the smallest and of the largest finite value between each two edges."""
+    finite = np.isfinite(values)
+    low = np.where(finite, values, np.inf)
+    high = np.where(finite, values, -np.inf)
+    pairs = [(start, stop) for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
+    lows = [start + int(np.argmin(low[start:stop])) for start, stop in pairs]
+    highs = [start + int(np.argmax(high[start:stop])) for start, stop in pairs]
+    return np.asarray(lows, np.int64), np.asarray(highs, np.int64)

@@ -1,0 +1,16 @@
+"""``mindinsight dump``: dumps on machines without a browser."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mindinsight.server.commands.dump import check, compare, convert, ls, stat
+
+
+def register(subparsers: Any) -> None:
+    text = "list, measure, check, compare and convert tensor dumps"
+    parser: argparse.ArgumentParser = subparsers.add_parser("dump", help=text, allow_abbrev=False)
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for action in (ls, stat, check, compare, convert):
+        action.register(actions)

@@ -1,0 +1,158 @@
+"""``mindinsight dump check``: where it went wrong first, and what watchpoints catch."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from mindinsight.server.commands.dump.selection import (
+    add_json,
+    cache,
+    complain,
+    selected,
+    telling,
+    workers,
+)
+from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
+from mindinsight.server.debug.examine import measure_all
+from mindinsight.server.debug.fault import Fault, faults, operator_of, source_of
+from mindinsight.server.debug.limits import checked_limits
+from mindinsight.server.debug.preset import common_faults
+from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.formats.dumps.types import Dump
+from mindinsight.server.terminal import as_json, progress, room, say, table
+
+
+def register(actions: Any) -> None:
+    text = "find the first operator that made something not finite, and check conditions"
+    ids = ", ".join(sorted(conditions()))
+    parser = actions.add_parser("check", help=text, description=f"{text}: {ids}.", allow_abbrev=False)
+    parser.add_argument("path", metavar="DUMP", help="directory of the dump")
+    parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
+    parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
+    parser.add_argument(
+        "--operator", action="append", help="only operators of this name; * and ? stand for others"
+    )
+    parser.add_argument(
+        "--condition",
+        action="append",
+        metavar="ID[:NAME=NUMBER,...]",
+        help="check this instead of the common faults, such as tensor_too_large:max_gt=1000; may be repeated",
+    )
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+@telling
+def run(options: argparse.Namespace) -> int:
+    """0: nothing found. 1: something found. 2: no dump, or a condition that cannot be."""
+    dump = open_dump(options.path)
+    watchpoints = _watchpoints(options)
+    entries, damage = selected(dump, argparse.Namespace(**vars(options) | {"type": None}))
+    with workers() as executor:
+        measured = measure_all(entries, executor, cache())  # and remembered for the two searches below
+        answers = list(progress(measured, len(entries), "tensors measured"))
+        first = next(faults(dump, options.rank, options.step, executor, cache()), None)
+        hits = list(check(dump, watchpoints, executor, cache()))
+    damage += [answer.damage for answer in answers if answer.damage is not None]
+    caught = [hit for hit in hits if hit.verdict.hit]
+    if options.json:
+        print(as_json({"first_fault": first and _fault(dump, first), "hits": [_hit(hit) for hit in caught]}))
+    else:
+        print(_told(dump, first))
+        print(_table(caught) if caught else "No condition is met.")
+        unjudged = sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in hits)
+        if unjudged:
+            say(f"{unjudged} times a tensor could not be judged: not finite, or without values.")
+    complain(damage)
+    return 1 if caught or first else 0
+
+
+def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:
+    where = {
+        "operators": tuple(options.operator or ()),
+        "ranks": tuple(options.rank or ()),
+        "steps": tuple(options.step or ()),
+    }
+    chosen = [_parsed(text) for text in options.condition or ()]
+    if not chosen:
+        return [
+            Watchpoint(each.id, each.condition, each.limits, types=each.types, **where)
+            for each in common_faults()
+        ]
+    return [Watchpoint(number, name, limits, **where) for number, (name, limits) in enumerate(chosen, 1)]
+
+
+def _parsed(text: str) -> tuple[str, Any]:
+    name, _, rest = text.partition(":")
+    given = {}
+    for part in filter(None, rest.split(",")):
+        key, _, number = part.partition("=")
+        try:
+            given[key.strip()] = float(number)
+        except ValueError:
+            raise ValueError(f"{part!r} is not a name, '=' and a number") from None
+    return name, checked_limits(name, given)
+
+
+def _told(dump: Dump, fault: Fault | None) -> str:
+    if fault is None:
+        return "Every tensor is finite, as far as it is known."
+    known = _fault(dump, fault)
+    verb = (
+        "makes values that are not finite from finite inputs"
+        if fault.kind == "made"
+        else "is the first to meet them"
+    )
+    lines = [f"Rank {fault.rank}, step {fault.step}: {fault.entry.operator} {verb}."]
+    lines += [
+        f"  {fault.entry.direction} {fault.entry.slot}: {known['nans']} NaN, {known['infs']} infinities"
+    ]
+    if known["file"]:
+        lines.append(f"  {known['file']}:{known['line']}  {known['code']}")
+    return "\n".join(lines)
+
+
+def _fault(dump: Dump, fault: Fault) -> dict[str, Any]:
+    frame = source_of(operator_of(dump, fault.entry))
+    measured = fault.answers[0].measured
+    found = measured.statistics if measured else None
+    return {
+        "kind": fault.kind,
+        "rank": fault.rank,
+        "step": fault.step,
+        "graph": fault.entry.graph,
+        "operator": fault.entry.operator,
+        "type": fault.entry.type,
+        "direction": fault.entry.direction,
+        "slot": fault.entry.slot,
+        "nans": found.nans if found else None,
+        "infs": found.positive_infs + found.negative_infs if found else None,
+        "file": frame.file if frame else None,
+        "line": frame.line if frame else None,
+        "code": frame.code if frame else None,
+    }
+
+
+def _table(hits: Sequence[Hit]) -> str:
+    heads = ("CONDITION", "RANK", "STEP", "OPERATOR", "IO", "SLOT", "BECAUSE")
+    return table(heads, [(*_place(hit), _because(hit)) for hit in hits], room())
+
+
+def _place(hit: Hit) -> tuple[object, ...]:
+    entry = hit.entry
+    return hit.watchpoint.condition, entry.rank, entry.step, entry.operator, entry.direction, entry.slot
+
+
+def _because(hit: Hit) -> str:
+    return ", ".join(
+        f"{f.name} {hit.watchpoint.limits[f.name]:g}: {f.actual:.6g}" for f in hit.verdict.findings if f.hit
+    )
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    names = ("condition", "rank", "step", "operator", "direction", "slot")
+    findings = [finding._asdict() for finding in hit.verdict.findings]
+    return {**dict(zip(names, _place(hit), strict=True)), "graph": hit.entry.graph, "findings": findings}

@@ -1,0 +1,149 @@
+"""``mindinsight dump compare``: two dumps, ranks or steps against each other."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from mindinsight.server.commands.dump.selection import add_json, complain, telling, workers
+from mindinsight.server.debug.compare.comparison import Row, Side, compare
+from mindinsight.server.debug.compare.divergence import (
+    COSINE,
+    RELATIVE,
+    Divergence,
+    Tolerance,
+    beyond,
+    first_divergence,
+)
+from mindinsight.server.debug.compare.report import fields, write_csv
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.terminal import as_json, progress, room, say, table
+
+_SHOWN: Final = {
+    "target": "TENSOR",
+    "matched_by": "BY",
+    "cosine": "COSINE",
+    "max_absolute": "MAX ABS",
+    "max_relative": "MAX REL",
+    "one_thousandth": "<0.001",
+    "five_thousandths": "<0.005",
+    "norm_error": "NORM ERR",
+    "result": "RESULT",
+}
+
+
+def register(actions: Any) -> None:
+    text = "compare two dumps tensor by tensor and find the first operator where they part"
+    parser = actions.add_parser("compare", help=text, description=text, allow_abbrev=False)
+    parser.add_argument("target", metavar="DUMP", help="directory of the dump in question")
+    parser.add_argument(
+        "reference", metavar="REFERENCE", help="directory of the dump that is right; may be the same"
+    )
+    for side in ("", "reference-"):
+        parser.add_argument(f"--{side}rank", type=int, help="default: the first, or that of the target")
+        parser.add_argument(f"--{side}step", type=int, help="default: the first, or that of the target")
+    parser.add_argument(
+        "--map", type=Path, help="JSON object, or CSV of two columns: operator, its name in the reference"
+    )
+    parser.add_argument("--cosine", type=float, default=COSINE, help="least cosine that agrees (%(default)s)")
+    parser.add_argument(
+        "--relative",
+        type=float,
+        default=RELATIVE,
+        help="largest relative distance that agrees (%(default)s)",
+    )
+    parser.add_argument("--csv", type=Path, help="write the whole report to this file")
+    parser.add_argument("--all", action="store_true", help="print every tensor, not only those that differ")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+@telling
+def run(options: argparse.Namespace) -> int:
+    """0: they agree. 1: they differ beyond the tolerance, or a verdict is an error. 2: no dump."""
+    target, reference = _sides(options)
+    ours, theirs = target.entries(), reference.entries()
+    if not ours or not theirs:
+        raise ValueError(f"no tensors at rank {target.rank}, step {target.step} of one of the two")
+    names = read_names(options.map) if options.map else {}
+    with workers() as executor:
+        rows = list(progress(compare(ours, theirs, names, executor), len(ours), "tensors compared"))
+    tolerance = Tolerance(options.cosine, options.relative)
+    divergence = first_divergence(rows, tolerance)
+    differing = [row for row in rows if beyond(row, tolerance) or row.level == "error"]
+    if options.csv:
+        with options.csv.open("w", newline="", encoding="utf-8") as file:
+            write_csv(rows, file)
+        say(f"{len(rows)} lines written to {options.csv}")
+    shown = rows if options.all else differing
+    print(_json(shown, divergence) if options.json else _text(shown, rows, divergence))
+    complain([row.compared.damage for row in rows if row.compared.damage is not None])
+    return 1 if divergence or differing else 0
+
+
+def read_names(path: Path) -> Mapping[str, str]:
+    """A mapping file: a JSON object of names, or CSV lines ``name,name in the reference``."""
+    text = path.read_text(encoding="utf-8")
+    if text.lstrip().startswith("{"):
+        names = json.loads(text)
+        if not all(isinstance(name, str) for name in names.values()):
+            raise ValueError(f"{path}: every value must be the name of an operator")
+        return dict(names)
+    rows = [row for row in csv.reader(text.splitlines()) if row]
+    if any(len(row) != 2 for row in rows):
+        raise ValueError(f"{path}: every line must be a name, a comma and a name")
+    return {ours.strip(): theirs.strip() for ours, theirs in rows}
+
+
+def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
+    target = _side(options.target, options.rank, options.step)
+    rank = options.rank if options.reference_rank is None else options.reference_rank
+    step = options.step if options.reference_step is None else options.reference_step
+    return target, _side(options.reference, rank, step)
+
+
+def _side(path: str, rank: int | None, step: int | None) -> Side:
+    dump = open_dump(path)
+    if not dump.folders:
+        raise ValueError(f"{path} holds no tensors")
+    rank = dump.ranks[0] if rank is None else rank
+    steps = dump.steps(rank)
+    if not steps:
+        raise ValueError(f"{path} has no rank {rank}; it has {', '.join(map(str, dump.ranks))}")
+    return Side(dump, rank, steps[0] if step is None else step)
+
+
+def _text(shown: Sequence[Row], rows: Sequence[Row], divergence: Divergence | None) -> str:
+    counts = {level: sum(row.level == level for row in rows) for level in ("pass", "warning", "error")}
+    alone = sum(None in (row.compared.pair.target, row.compared.pair.reference) for row in rows)
+    lines = (
+        [table(list(_SHOWN.values()), [[fields(row)[name] for name in _SHOWN] for row in shown], room())]
+        if shown
+        else []
+    )
+    told = ", ".join(f"{count} {level}" for level, count in counts.items())
+    lines.append(f"{len(rows)} tensors: {told}; {alone} on one side only.")
+    if divergence is None:
+        return "\n".join([*lines, "They agree within the tolerance."])
+    entry = divergence.rows[0].compared.pair.target
+    name = entry.operator if entry else ""
+    if divergence.kind == "made":
+        return "\n".join([*lines, f"They part at {name}: its inputs agree, its outputs do not."])
+    return "\n".join([*lines, f"They differ before any operator does: {name} meets it first."])
+
+
+def _json(shown: Sequence[Row], divergence: Divergence | None) -> str:
+    first = None
+    if divergence is not None:
+        first = {"kind": divergence.kind, "tensors": [fields(row)["target"] for row in divergence.rows]}
+    rows = [fields(row) | {"codes": row.codes, "measures": _measures(row)} for row in shown]
+    return as_json({"first_divergence": first, "tensors": rows})
+
+
+def _measures(row: Row) -> dict[str, Any] | None:
+    return asdict(row.compared.measures) if row.compared.measures else None

@@ -1,0 +1,83 @@
+"""Which part of a dump a command is about, and what it works with."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from functools import wraps
+from pathlib import Path
+from typing import TypeAlias
+
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.formats.dumps import list_tensors
+from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.settings import environment
+from mindinsight.server.terminal import cell, say
+from mindinsight.server.workers import Workers
+
+Command: TypeAlias = Callable[[argparse.Namespace], int]
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="DUMP", help="directory of the dump")
+    parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
+    parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
+    parser.add_argument(
+        "--operator", action="append", help="only operators of this name; * and ? stand for others"
+    )
+    parser.add_argument("--type", action="append", help="only operators of this type, such as MatMul")
+    add_json(parser)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def selected(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
+    """Tensors rank by rank and step by step in the order they were written, and what could not be listed."""
+    entries, damage = [], list(dump.damage)
+    for rank in options.rank or dump.ranks:
+        for step in options.step or dump.steps(rank):
+            listing = list_tensors(dump, rank, step)
+            damage += listing.damage
+            entries += [entry for entry in listing.items if _wanted(entry, options)]
+    return entries, damage
+
+
+def complain(damage: Sequence[FileDamage]) -> None:
+    for each in damage:
+        say(f"{cell(each.path)}: {each.reason} {cell(each.detail)}".rstrip())
+
+
+def workers() -> Workers:
+    """Processes on all cores; none is started before there is enough to do for them."""
+    return Workers(os.cpu_count() or 1)
+
+
+def cache() -> StatisticsCache:
+    """The cache the server uses too."""
+    workspace = environment(os.environ).get("workspace") or Path.home() / "mindinsight"
+    return StatisticsCache(Path(workspace) / "cache" / "statistics.sqlite")
+
+
+def telling(command: Command) -> Command:
+    """Exit code 2 and one line instead of a traceback for what is wrong with the input."""
+
+    @wraps(command)
+    def run(options: argparse.Namespace) -> int:
+        try:
+            return command(options)
+        except (UnreadableError, ValueError, OSError) as error:
+            say(f"mindinsight: {cell(error)}")
+            return 2
+
+    return run
+
+
+def _wanted(entry: TensorEntry, options: argparse.Namespace) -> bool:
+    names = (entry.operator, entry.recorded)
+    named = not options.operator or any(fnmatchcase(n, p) for n in names for p in options.operator)
+    return named and (not options.type or entry.type.lower() in [each.lower() for each in options.type])

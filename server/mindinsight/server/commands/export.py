@@ -1,0 +1,93 @@
+"""``mindinsight export``, and ``parse_summary`` as it was called: summaries as common files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mindinsight.server.exporting import (
+    KINDS,
+    TABLES,
+    Exported,
+    export_images,
+    export_scalars,
+    export_tensors,
+)
+from mindinsight.server.reader import Summary
+from mindinsight.server.terminal import progress, say
+
+
+def register(subparsers: Any) -> None:
+    text = "write scalars to CSV or Parquet, images to PNG and tensors to npy files: all of them"
+    for name in ("export", "parse_summary"):
+        parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
+        parser.add_argument(
+            "--summary-dir",
+            "--summary-base-dir",
+            type=Path,
+            default=Path(),
+            help="directory of one run or of many (default: this one)",
+        )
+        parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
+        parser.add_argument("--format", choices=tuple(TABLES), default="csv", help="of the scalars")
+        parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all three")
+        parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
+        parser.set_defaults(run=export)
+
+
+def export(options: argparse.Namespace) -> int:
+    """0: everything is written. 1: something was damaged and could not be, or there was nothing."""
+    summary = Summary(options.summary_dir, _reading if sys.stderr.isatty() else None)
+    runs = summary.matching(options.runs)
+    pieces, problems, paths = 0, 0, set()
+    for piece in progress(_pieces(summary, runs, options), _count(summary, runs, options.kind), "written"):
+        pieces += piece.rows
+        paths.add(piece.path)
+        if piece.problem:
+            problems += 1
+            say(f"not written: {piece.path}: {piece.problem}")
+    problems += _tell_damage(summary, runs)
+    print(f"{pieces} values of {len(runs)} runs in {len(paths)} files below {options.output}")
+    return 0 if pieces and not problems else 1
+
+
+def _pieces(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> Iterator[Exported]:
+    for run in runs:
+        if "scalar" in options.kind:
+            yield from export_scalars(summary, options.output, run, options.format)
+        if "image" in options.kind:
+            yield from export_images(summary, options.output, run)
+        if "tensor" in options.kind:
+            yield from export_tensors(summary, options.output, run)
+
+
+def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> int:
+    """Series of scalars, and payloads."""
+    total = 0
+    for name in runs:
+        run = summary.run(name)
+        total += len(run.scalars) if "scalar" in kinds else 0
+        for kind, tags in run.references.items():
+            total += sum(series.count for series in tags.values()) if kind in kinds else 0
+    return total
+
+
+def _tell_damage(summary: Summary, runs: tuple[str, ...]) -> int:
+    """Say what of the event files could not be read; how many places there are."""
+    found = 0
+    for name in runs:
+        for file in summary.run(name).files:
+            if file.error:
+                say(f"not read: {name}/{file.name}: {file.error}")
+            for one in file.damage:
+                say(f"skipped {one.size} bytes at {one.offset} of {name}/{file.name}: {one.reason}")
+            found += len(file.damage) + bool(file.error)
+    return found
+
+
+def _reading(read: int, total: int) -> None:
+    end = "\n" if read == total else ""
+    print(f"\rread: {read >> 20} of {total >> 20} MB", end=end, file=sys.stderr, flush=True)

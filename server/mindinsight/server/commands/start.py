@@ -1,0 +1,55 @@
+"""``mindinsight start``: a server in the background, or here with ``--foreground``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from mindinsight.server import daemon, logs
+from mindinsight.server.listening import check
+from mindinsight.server.options import add_options, settings_of
+from mindinsight.server.settings import Settings
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser("start", help="start the server", allow_abbrev=False)
+    add_options(parser, os.environ)
+    parser.set_defaults(run=start)
+
+
+def start(options: argparse.Namespace) -> int:
+    """0: it answers. 1: it cannot start. 2: one with the same base directory is there already."""
+    settings = settings_of(options)
+    running = daemon.find(settings.port)
+    if running and running.alive:
+        return _already(running, settings)
+    if running:
+        print(f"The last server here (process {running.pid}) did not end cleanly; starting anew.")
+        daemon.forget(settings.port)
+    check(settings)
+    if settings.token is None and not settings.loopback:
+        print("Warning: --no-token: anybody who can reach this machine can see the data.", file=sys.stderr)
+    if not options.foreground:
+        daemon.launch(settings)
+        _say(settings)
+        print("service start state: success")
+        return 0
+    from mindinsight.server import serve  # a second of imports that nobody else needs
+
+    return serve.run(settings, ready=lambda: _say(settings))
+
+
+def _already(running: daemon.Running, settings: Settings) -> int:
+    print(f"A server is running at {running.address} (process {running.pid}), showing {running.base}.")
+    print(f"Stop it with: mindinsight stop --port {settings.port}")
+    return 2 if running.base == str(settings.summary_base_dir) else 1
+
+
+def _say(settings: Settings) -> None:
+    query = f"?token={settings.token}" if settings.token else ""
+    print(f"Workspace: {settings.workspace}")
+    print(f"Summary base dir: {settings.summary_base_dir}")
+    print(f"Log file: {logs.file_of(settings)}")
+    print(f"Web address: {settings.address}{query}", flush=True)

@@ -1,0 +1,69 @@
+"""``mindinsight stop`` and ``mindinsight status``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from typing import Any
+
+from mindinsight.server import daemon
+from mindinsight.server.options import number
+from mindinsight.server.settings import environment
+
+
+def register(subparsers: Any) -> None:
+    given = environment(os.environ).get("port", 8080)
+    parser = subparsers.add_parser("stop", help="stop the server", allow_abbrev=False)
+    parser.add_argument("--port", type=number(1, 65535), default=given, help=f"its port (default: {given})")
+    parser.set_defaults(run=stop)
+    parser = subparsers.add_parser("status", help="tell which servers are running", allow_abbrev=False)
+    parser.add_argument("--port", type=number(1, 65535), help="only the one on this port")
+    parser.set_defaults(run=status)
+
+
+def stop(options: argparse.Namespace) -> int:
+    """0: it has been stopped. 1: there was none to stop."""
+    running = daemon.find(options.port)
+    if running is None:
+        print(_stranger(options.port))
+        return 1
+    if not running.alive:
+        daemon.forget(options.port)
+        print(
+            f"The server on port {options.port} (process {running.pid}) had ended already, and not cleanly."
+        )
+        return 1
+    daemon.end(running)
+    print(f"The server on port {options.port} (process {running.pid}) has been stopped.")
+    return 0
+
+
+def _stranger(port: int) -> str:
+    """What to say about a port on which we have started nothing."""
+    health = daemon.health(f"http://127.0.0.1:{port}/")
+    if health is None:
+        return f"No MindInsight server of yours is running on port {port}."
+    return f"The MindInsight server on port {port} was not started by you on this machine; it stays."
+
+
+def status(options: argparse.Namespace) -> int:
+    """0: at least one is running. 1: none is."""
+    found = [running for running in daemon.all_running() if options.port in (None, running.port)]
+    for running in found:
+        print(_describe(running))
+    if not found:
+        print("No MindInsight server of yours is running.")
+    return 0 if any(running.alive for running in found) else 1
+
+
+def _describe(running: daemon.Running) -> str:
+    facts = f"port {running.port}, process {running.pid}, {running.address}, showing {running.base}"
+    if not running.alive:
+        return f"ended without cleaning up: {facts}"
+    health = daemon.health(running.address)
+    if health is None:
+        return f"running, but does not answer: {facts}; log: {running.log}"
+    hours, seconds = divmod(int(time.time() - running.started), 3600)
+    up = f"{hours} h {seconds // 60} min"
+    return f"running for {up}: {facts}, {health['runs']} runs; log: {running.log}"

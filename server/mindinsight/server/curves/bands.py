@@ -1,0 +1,111 @@
+"""Many curves as one: mean with its band, the rank x step picture, and who strays.
+
+The ranks of one job, or the runs of a group. Curves need not have the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.types import Doubles, Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Curves on a common grid of at most so many columns of steps."""
+
+    steps: Ints  # [c] first step of each column
+    mean: Doubles  # [r, c] mean of the finite values of a curve in the column; NaN where it has none
+    low: Doubles  # [r, c]
+    high: Doubles  # [r, c]
+    bad: npt.NDArray[np.int64]  # [r, c] non-finite values in the column
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """What all curves do together, per column of steps."""
+
+    steps: Ints  # [c]
+    mean: Doubles  # [c] mean of the curves' means
+    deviation: Doubles  # [c] standard deviation of the curves' means
+    low: Doubles  # [c] smallest value of any curve
+    high: Doubles  # [c] largest value of any curve
+    curves: Ints  # [c] how many curves have a value there
+
+
+def cells(curves: Sequence[tuple[Ints, Floats]], columns: int) -> Cells:
+    """Put ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns."""
+    grid = _grid([steps for steps, _ in curves], columns)
+    shape = (len(curves), len(grid))
+    mean, low, high = (np.full(shape, np.nan) for _ in range(3))
+    bad = np.zeros(shape, np.int64)
+    for row, (steps, values) in enumerate(curves):
+        column = np.searchsorted(grid, steps, side="right") - 1
+        finite = np.isfinite(values)
+        np.add.at(bad[row], column[~finite], 1)
+        _fill((mean[row], low[row], high[row]), column[finite], np.asarray(values, np.float64)[finite])
+    return Cells(grid, mean, low, high, bad)
+
+
+def _grid(all_steps: Sequence[Ints], columns: int) -> Ints:
+    """First steps of the columns: every step when they fit, else equal widths."""
+    known = [steps for steps in all_steps if len(steps)]
+    if not known:
+        return np.zeros(0, np.int64)
+    first, last = min(int(steps[0]) for steps in known), max(int(steps[-1]) for steps in known)
+    longest = max(len(steps) for steps in known)
+    if longest <= columns:
+        union = np.unique(np.concatenate(known))
+        if len(union) <= columns:
+            return union
+    return np.unique(first + np.arange(columns, dtype=np.int64) * max(last - first + 1, 1) // columns)
+
+
+def _fill(rows: tuple[Doubles, Doubles, Doubles], column: Ints, values: Doubles) -> None:
+    """Fill mean, minimum and maximum of one curve in place; ``values`` are finite."""
+    mean, low, high = rows
+    if not len(values):
+        return
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    here = column[starts]
+    mean[here] = np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
+    low[here] = np.minimum.reduceat(values, starts)
+    high[here] = np.maximum.reduceat(values, starts)
+
+
+def band(grid: Cells) -> Band:
+    """Mean, deviation and range over all curves of a grid; columns where no curve has a value are NaN."""
+    there = ~np.isnan(grid.mean)
+    curves = there.sum(axis=0)
+    some = np.maximum(curves, 1)
+    mean = np.where(there, grid.mean, 0.0).sum(axis=0) / some
+    spread = np.where(there, grid.mean - mean, 0.0)
+    deviation = np.sqrt((spread**2).sum(axis=0) / some)
+    empty = curves == 0
+    low = np.where(there, grid.low, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(there, grid.high, -np.inf).max(axis=0, initial=-np.inf)
+    mean, deviation, low, high = (np.where(empty, np.nan, column) for column in (mean, deviation, low, high))
+    return Band(grid.steps, mean, deviation, low, high, curves.astype(np.int64))
+
+
+def stray(grid: Cells) -> Doubles:
+    """How far each curve [r] strays: its largest distance from the median, in units of the usual distance.
+
+    The usual distance of a column is 1.4826 times the median distance (the robust standard deviation),
+    at least a thousandth of the column's size; a curve with a non-finite value where most are finite is inf.
+    """
+    if not grid.mean.size:
+        return np.zeros(len(grid.mean))
+    there = ~np.isnan(grid.mean)
+    some = there.any(axis=0)
+    mean = grid.mean[:, some]
+    centre = np.nanmedian(mean, axis=0)
+    distance = np.abs(mean - centre)
+    usual = np.maximum(1.4826 * np.nanmedian(distance, axis=0), 1e-3 * np.maximum(np.abs(centre), 1e-12))
+    far = np.max(np.where(there[:, some], distance / usual, 0.0), axis=1, initial=0.0)
+    alone = (grid.bad > 0) & ((grid.bad > 0).sum(axis=0) * 2 <= len(grid.bad))
+    return np.where(alone.any(axis=1), np.inf, far)

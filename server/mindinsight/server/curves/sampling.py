@@ -1,0 +1,87 @@
+"""Which rows of a long curve to draw in so many pixels.
+
+Per bucket of the x axis the rows of its minimum and maximum and its first non-finite value, and the
+first and the last row of the whole: the M4 idea (Jugel et al., VLDB 2014) with buckets in x rather
+than in row number, so that gaps and a logarithmic axis keep their shape. The same request gives the
+same rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mindinsight.server.types import Doubles, Floats, Ints
+
+
+def sample_rows(x: Doubles, values: Floats, buckets: int, log_x: bool = False) -> Ints:
+    """Rows to draw of a curve of [n] points in ``buckets`` columns of pixels; ascending, no repeats.
+
+    All rows come back when there are at most two for each bucket. ``x`` need not be sorted: rows are
+    put into buckets by the largest x so far. With ``log_x`` the buckets are equally wide in log x,
+    and rows at x <= 0 share the first.
+    """
+    count = len(x)
+    if count <= 2 * buckets:
+        return np.arange(count, dtype=np.int64)
+    starts = _bucket_starts(np.maximum.accumulate(x), buckets, log_x)
+    return np.unique(np.concatenate((_extremes(values, starts), [0, count - 1]))).astype(np.int64)
+
+
+def _bucket_starts(x: Doubles, buckets: int, log_x: bool) -> Ints:
+    """First row of each bucket that has one."""
+    edges = _edges(x, buckets, log_x)
+    return (
+        np.unique(np.concatenate(([0], np.searchsorted(x, edges))))[:-1] if len(x) else np.zeros(0, np.int64)
+    )
+
+
+def _edges(x: Doubles, buckets: int, log_x: bool) -> Doubles:
+    """The inner bucket edges and the end; a row on an edge opens the bucket to its right."""
+    if log_x:
+        positive = x[x > 0]
+        if len(positive):
+            inner = np.geomspace(positive[0], positive[-1], buckets + 1)[1:-1]
+            return np.concatenate((inner, [np.inf]))
+    return np.concatenate((np.linspace(x[0], x[-1], buckets + 1)[1:-1], [np.inf]))
+
+
+def _extremes(values: Floats, starts: Ints) -> Ints:
+    """Rows of minimum, maximum and first non-finite value of each bucket."""
+    bad = ~np.isfinite(values)
+    any_bad = bool(bad.any())
+    low = np.where(bad, np.inf, values) if any_bad else values
+    high = np.where(bad, -np.inf, values) if any_bad else values
+    rows = [_first_equal(low, np.minimum.reduceat(low, starts), starts)]
+    rows.append(_first_equal(high, np.maximum.reduceat(high, starts), starts))
+    if any_bad:
+        worst = np.flatnonzero(bad)
+        rows.append(worst[_first_of_each(np.searchsorted(starts, worst, side="right"))])
+    return np.concatenate(rows)
+
+
+def _first_equal(values: Floats, wanted: Floats, starts: Ints) -> Ints:
+    """In each bucket the first row that equals the bucket's wanted value."""
+    lengths = np.diff(np.append(starts, len(values)))
+    hits = np.flatnonzero(values == np.repeat(wanted, lengths))
+    return hits[_first_of_each(np.searchsorted(starts, hits, side="right"))]
+
+
+def _first_of_each(buckets: Ints) -> Ints:
+    """Where a new number begins in an ascending column."""
+    return np.flatnonzero(np.diff(buckets, prepend=-1))
+
+
+def non_finite_ranges(steps: Ints, values: Floats) -> list[tuple[str, int, int, int]]:
+    """Every non-finite value, as ranges of neighbouring rows: (nan, inf or -inf; two steps; rows)."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if not len(bad):
+        return []
+    signs = np.nan_to_num(values[bad], nan=0.0, posinf=1.0, neginf=-1.0)
+    breaks = np.flatnonzero((np.diff(bad) != 1) | (np.diff(signs) != 0)) + 1
+    starts = np.concatenate(([0], breaks))
+    stops = np.concatenate((breaks, [len(bad)]))
+    names = {0.0: "nan", 1.0: "inf", -1.0: "-inf"}
+    return [
+        (names[float(signs[start])], int(steps[bad[start]]), int(steps[bad[stop - 1]]), int(stop - start))
+        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)
+    ]

@@ -1,0 +1,70 @@
+"""Smoothing that does not invent: a debiased exponential moving average weighted by step distance.
+
+With weight s and steps k_0 < k_1 < ..., d the median distance of steps and a_i = s ** ((k_i - k_(i-1)) / d):
+
+    m_i = a_i * m_(i-1) + (1 - a_i) * y_i,    m_(-1) = 0
+    w_i = a_i * w_(i-1) + (1 - a_i),          w_(-1) = 0
+    smoothed_i = m_i / w_i
+
+The division takes out the pull towards zero at the start, so a constant stays the constant. A
+non-finite value leaves the average as it is. It is computed on the whole series before sampling:
+what is drawn does not depend on the width of the chart.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.types import Doubles, Floats, Ints
+
+_NOTHING: Final = 1e-20  # a share below double precision; kept, it would end in slow denormal numbers
+
+
+def smooth(steps: Ints, values: Floats, weight: float) -> Doubles:
+    """Smoothed values [n] for a ``weight`` from 0 (as recorded) up to, not including, 1.
+
+    Raises:
+        ValueError: a weight outside [0, 1).
+    """
+    if not 0.0 <= weight < 1.0:
+        raise ValueError(f"the smoothing weight must be from 0 up to 1, not {weight}")
+    wide = np.asarray(values, np.float64)
+    if weight == 0.0 or len(wide) < 2:
+        return wide
+    finite = np.isfinite(wide)
+    keep = _keep(steps, finite, weight)
+    share = np.where(finite, 1.0 - keep, 0.0)
+    keep = np.where(finite, keep, 1.0)
+    mean = _scan(keep, share * np.where(finite, wide, 0.0))
+    total = _scan(keep, share)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(finite, mean / total, wide)
+
+
+def _keep(steps: Ints, finite: np.ndarray, weight: float) -> Doubles:
+    """How much of the average survives each row; the distance is the one to the last finite row."""
+    rows = np.flatnonzero(finite)
+    keep = np.ones(len(steps))
+    if not len(rows):
+        return keep
+    distance = np.diff(steps[rows].astype(np.float64), prepend=float(steps[rows[0]]))
+    positive = distance[distance > 0]
+    unit = float(np.median(positive)) if len(positive) else 1.0
+    distance[0] = unit
+    keep[rows] = weight ** (np.maximum(distance, 0.0) / unit)
+    return keep
+
+
+def _scan(factor: Doubles, term: Doubles) -> Doubles:
+    """x_i = factor_i * x_(i-1) + term_i for all i: a prefix scan in log2(n) passes (Hillis, Steele 1986)."""
+    factor, term = factor.copy(), term.copy()
+    distance = 1
+    while distance < len(term) and factor[distance:].any():
+        term[distance:] += factor[distance:] * term[:-distance].copy()
+        factor[distance:] = factor[distance:] * factor[:-distance].copy()
+        factor[:distance] = 0.0
+        factor[factor < _NOTHING] = 0.0
+        distance *= 2
+    return term

@@ -1,0 +1,61 @@
+"""Facts about a selected range of a curve."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import numpy as np
+
+from mindinsight.server.types import Floats, Ints
+
+
+class RangeStatistics(TypedDict):
+    """Finite values only, but for the counts; None where there is no finite value."""
+
+    count: int
+    nan: int
+    inf: int
+    first_step: int | None
+    last_step: int | None
+    first: float | None
+    last: float | None
+    min: float | None
+    min_step: int | None
+    max: float | None
+    max_step: int | None
+    mean: float | None
+    deviation: float | None
+    slope: float | None  # of the least-squares line, per step
+
+
+def range_statistics(steps: Ints, values: Floats) -> RangeStatistics:
+    """Statistics of [n] points."""
+    wide = np.asarray(values, np.float64)
+    finite = np.isfinite(wide)
+    good, at = wide[finite], steps[finite]
+    some = len(good) > 0
+    low, high = (int(good.argmin()), int(good.argmax())) if some else (0, 0)
+    return {
+        "count": len(wide),
+        "nan": int(np.isnan(wide).sum()),
+        "inf": int(np.isinf(wide).sum()),
+        "first_step": int(steps[0]) if len(steps) else None,
+        "last_step": int(steps[-1]) if len(steps) else None,
+        "first": float(good[0]) if some else None,
+        "last": float(good[-1]) if some else None,
+        "min": float(good[low]) if some else None,
+        "min_step": int(at[low]) if some else None,
+        "max": float(good[high]) if some else None,
+        "max_step": int(at[high]) if some else None,
+        "mean": float(good.mean()) if some else None,
+        "deviation": float(good.std()) if some else None,
+        "slope": _slope(at, good),
+    }
+
+
+def _slope(steps: Ints, values: Floats) -> float | None:
+    if len(steps) < 2:
+        return None
+    x = steps - steps.mean()
+    spread = float((x * x).sum())
+    return float((x * (values - values.mean())).sum() / spread) if spread > 0 else None

@@ -1,0 +1,119 @@
+"""Two steps, ranks or dumps against each other: every tensor of both, in the order the target ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Final
+
+from mindinsight.server.debug.compare.matching import Pair, grouped, match_operators, match_slots
+from mindinsight.server.debug.compare.measures import measure_pair
+from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
+from mindinsight.server.debug.recorded import presumed
+from mindinsight.server.debug.spread import batched, file_size, spread
+from mindinsight.server.debug.statistics import Array, measure
+from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.formats.dumps import describe_tensor, list_tensors, read_tensor
+from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
+from mindinsight.server.formats.unreadable import UnreadableError
+
+OPERATORS: Final = 16  # compared by a worker at once
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: a step of a rank of a dump, or one graph of it."""
+
+    dump: Dump
+    rank: int
+    step: int
+    graph: str | None = None
+
+    def entries(self) -> Sequence[TensorEntry]:
+        return list_tensors(self.dump, self.rank, self.step, self.graph).items
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the report: two tensors, their measures and what to think of them."""
+
+    compared: Compared
+    codes: tuple[str, ...]
+
+    @property
+    def level(self) -> Level:
+        return level(self.codes)
+
+
+def compare(
+    target: Sequence[TensorEntry],
+    reference: Sequence[TensorEntry],
+    names: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Row]:
+    """Rows operator by operator, in the order the target ran; what only the reference has comes last.
+
+    ``names`` maps operators of the target to operators of the reference.
+    """
+    matches = match_operators(grouped(target), grouped(reference), names or {}, _shape)
+    batches = batched((match_slots(match) for match in matches), OPERATORS, _weight)
+    for measured in spread(_compare_batch, batches, executor):
+        for rows in measured:
+            yield from map(Row, rows, judge(rows))
+
+
+def compare_pair(pair: Pair) -> Compared:
+    """Read and measure two tensors. What cannot be read is an answer too, never an exception."""
+    target, reference = pair.target, pair.reference
+    if target is None or reference is None:
+        return Compared(pair, _recorded(target), _recorded(reference))
+    same = _same_checksum(target, reference)
+    if target.ref is None or reference.ref is None:
+        return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same)
+    path = target.ref.path
+    try:
+        ours = read_tensor(target.ref)
+        path = reference.ref.path
+        theirs = read_tensor(reference.ref)
+        measures = measure_pair(ours, theirs)
+        return Compared(pair, _measured(target, ours), _measured(reference, theirs), measures, same)
+    except UnreadableError as error:
+        return Compared(pair, None, None, damage=FileDamage(path, error.reason, error.detail))
+    except (OSError, TypeError) as error:
+        return Compared(pair, None, None, damage=FileDamage(path, "file.unreadable", str(error)))
+
+
+def _compare_batch(batch: list[list[Pair]]) -> list[list[Compared]]:
+    return [[compare_pair(pair) for pair in pairs] for pairs in batch]
+
+
+def _weight(pairs: Sequence[Pair]) -> int:
+    return sum(file_size(pair.target) + file_size(pair.reference) for pair in pairs)
+
+
+def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
+    ours, theirs = target.statistics, reference.statistics
+    if not (ours and theirs and ours.checksum and theirs.checksum):
+        return None
+    return ours.checksum == theirs.checksum if ours.checksum_kind == theirs.checksum_kind else None
+
+
+def _measured(entry: TensorEntry, values: Array) -> Measured:
+    return Measured(measure(values), values.shape, entry.dtype or values.dtype.name)
+
+
+def _recorded(entry: TensorEntry | None) -> Measured | None:
+    if entry is None or entry.statistics is None:
+        return None
+    found = presumed(entry.statistics, entry.shape)
+    return None if found is None else Measured(found, entry.shape or (), entry.dtype)
+
+
+def _shape(entry: TensorEntry) -> tuple[int, ...] | None:
+    if entry.shape is not None or entry.ref is None:
+        return entry.shape
+    try:
+        return describe_tensor(entry.ref).shape
+    except (UnreadableError, OSError):
+        return None

@@ -1,0 +1,124 @@
+"""How far two arrays are apart, in one pass over pieces and in double precision.
+
+The measures are those of msprobe: cosine, Euclidean distance, maximum absolute and relative error and
+the share of elements within one and five thousandths. Where the reference is 0, the relative error is
+taken against the precision of its type, as msprobe does. Elements that are not finite agree (NaN with
+NaN, Inf with Inf of the same sign) and enter the measures as zeros, or are apart and do not enter them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.debug.statistics import PIECE, Array
+
+_ZERO_NORM: Final = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """The numbers are of ``count`` elements. None: cannot be said."""
+
+    count: int
+    apart: int  # elements of which one is not finite and the other is not the same: not counted
+    cosine: float | None  # of two elements at least; None when one side alone is zero
+    distance: float  # L2 of the difference
+    relative_distance: float | None  # distance / L2 of the reference
+    max_absolute: float
+    max_relative: float
+    one_thousandth: float | None  # share with a relative error below 0.001
+    five_thousandths: float | None
+
+
+def measure_pair(target: Array, reference: Array) -> Measures | None:
+    """Compare two arrays of as many elements, element by element; None when they have not as many.
+
+    Raises TypeError for strings, objects and dates.
+    """
+    if target.size != reference.size:
+        return None
+    for each in (target, reference):
+        if each.dtype.kind not in "biufc":
+            raise TypeError(f"a tensor of {each.dtype} cannot be compared")
+    precision = float(np.finfo(np.float64 if reference.dtype.char in "dgDG" else np.float32).eps)
+    wide = np.complex128 if "c" in target.dtype.kind + reference.dtype.kind else np.float64
+    flat, other = target.reshape(-1), reference.reshape(-1)
+    sums = _Sums(min(target.size, PIECE), np.dtype(wide), precision)
+    with np.errstate(all="ignore"):
+        for start in range(0, flat.size, PIECE):
+            sums.add(flat[start : start + PIECE], other[start : start + PIECE])
+    return sums.measures()
+
+
+class _Sums:
+    """What the pieces of two tensors add up to, and arrays to work in: fresh ones would cost more."""
+
+    def __init__(self, size: int, wide: np.dtype[Any], precision: float) -> None:
+        self._precision = precision
+        self._wide = np.empty((3, size), wide)
+        self._real = np.empty((2, size))
+        self.both = self.target = self.reference = self.difference = 0.0  # sums of products
+        self.absolute = self.relative = 0.0  # the largest errors
+        self.count = self.apart = self.one = self.five = 0
+
+    def add(self, target: Array, reference: Array) -> None:
+        """Add a piece of each."""
+        a, b, work = self._wide[:, : target.size]
+        np.copyto(a, target)
+        np.copyto(b, reference)
+        if not np.isfinite(np.subtract(a, b, out=work).sum()):
+            a, b = _together(a, b)
+            self.apart += target.size - a.size
+        if a.size:
+            self._add_finite(a, b, work[: a.size], *self._real[:, : a.size])
+
+    def _add_finite(self, a: Array, b: Array, work: Array, error: Array, scale: Array) -> None:
+        np.abs(a, out=scale)
+        self.target += float(np.square(scale, out=scale).sum())
+        np.abs(b, out=scale)
+        self.reference += float(np.square(scale, out=error).sum())
+        self.both += float(np.multiply(a, b.conj() if b.dtype.kind == "c" else b, out=work).real.sum())
+        np.abs(np.subtract(a, b, out=work), out=error)
+        if not scale.all():
+            scale[scale == 0] = self._precision
+        self.absolute = max(self.absolute, float(error.max()))
+        relative = np.divide(error, scale, out=scale)
+        self.relative = max(self.relative, float(relative.max()))
+        self.one += int(np.count_nonzero(relative < 0.001))
+        self.five += int(np.count_nonzero(relative < 0.005))
+        self.difference += float(np.square(error, out=error).sum())
+        self.count += a.size
+
+    def measures(self) -> Measures:
+        distance, norm = math.sqrt(self.difference), math.sqrt(self.reference)
+        return Measures(
+            count=self.count,
+            apart=self.apart,
+            cosine=_cosine(self.both, math.sqrt(self.target), norm) if self.count > 1 else None,
+            distance=distance,
+            relative_distance=0.0 if not distance else distance / norm if norm else None,
+            max_absolute=self.absolute,
+            max_relative=self.relative,
+            one_thousandth=self.one / self.count if self.count else None,
+            five_thousandths=self.five / self.count if self.count else None,
+        )
+
+
+def _together(a: Array, b: Array) -> tuple[Array, Array]:
+    """Elements that can be compared; those that are not finite and agree as zeros."""
+    finite = np.isfinite(a) & np.isfinite(b)
+    together = finite | (a == b) | (np.isnan(a) & np.isnan(b))
+    return np.where(finite, a, 0)[together], np.where(finite, b, 0)[together]
+
+
+def _cosine(both: float, target: float, reference: float) -> float | None:
+    if target <= _ZERO_NORM and reference <= _ZERO_NORM:
+        return 1.0
+    if target <= _ZERO_NORM or reference <= _ZERO_NORM:
+        return None
+    cosine = both / target / reference
+    return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else None

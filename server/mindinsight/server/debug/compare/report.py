@@ -1,0 +1,90 @@
+"""A comparison as text: one line for each pair of tensors, for spreadsheets and scripts."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable
+from typing import Any, Final, TextIO
+
+from mindinsight.server.debug.compare.comparison import Row
+from mindinsight.server.debug.statistics import as_dumped
+from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.formats.dumps.types import TensorEntry
+
+MESSAGES: Final = {
+    "not_finite": "NaN or Inf that the reference does not have",
+    "dtype": "other type than the reference",
+    "shape": "other shape than the reference",
+    "thousandth": "inputs agree (more than 0.9 within one thousandth), the output does not (less than 0.1)",
+    "norm": "norms of the inputs agree (within 10 %), that of the output is off by more than 50 %",
+    "checksum": "other bytes than the reference",
+    "cosine": "the cosine falls by more than 0.1 from the inputs to the output",
+    "norm_growth": "the norm of the output is ten times as far off as that of the inputs",
+    "missing": "only on one side",
+}
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def fields(row: Row) -> dict[str, Any]:
+    """The columns of the report by name; None where there is nothing to say."""
+    compared, measures = row.compared, row.compared.measures
+    target, reference = compared.pair.target, compared.pair.reference
+    return {
+        "target": _name(target),
+        "reference": _name(reference),
+        "matched_by": compared.pair.way,
+        "target_dtype": _dtype(target, compared.target),
+        "reference_dtype": _dtype(reference, compared.reference),
+        "target_shape": _shape(target, compared.target),
+        "reference_shape": _shape(reference, compared.reference),
+        "cosine": measures and measures.cosine,
+        "distance": measures and measures.distance,
+        "max_absolute": measures and measures.max_absolute,
+        "max_relative": measures and measures.max_relative,
+        "one_thousandth": measures and measures.one_thousandth,
+        "five_thousandths": measures and measures.five_thousandths,
+        "apart": measures and measures.apart,
+        "norm_error": compared.norm_error,
+        "same_checksum": compared.same_checksum,
+        **_extremes("target", compared.target),
+        **_extremes("reference", compared.reference),
+        "result": row.level,
+        "messages": "; ".join(MESSAGES[code] for code in row.codes),
+        "damage": f"{compared.damage.reason} {compared.damage.detail}".strip() if compared.damage else None,
+    }
+
+
+def write_csv(rows: Iterable[Row], file: TextIO) -> None:
+    """Comma-separated, one head line. A name that a spreadsheet would take for a formula is quoted."""
+    writer: Any = None
+    for row in rows:
+        columns = fields(row)
+        if writer is None:
+            writer = csv.DictWriter(file, list(columns), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow({name: _safe(value) for name, value in columns.items()})
+
+
+def _name(entry: TensorEntry | None) -> str | None:
+    return None if entry is None else f"{entry.operator}.{entry.direction}.{entry.slot}"
+
+
+def _dtype(entry: TensorEntry | None, measured: Measured | None) -> str | None:
+    return None if entry is None else entry.dtype or (measured.dtype if measured else None)
+
+
+def _shape(entry: TensorEntry | None, measured: Measured | None) -> str | None:
+    shape = measured.shape if measured else entry.shape if entry else None
+    return None if shape is None else str(list(shape))
+
+
+def _extremes(side: str, measured: Measured | None) -> dict[str, float | None]:
+    found = as_dumped(measured.statistics) if measured else (None, None, None, None)
+    return dict(zip((f"{side}_min", f"{side}_max", f"{side}_mean", f"{side}_l2norm"), found, strict=True))
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return "'" + value
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,144 @@
+"""What to think of the differences of one operator, after the rules of msprobe 26.
+
+They judge whether an operator *introduced* an error: an output that is off is no news when an input was
+off already. ``pass`` therefore does not mean that two tensors are equal. A judgement of an operator's
+outputs stands at the worst of them (msprobe writes it at the first).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from mindinsight.server.debug.compare.matching import Pair
+from mindinsight.server.debug.compare.measures import Measures
+from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry
+
+Level: TypeAlias = Literal["pass", "warning", "error"]
+Coded: TypeAlias = list[tuple[str, int]]  # message code, position of the tensor among those of its operator
+
+LEVELS: Final[dict[str, Level]] = {  # message codes; their texts are in the locale files as compare.<code>
+    "not_finite": "error",
+    "dtype": "error",
+    "shape": "error",
+    "thousandth": "error",
+    "norm": "error",
+    "checksum": "error",
+    "cosine": "warning",
+    "norm_growth": "warning",
+    "missing": "warning",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two tensors that belong together, measured. ``same_checksum`` is None where none was recorded."""
+
+    pair: Pair
+    target: Measured | None
+    reference: Measured | None
+    measures: Measures | None = None  # None: values of one side are not there, or not as many
+    same_checksum: bool | None = None
+    damage: FileDamage | None = None
+
+    @property
+    def norm_error(self) -> float | None:
+        """|norm - norm of the reference| / norm of the reference, from statistics alone."""
+        norms = [None if each is None else each.statistics.norm for each in (self.target, self.reference)]
+        if norms[0] is None or norms[1] is None:
+            return None
+        difference = abs(norms[0] - norms[1])
+        return difference / norms[1] if norms[1] else math.inf if difference else 0.0
+
+
+def judge(rows: Sequence[Compared]) -> list[tuple[str, ...]]:
+    """Message codes for each tensor of one operator; none means ``pass``."""
+    codes: list[list[str]] = [_alone(row) for row in rows]
+    given = [row for row in rows if row.pair.target and row.pair.target.direction != "output"]
+    made = [i for i, row in enumerate(rows) if _is_made(row.pair.target)]
+    for code, position in (*_by_values(rows, given, made), *_by_norms(rows, given, made)):
+        codes[position].append(code)
+    return [tuple(each) for each in codes]
+
+
+def level(codes: Sequence[str]) -> Level:
+    """The worst level among codes."""
+    levels = {LEVELS[code] for code in codes}
+    return "error" if "error" in levels else "warning" if levels else "pass"
+
+
+def _alone(row: Compared) -> list[str]:
+    """What a tensor says of itself, whatever its neighbours say."""
+    target, reference = row.pair.target, row.pair.reference
+    if target is None or reference is None:
+        only = target or reference
+        recorded = only and only.statistics
+        return ["missing"] if recorded and recorded.checksum and recorded.max is None else []
+    codes = []
+    if row.same_checksum is False and row.measures is None:
+        codes.append("checksum")
+    if row.target and row.reference:
+        if not row.target.statistics.finite and row.reference.statistics.finite:
+            codes.append("not_finite")
+        if (target.dtype or row.target.dtype) != (reference.dtype or row.reference.dtype):
+            codes.append("dtype")
+        if row.target.shape != row.reference.shape:
+            codes.append("shape")
+    return codes
+
+
+def _is_made(entry: TensorEntry | None) -> bool:
+    """An output of an operator; the gradients of a module's parameters are recorded without inputs."""
+    return entry is not None and entry.direction == "output" and ".parameters_grad." not in entry.recorded
+
+
+def _by_values(rows: Sequence[Compared], given: Sequence[Compared], made: Sequence[int]) -> Coded:
+    found = []
+    within = _worst(rows, made, lambda m: m.one_thousandth)
+    if within and _least(given, lambda m: m.one_thousandth) > 0.9 and within[0] < 0.1:
+        found.append(("thousandth", within[1]))
+    cosine, before = _worst(rows, made, lambda m: m.cosine), _least(given, lambda m: m.cosine)
+    if cosine and before > 0.9 and before - cosine[0] > 0.1:
+        found.append(("cosine", cosine[1]))
+    return found
+
+
+def _by_norms(rows: Sequence[Compared], given: Sequence[Compared], made: Sequence[int]) -> Coded:
+    """Where there are no values: by the norms both dumps recorded."""
+    outputs = [
+        (error, i) for i in made if rows[i].measures is None and (error := _usable_error(rows[i])) is not None
+    ]
+    if not outputs or any(row.measures is not None for row in given):
+        return []
+    error, position = max(outputs)
+    before = max((e for row in given if (e := _usable_error(row)) is not None), default=0.0)
+    found = [("norm", position)] if before < 0.1 and error > 0.5 else []
+    if math.isfinite(error) and (error > 10 * before if before else error > 0.1):
+        found.append(("norm_growth", position))
+    return found
+
+
+def _usable_error(row: Compared) -> float | None:
+    """The error of norms where shapes agree and no checksum has told already."""
+    if row.same_checksum is not None or row.target is None or row.reference is None:
+        return None
+    return row.norm_error if row.target.shape == row.reference.shape else None
+
+
+def _values(row: Compared, get: Callable[[Measures], float | None]) -> float | None:
+    return get(row.measures) if row.measures is not None and row.measures.count > 1 else None
+
+
+def _least(given: Sequence[Compared], get: Callable[[Measures], float | None]) -> float:
+    """The worst of the inputs; 1 where there is none to be seen."""
+    return min((value for row in given if (value := _values(row, get)) is not None), default=1.0)
+
+
+def _worst(
+    rows: Sequence[Compared], made: Sequence[int], get: Callable[[Measures], float | None]
+) -> tuple[float, int] | None:
+    """The worst output and where it stands."""
+    return min(((value, i) for i in made if (value := _values(rows[i], get)) is not None), default=None)

@@ -1,0 +1,94 @@
+"""Rules about what a tensor does from one dumped step to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.debug.conditions import (
+    NO_PREVIOUS,
+    Limits,
+    Name,
+    Parameter,
+    Sample,
+    Verdict,
+    compared,
+    condition,
+)
+from mindinsight.server.debug.statistics import PIECE, Array
+
+EPSILON: Final = Parameter("epsilon", 1e-9, low=0, checks=False)
+
+
+@condition(
+    Name("weight_change_too_large", "WCL", "weight"),
+    Name("tensor_change_too_large", "TCL", "tensor"),
+    parameters=(Parameter("abs_mean_update_ratio_gt", 0.1, low=0), EPSILON),
+    needs_previous=True,
+)
+def change_too_large(sample: Sample, limits: Limits) -> Verdict:
+    """mean|now - before| / (epsilon + mean|before|) above a limit."""
+    return _update_ratio("abs_mean_update_ratio_gt", sample, limits)
+
+
+@condition(
+    Name("weight_change_too_small", "WCS", "weight"),
+    Name("tensor_change_too_small", "TCS", "tensor"),
+    parameters=(Parameter("abs_mean_update_ratio_lt", 1e-4, low=0), EPSILON),
+    needs_previous=True,
+)
+def change_too_small(sample: Sample, limits: Limits) -> Verdict:
+    """mean|now - before| / (epsilon + mean|before|) below a limit."""
+    return _update_ratio("abs_mean_update_ratio_lt", sample, limits)
+
+
+@condition(
+    Name("weight_not_changed", "WNC", "weight"),
+    Name("tensor_not_changed", "TNC", "tensor"),
+    parameters=(
+        Parameter("rtol", 1e-5, low=0),
+        Parameter("atol", 1e-8, low=0, checks=False),
+        Parameter("equal_nan", 0, low=0, high=1, checks=False),
+    ),
+    needs_previous=True,
+)
+def not_changed(sample: Sample, limits: Limits) -> Verdict:
+    """Every |now - before| within atol + rtol * |before|.
+
+    ``equal_nan`` decides nothing here: a tensor that holds NaN is not judged at all, as it always was.
+    """
+    pairs = _pairs(sample)
+    if pairs is None:
+        return Verdict(False, error=NO_PREVIOUS)
+    rtol, atol = limits["rtol"], limits["atol"]
+    return Verdict(all(np.allclose(now, before, rtol=rtol, atol=atol) for now, before in pairs))
+
+
+def _update_ratio(name: str, sample: Sample, limits: Limits) -> Verdict:
+    pairs = _pairs(sample)
+    if pairs is None:
+        return Verdict(False, error=NO_PREVIOUS)
+    moved = held = 0.0
+    with np.errstate(all="ignore"):
+        for now, before in pairs:
+            moved += float(np.abs(now - before).sum())
+            held += float(np.abs(before).sum())
+    count = sample.statistics.count
+    return compared({name: moved / count / (limits["epsilon"] + held / count)}, limits)
+
+
+def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
+    """Pieces of the tensor now and before, in double precision; None when the two cannot be paired."""
+    if sample.read_previous is None:
+        return None
+    now, before = sample.read(), sample.read_previous()
+    if now.shape != before.shape:
+        return None
+    wide = np.complex128 if now.dtype.kind == "c" else np.float64
+    now, before = now.reshape(-1), before.reshape(-1)
+    return (
+        (now[start : start + PIECE].astype(wide), before[start : start + PIECE].astype(wide))
+        for start in range(0, now.size, PIECE)
+    )

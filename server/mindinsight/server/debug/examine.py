@@ -1,0 +1,148 @@
+"""Reading tensors of a dump to measure and judge them: the pure function, and the way it is spread.
+
+Every tensor is read once, in whatever process the executor gives; a worker holds one tensor, or two
+where a rule looks at the step before. Results come in the order of the questions, as they are ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from mindinsight.server.debug.conditions import NO_VALUES, Condition, Limits, Sample, Verdict, conditions
+from mindinsight.server.debug.recorded import presumed
+from mindinsight.server.debug.spread import batched, file_size, spread
+from mindinsight.server.debug.statistics import Array, measure
+from mindinsight.server.debug.statistics_cache import Identity, Measured, StatisticsCache, identify
+from mindinsight.server.formats.dumps import read_tensor
+from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry, TensorRef
+from mindinsight.server.formats.unreadable import UnreadableError
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One tensor, and the rules it shall be judged by: condition ids with their limits."""
+
+    entry: TensorEntry
+    rules: tuple[tuple[str, Limits], ...] = ()
+    previous: TensorRef | None = None
+    overflowed: bool = False
+    identity: Identity | None = None  # of the file when the cache was asked
+    known: Measured | None = None  # what the cache knew
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Statistics and one verdict for each rule, or the damage that kept the tensor from being read.
+
+    ``computed`` is false where only the dump's own statistics could be used, and where there are none.
+    """
+
+    entry: TensorEntry
+    measured: Measured | None
+    verdicts: tuple[Verdict, ...] = ()
+    damage: FileDamage | None = None
+    computed: bool = True
+    learned: Identity | None = None  # measured just now, of this file: worth remembering
+
+
+def examine(question: Question) -> Answer:
+    """Measure and judge one tensor. What cannot be read is an answer too, never an exception."""
+    entry = question.entry
+    if entry.ref is None:
+        return _without_values(question)
+    tensor = _Tensor(entry.ref)
+    try:
+        measured = question.known or tensor.measured
+        previous = None if question.previous is None else partial(read_tensor, question.previous)
+        sample = Sample(measured.statistics, lambda: tensor.values, previous, question.overflowed)
+        learned = None if question.known else question.identity
+        return Answer(entry, measured, _judge(question, sample), learned=learned)
+    except UnreadableError as error:
+        return Answer(entry, None, damage=FileDamage(entry.ref.path, error.reason, error.detail))
+    except (OSError, TypeError) as error:
+        reason = "dump.no_numbers" if isinstance(error, TypeError) else "file.unreadable"
+        return Answer(entry, None, damage=FileDamage(entry.ref.path, reason, str(error)))
+
+
+def examine_all(
+    questions: Iterable[Question], executor: Executor | None = None, cache: StatisticsCache | None = None
+) -> Iterator[Answer]:
+    """Answers in the order of the questions; without an executor in this process."""
+    batches = (_with_known(batch, cache) for batch in batched(questions, weight=_weight))
+    for answers in spread(_examine_batch, batches, executor, _is_known):
+        if cache is not None:
+            cache.keep({each.learned: each.measured for each in answers if each.learned and each.measured})
+        yield from answers
+
+
+def measure_all(
+    entries: Iterable[TensorEntry], executor: Executor | None = None, cache: StatisticsCache | None = None
+) -> Iterator[Answer]:
+    """Statistics of tensors, in their order."""
+    return examine_all(map(Question, entries), executor, cache)
+
+
+class _Tensor:
+    """A tensor that is read when first needed and then kept as long as its question is."""
+
+    def __init__(self, ref: TensorRef) -> None:
+        self._ref = ref
+
+    @cached_property
+    def values(self) -> Array:
+        return read_tensor(self._ref)
+
+    @property
+    def measured(self) -> Measured:
+        return Measured(measure(self.values), self.values.shape, self.values.dtype.name)
+
+
+def _without_values(question: Question) -> Answer:
+    entry = question.entry
+    found = presumed(entry.statistics, entry.shape) if entry.statistics is not None else None
+    if found is None:
+        return Answer(entry, None, damage=entry.damage, computed=False)
+    verdicts = _judge(question, Sample(found, _no_values, overflowed=question.overflowed))
+    measured = Measured(found, entry.shape or (), entry.dtype)
+    return Answer(entry, measured, verdicts, entry.damage, computed=False)
+
+
+def _judge(question: Question, sample: Sample) -> tuple[Verdict, ...]:
+    return tuple(_verdict(conditions()[name], sample, limits) for name, limits in question.rules)
+
+
+def _verdict(condition: Condition, sample: Sample, limits: Limits) -> Verdict:
+    try:
+        return condition.judge(sample, limits)
+    except (UnreadableError, OSError):  # of the step before, or of a tensor measured some time ago
+        return Verdict(False, error=NO_VALUES)
+
+
+def _no_values() -> Array:
+    raise UnreadableError("dump.only_statistics")
+
+
+def _weight(question: Question) -> int:
+    return file_size(question.entry)
+
+
+def _is_known(batch: Sequence[Question]) -> bool:
+    return not any(each.known is None or each.rules for each in batch)
+
+
+def _examine_batch(batch: Sequence[Question]) -> list[Answer]:
+    return [examine(question) for question in batch]
+
+
+def _with_known(batch: list[Question], cache: StatisticsCache | None) -> list[Question]:
+    if cache is None:
+        return batch
+    identities = [None if each.entry.ref is None else identify(each.entry.ref) for each in batch]
+    known = cache.find(identity for identity in identities if identity is not None)
+    return [
+        replace(question, identity=identity, known=known.get(identity) if identity else None)
+        for question, identity in zip(batch, identities, strict=True)
+    ]

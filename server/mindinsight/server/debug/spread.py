@@ -1,0 +1,73 @@
+"""Heavy work spread over an executor, its results in the order of the questions."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Final, TypeVar
+
+from mindinsight.server.formats.dumps.types import TensorEntry
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+
+BATCH: Final = 64  # tensors sent to a worker at once: what a message costs is shared
+HEAVY: Final = 32 << 20  # bytes at which a batch is full whatever its number
+AHEAD: Final = 16  # batches under way; whoever stops early wastes no more than these
+HERE: Final = 0.5  # seconds of work that are done in this process before others are started for it
+
+
+def batched(
+    items: Iterable[Work], size: int = BATCH, weight: Callable[[Work], int] = lambda each: 0
+) -> Iterator[list[Work]]:
+    """Lists of up to ``size`` items, in order; one ends early with the item that brings it to ``HEAVY``."""
+    batch: list[Work] = []
+    heavy = 0
+    for item in items:
+        batch.append(item)
+        heavy += weight(item)
+        if len(batch) == size or heavy >= HEAVY:
+            yield batch
+            batch, heavy = [], 0
+    if batch:
+        yield batch
+
+
+def file_size(entry: TensorEntry | None) -> int:
+    """Bytes of the file a tensor lies in; 0 when there is none."""
+    try:
+        return 0 if entry is None or entry.ref is None else Path(entry.ref.path).stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def spread(
+    function: Callable[[Work], Result],
+    work: Iterable[Work],
+    executor: Executor | None,
+    easy: Callable[[Work], bool] = lambda each: False,
+) -> Iterator[Result]:
+    """``map`` over an executor that never runs far ahead of its reader; without one, in this process.
+
+    The first moments are worked here too: small jobs need nobody else, and large ones show their first
+    results while others start. What is ``easy`` is done here as long as nothing else is under way.
+    Whatever ``function`` raises comes out at its place. Closing the iterator cancels what has not begun.
+    """
+    waiting: deque[Future[Result]] = deque()
+    until = time.monotonic() + HERE
+    try:
+        for each in work:
+            if executor is None or (not waiting and (time.monotonic() < until or easy(each))):
+                yield function(each)
+                continue
+            waiting.append(executor.submit(function, each))
+            if len(waiting) >= AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()

@@ -1,0 +1,195 @@
+"""Statistics of one tensor in one pass over pieces that fit a core's cache.
+
+Counts follow the statistics file of MindSpore's dump: negative is strictly below zero and takes in
+-Inf, positive is strictly above zero and takes in +Inf, -0.0 counts as zero; so
+``count == negative + positive + zeros + nans``. Minimum, maximum, mean, deviation and norm are of the
+finite elements, because one NaN would hide all of them; :func:`as_dumped` gives the other convention.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.types import Doubles
+
+Array: TypeAlias = npt.NDArray[Any]
+
+PIECE: Final = 1 << 16  # elements; half a megabyte as float64, so that all work stays in the cache
+_MEASURABLE: Final = frozenset("?bhilqBHILQefdgFDG")
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What :func:`measure` finds. The seven numbers from ``minimum`` on are None when nothing is finite."""
+
+    count: int
+    zeros: int
+    negative: int
+    positive: int
+    nans: int
+    positive_infs: int
+    negative_infs: int
+    minimum: float | int | None = None
+    maximum: float | int | None = None
+    mean: float | None = None
+    absolute_mean: float | None = None
+    std: float | None = None  # of the population: divided by n
+    norm: float | None = None  # L2
+
+    @property
+    def finite(self) -> bool:
+        return not (self.nans or self.positive_infs or self.negative_infs)
+
+
+class Part(NamedTuple):
+    """What a piece adds to the whole. Parts of one tensor may come from several processes."""
+
+    size: int
+    zeros: int
+    negative: int
+    positive: int
+    nans: int
+    positive_infs: int
+    negative_infs: int
+    finite: int
+    minimum: float | int
+    maximum: float | int
+    total: float
+    absolute: float
+    squares: float
+    deviations: float  # sum of squared distances to this part's own mean
+
+
+class Extremes(NamedTuple):
+    """Minimum, maximum, mean and norm of all elements, non-finite ones included."""
+
+    minimum: float
+    maximum: float
+    mean: float
+    norm: float
+
+
+def measure(values: Array) -> Statistics:
+    """Measure an array of any shape; complex numbers by their magnitude, booleans as 0 and 1.
+
+    Raises TypeError for strings, objects and dates.
+    """
+    return combine(parts(values))
+
+
+def parts(values: Array) -> list[Part]:
+    """Measure an array piece by piece, in memory order."""
+    if values.dtype.char not in _MEASURABLE:
+        raise TypeError(f"a tensor of {values.dtype} has no statistics")
+    scratch = np.empty((2, min(values.size, PIECE)))  # a fresh one per piece would cost more than the sums
+    return [_part(piece, scratch) for piece in _pieces(values)]
+
+
+def combine(pieces: Iterable[Part]) -> Statistics:
+    """Put parts together: means by their sums, deviations by the shift of each part's mean."""
+    found = tuple(pieces)
+    counted = _counted(found)
+    live = [part for part in found if part.finite]
+    if not live:
+        return counted
+    finite = sum(part.finite for part in live)
+    mean = sum(part.total for part in live) / finite
+    shifts = [(part.finite, part.total / part.finite - mean) for part in live]
+    spread = sum(part.deviations for part in live) + sum(size * shift * shift for size, shift in shifts)
+    return replace(
+        counted,
+        minimum=min(part.minimum for part in live),
+        maximum=max(part.maximum for part in live),
+        mean=mean,
+        absolute_mean=sum(part.absolute for part in live) / finite,
+        std=math.sqrt(spread / finite),
+        norm=math.sqrt(sum(part.squares for part in live)),
+    )
+
+
+def as_dumped(found: Statistics) -> Extremes:
+    """The convention of MindSpore's statistics file: one NaN makes all NaN, infinities count.
+
+    Of an empty tensor the minimum is Inf and the maximum -Inf, as that file has it.
+    """
+    if found.nans:
+        return Extremes(math.nan, math.nan, math.nan, math.nan)
+    values = [value for value in (found.minimum, found.maximum) if value is not None]
+    values += [math.inf] * bool(found.positive_infs) + [-math.inf] * bool(found.negative_infs)
+    low, high = min(values, default=math.inf), max(values, default=-math.inf)
+    if found.finite:
+        return Extremes(low, high, math.nan if found.mean is None else found.mean, found.norm or 0.0)
+    mean = math.nan if math.isinf(low) and low == -high else high if found.positive_infs else low
+    return Extremes(low, high, mean, math.inf)
+
+
+def _counted(found: Sequence[Part]) -> Statistics:
+    return Statistics(
+        count=sum(part.size for part in found),
+        zeros=sum(part.zeros for part in found),
+        negative=sum(part.negative for part in found),
+        positive=sum(part.positive for part in found),
+        nans=sum(part.nans for part in found),
+        positive_infs=sum(part.positive_infs for part in found),
+        negative_infs=sum(part.negative_infs for part in found),
+    )
+
+
+def _pieces(values: Array) -> Iterator[Array]:
+    flat = (values.T if values.flags.f_contiguous else values).reshape(-1)
+    for start in range(0, flat.size, PIECE):
+        piece = flat[start : start + PIECE]
+        kind = piece.dtype.kind
+        with np.errstate(all="ignore"):
+            if kind == "c":
+                yield np.abs(piece)
+            elif kind == "b":
+                yield piece.view(np.uint8)
+            elif piece.dtype.char == "e":
+                yield piece.astype(np.float32)  # half precision has no fast arithmetic
+            else:
+                yield piece
+
+
+def _part(piece: Array, scratch: Doubles) -> Part:
+    """Measure up to ``PIECE`` numbers."""
+    size, nans, above, below = piece.size, 0, 0, 0
+    with np.errstate(all="ignore"):
+        low, high = piece.min(), piece.max()
+        if not (np.isfinite(low) and np.isfinite(high)):
+            nans = int(np.count_nonzero(np.isnan(piece)))
+            above = int(np.count_nonzero(piece == np.inf))
+            below = int(np.count_nonzero(piece == -np.inf))
+            piece = piece[np.isfinite(piece)]
+            if not piece.size:
+                return Part(size, 0, below, above, nans, above, below, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+            low, high = piece.min(), piece.max()
+        negative = int(np.count_nonzero(piece < 0)) if low < 0 else 0
+        positive = int(np.count_nonzero(piece > 0)) if high > 0 else 0
+        zeros = piece.size - negative - positive
+        sums = _sums(piece, scratch[:, : piece.size], signed=bool(low < 0))
+    return Part(
+        size, zeros, negative + below, positive + above, nans, above, below,
+        piece.size, low.item(), high.item(), *sums,
+    )  # fmt: skip
+
+
+def _sums(piece: Array, scratch: Doubles, signed: bool) -> tuple[float, float, float, float]:
+    """Sum, sum of magnitudes, sum of squares and of squared deviations, all in double precision."""
+    exact, work = scratch
+    np.copyto(exact, piece)
+    total = float(exact.sum())
+    squares = float(np.square(exact, out=work).sum())
+    mean = total / exact.size
+    deviations = squares - total * mean
+    if deviations < squares / 2 or not math.isfinite(deviations):  # cancellation would eat the digits
+        np.subtract(exact, mean, out=work)
+        deviations = float(np.square(work, out=work).sum())
+    absolute = float(np.abs(exact, out=exact).sum()) if signed else total
+    return total, absolute, squares, deviations

@@ -1,0 +1,123 @@
+"""Watchpoints: any number of conditions over chosen operators and steps, checked in one reading."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from mindinsight.server.debug.conditions import Limits, Target, Verdict, conditions
+from mindinsight.server.debug.examine import Answer, Question, examine_all
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.debug.targets import targets
+from mindinsight.server.formats.dumps import list_overflows, list_tensors
+from mindinsight.server.formats.dumps.types import Dump, TensorEntry, TensorRef
+
+SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
+
+
+@dataclass(frozen=True, slots=True)
+class Watchpoint:
+    """A condition with its limits, and where it looks. Empty means everywhere.
+
+    Without operators, or with patterns, it looks at tensors of the condition's target only; an operator
+    that is named in full is looked at whatever it is.
+    """
+
+    id: int
+    condition: str
+    limits: Limits = field(default_factory=dict)  # as ``limits.checked_limits`` gives them
+    operators: tuple[str, ...] = ()  # full names, or patterns with * and ?
+    types: tuple[str, ...] = ()  # operator types in lower case: relu
+    ranks: tuple[int, ...] = ()
+    steps: tuple[int, ...] = ()
+
+    def watches(self, entry: TensorEntry, classes: frozenset[Target], first: bool) -> bool:
+        """Whether a tensor of these classes is one of those this watchpoint looks at."""
+        condition = conditions()[self.condition]
+        asked = entry.direction in ("output", "parameter") and not _names(entry).isdisjoint(self.operators)
+        return (
+            (asked or condition.target in classes)
+            and (first or not condition.first_step_only)
+            and (not self.ranks or entry.rank in self.ranks)
+            and (not self.steps or entry.step in self.steps)
+            and (not self.types or entry.type.rpartition(".")[2].lower() in self.types)
+            and (asked or not self.operators or _fits(entry, self.operators))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A tensor that a watchpoint caught, or (``verdict.error``) that it could not judge."""
+
+    watchpoint: Watchpoint
+    answer: Answer
+    verdict: Verdict
+
+    @property
+    def entry(self) -> TensorEntry:
+        return self.answer.entry
+
+
+def check(
+    dump: Dump,
+    watchpoints: Sequence[Watchpoint],
+    executor: Executor | None = None,
+    cache: StatisticsCache | None = None,
+) -> Iterator[Hit]:
+    """Hits rank by rank and step by step, in the order things ran; tensors nobody watches are not read."""
+    for answer, rules in _answers(dump, watchpoints, executor, cache):
+        for watchpoint, verdict in zip(rules, answer.verdicts, strict=False):  # none when unreadable
+            if verdict.hit or verdict.error:
+                yield Hit(watchpoint, answer, verdict)
+
+
+def _answers(
+    dump: Dump, watchpoints: Sequence[Watchpoint], executor: Executor | None, cache: StatisticsCache | None
+) -> Iterator[tuple[Answer, Sequence[Watchpoint]]]:
+    rules: deque[Sequence[Watchpoint]] = deque()
+
+    def questions() -> Iterator[Question]:
+        for rank in dump.ranks:
+            for question, watching in _questions(dump, rank, watchpoints):
+                rules.append(watching)
+                yield question
+
+    for answer in examine_all(questions(), executor, cache):
+        yield answer, rules.popleft()
+
+
+def _questions(
+    dump: Dump, rank: int, watchpoints: Sequence[Watchpoint]
+) -> Iterator[tuple[Question, Sequence[Watchpoint]]]:
+    """What to ask about the tensors of one rank. The step before is the dumped one of the same graph."""
+    before: dict[SlotKey, TensorRef] = {}
+    started: set[str] = set()
+    for step in dump.steps(rank):
+        entries = list_tensors(dump, rank, step).items
+        overflowed = {each.operator for each in list_overflows(dump, rank, step).items if each.status}
+        for entry in entries:
+            classes, first = targets(entry), entry.graph not in started
+            watching = [each for each in watchpoints if each.watches(entry, classes, first)]
+            if watching:
+                rules = tuple((each.condition, each.limits) for each in watching)
+                caught = not _names(entry).isdisjoint(overflowed)
+                yield Question(entry, rules, before.get(slot_key(entry)), caught), watching
+        before |= {slot_key(entry): entry.ref for entry in entries if entry.ref is not None}
+        started |= {entry.graph for entry in entries}
+
+
+def slot_key(entry: TensorEntry) -> SlotKey:
+    """What a tensor is called at every step of its rank."""
+    return (entry.graph, entry.recorded, entry.direction, entry.slot)
+
+
+def _names(entry: TensorEntry) -> set[str]:
+    return {entry.operator, entry.recorded}
+
+
+def _fits(entry: TensorEntry, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in _names(entry) for pattern in patterns)

@@ -1,0 +1,39 @@
+"""What can go wrong in a way somebody has to be told about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ApiError(Exception):
+    """An answer other than success, for a script (code, message) and for a page (key, vars).
+
+    ``key`` is a key of the locale files; ``message`` is English and names no absolute path.
+    """
+
+    def __init__(self, status: int, code: str, message: str, key: str = "", **variables: Any) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.key = key or f"error.{code}"
+        self.vars = variables
+
+    def body(self) -> dict[str, Any]:
+        return {"error": {"code": self.code, "message": self.message, "key": self.key, "vars": self.vars}}
+
+
+class Gone(Exception):  # noqa: N818
+    """The bytes a reference names are no longer there: the file was removed, replaced or cut short."""
+
+
+class BadSettings(Exception):  # noqa: N818
+    """The server cannot start like this; the text says what to change."""
+
+
+def unknown_run(run: str) -> ApiError:
+    return ApiError(404, "unknown_run", f"There is no run {run!r}.", run=run)
+
+
+def unknown_tag(tag: str) -> ApiError:
+    return ApiError(404, "unknown_tag", f"There is no tag {tag!r} in this run.", tag=tag)

@@ -1,0 +1,102 @@
+"""Logs, by the variables MindSpore reads: GLOG_v, GLOG_log_dir, GLOG_logtostderr, logger_maxBytes, ...
+
+Unlike in a training script the default is a file, at level INFO: nobody watches the screen of a server.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from io import FileIO, TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from mindinsight.server.settings import Settings
+
+_LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
+_FORMAT = "[%(levelname)s] MI(%(process)d:%(threadName)s):%(asctime)s [%(name)s:%(lineno)d] %(message)s"
+REPEAT_SECONDS = 60.0
+REPEATS = 5  # in that time, from one place in the code
+
+
+def file_of(settings: Settings) -> Path:
+    folder = os.environ.get("GLOG_log_dir")  # noqa: SIM112
+    return (Path(folder) if folder else settings.log_dir) / f"mindinsight.{settings.port}.log"
+
+
+def configure(settings: Settings) -> Path:
+    """Send this process's log where the environment says; returns the file."""
+    path = file_of(settings)
+    for folder in (settings.workspace, path.parent):  # the mode is for the last part of a path only
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handler = PrivateFile(
+        path,
+        maxBytes=_number("logger_maxBytes", 50 * 1024 * 1024),
+        backupCount=_number("logger_backupCount", 30),
+        encoding="utf-8",
+    )
+    screen = logging.StreamHandler(sys.stderr)
+    everything = os.environ.get("GLOG_logtostderr") == "1"  # noqa: SIM112
+    screen.setLevel(logging.NOTSET if everything else _level("GLOG_stderrthreshold", 3))
+    for one in (handler, screen):
+        one.setFormatter(logging.Formatter(_FORMAT))
+        one.addFilter(Repeated())
+        one.addFilter(OneLine())
+    logging.basicConfig(level=_level("GLOG_v", 1), handlers=[handler, screen], force=True)
+    return path
+
+
+def leave_screen() -> None:
+    """Write to the file only from now on: a server in the background has started."""
+    root = logging.getLogger()
+    for handler in [one for one in root.handlers if not isinstance(one, PrivateFile)]:
+        root.removeHandler(handler)
+
+
+class PrivateFile(RotatingFileHandler):
+    """A rotating log that only its user can read."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return TextIOWrapper(FileIO(handle, "a"), encoding="utf-8", write_through=True)
+
+
+class OneLine(logging.Filter):
+    """A name from a file cannot begin a line of its own and pass for one of ours."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg = record.getMessage().replace("\r", "\\r").replace("\n", "\\n")
+        record.args = None
+        return True
+
+
+class Repeated(logging.Filter):
+    """Lets a place in the code complain a few times a minute, and then says how often it was held back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[tuple[str, int], tuple[float, int]] = {}  # place -> (start of its minute, how often)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        place = (record.pathname, record.lineno)
+        now = time.monotonic()
+        start, count = self._said.get(place, (now, 0))
+        if now - start >= REPEAT_SECONDS:
+            if count > REPEATS:
+                record.msg = f"{record.msg} ({count - REPEATS} more from here were not written)"
+            start, count = now, 0
+        self._said[place] = (start, count + 1)
+        return count < REPEATS
+
+
+def _level(name: str, default: int) -> int:
+    return _LEVELS[min(_number(name, default), len(_LEVELS) - 1)]
+
+
+def _number(name: str, default: int) -> int:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdigit() else default

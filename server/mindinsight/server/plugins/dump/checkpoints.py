@@ -1,0 +1,149 @@
+"""Files of weights below the base directory: statistics, and what changed between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+
+from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.debug.compare.measures import Measures
+from mindinsight.server.debug.weights import (
+    WeightDifference,
+    WeightStatistics,
+    compare_weights,
+    measure_weights,
+)
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.folders import files_of, folders_of
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights import Weight, WeightFile, open_weights
+from mindinsight.server.plugins.dump.reach import Kept, Uses, plain, unreadable
+
+router = APIRouter()
+
+FileId = Annotated[str, Query(description="file below the base: ./job/net.ckpt")]
+
+_SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
+_DEPTH: Final = 6  # folders below the base
+_MOST: Final = 2000  # files
+_WAIT: Final = 0.5  # seconds for which an answer waits for the rest
+
+
+@router.get("/checkpoints")
+def checkpoints(service: Uses) -> dict[str, Any]:
+    """Files of weights below the base directory; those inside dumps are not among them."""
+    base = service.settings.summary_base_dir
+    dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
+    found: list[dict[str, Any]] = []
+    for path in _files(base, base, dumps, _DEPTH):
+        if len(found) == _MOST:
+            break
+        state = path.stat()
+        found.append({"id": _id(base, path), "size": state.st_size, "modified": state.st_mtime})
+    return {"checkpoints": found}
+
+
+@router.get("/checkpoint")
+def checkpoint(service: Uses, sessions: Kept, file: FileId) -> dict[str, Any]:
+    """The tensors of a file with their statistics, as far as they are counted."""
+    weights = _opened(service, file)
+    stamp = weights.path.stat().st_mtime_ns
+    work = sessions.get(
+        ("weights", weights.path, stamp),
+        Collecting,
+        lambda: Collecting(lambda: measure_weights(weights, service.executor), len(weights.weights)),
+    )
+    work.wait(_WAIT)
+    known = list(work.items)
+    rest = weights.weights[len(known) :]
+    return {
+        "id": file,
+        "format": weights.format,
+        "done": work.done,
+        "error": work.error,
+        "tensors": [_statistics(each) for each in known] + [_weight(each) for each in rest],
+        "damage": [{"reason": each.reason, "detail": each.detail} for each in weights.damage],
+    }
+
+
+@router.get("/checkpoint/difference")
+def difference(service: Uses, sessions: Kept, first: FileId, second: FileId) -> dict[str, Any]:
+    """What changed from the first file to the second, as far as it is compared."""
+    files = [_opened(service, each) for each in (first, second)]
+    stamps = tuple((each.path, each.path.stat().st_mtime_ns) for each in files)
+    work = sessions.get(
+        ("difference", stamps),
+        Collecting,
+        lambda: Collecting(lambda: compare_weights(files[0], files[1], service.executor)),
+    )
+    work.wait(_WAIT)
+    return {
+        "done": work.done,
+        "error": work.error,
+        "differences": [_difference(each) for each in list(work.items)],
+    }
+
+
+def _opened(service: Uses, file: str) -> WeightFile:
+    """A file below the base that is no link out of it."""
+    base = service.settings.summary_base_dir.resolve()
+    path = base / file.removeprefix("./")
+    if path.suffix not in _SUFFIXES or not _is_file_below(base, path):
+        raise ApiError(404, "unknown_checkpoint", f"There is no file of weights {file!r}.", file=file)
+    try:
+        return open_weights(path)
+    except UnreadableError as error:
+        raise unreadable(error) from None
+
+
+def _is_file_below(base: Path, path: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(base) and path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or no name at all
+        return False
+
+
+def _files(base: Path, folder: Path, dumps: set[str], depth: int) -> Iterator[Path]:
+    for name in sorted(files_of(folder)):
+        if name.endswith(_SUFFIXES):
+            yield folder / name
+    if depth:
+        for inner in folders_of(folder):
+            if _id(base, inner) not in dumps:
+                yield from _files(base, inner, dumps, depth - 1)
+
+
+def _id(base: Path, path: Path) -> str:
+    return f"./{path.relative_to(base).as_posix()}"
+
+
+def _statistics(each: WeightStatistics) -> dict[str, Any]:
+    error = {"reason": each.error.reason, "detail": each.error.detail} if each.error else None
+    statistics = plain(asdict(each.statistics)) if each.statistics else None
+    return {**_weight(each.weight), "known": True, "statistics": statistics, "error": error}
+
+
+def _weight(weight: Weight) -> dict[str, Any]:
+    about = {"name": weight.name, "dtype": weight.dtype, "shape": weight.shape, "size": weight.size}
+    return {**about, "known": False, "statistics": None, "error": None}
+
+
+def _difference(each: WeightDifference) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "state": each.state,
+        "first": each.first and {"dtype": each.first.dtype, "shape": each.first.shape},
+        "second": each.second and {"dtype": each.second.dtype, "shape": each.second.shape},
+        "equal": each.equal,
+        "measures": _measures(each.measures),
+        "error": {"reason": each.error.reason, "detail": each.error.detail} if each.error else None,
+    }
+
+
+def _measures(measures: Measures | None) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = plain(asdict(measures)) if measures else None
+    return found

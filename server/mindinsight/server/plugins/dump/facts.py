@@ -1,0 +1,71 @@
+"""Values of the debugger as JSON values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.fault import source_of
+from mindinsight.server.formats.dumps.types import FileDamage, Operator, RecordedStatistics, TensorEntry
+from mindinsight.server.formats.frames import Frame, own_frame
+from mindinsight.server.plugins.dump.reach import plain, shown
+
+
+def entry_facts(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
+    """A line of the table: what a tensor is called and, once known, its statistics."""
+    measured = answer.measured if answer else None
+    return {
+        "graph": entry.graph,
+        "operator": entry.operator,
+        "recorded": entry.recorded,
+        "type": entry.type,
+        "direction": entry.direction,
+        "slot": entry.slot,
+        "sequence": entry.sequence,
+        "order": entry.order,
+        "dtype": entry.dtype or (measured.dtype if measured else ""),
+        "shape": list(measured.shape) if measured else entry.shape and list(entry.shape),
+        "format": entry.format,
+        "values": entry.ref is not None,
+        "known": answer is not None,
+        "computed": bool(answer and answer.computed and measured),
+        "statistics": plain(asdict(measured.statistics)) if measured else None,
+        "damage": damage_facts((answer.damage if answer else None) or entry.damage),
+    }
+
+
+def damage_facts(damage: FileDamage | None) -> dict[str, str] | None:
+    if damage is None:
+        return None
+    return {"file": shown(damage.path), "reason": damage.reason, "detail": shown(damage.detail)}
+
+
+def recorded_facts(recorded: RecordedStatistics | None) -> dict[str, Any] | None:
+    """What the dump itself says; only what it does say."""
+    if recorded is None:
+        return None
+    return {name: plain(value) for name, value in asdict(recorded).items() if value not in (None, "")}
+
+
+def operator_facts(operator: Operator) -> dict[str, Any]:
+    """An operator with the code it came from; ``source`` is the line to look at."""
+    return {
+        "graph": operator.graph,
+        "operator": operator.name,
+        "recorded": operator.recorded,
+        "type": operator.type,
+        "scope": operator.scope,
+        "sequence": operator.sequence,
+        "order": operator.order,
+        "arguments": operator.arguments,
+        "source": frame_facts(source_of(operator)),
+        "stack": [frame_facts(frame) for frame in operator.stack],
+        "other_stacks": [[frame_facts(frame) for frame in stack] for stack in operator.other_stacks],
+    }
+
+
+def frame_facts(frame: Frame | None) -> dict[str, Any] | None:
+    if frame is None:
+        return None
+    return {**asdict(frame), "own": own_frame((frame,)) is not None}

@@ -1,0 +1,45 @@
+"""Files of the Running Data Recorder, as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+
+from mindinsight.server.errors import ApiError
+from mindinsight.server.plugins.dump.reach import DumpId, Uses, opened
+
+router = APIRouter()
+
+_PART: Final = 256_000  # bytes of text sent at once
+
+
+@router.get("/logs")
+def logs(service: Uses, dump: DumpId) -> dict[str, Any]:
+    """Log files of a dump."""
+    found = opened(service, dump).logs
+    names = ("rank", "module", "name", "graph", "time", "sequence", "kind", "size")
+    rows = [{"file": Path(each.path).name, **{name: getattr(each, name) for name in names}} for each in found]
+    return {"logs": rows}
+
+
+@router.get("/log")
+def log(
+    service: Uses,
+    dump: DumpId,
+    file: Annotated[str, Query(description="name as listed")],
+    rank: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, description="bytes")] = 0,
+) -> dict[str, Any]:
+    """A part of a log file as text; ``next`` is where the next part begins, null at the end."""
+    found = [
+        each for each in opened(service, dump).logs if each.rank == rank and Path(each.path).name == file
+    ]
+    if not found or found[0].kind == "pb":
+        raise ApiError(404, "unknown_log", f"There is no text {file!r}.", file=file)
+    with Path(found[0].path).open("rb") as stream:
+        stream.seek(offset)
+        part = stream.read(_PART)
+    after = offset + len(part)
+    return {"text": part.decode("utf-8", "replace"), "next": after if len(part) == _PART else None}

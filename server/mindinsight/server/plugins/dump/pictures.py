@@ -1,0 +1,108 @@
+"""The graph of a step as a picture, coloured by a statistic of the outputs or by their error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from fastapi import APIRouter, Query
+
+from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
+from mindinsight.server.debug.walk import content_links, graph_links
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.graph.layout import draw, first_open
+from mindinsight.server.graph.picture import picture_json
+from mindinsight.server.plugins.dump.comparisons import errors_of
+from mindinsight.server.plugins.dump.reach import Kept, Looked, plain, unreadable
+from mindinsight.server.plugins.dump.tensors import Statistic
+
+router = APIRouter()
+
+Colour: TypeAlias = Statistic | Literal["error"]
+
+
+class _Drawn:
+    """A tree that is kept while it is looked at."""
+
+    def __init__(self, tree: OperatorTree) -> None:
+        self.tree = tree
+
+    def stop(self) -> None:
+        """Nothing is running."""
+
+
+@router.get("/picture")
+def picture(
+    listing: Looked,
+    sessions: Kept,
+    graph: str = "",
+    opened: Annotated[
+        str | None, Query(alias="open", description="places of the open scopes, with commas")
+    ] = None,
+    colour: Colour = "norm",
+    comparison: Annotated[
+        int | None, Query(description="number of a comparison, for the colour ``error``")
+    ] = None,
+) -> dict[str, Any]:
+    """Boxes and lines with some scopes open. Of each box ``value`` is the largest inside, ``share`` 0 to 1.
+
+    Where the dump has no graph, lines are drawn between tensors of equal content once all are measured.
+    """
+    done = listing.done
+    tree = _tree(listing, sessions, graph, done)
+    wanted = [int(each) for each in (opened or "").split(",") if each.isdecimal()]
+    places = first_open(tree.tree) if opened is None else [p for p in wanted if p < len(tree.tree.paths)]
+    values = _values(listing, sessions, graph, colour, comparison)
+    found = picture_json(tree.tree, draw(tree.tree, places))
+    for box in found["boxes"]:
+        box.update(_coloured(tree, box["id"], values))
+    return {"done": done, "open": places, "operators": len(tree.operators), **found}
+
+
+def _tree(listing: Listing, sessions: Kept, graph: str, done: bool) -> OperatorTree:
+    def make() -> _Drawn:
+        operators = [each for each in listing.operators.values() if each.graph == (graph or each.graph)]
+        links = graph_links(operators)
+        if not links and done:
+            links = content_links(listing.answers)
+        return _Drawn(operator_tree(operators, links))
+
+    key = ("picture", listing.dump.path, listing.rank, listing.step, graph, done, len(listing.entries))
+    try:
+        return sessions.get(key, _Drawn, make).tree
+    except UnreadableError as error:
+        raise unreadable(error) from None
+
+
+def _values(
+    listing: Listing, sessions: Kept, graph: str, colour: Colour, comparison: int | None
+) -> Mapping[str, float]:
+    if colour == "error":
+        found = sessions.find(comparison or 0, Collecting)
+        return errors_of(found.items) if found else {}
+    return largest_outputs(listing, colour, graph)
+
+
+def largest_outputs(listing: Listing, statistic: Statistic, graph: str) -> dict[str, float]:
+    """The largest magnitude of a statistic among the outputs of each operator, as far as known."""
+    found: dict[str, float] = {}
+    for answer in list(listing.answers):
+        entry = answer.entry
+        if entry.direction != "output" or answer.measured is None or entry.graph != (graph or entry.graph):
+            continue
+        value = getattr(answer.measured.statistics, statistic)
+        if value is not None:
+            found[entry.operator] = max(found.get(entry.operator, 0.0), abs(float(value)))
+    return found
+
+
+def _coloured(tree: OperatorTree, place: int, values: Mapping[str, float]) -> dict[str, Any]:
+    operator, value = tree.operator_at(place), tree.largest(place, values)
+    return {
+        "value": plain(value),
+        "share": None if value is None else share(value, values.values()),
+        "recorded": operator.recorded if operator else None,
+        "graph": operator.graph if operator else None,
+    }

@@ -1,0 +1,14 @@
+"""Computational graphs and data pipelines: a picture of the open scopes, search, facts of a node, traces."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.graph import nodes, pictures
+
+router = APIRouter()
+for part in (pictures, nodes):
+    router.include_router(part.router)
+
+PLUGIN = Plugin(name="graph", order=50, router=router, needs=("graph", "lineage"))

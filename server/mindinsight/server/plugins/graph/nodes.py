@@ -1,0 +1,93 @@
+"""Search for nodes, facts of one node, and what it depends on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.frames import stacks_of
+from mindinsight.server.graph.about import about_outer, about_place, entry, outer_entry
+from mindinsight.server.graph.details import source_lines
+from mindinsight.server.graph.model import OPERATOR
+from mindinsight.server.graph.search import BadPattern, find, find_outer, nested
+from mindinsight.server.graph.trace import Direction, holding, trace
+from mindinsight.server.graph.tree import ROOT, Tree
+from mindinsight.server.plugins.graph.opened import place_of, places_of, tree_of
+
+router = APIRouter()
+
+Shown = Annotated[Tree, Depends(tree_of)]
+
+
+@router.get("/search")
+def search(
+    tree: Shown,
+    q: Annotated[
+        str, Query(max_length=200, description="part of a name; of a path when it holds a slash")
+    ] = "",
+    regex: bool = False,
+    type: Annotated[list[str] | None, Query(description="operator types")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """What was found, in the scopes around it; parameters and constants apart."""
+    try:
+        found = find(tree, q, type or (), regex)
+        outer = find_outer(tree, q, regex) if q and not type else []
+    except BadPattern as error:
+        raise ApiError(400, "bad_pattern", f"The pattern cannot be used: {error}.", why=str(error)) from error
+    shown = set(found[:limit])
+
+    def branch(place: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
+        return {**entry(tree, place), "found": place in shown, "inside": inside}
+
+    return {
+        "total": len(found),
+        "shown": len(shown),
+        "tree": nested(tree, found[:limit], branch),
+        "outer_total": len(outer),
+        "outer": [outer_entry(tree, node) for node in outer[:limit]],
+    }
+
+
+@router.get("/inside")
+def inside(
+    tree: Shown, node: Annotated[str, Query(description="path or place of a scope")] = ""
+) -> dict[str, Any]:
+    """The entries directly inside a scope, for browsing without a picture."""
+    place = place_of(tree, node) if node else ROOT
+    return {"inside": [entry(tree, child) for child in tree.children(place)]}
+
+
+@router.get("/node")
+def node(tree: Shown, node: Annotated[str, Query(description="path or place")]) -> dict[str, Any]:
+    """All about a scope or an operator."""
+    place = place_of(tree, node)
+    number = int(tree.nodes[place])
+    stacks = stacks_of(source_lines(tree.graph, number)) if number >= 0 else ()
+    return about_place(tree, place) | {"stacks": [[asdict(frame) for frame in stack] for stack in stacks]}
+
+
+@router.get("/outer")
+def outer(
+    tree: Shown, node: Annotated[int, Query(ge=0, description="number from an earlier answer")]
+) -> dict[str, Any]:
+    """All about a parameter or a constant."""
+    if node >= len(tree.graph) or tree.graph.kinds[node] == OPERATOR:
+        raise ApiError(404, "unknown_node", f"There is no parameter or constant {node}.", node=node)
+    return about_outer(tree, node)
+
+
+@router.get("/trace")
+def traced(
+    tree: Shown,
+    node: Annotated[str, Query(description="path or place")],
+    direction: Direction = "up",
+    shown: Annotated[str, Query(description="places of the boxes in the picture, with commas")] = "",
+) -> dict[str, Any]:
+    """How many operators a node depends on, or depend on it, and in which boxes of the picture they are."""
+    leaves = trace(tree, place_of(tree, node), direction)
+    boxes = holding(tree, places_of(tree, shown), leaves)
+    return {"operators": len(leaves), "boxes": list(boxes), "counts": list(boxes.values())}

@@ -1,0 +1,121 @@
+"""Which graphs a run has, and the trees of those that are being looked at."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Executor
+from functools import partial
+from typing import Annotated, Final, Literal
+
+from fastapi import Depends, Query, Request
+
+from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
+from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.pipelines import pipeline_graph
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.graph.folding import foldable_tree
+from mindinsight.server.graph.simplify import simplify
+from mindinsight.server.graph.tree import Tree
+from mindinsight.server.service import Service, service_of
+from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.series import ReferenceSeries
+
+View = Literal["recorded", "simplified", "dataset"]
+
+_KEPT: Final = 6  # trees in memory
+_LARGE: Final = 1 << 20  # bytes from which a graph is read in another process
+
+
+class OpenTrees:
+    """The trees looked at last."""
+
+    def __init__(self) -> None:
+        self._trees: OrderedDict[Hashable, Tree] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
+        """The tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""
+        if view == "dataset":
+            return self._pipeline(run)
+        series = run.references.get("graph", {}).get(tag)
+        if series is None:
+            raise unknown_tag(tag)
+        try:
+            return self.newest(series, view, partial(build, simplified=view == "simplified"), executor)
+        except UnreadableError as error:
+            raise ApiError(422, "graph_unreadable", f"The bytes are no graph: {error.detail}.") from error
+
+    def newest(
+        self, series: ReferenceSeries, view: str, make: Callable[[bytes], Tree], executor: Executor
+    ) -> Tree:
+        """The tree that ``make`` builds of the newest graph of a series. Raises UnreadableError, Gone."""
+        reference = series.reference(series.count - 1)
+        key = (reference.path, reference.offset, reference.size, series.version, view)
+        with self._lock:
+            if key not in self._trees:
+                data = series.read(series.count - 1)
+                large = len(data) >= _LARGE
+                self._keep(key, executor.submit(make, data).result() if large else make(data))
+            self._trees.move_to_end(key)
+            return self._trees[key]
+
+    def _pipeline(self, run: Run) -> Tree:
+        if run.lineage is None or run.lineage.dataset_graph is None:
+            raise ApiError(404, "no_pipeline", "The run has no data pipeline.", run=run.id)
+        return foldable_tree(pipeline_graph(run.lineage.dataset_graph))
+
+    def _keep(self, key: Hashable, tree: Tree) -> None:
+        self._trees[key] = tree
+        while len(self._trees) > _KEPT:
+            self._trees.popitem(last=False)
+
+
+def build(data: bytes, simplified: bool) -> Tree:
+    """The tree of a graph in bytes. Raises UnreadableError."""
+    graph = read_graph(data)
+    return foldable_tree(simplify(graph, ordering=False) if simplified else graph)
+
+
+def trees_of(request: Request) -> OpenTrees:
+    """What this server keeps of the graphs people look at; made on first use."""
+    state = request.app.state
+    if not hasattr(state, "open_trees"):
+        state.open_trees = OpenTrees()
+    trees = state.open_trees
+    assert isinstance(trees, OpenTrees)
+    return trees
+
+
+def run_of(snapshot: Snapshot, run: str) -> Run:
+    if run not in snapshot.runs:
+        raise unknown_run(run)
+    return snapshot.runs[run]
+
+
+def tree_of(
+    request: Request,
+    service: Annotated[Service, Depends(service_of)],
+    run: str,
+    tag: Annotated[str, Query(description="file that holds the graph; not needed for a data pipeline")] = "",
+    view: View = "recorded",
+) -> Tree:
+    """The tree that a request's parameters ask for."""
+    found = run_of(service.store.snapshot(), run)
+    return trees_of(request).tree(found, tag, view, service.executor)
+
+
+def place_of(tree: Tree, text: str) -> int:
+    """The place that a path, or a number from an earlier answer, names."""
+    if text in tree.places:
+        return tree.places[text]
+    if text.isdecimal() and int(text) < len(tree.paths):
+        return int(text)
+    raise ApiError(404, "unknown_node", f"There is no node {text!r} in this graph.", node=text)
+
+
+def places_of(tree: Tree, text: str | None) -> list[int]:
+    """The places in a list of numbers; what is no place is left out, as in a link to an older graph."""
+    numbers = [int(one) for one in (text or "").split(",") if one.isdecimal()]
+    return [number for number in numbers if number < len(tree.paths)]

@@ -1,0 +1,74 @@
+"""The graphs of a run, and the picture of one with some of its scopes open."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.graph.figure import figure_json
+from mindinsight.server.graph.layout import draw, first_open
+from mindinsight.server.graph.model import CONSTANT, OPERATOR, PARAMETER
+from mindinsight.server.graph.picture import picture_json
+from mindinsight.server.graph.search import types_of
+from mindinsight.server.graph.tree import Tree
+from mindinsight.server.plugins.graph.opened import places_of, run_of, tree_of
+from mindinsight.server.service import Service, service_of
+
+router = APIRouter()
+
+Opened = Annotated[
+    str | None,
+    Query(alias="open", description="places of the open scopes, with commas; absent: as many as look well"),
+]
+
+
+@router.get("/graphs")
+def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[str, Any]:
+    """The graphs of a run, and whether its data pipeline was recorded."""
+    found = run_of(service.store.snapshot(), run)
+    tags = sorted(found.references.get("graph", {}), key=lambda tag: (tag != "ms_output_optimize.pb", tag))
+    pipeline = bool(found.lineage and found.lineage.dataset_graph)
+    return {"run": run, "tags": tags, "dataset": pipeline}
+
+
+@router.get("/picture")
+def picture(tree: Annotated[Tree, Depends(tree_of)], opened: Opened = None) -> dict[str, Any]:
+    """Boxes and lines of the graph with these scopes open, and what the whole graph holds."""
+    places = (
+        first_open(tree)
+        if opened is None
+        else [place for place in places_of(tree, opened) if tree.nodes[place] < 0]
+    )
+    counts = {
+        name: int((tree.graph.kinds == kind).sum())
+        for name, kind in (("operators", OPERATOR), ("parameters", PARAMETER), ("constants", CONSTANT))
+    }
+    losses = tree.graph.losses
+    return {
+        **counts,
+        "name": tree.graph.name,
+        "nameless": losses.nameless,
+        "dangling": losses.dangling,
+        "unreadable": losses.unreadable,
+        "open": places,
+        **picture_json(tree, draw(tree, places)),
+    }
+
+
+@router.get("/types")
+def types(tree: Annotated[Tree, Depends(tree_of)]) -> dict[str, Any]:
+    """How many operators of each type there are, most frequent first."""
+    return {"types": types_of(tree)}
+
+
+@router.get("/figure")
+def figure(
+    tree: Annotated[Tree, Depends(tree_of)],
+    opened: Opened = None,
+    theme: Literal["light", "dark"] = "light",
+) -> dict[str, Any]:
+    """The picture as a Plotly figure."""
+    return figure_json(
+        tree, draw(tree, first_open(tree) if opened is None else places_of(tree, opened)), theme
+    )

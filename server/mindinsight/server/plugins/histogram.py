@@ -1,0 +1,144 @@
+"""Histograms: over the steps of a run, and of several runs at one step."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import numpy as np
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from mindinsight.server.answers import answer
+from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns, on_edges, percentiles
+from mindinsight.server.errors import unknown_run, unknown_tag
+from mindinsight.server.formats.payloads import Histograms, histograms
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.service import Service, service_of
+from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.series import ReferenceSeries
+from mindinsight.server.types import Ints
+
+router = APIRouter()
+
+Uses = Annotated[Service, Depends(service_of)]
+Accept = Annotated[str, Header()]
+
+_MOST_ROWS: Final = 20_000  # histograms read for one answer
+
+
+@router.get("/series")
+def over_steps(
+    service: Uses,
+    run: str,
+    tag: str,
+    columns: Annotated[
+        int, Query(ge=1, le=2000, description="steps are added up into at most so many columns")
+    ] = 300,
+    bins: Annotated[int, Query(ge=2, le=400)] = 80,
+    each: Annotated[
+        bool, Query(description="single steps, evenly chosen, instead of sums of neighbours")
+    ] = False,
+    low: Annotated[
+        float | None, Query(description="lower end of the values; all of them when left out")
+    ] = None,
+    high: float | None = None,
+    accept: Accept = "",
+) -> Response:
+    """One tag of one run over its steps: counts on common edges, percentiles, and what is not finite.
+
+    ``counts`` holds columns x bins numbers, column by column; ``percentile`` columns x nine.
+    """
+    series = _series(service.store.snapshot(), run, tag)
+    rows = _even(series.count, min(columns, _MOST_ROWS)) if each else np.arange(series.count)[-_MOST_ROWS:]
+    found = histograms([series.read(row) for row in rows.tolist()])
+    bucketed = Bucketed(found.bounds, found.left, found.width, found.counts)
+    starts = _even(len(rows), columns)
+    least, most = bucketed.range()
+    edges = np.linspace(least if low is None else low, most if high is None else high, bins + 1)
+    return answer(
+        {
+            "run": run,
+            "tag": tag,
+            "count": series.count,
+            "shown": len(starts),
+            "shares": PERCENTILES,
+            "step": series.steps[rows][starts],
+            "wall": series.walls[rows][starts],
+            "starts": series.starts,
+            "edges": edges,
+            "counts": in_columns(on_edges(bucketed, edges), starts).astype(np.float32).ravel(),
+            "percentile": percentiles(bucketed)[starts].ravel(),
+            **_non_finite(found, starts),
+        },
+        accept,
+    )
+
+
+@router.get("/at")
+def at_step(
+    service: Uses,
+    run: Annotated[list[str], Query(max_length=100)],
+    tag: str,
+    step: int,
+    accept: Accept = "",
+) -> Response:
+    """The recorded buckets of several runs at the step nearest to the one asked for."""
+    snapshot = service.store.snapshot()
+    rows = [_one(snapshot.runs[one], tag, step) for one in run if one in snapshot.runs]
+    return answer({"tag": tag, "step": step, "runs": [row for row in rows if row is not None]}, accept)
+
+
+def _one(run: Run, tag: str, step: int) -> dict[str, Any] | None:
+    series = run.references.get("histogram", {}).get(tag)
+    if series is None:
+        return None
+    row = series.count - 1 - int(np.argmin(np.abs(series.steps[::-1] - step)))
+    found = histograms([series.read(row)])
+    return {
+        "run": run.id,
+        "step": int(series.steps[row]),
+        "wall": float(series.walls[row]),
+        "left": found.left,
+        "width": found.width,
+        "counts": found.counts,
+        "count": int(found.count[0]),
+        "nan": int(found.nan[0]),
+        "positive_infinity": int(found.positive_infinity[0]),
+        "negative_infinity": int(found.negative_infinity[0]),
+        "min": _number(found.low[0]),
+        "max": _number(found.high[0]),
+        "sum": _number(found.total[0]),
+    }
+
+
+def _number(value: np.floating) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _non_finite(found: Histograms, starts: Ints) -> dict[str, Any]:
+    """NaN and infinities of each column, and their sums."""
+    columns = {
+        "nan": found.nan,
+        "positive_infinity": found.positive_infinity,
+        "negative_infinity": found.negative_infinity,
+    }
+    sums = {
+        name: np.add.reduceat(column, starts) if len(starts) else column for name, column in columns.items()
+    }
+    return {**sums, "non_finite": {name: int(column.sum()) for name, column in columns.items()}}
+
+
+def _even(count: int, most: int) -> Ints:
+    """At most ``most`` of ``count`` rows, evenly spread, the first among them."""
+    return np.unique(np.arange(min(count, most), dtype=np.int64) * count // max(min(count, most), 1))
+
+
+def _series(snapshot: Snapshot, run: str, tag: str) -> ReferenceSeries:
+    if run not in snapshot.runs:
+        raise unknown_run(run)
+    series = snapshot.runs[run].references.get("histogram", {}).get(tag)
+    if series is None:
+        raise unknown_tag(tag)
+    return series
+
+
+PLUGIN = Plugin(name="histogram", order=20, router=router)

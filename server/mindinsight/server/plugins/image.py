@@ -1,0 +1,67 @@
+"""Images: every recorded step, as recorded."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from mindinsight.server.answers import answer
+from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
+from mindinsight.server.formats.payloads import image, image_header
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.service import Service, service_of
+from mindinsight.server.store.run import Snapshot
+from mindinsight.server.store.series import ReferenceSeries
+
+router = APIRouter()
+
+Uses = Annotated[Service, Depends(service_of)]
+
+# Only what is a picture by its own first bytes goes out as one; anything else is a download.
+_SIGNATURES: Final = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"BM": "image/bmp",
+}
+
+
+@router.get("/steps")
+def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = "") -> Response:
+    """Steps and times of all images of a tag, in the order written, and the size of the newest."""
+    series = _series(service.store.snapshot(), run, tag)
+    header = image_header(series.read(series.count - 1))
+    content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
+    return answer({**content, "width": header.width, "height": header.height}, accept)
+
+
+@router.get("/picture", response_class=Response)
+def picture(
+    service: Uses,
+    run: str,
+    tag: str,
+    row: Annotated[int, Query(ge=0, description="place among the steps")],
+) -> Response:
+    """The recorded bytes of one image."""
+    series = _series(service.store.snapshot(), run, tag)
+    if row >= series.count:
+        raise ApiError(404, "unknown_step", f"This tag has {series.count} images.", count=series.count)
+    encoded = image(series.read(row)).encoded
+    kind = next((kind for start, kind in _SIGNATURES.items() if encoded.startswith(start)), None)
+    headers = {"Cache-Control": "private, max-age=3600"}
+    if kind is None:
+        headers["Content-Disposition"] = "attachment"
+    return Response(encoded, media_type=kind or "application/octet-stream", headers=headers)
+
+
+def _series(snapshot: Snapshot, run: str, tag: str) -> ReferenceSeries:
+    if run not in snapshot.runs:
+        raise unknown_run(run)
+    series = snapshot.runs[run].references.get("image", {}).get(tag)
+    if series is None:
+        raise unknown_tag(tag)
+    return series
+
+
+PLUGIN = Plugin(name="image", order=30, router=router)

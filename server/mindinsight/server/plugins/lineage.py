@@ -1,0 +1,139 @@
+"""Lineage: what runs were trained with and what came out, in one table; what matters; what they were fed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.curves.importance import importance
+from mindinsight.server.errors import ApiError, unknown_run
+from mindinsight.server.formats.lineage import Lineage
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.service import Service, service_of
+
+router = APIRouter()
+
+Uses = Annotated[Service, Depends(service_of)]
+Runs = Annotated[list[str] | None, Query(description="run ids; all runs when left out", max_length=1000)]
+
+_TRAIN: Final = (
+    "network",
+    "optimizer",
+    "loss_function",
+    "learning_rate",
+    "epoch",
+    "batch_size",
+    "device_num",
+    "parallel_mode",
+    "train_dataset_path",
+    "train_dataset_size",
+    "model_size",
+)
+
+
+@router.get("/table")
+def table(
+    service: Uses,
+    run: Runs = None,
+    objective: Annotated[
+        str | None, Query(description="key of the column that importance is asked for")
+    ] = None,
+) -> dict[str, Any]:
+    """One row for each run with lineage. Columns are ``train:``, ``user:``, ``metric:`` or ``data:`` keys.
+
+    ``importance`` says of every other column how strongly it goes with the objective, from 0 to 1.
+    """
+    runs = service.store.snapshot().runs
+    chosen = runs.values() if run is None else [runs[one] for one in run if one in runs]
+    rows = {one.id: row_of(one.lineage) for one in chosen if one.lineage is not None}
+    keys = sorted({key for row in rows.values() for key in row}, key=_in_order)
+    if objective is not None and objective not in keys:
+        raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
+    columns = [{"key": key, "numeric": _is_numeric([row.get(key) for row in rows.values()])} for key in keys]
+    return {
+        "columns": columns,
+        "rows": [{"run": one, "values": _sendable(row)} for one, row in rows.items()],
+        "objective": objective,
+        "importance": _importance(list(rows.values()), keys, objective) if objective else [],
+    }
+
+
+@router.get("/dataset")
+def dataset(service: Uses, run: str) -> dict[str, Any]:
+    """The pipeline of data of a run: operations with their parameters, from the source on; or nothing."""
+    found = service.store.snapshot().runs.get(run)
+    if found is None:
+        raise unknown_run(run)
+    graph = found.lineage.dataset_graph if found.lineage is not None else None
+    return {"run": run, "stages": stages(graph) if graph else []}
+
+
+def row_of(lineage: Lineage) -> dict[str, Any]:
+    """Everything one run's lineage says, by column key."""
+    row: dict[str, Any] = {}
+    if lineage.train is not None:
+        row |= {f"train:{name}": getattr(lineage.train, name) for name in _TRAIN}
+        row["metric:loss"] = lineage.train.loss
+    if lineage.evaluation is not None:
+        row |= {f"metric:{name}": value for name, value in lineage.evaluation.metric.items()}
+        row["data:valid_dataset_size"] = lineage.evaluation.valid_dataset_size
+    row |= {f"user:{name}": value for name, value in lineage.user_defined.items()}
+    if lineage.dataset_graph:
+        row["data:pipeline"] = " → ".join(stage["name"] for stage in stages(lineage.dataset_graph))
+    return {key: _single(value) for key, value in row.items() if value is not None}
+
+
+def stages(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The operations of a dataset graph from the source to the output; branches one after the other."""
+    before = [stage for child in graph.get("children", ()) for stage in stages(child)]
+    own = {name: value for name, value in graph.items() if name not in ("children", "op_type")}
+    return [
+        *before,
+        {"name": str(graph.get("op_type", "?")), "inputs": len(graph.get("children", ())), "parameters": own},
+    ]
+
+
+def _single(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str)) else str(value)
+
+
+def _in_order(key: str) -> tuple[int, int, str]:
+    group, _, name = key.partition(":")
+    place = _TRAIN.index(name) if group == "train" else 0
+    return ("user", "train", "data", "metric").index(group), place, name
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    there = [value for value in values if value is not None]
+    return bool(there) and all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in there
+    )
+
+
+def _sendable(row: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON has no NaN: what is not finite goes as text."""
+    return {
+        key: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in row.items()
+    }
+
+
+def _importance(
+    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], objective: str
+) -> list[dict[str, Any]]:
+    target = np.array([_number(row.get(objective)) for row in rows], np.float64)
+    others = [key for key in keys if not key.startswith("metric:")]
+    scored = [(key, importance([row.get(key) for row in rows], target)) for key in others]
+    known = [{"key": key, "importance": score} for key, score in scored if score is not None]
+    return sorted(known, key=lambda one: -float(one["importance"]))
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+
+
+PLUGIN = Plugin(name="lineage", order=60, router=router, needs=("lineage",))

@@ -1,0 +1,14 @@
+"""Scalars: curves for a width, ranges of a curve, curves against each other, many curves as a band."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.scalar import bands, compare, curves, download
+
+router = APIRouter()
+for part in (curves, compare, bands, download):
+    router.include_router(part.router)
+
+PLUGIN = Plugin(name="scalar", order=10, router=router, needs=("scalar",))

@@ -1,0 +1,90 @@
+"""Many curves as one: the ranks of a job, or the runs of a group."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Depends, Header, Query, Response
+from starlette.concurrency import run_in_threadpool
+
+from mindinsight.server.answers import answer
+from mindinsight.server.curves.bands import Cells, band, cells, stray
+from mindinsight.server.plugins.scalar.lines import Line, line_of
+from mindinsight.server.service import Service, service_of
+from mindinsight.server.store.run import Run, Snapshot
+
+router = APIRouter()
+
+Accept = Annotated[str, Header()]
+
+
+@router.get("/band")
+async def band_of(
+    service: Annotated[Service, Depends(service_of)],
+    tag: str,
+    run: Annotated[list[str] | None, Query(description="runs of the group", max_length=1000)] = None,
+    job: Annotated[str | None, Query(description="or: all ranks of this job")] = None,
+    px: Annotated[int, Query(ge=1, le=4000)] = 600,
+    accept: Accept = "",
+) -> Response:
+    """Mean with deviation and range over many runs, per column of steps."""
+    found = _lines(service.store.snapshot(), tag, run, job)
+    grid = await run_in_threadpool(_cells, found, px)
+    whole = band(grid)
+    columns = {
+        "step": whole.steps,
+        "mean": whole.mean,
+        "deviation": whole.deviation,
+        "low": whole.low,
+        "high": whole.high,
+        "curves": whole.curves,
+    }
+    return answer({"tag": tag, "runs": [one.id for one, _ in found], **columns}, accept)
+
+
+@router.get("/ranks")
+async def ranks(
+    service: Annotated[Service, Depends(service_of)],
+    tag: str,
+    job: str,
+    px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
+    accept: Accept = "",
+) -> Response:
+    """The rank x step picture: ``mean`` holds ranks x columns numbers, row by row, NaN where a rank has none.
+
+    ``stray`` says how far each rank is from the median rank, in usual distances; null means that it alone
+    is not finite.
+    """
+    found = _lines(service.store.snapshot(), tag, None, job)
+    grid = await run_in_threadpool(_cells, found, px)
+    far = stray(grid)
+    return answer(
+        {
+            "tag": tag,
+            "job": job,
+            "runs": [one.id for one, _ in found],
+            "ranks": [one.rank for one, _ in found],
+            "stray": [float(one) if np.isfinite(one) else None for one in far],
+            "step": grid.steps,
+            "mean": grid.mean.astype(np.float32).ravel(),
+            "non_finite": grid.bad.sum(axis=1),
+        },
+        accept,
+    )
+
+
+def _lines(snapshot: Snapshot, tag: str, runs: list[str] | None, job: str | None) -> list[tuple[Run, Line]]:
+    chosen = [snapshot.runs[one] for one in runs or () if one in snapshot.runs]
+    chosen += [one for one in snapshot.runs.values() if job is not None and one.job == job]
+    unique = {one.id: one for one in chosen}.values()
+    ordered = sorted(unique, key=_rank_order) if job is not None else list(unique)
+    return [(one, line) for one in ordered if (line := line_of(one, tag)) is not None]
+
+
+def _rank_order(run: Run) -> tuple[Any, ...]:
+    return (run.rank is None, run.rank or 0, run.id)
+
+
+def _cells(found: list[tuple[Run, Line]], columns: int) -> Cells:
+    return cells([(line.steps, line.values) for _, line in found], columns)

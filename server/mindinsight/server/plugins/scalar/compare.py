@@ -1,0 +1,55 @@
+"""Runs against a baseline: difference curves and the first step where they part."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from mindinsight.server.answers import answer
+from mindinsight.server.curves.compare import difference
+from mindinsight.server.curves.sampling import sample_rows
+from mindinsight.server.errors import unknown_tag
+from mindinsight.server.plugins.scalar.lines import Line, line_of, run_of
+from mindinsight.server.service import Service, service_of
+
+router = APIRouter()
+
+
+@router.get("/compare")
+async def compare(
+    service: Annotated[Service, Depends(service_of)],
+    tag: str,
+    run: Annotated[list[str], Query(description="run ids", max_length=1000)],
+    baseline: Annotated[str, Query(description="run id that the others are measured against")],
+    tolerance: Annotated[float, Query(ge=0, description="share of the baseline's value")] = 1e-3,
+    px: Annotated[int, Query(ge=0, le=4000)] = 600,
+    accept: Annotated[str, Header()] = "",
+) -> Response:
+    """Difference and relative difference of each run to the baseline, at the steps both have.
+
+    ``parted`` is the first step whose relative difference is above the tolerance, null when there is none.
+    """
+    snapshot = service.store.snapshot()
+    base = line_of(run_of(snapshot, baseline), tag)
+    if base is None:
+        raise unknown_tag(tag)
+    others = [(one, line_of(run_of(snapshot, one), tag)) for one in run if one != baseline]
+    rows = [_row(one, line, base, tolerance, px) for one, line in others if line is not None]
+    return answer({"tag": tag, "baseline": baseline, "tolerance": tolerance, "series": rows}, accept)
+
+
+def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dict[str, Any]:
+    found = difference(line.steps, line.values, base.steps, base.values, tolerance)
+    picked = sample_rows(found.steps.astype(np.float64), found.relative, pixels) if pixels else slice(None)
+    finite = np.abs(found.relative[np.isfinite(found.relative)])
+    return {
+        "run": run,
+        "shared": len(found.steps),
+        "parted": None if found.parted is None else int(found.steps[found.parted]),
+        "largest": float(finite.max()) if len(finite) else None,
+        "step": found.steps[picked],
+        "difference": found.difference[picked],
+        "relative": found.relative[picked],
+    }

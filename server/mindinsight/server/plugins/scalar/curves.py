@@ -1,0 +1,84 @@
+"""Curves for a chart of some width, and facts about a selected range."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from mindinsight.server.answers import answer
+from mindinsight.server.curves.statistics import range_statistics
+from mindinsight.server.plugins.scalar.lines import View, drawn_series, line_of, newest_rows, run_of
+from mindinsight.server.service import Service, service_of
+
+router = APIRouter()
+
+Runs = Annotated[list[str], Query(description="run ids, in the order of the answer", max_length=1000)]
+Tag = Annotated[str, Query(description="the tag as recorded")]
+
+
+@router.get("/series")
+async def series(
+    service: Annotated[Service, Depends(service_of)],
+    tag: Tag,
+    run: Runs,
+    px: Annotated[int, Query(ge=0, le=4000, description="width of the chart; 0 for every point")] = 600,
+    x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
+    low: Annotated[float | None, Query(description="lower end of x")] = None,
+    high: Annotated[float | None, Query(description="upper end of x")] = None,
+    log_x: bool = False,
+    smooth: Annotated[float, Query(ge=0, lt=1, description="weight of the smoothing")] = 0.0,
+    least: Annotated[int, Query(ge=0, description="points below which a line is not smoothed")] = 0,
+    older: Annotated[bool, Query(description="segments from before a restart, too")] = False,
+    accept: Annotated[str, Header()] = "",
+) -> Response:
+    """Every run's curve of one tag: per pixel its extremes, the two ends, and all that is not finite.
+
+    ``count`` is the number of points recorded, ``points`` of the newest segment; the columns hold those to
+    draw. A run that has no such tag is left out.
+    """
+    snapshot = service.store.snapshot()
+    view = View(px, x, low, high, log_x, smooth, least)
+    runs = [snapshot.runs[one] for one in run if one in snapshot.runs]
+    service.loader.want(one.id for one in runs)
+    found = [drawn_series(one, tag, view, older) for one in runs if tag in one.scalars]
+    return answer({"tag": tag, "x": x, "series": found}, accept)
+
+
+@router.get("/tail")
+async def tail(
+    service: Annotated[Service, Depends(service_of)],
+    tag: Tag,
+    run: Annotated[str, Query(description="run id")],
+    since: Annotated[int, Query(ge=0, description="``count`` of the last answer")],
+    generation: Annotated[int, Query(description="``generation`` of the last answer")],
+    smooth: Annotated[float, Query(ge=0, lt=1)] = 0.0,
+    least: Annotated[int, Query(ge=0)] = 0,
+    accept: Annotated[str, Header()] = "",
+) -> Response:
+    """The points that came after ``since``; ``whole`` says that a page has to fetch the series anew.
+
+    That is so when rows that it has were replaced, when a new segment began, or when very many came.
+    """
+    one = run_of(service.store.snapshot(), run)
+    return answer(newest_rows(one, tag, since, generation, View(0, weight=smooth, least=least)), accept)
+
+
+@router.get("/statistics")
+async def statistics(
+    service: Annotated[Service, Depends(service_of)],
+    tag: Tag,
+    run: Runs,
+    low: float | None = None,
+    high: float | None = None,
+) -> dict[str, Any]:
+    """Count, ends, extremes, mean, deviation and slope of each run's newest segment between two steps."""
+    snapshot = service.store.snapshot()
+    rows = []
+    for one in run:
+        line = line_of(run_of(snapshot, one), tag)
+        if line is not None:
+            first, last = line.steps[0] if low is None else low, line.steps[-1] if high is None else high
+            part = line.rows((line.steps >= first) & (line.steps <= last))
+            rows.append({"run": one, **range_statistics(part.steps, part.values)})
+    return {"tag": tag, "rows": rows}

@@ -1,0 +1,211 @@
+"""Who may ask, and what a browser may do with the answers.
+
+Three doors, in this order. The *Host* of a request must be an address, this machine's name or one the
+user allowed, so that a foreign name pointed at 127.0.0.1 (DNS rebinding) gets nothing. A request that
+changes something and comes from a page must come from one of ours (*Origin*). Where there is a token,
+it must be shown: in the link, in a cookie set by that link, or as ``Authorization: Bearer``.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+from typing import TypeAlias
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mindinsight.server.errors import ApiError
+from mindinsight.server.settings import Settings
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+OPEN_PATHS = frozenset({"/health"})  # answered to anybody: says no more than that the server is up
+Refusal: TypeAlias = "tuple[int, str, str]"
+NOT_HERE: Refusal = (404, "not_found", "There is nothing here.")
+UNKNOWN_HOST: Refusal = (421, "unknown_host", "This host name is not allowed; start with --allow-host NAME.")
+FOREIGN_ORIGIN: Refusal = (403, "foreign_origin", "A page of another site may not change anything here.")
+TOKEN_REQUIRED: Refusal = (
+    401,
+    "token_required",
+    "A token is needed; it was printed when the server started.",
+)
+_FORWARDED_PREFIX = re.compile(r"(/[A-Za-z0-9_\-.~]+)*")
+
+
+class Security:
+    """ASGI middleware: checks requests, adds headers, and knows under which prefix we are reached."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, ask_for_token: str) -> None:
+        """``ask_for_token`` is the page for a browser that comes without one."""
+        self.app = app
+        self._ask = ask_for_token
+        self._prefix = settings.url_path_prefix
+        self._token = settings.token or ""
+        self._names = host_names(settings.allowed_hosts)
+        self._cookie = f"mindinsight_{settings.port}"
+        self._headers = answer_headers(settings.frame_ancestors)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        scope = below_prefix(scope, forwarded_prefix(headers.get("x-forwarded-prefix", "")), self._prefix)
+        refusal = self._refuse(scope, headers)
+        await (refusal or self.app)(scope, receive, self._with_headers(send))
+
+    def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
+        """The answer to a request that may not pass, or None."""
+        root = scope["root_path"]
+        path = scope["path"][len(root) :]
+        if root and not scope["path"].startswith(root + "/"):
+            return self._outside(scope)
+        if not self._knows_host(headers.get("host", "")):
+            return _refusal(UNKNOWN_HOST)
+        if scope["method"] not in SAFE_METHODS and not same_origin(headers):
+            return _refusal(FOREIGN_ORIGIN)
+        if self._token and path not in OPEN_PATHS:
+            return self._check_token(scope, headers)
+        return None
+
+    def _outside(self, scope: Scope) -> Response:
+        if scope["path"] == scope["root_path"]:
+            return RedirectResponse(scope["root_path"] + "/", 308)
+        return _refusal(NOT_HERE)
+
+    def _knows_host(self, host: str) -> bool:
+        """With a token a foreign name gains nothing: it never has the cookie."""
+        name = host_name(host)
+        return bool(self._token) or is_address(name) or name.lower() in self._names
+
+    def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        shown = dict(query).get("token")
+        if shown is not None and self._right(shown):
+            return self._remember(scope, [pair for pair in query if pair[0] != "token"])
+        if self._right(cookie(headers, self._cookie)) or self._right(bearer(headers)):
+            return None
+        if "text/html" in headers.get("accept", ""):
+            return HTMLResponse(self._ask, 401)
+        return _refusal(TOKEN_REQUIRED)
+
+    def _right(self, shown: str) -> bool:
+        return hmac.compare_digest(shown.encode(), self._token.encode())
+
+    def _remember(self, scope: Scope, query: list[tuple[str, str]]) -> Response | None:
+        """Take the token out of the address bar and keep it in a cookie."""
+        if scope["method"] not in SAFE_METHODS:
+            return None
+        last = scope["path"].rsplit("/", 1)[1]
+        target = (last or "./") + ("?" + urlencode(query) if query else "")
+        answer = RedirectResponse(target, 303)
+        answer.set_cookie(
+            self._cookie,
+            self._token,
+            max_age=30 * 86400,
+            path=scope["root_path"] or "/",
+            httponly=True,
+            samesite="lax",
+        )
+        return answer
+
+    def _with_headers(self, send: Send) -> Send:
+        async def wrapped(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        return wrapped
+
+
+def answer_headers(frame_ancestors: Iterable[str] = ()) -> dict[str, str]:
+    """What every answer carries unless it says otherwise itself.
+
+    ``style-src 'unsafe-inline'`` is Plotly's need: it sets style attributes.
+    """
+    ancestors = " ".join(["'self'", *frame_ancestors])
+    policy = (
+        "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors "
+        + ancestors
+    )
+    headers = {
+        "Content-Security-Policy": policy,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+    return headers if frame_ancestors else {**headers, "X-Frame-Options": "SAMEORIGIN"}
+
+
+def host_names(allowed: Iterable[str]) -> frozenset[str]:
+    own = socket.gethostname()
+    return frozenset(name.lower() for name in ("localhost", own, own.split(".", maxsplit=1)[0], *allowed))
+
+
+def host_name(host: str) -> str:
+    """``[::1]:8080`` -> ``::1``, ``name:8080`` -> ``name``."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]
+
+
+def is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def same_origin(headers: Headers) -> bool:
+    """Whether a request comes from one of our pages or from no page at all (a script)."""
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        return False
+    origin = headers.get("origin")
+    if origin is None:
+        return True
+    site = urlsplit(origin).netloc  # empty for "null": a sandboxed frame or a file
+    return site != "" and site in (headers.get("host"), headers.get("x-forwarded-host"))
+
+
+def forwarded_prefix(value: str) -> str:
+    """The path a proxy took away; nothing when it is not a plain path (``//host`` is another site)."""
+    path = value.rstrip("/")
+    return path if _FORWARDED_PREFIX.fullmatch(path) else ""
+
+
+def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
+    """The scope with ``root_path`` set to everything before our own paths; ``taken`` is put back in front."""
+    path = scope["path"]
+    if taken and not path.startswith(taken + "/"):
+        path = taken + path
+    return {**scope, "path": path, "root_path": taken + prefix}
+
+
+def cookie(headers: Headers, name: str) -> str:
+    try:
+        morsel = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return ""
+    return morsel.value if morsel else ""
+
+
+def bearer(headers: Headers) -> str:
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    return value if scheme.lower() == "bearer" else ""
+
+
+def _refusal(error: Refusal) -> Response:
+    status, code, message = error
+    return JSONResponse(ApiError(status, code, message).body(), status)

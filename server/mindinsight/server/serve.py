@@ -1,0 +1,82 @@
+"""A server in this process, until it is told to end. Run as a module it reads its settings from stdin."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from mindinsight.server import daemon, logs
+from mindinsight.server.app import create_app
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.listening import listen
+from mindinsight.server.live import Hub
+from mindinsight.server.settings import Settings
+
+
+class Server(uvicorn.Server):
+    """Says when it answers, and ends the event streams when asked to stop: they would keep it waiting."""
+
+    def __init__(self, config: uvicorn.Config, hub: Hub, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._hub = hub
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._hub.close()
+        super().handle_exit(sig, frame)
+
+
+def run(settings: Settings, ready: Callable[[], None]) -> int:
+    """Serve until SIGINT or SIGTERM; ``ready`` is called when requests are answered. The exit code."""
+    log = logs.configure(settings)
+    sock = listen(settings)
+    signal.signal(signal.SIGTERM, _quit)
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # addresses may hold a token
+        server_header=False,
+        proxy_headers=False,  # nothing depends on who asks; the prefix is read in security
+        timeout_graceful_shutdown=2,
+    )
+
+    def answering() -> None:
+        daemon.remember(settings, log)
+        ready()
+
+    server = Server(config, app.state.hub, answering)
+    try:
+        server.run(sockets=[sock])
+    except (KeyboardInterrupt, SystemExit):
+        pass  # the signal that ended it, raised once more by uvicorn when all is closed
+    finally:
+        daemon.forget(settings.port)
+        sock.close()
+    return 0 if server.started else 1
+
+
+def _quit(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def main() -> int:
+    try:
+        return run(Settings.from_json(sys.stdin.read()), ready=logs.leave_screen)
+    except BadSettings as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

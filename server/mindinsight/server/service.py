@@ -1,0 +1,32 @@
+"""What a request may use: one value, made by ``app`` and reached through ``Depends(service_of)``."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fastapi import Request
+
+from mindinsight.server.settings import Settings
+from mindinsight.server.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mindinsight.server.store.loader import Loader
+    from mindinsight.server.store.store import Store
+
+
+@dataclass(frozen=True)
+class Service:
+    settings: Settings
+    store: Store
+    loader: Loader
+    workspace: Workspace
+    executor: Executor
+    started: float  # Unix seconds
+
+
+def service_of(request: Request) -> Service:
+    service = request.app.state.service
+    assert isinstance(service, Service)
+    return service

@@ -1,0 +1,85 @@
+"""Columns that grow at their end while readers hold views of them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.types import Doubles, Ints
+
+_SMALLEST: Final = 16  # rows
+_LARGE: Final = 65_536  # rows
+
+
+class GrowingColumn:
+    """One column of which only rows beyond the ones already seen are ever written.
+
+    Room doubles while it is small and later grows by a quarter: a row is copied a few times at most, and
+    a large column never has much more room than rows.
+    """
+
+    __slots__ = ("_data", "_view", "count")
+
+    def __init__(self, rows: npt.NDArray[Any]) -> None:
+        """Take ``rows`` as they are; nobody else may write to them."""
+        self._data = rows
+        self._view: npt.NDArray[Any] | None = None
+        self.count = len(rows)
+
+    def append(self, rows: npt.NDArray[Any]) -> None:
+        """Add rows; the column becomes float64 when float64 rows come to a float32 one."""
+        end = self.count + len(rows)
+        dtype = np.promote_types(self._data.dtype, rows.dtype)
+        if end > len(self._data) or dtype != self._data.dtype or not self._data.flags.writeable:
+            spare = self.count if self.count < _LARGE else self.count // 4
+            grown = np.empty(max(end, self.count + spare, _SMALLEST), dtype)
+            grown[: self.count] = self._data[: self.count]
+            self._data = grown
+        self._data[self.count : end] = rows
+        self._view = None
+        self.count = end
+
+    def view(self) -> npt.NDArray[Any]:
+        """The rows so far; read-only, the same for ever, and the same object until rows are added."""
+        if self._view is None:
+            self._view = self._data[: self.count]
+            self._view.flags.writeable = False
+        return self._view
+
+    def copy(self) -> GrowingColumn:
+        """A column of its own with the same rows."""
+        return GrowingColumn(self._data[: self.count].copy())
+
+
+class Axis:
+    """Step and wall time of rows that came together, and where the step went back."""
+
+    __slots__ = ("starts", "steps", "walls")
+
+    def __init__(self, steps: Ints, walls: Doubles, starts: Ints | None = None) -> None:
+        self.steps = GrowingColumn(steps)
+        self.walls = GrowingColumn(walls)
+        self.starts = GrowingColumn(_starts(steps, None) if starts is None else starts)
+
+    def append(self, steps: Ints, walls: Doubles) -> None:
+        """Add rows; there is at least one."""
+        starts = _starts(steps, int(self.steps.view()[-1]))
+        if len(starts):
+            self.starts.append(starts + self.steps.count)
+        self.steps.append(steps)
+        self.walls.append(walls)
+
+    def copy(self) -> Axis:
+        copied = Axis.__new__(Axis)
+        copied.steps, copied.walls, copied.starts = self.steps.copy(), self.walls.copy(), self.starts.copy()
+        return copied
+
+
+def _starts(steps: Ints, before: int | None) -> Ints:
+    """Rows at which a segment starts, given the step of the row before the first, None when there is none."""
+    back = np.flatnonzero(steps[1:] < steps[:-1]) + 1
+    if before is None or steps[0] < before:
+        return np.concatenate([np.zeros(1, np.int64), back])
+    return back

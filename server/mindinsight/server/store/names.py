@@ -1,0 +1,65 @@
+"""What the name of a file or folder tells, before anything is opened.
+
+Rules: a summary file has ``summary.<digits>`` anywhere in its name, and what it ends in says the rest.
+Prefix, host name and suffix are free. MindSpore 1.x wrote no device id.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, TypeAlias
+
+Role: TypeAlias = Literal["summary", "lineage", "explain", "graph"]
+Order: TypeAlias = tuple[float, tuple[tuple[int, str], ...], str]
+
+_SUMMARY: Final = re.compile(r"summary\.(\d+)(?:\.(\d+)\.)?")
+_MEMORY: Final = re.compile(r"memory_usage_\d+\.pb")
+_BULKY: Final = re.compile(r"\..*|ckpt_dir|export_\d+|profiler.*|__pycache__|node_modules")
+_NUMBERS: Final = re.compile(r"(\d+)")
+_LARGEST_SECONDS: Final = 100_000_000_000  # above: milliseconds or finer
+
+
+def role(name: str) -> Role | None:
+    """What a file is read as, or None when it is not ours; hidden names are copies that are not finished."""
+    if name.startswith("."):
+        return None
+    if name.endswith(".pb"):
+        return None if _MEMORY.fullmatch(name) else "graph"
+    if not _SUMMARY.search(name):
+        return None
+    if name.endswith("_lineage"):
+        return "lineage"
+    return "explain" if name.endswith("_explain") else "summary"
+
+
+def created(name: str) -> float | None:
+    """Unix seconds in the name of an event file; 13 digits and more are taken as milliseconds and finer."""
+    found = _SUMMARY.search(name)
+    if found is None:
+        return None
+    digits = int(found[1][:30])
+    while digits >= _LARGEST_SECONDS:
+        digits //= 1000
+    return float(digits)
+
+
+def device(name: str) -> int | None:
+    """Device id in the name of an event file: the rank in a distributed training."""
+    found = _SUMMARY.search(name)
+    return int(found[2]) if found and found[2] and len(found[2]) < 10 else None
+
+
+def order(name: str) -> Order:
+    """Sorts files oldest first: by the number in the name, then by name with its numbers as numbers."""
+    pieces = enumerate(_NUMBERS.split(name))
+    return created(name) or 0.0, tuple((int(one), "") if n % 2 else (0, one) for n, one in pieces), name
+
+
+def bulky(name: str) -> bool:
+    """Whether a folder is full of other things: hidden, checkpoints, exports, profiles."""
+    return _BULKY.fullmatch(name) is not None
+
+
+def shown(name: str) -> str:
+    """A file system's name as text that every encoder takes."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

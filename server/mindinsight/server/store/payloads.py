@@ -1,0 +1,29 @@
+"""Reading the bytes a reference names."""
+
+from __future__ import annotations
+
+import os
+
+from mindinsight.server.errors import Gone
+from mindinsight.server.store.files import opened, read_at
+from mindinsight.server.types import Reference
+
+
+def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:
+    """The bytes a reference names; raises ``Gone`` when the file is missing, too short or another one.
+
+    ``identity`` is (device, inode) of the file in which the payload was found. Links are not followed.
+    """
+    try:
+        with opened(reference.path) as descriptor:
+            found = os.fstat(descriptor)
+            if identity is not None and (found.st_dev, found.st_ino) != identity:
+                raise Gone("the file was replaced")
+            if found.st_size < reference.offset + reference.size:
+                raise Gone("the file was cut short")
+            payload = read_at(descriptor, reference.offset, reference.size)
+    except OSError as error:
+        raise Gone(f"the file cannot be read: {error.strerror}") from error
+    if len(payload) < reference.size:
+        raise Gone("the file was cut short")
+    return payload

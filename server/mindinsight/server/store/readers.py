@@ -1,0 +1,95 @@
+"""Reading what is left to read: a little at once, much in worker processes."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
+from typing import Final, TypeAlias
+
+from mindinsight.server.store.backlog import PIECE, Backlog, Item, request_of
+from mindinsight.server.store.catalogue import Catalogue
+from mindinsight.server.store.reading import Answer, Request, read_piece, read_pieces
+
+_INLINE: Final = 2 << 20  # bytes that are sooner read here than handed to a worker
+_AHEAD: Final = 2  # batches for each worker, so that none waits for us
+
+_log = logging.getLogger(__name__)
+
+Batch: TypeAlias = list[tuple[Item, Request]]
+
+
+class Readers:
+    """Takes files from the backlog, has them read, and gives what was found to the catalogue."""
+
+    def __init__(
+        self,
+        executor: Executor | None,
+        workers: int,
+        backlog: Backlog,
+        catalogue: Catalogue,
+        bell: Callable[[], None],
+    ) -> None:
+        """``bell`` is rung, from another thread, when a batch has been read."""
+        self._executor = executor
+        self._slots = max(1, workers) * _AHEAD
+        self._backlog = backlog
+        self._catalogue = catalogue
+        self._bell = bell
+        self._running: dict[Future[list[Answer]], Batch] = {}
+        self._done: deque[Future[list[Answer]]] = deque()
+
+    @property
+    def working(self) -> bool:
+        """Whether anything is being read or waits to be."""
+        return bool(self._running or self._backlog)
+
+    def collect(self) -> None:
+        """Give what workers have read to the catalogue."""
+        while self._done:
+            future = self._done.popleft()
+            batch = self._running.pop(future)
+            try:
+                answers = future.result()
+            except BrokenExecutor:
+                self._crashed(batch)
+                continue
+            for ((stage, file), request), answer in zip(batch, answers, strict=True):
+                self._catalogue.take(stage, file, request, answer)
+
+    def dispatch(self) -> None:
+        """Begin to read what comes next."""
+        if self._executor is None or (not self._running and self._backlog.size <= _INLINE):
+            self._read_here()
+            return
+        while self._backlog and len(self._running) < self._slots:
+            batch = self._next_batch(PIECE)
+            try:
+                future = self._executor.submit(read_pieces, [request for _, request in batch])
+            except RuntimeError:  # broken, or shut down while the server ends
+                self._crashed(batch)
+                return
+            self._running[future] = batch
+            future.add_done_callback(self._finished)
+
+    def _read_here(self) -> None:
+        for (stage, file), request in self._next_batch(PIECE):
+            self._catalogue.take(stage, file, request, read_piece(request))
+        if self._backlog:
+            self._bell()
+
+    def _next_batch(self, budget: int) -> Batch:
+        batch: Batch = []
+        for stage, file in self._backlog.take(budget):
+            file.busy, file.checked = True, file.stamp
+            batch.append(((stage, file), request_of(file, budget)))
+        return batch
+
+    def _crashed(self, batch: Batch) -> None:
+        for (stage, file), _ in batch:
+            self._catalogue.crashed(stage, file)
+
+    def _finished(self, future: Future[list[Answer]]) -> None:
+        self._done.append(future)
+        self._bell()

@@ -1,0 +1,54 @@
+"""A run and the snapshot of all runs, as readers see them: immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mindinsight.server.formats.lineage import Lineage
+from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
+from mindinsight.server.types import FileState, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One directory of event files."""
+
+    id: str  # path below the base, "./a/b"; "./" is the base itself
+    name: str  # what people call it: the path below the base, or the base's own name
+    path: str  # absolute
+    job: str  # id of the directory that holds the ranks of one training; the run's own id when it has none
+    rank: int | None
+    created: float  # Unix seconds, from the newest file name
+    updated: float  # Unix seconds of the newest write
+    size: int  # bytes of all its files
+    files: tuple[FileState, ...] = ()
+    scalars: Mapping[str, ScalarSeries] = field(default_factory=dict)
+    references: Mapping[Kind, Mapping[str, ReferenceSeries]] = field(default_factory=dict)
+    lineage: Lineage | None = None
+    dumps: tuple[str, ...] = ()  # dump directories, as ids below the base: "./job/dump"
+    read: int = 0  # bytes read so far
+    total: int = 0  # bytes there are to read
+    version: int = 0  # of the snapshot in which the run last changed
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A directory that could not be looked into."""
+
+    path: str  # id below the base
+    reason: str  # a key of the locale files: directory.permission, ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that is known at one moment. A new one replaces it; none is ever changed."""
+
+    version: int
+    runs: Mapping[str, Run]  # by id, newest write first when the snapshot was made from a scan
+    left_out: int  # runs beyond the limit
+    base: str  # absolute path
+    watch: str  # "events" or "polling"
+    scanned: float  # Unix seconds of the last look at the base; 0 before the first
+    base_missing: bool = False
+    errors: tuple[Trouble, ...] = ()

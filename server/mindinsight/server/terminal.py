@@ -1,0 +1,94 @@
+"""Output for people and machines at a terminal: tables, JSON, progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], room: int | None = None) -> str:
+    """Columns as wide as their widest cell; numbers to the right. Names cannot break the lines.
+
+    With ``room``, a number of characters, the widest column gives way: names lose their beginning.
+    """
+    cells = [[cell(value) for value in row] for row in rows]
+    numeric = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(heads))]
+    widths = [max(len(head), *(len(row[i]) for row in cells), 0) for i, head in enumerate(heads)]
+    excess = sum(widths) + 2 * (len(widths) - 1) - (room or math.inf)
+    if excess > 0:
+        widest = widths.index(max(widths))
+        widths[widest] = max(20, int(widths[widest] - excess))
+    lines = []
+    for row in [list(heads), *cells]:
+        padded = zip(row, widths, numeric, strict=True)
+        lines.append("  ".join(_fit(text, w, right) for text, w, right in padded).rstrip())
+    return "\n".join(lines)
+
+
+def room() -> int | None:
+    """Characters in a line of the terminal; None where the output goes into a file or a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def cell(value: object) -> str:
+    """Six digits of a number; of text only what can be printed, the rest as escapes."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def as_json(value: Any) -> str:
+    """Strict JSON: what is not finite becomes the text nan, inf or -inf."""
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=1)
+
+
+def say(text: str) -> None:
+    """A line for the person, on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def progress(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+    """Pass items on and count them on standard error, from the second second on, if someone is looking."""
+    shown = 0.0
+    started = time.monotonic()
+    looking = sys.stderr.isatty()
+    for number, item in enumerate(items, 1):
+        yield item
+        now = time.monotonic()
+        if looking and now - started > 1 and (now - shown > 0.2 or number == total):
+            shown = now
+            end = "\n" if number == total else ""
+            print(f"\r{what}: {number} of {total}", end=end, file=sys.stderr, flush=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _fit(text: str, width: int, right: bool) -> str:
+    shown = text if len(text) <= width else "…" + text[len(text) - width + 1 :]
+    return shown.rjust(width) if right else shown.ljust(width)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text == "-"
+    return True
