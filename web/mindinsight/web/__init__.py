@@ -1,0 +1,1 @@
+"""Templates, scripts, styles and texts of the pages; holds no code."""

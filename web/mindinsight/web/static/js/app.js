@@ -1,0 +1,34 @@
+// Where the page is put together.
+
+import * as api from "./core/api.js";
+import { Charts } from "./core/charts.js";
+import * as dom from "./core/dom.js";
+import * as format from "./core/format.js";
+import { createTranslate, loadTexts } from "./core/i18n.js";
+import { Live } from "./core/live.js";
+import { Router } from "./core/router.js";
+import { Selection } from "./core/selection.js";
+import { Theme } from "./core/theme.js";
+import { Url } from "./core/url.js";
+import { header } from "./frame/header.js";
+import { side } from "./frame/side.js";
+
+/** @type {import("./core/types.js").Boot} */
+const boot = JSON.parse(document.getElementById("boot")?.textContent ?? "{}");
+const url = new Url();
+const theme = new Theme();
+const live = new Live();
+const selection = new Selection(url, live, theme);
+const first = selection.refresh().catch(() => undefined); // the connection mark says what is wrong
+const t = createTranslate(await loadTexts(boot), boot.lang);
+const router = new Router(boot, url);
+
+/** @type {import("./core/types.js").App} */
+const app = { api, boot, charts: new Charts(boot, theme), dom, format, live, router, selection, t, theme, url };
+
+const body = document.getElementById("body");
+header(app, { ondrawer: () => body?.classList.toggle("drawer") });
+side(app);
+live.start();
+await first;
+await router.start(app);

@@ -1,0 +1,66 @@
+// A modal box on the browser's own <dialog>: focus stays inside, Escape closes, focus returns.
+
+import { h } from "../core/dom.js";
+import { iconButton } from "./button.js";
+
+/**
+ * @param {{title: string, body: Node | Node[], actions?: HTMLElement[], close: string, wide?: boolean, onclose?: () => void}} what
+ */
+export function dialog({ title, body, actions = [], close, wide = false, onclose }) {
+  const element = h(
+    "dialog",
+    { class: wide ? "wide" : null, "aria-label": title, onclick: outside },
+    h("header", null, h("h2", { class: "grow" }, title), iconButton("close", close, () => element.close())),
+    h("div", { class: "body stack" }, body),
+    actions.length ? h("footer", null, actions) : null,
+  );
+  element.addEventListener("close", () => {
+    element.remove();
+    onclose?.();
+  });
+  document.body.append(element);
+  element.showModal();
+  return element;
+}
+
+/** @param {MouseEvent} event */
+function outside(event) {
+  if (event.target === event.currentTarget) /** @type {HTMLDialogElement} */ (event.currentTarget).close();
+}
+
+/**
+ * A small box under a button, closed by Escape, by a click elsewhere, or by leaving it.
+ * @param {HTMLElement} anchor @param {Node | Node[]} body @param {string} label
+ */
+export function menu(anchor, body, label) {
+  const element = h("div", { class: "menu", role: "dialog", "aria-label": label, tabindex: "-1" }, body);
+  const place = anchor.getBoundingClientRect();
+  document.body.append(element);
+  const left = Math.min(place.left, innerWidth - element.offsetWidth - 8);
+  Object.assign(element.style, { left: `${Math.max(8, left) + scrollX}px`, top: `${place.bottom + 4 + scrollY}px` });
+  anchor.setAttribute("aria-expanded", "true");
+
+  const close = () => {
+    document.removeEventListener("pointerdown", away, true);
+    document.removeEventListener("keydown", onkey, true);
+    anchor.setAttribute("aria-expanded", "false");
+    element.remove();
+  };
+  /** @param {Event} event */
+  const away = (event) => {
+    const inside = element.contains(/** @type {Node} */ (event.target)) || anchor.contains(/** @type {Node} */ (event.target));
+    if (!inside) close();
+  };
+  /** @param {KeyboardEvent} event */
+  const onkey = (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    close();
+    anchor.focus();
+  };
+  document.addEventListener("pointerdown", away, true);
+  document.addEventListener("keydown", onkey, true);
+  const first = /** @type {HTMLElement | null} */ (element.querySelector("input, button, select, a"));
+  (first ?? element).focus();
+  return Object.assign(element, { close });
+}

@@ -1,0 +1,14 @@
+// What a page says when there is nothing to show, or something went wrong: why, and what to do.
+
+import { h } from "../core/dom.js";
+import { icon } from "./icons.js";
+
+/** @param {{icon?: string, title: string, text?: string, code?: string, action?: HTMLElement}} what */
+export function empty({ icon: name = "info", title, text, code, action }) {
+  return h("div", { class: "empty", role: "status" }, icon(name), h("h2", null, title), text && h("p", null, text), code && h("pre", { tabindex: "0" }, code), action);
+}
+
+/** Grey bars in the shape of what is coming. @param {string} label */
+export function loading(label) {
+  return h("p", { class: "booting", role: "status" }, label);
+}

@@ -1,0 +1,92 @@
+// Controls with a name: a select, a check box, a text box, a search box, a slider with its number box.
+
+import { debounce, h } from "../core/dom.js";
+import { icon } from "./icons.js";
+
+/**
+ * @param {{label: string, options: {value: string, label: string}[], value: string, onchange: (value: string) => void, inline?: boolean}} what
+ */
+export function select({ label, options, value, onchange, inline = true }) {
+  const box = h(
+    "select",
+    { onchange: () => onchange(box.value) },
+    options.map((option) => h("option", { value: option.value }, option.label)),
+  );
+  box.value = value;
+  return Object.assign(h("label", { class: inline ? "field inline" : "field" }, h("span", { class: "label" }, label), box), { box });
+}
+
+/** @param {{label: string, checked: boolean, onchange: (checked: boolean) => void}} what */
+export function check({ label, checked, onchange }) {
+  const box = h("input", { type: "checkbox", checked, onchange: () => onchange(box.checked) });
+  return Object.assign(h("label", { class: "check" }, box, h("span", null, label)), { box });
+}
+
+/**
+ * @param {{label: string, value?: string, placeholder?: string, onchange: (value: string) => void, delay?: number}} what
+ */
+export function searchBox({ label, value = "", placeholder, onchange, delay = 150 }) {
+  const later = debounce(() => onchange(box.value), delay);
+  const box = h("input", { type: "search", "aria-label": label, placeholder: placeholder ?? label, value, oninput: later, spellcheck: "false" });
+
+  /** Mark what was typed as not understood. @param {string} why "" when it is fine */
+  const invalid = (why) => {
+    box.setAttribute("aria-invalid", String(Boolean(why)));
+    box.title = why;
+  };
+  return Object.assign(h("div", { class: "search" }, icon("search"), box), { box, invalid });
+}
+
+/**
+ * A range with its number box. With `values` it moves over these (steps of a series), and the box takes the
+ * nearest one.
+ * @param {{label: string, min?: number, max?: number, step?: number | "any", values?: ArrayLike<number>, value: number,
+ *   onchange: (value: number) => void, delay?: number, hideLabel?: boolean}} what
+ */
+export function slider({ label, min = 0, max = 1, step = "any", values, value, onchange, delay = 0, hideLabel = false }) {
+  let known = values;
+  const later = delay ? debounce(onchange, delay) : onchange;
+  const range = h("input", { type: "range", "aria-label": label, oninput: () => pick(known ? known[Number(range.value)] : Number(range.value)) });
+  const box = h("input", { type: "number", "aria-label": label, step: known ? "any" : step, onchange: () => box.value !== "" && pick(Number(box.value)) });
+
+  /** @param {number} wanted */
+  const pick = (wanted) => {
+    set(wanted);
+    later(Number(box.value));
+  };
+
+  /** Move without telling. @param {number} wanted */
+  const set = (wanted) => {
+    if (known) {
+      const at = nearest(known, wanted);
+      range.value = String(at);
+      box.value = String(known[at] ?? "");
+    } else {
+      const inside = Math.min(Number(range.max), Math.max(Number(range.min), wanted));
+      range.value = String(inside);
+      box.value = String(inside);
+    }
+    range.setAttribute("aria-valuetext", box.value);
+  };
+
+  /** Other steps to move over. @param {ArrayLike<number>} next */
+  const setValues = (next) => {
+    known = next;
+    Object.assign(range, { min: "0", max: String(Math.max(0, next.length - 1)), step: "1", disabled: next.length < 2 });
+    box.disabled = next.length < 2;
+  };
+  if (values) setValues(values);
+  else Object.assign(range, { min: String(min), max: String(max), step: String(step) });
+  set(value);
+  const text = h("span", { class: hideLabel ? "unseen" : "label" }, label);
+  return Object.assign(h("div", { class: "slider" }, text, range, box), { set, setValues, range, box });
+}
+
+/** Index of the value nearest to one wanted. @param {ArrayLike<number>} values @param {number} wanted */
+export function nearest(values, wanted) {
+  let best = 0;
+  for (let i = 1; i < values.length; i++) {
+    if (Math.abs(values[i] - wanted) < Math.abs(values[best] - wanted)) best = i;
+  }
+  return best;
+}

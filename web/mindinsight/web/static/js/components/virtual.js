@@ -1,0 +1,98 @@
+// Long lists: only the rows near the window exist, between two spacers.
+
+import { h, replace } from "../core/dom.js";
+
+const OVERSCAN = 8;
+
+/**
+ * A list of rows of one height inside an element that scrolls.
+ * @param {{scroller: HTMLElement, body: HTMLElement, spacer: () => HTMLElement, height: number, head?: number,
+ *   row: (index: number) => HTMLElement}} what `head` px of the scroller are covered (a sticky header)
+ */
+export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
+  let count = 0;
+  let from = -1;
+  let to = -1;
+  const before = spacer();
+  const after = spacer();
+
+  /** @param {boolean} [always] */
+  const draw = (always = false) => {
+    const view = scroller.clientHeight || 600;
+    const first = Math.max(0, Math.floor((scroller.scrollTop - head) / height) - OVERSCAN);
+    const last = Math.min(count, first + Math.ceil(view / height) + 2 * OVERSCAN);
+    if (!always && first === from && last === to) return;
+    from = first;
+    to = last;
+    const focused = /** @type {HTMLElement | null} */ (body.contains(document.activeElement) ? document.activeElement : null);
+    const key = focused?.closest("[data-key]")?.getAttribute("data-key");
+    const name = focused?.getAttribute("data-focus");
+    before.style.height = `${first * height}px`;
+    after.style.height = `${(count - last) * height}px`;
+    replace(body, before, Array.from({ length: last - first }, (_, i) => row(first + i)), after);
+    if (key && name) refocus(body, key, name);
+  };
+
+  scroller.addEventListener("scroll", () => draw(), { passive: true });
+  const sized = new ResizeObserver(() => draw());
+  sized.observe(scroller);
+  return {
+    /** @param {number} next how many rows there are now; all visible ones are made anew */
+    update(next) {
+      count = next;
+      draw(true);
+    },
+    /** @param {number} index */
+    reveal(index) {
+      const top = index * height;
+      if (top < scroller.scrollTop) scroller.scrollTop = top;
+      else if (top + height + head > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + height + head - scroller.clientHeight;
+    },
+    close: () => sized.disconnect(),
+  };
+}
+
+/** @param {HTMLElement} body @param {string} key @param {string} name */
+function refocus(body, key, name) {
+  const row = [...body.querySelectorAll("[data-key]")].find((candidate) => candidate.getAttribute("data-key") === key);
+  const target = /** @type {HTMLElement | null} */ (row?.querySelector(`[data-focus="${CSS.escape(name)}"]`) ?? null);
+  target?.focus({ preventScroll: true });
+}
+
+/**
+ * A table whose rows are virtual. Headers sort when they have an `onsort`.
+ * @param {{label: string, height?: number, row: (index: number) => HTMLElement}} what
+ */
+export function virtualTable({ label, height = 31, row }) {
+  const head = h("tr");
+  const body = h("tbody");
+  const table = h("table", { class: "table", "aria-label": label }, h("thead", null, head), body);
+  const scroller = h("div", { class: "scroll table-scroll", tabindex: "0", role: "region", "aria-label": label }, table);
+  let columns = 1;
+  const spacer = () => h("tr", { class: "spacer", "aria-hidden": "true" }, h("td", { colspan: columns }));
+  const rows = virtualRows({ scroller, body, spacer, height, head: height, row });
+  return {
+    element: scroller,
+    table,
+    /** @param {HTMLElement[]} cells <th> elements */
+    setHead(cells) {
+      columns = cells.length;
+      replace(head, cells);
+    },
+    /** @param {number} count */
+    update(count) {
+      table.setAttribute("aria-rowcount", String(count + 1));
+      rows.update(count);
+    },
+    close: rows.close,
+  };
+}
+
+/**
+ * A header cell; with `onsort` a button that tells which way the column is sorted.
+ * @param {{label: string, number?: boolean, sorted?: "ascending" | "descending" | null, onsort?: () => void, title?: string, tools?: HTMLElement}} what
+ */
+export function headCell({ label, number = false, sorted = null, onsort, title, tools }) {
+  const content = onsort ? h("button", { type: "button", onclick: onsort, title }, label) : label;
+  return h("th", { scope: "col", class: number ? "number" : null, "aria-sort": onsort ? (sorted ?? "none") : null }, content, tools);
+}

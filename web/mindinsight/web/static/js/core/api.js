@@ -1,0 +1,134 @@
+// Questions to the server. Addresses are relative, so pages work below any prefix and behind any proxy.
+
+import { ACCEPT, unpack } from "./packed.js";
+
+export class ApiError extends Error {
+  /** @param {number} status @param {{code?: string, message?: string, key?: string, vars?: Record<string, any>}} error */
+  constructor(status, error) {
+    super(error.message ?? `HTTP ${status}`);
+    this.status = status;
+    this.code = error.code ?? "http";
+    this.key = error.key ?? "error.http";
+    this.vars = { status, ...error.vars };
+  }
+}
+
+/** @type {Map<string, {etag: string, body: any}>} */
+const known = new Map();
+const KNOWN_MAX = 200;
+
+/**
+ * GET with parameters; lists are repeated, null and undefined left out. Unchanged answers cost no body.
+ * @param {string} path "v2/runs"
+ * @param {Record<string, any>} [params]
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<any>}
+ */
+export async function get(path, params = {}, { signal } = {}) {
+  const address = build(path, params);
+  const before = known.get(address);
+  const headers = before ? { "If-None-Match": before.etag } : undefined;
+  const answer = await ask(address, { signal, headers });
+  if (answer.status === 304 && before) return before.body;
+  const body = await parse(answer);
+  const etag = answer.headers.get("ETag");
+  if (etag) remember(address, etag, body);
+  return body;
+}
+
+/** @param {string} address @param {string} etag @param {any} body */
+function remember(address, etag, body) {
+  known.delete(address);
+  known.set(address, { etag, body });
+  if (known.size > KNOWN_MAX) known.delete(/** @type {string} */ (known.keys().next().value));
+}
+
+/**
+ * GET an answer with columns, as typed arrays.
+ * @param {string} path
+ * @param {Record<string, any>} [params]
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<any>}
+ */
+export async function columns(path, params = {}, { signal } = {}) {
+  const answer = await ask(build(path, params), { signal, headers: ACCEPT });
+  return answer.ok ? unpack(await answer.arrayBuffer()) : parse(answer);
+}
+
+/**
+ * POST, PUT, PATCH or DELETE with a JSON body.
+ * @param {"POST" | "PUT" | "PATCH" | "DELETE"} method
+ * @param {string} path
+ * @param {any} [body]
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<any>}
+ */
+export async function send(method, path, body, { signal } = {}) {
+  const headers = { "Content-Type": "application/json" };
+  return parse(await ask(path, { method, headers, body: JSON.stringify(body ?? {}), signal }));
+}
+
+/** The address of a question, for links, downloads and images. @param {string} path @param {Record<string, any>} [params] */
+export function build(path, params = {}) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== null && item !== undefined) query.append(name, String(item));
+    }
+  }
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** @param {string} address @param {RequestInit} options */
+async function ask(address, options) {
+  try {
+    return await fetch(address, options);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(0, { code: "unreachable", key: "error.unreachable", message: "The server does not answer." });
+  }
+}
+
+/** @param {Response} answer */
+async function parse(answer) {
+  if (answer.ok) return answer.status === 204 ? null : answer.json();
+  let body = null;
+  try {
+    body = await answer.json();
+  } catch {
+    // Not ours: a proxy's page. The status says enough.
+  }
+  throw new ApiError(answer.status, body?.error ?? {});
+}
+
+/** Whether an error only says that we asked for something newer instead. @param {any} error */
+export function aborted(error) {
+  return error?.name === "AbortError";
+}
+
+const ARRAYS = {
+  f8: Float64Array,
+  f4: Float32Array,
+  i4: Int32Array,
+  i2: Int16Array,
+  i1: Int8Array,
+  u4: Uint32Array,
+  u2: Uint16Array,
+  u1: Uint8Array,
+};
+
+/**
+ * A column as a typed array.
+ * @param {import("./types.js").Column | number[]} column
+ * @returns {any}
+ */
+export function column(column) {
+  if (Array.isArray(column)) return column;
+  const text = atob(column.bdata);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const array = ARRAYS[/** @type {keyof ARRAYS} */ (column.dtype)];
+  if (!array) throw new Error(`unknown column type ${column.dtype}`);
+  return new array(bytes.buffer);
+}

@@ -1,0 +1,24 @@
+// Which colour and dash each shown run gets.
+
+export const COLOURS = 12;
+export const DASHES = ["solid", "dash", "dot", "dashdot"];
+
+/**
+ * From the choice alone, so that a link shows the same colours: each run takes the colour of its place in
+ * time or, where another shown run has that, the next free one. Dashes come after twelve.
+ * @param {{run: {id: string}, index: number}[]} shown oldest first; `index` is the place among all runs
+ * @returns {Map<string, number>} id -> colour + 12 × dash
+ */
+export function allot(shown) {
+  const taken = new Set();
+  /** @type {Map<string, number>} */
+  const slots = new Map();
+  for (const { run, index } of shown) {
+    const dash = Math.floor(taken.size / COLOURS) * COLOURS;
+    let colour = index % COLOURS;
+    while (taken.has(dash + colour)) colour = (colour + 1) % COLOURS;
+    taken.add(dash + colour);
+    slots.set(run.id, dash + colour);
+  }
+  return slots;
+}

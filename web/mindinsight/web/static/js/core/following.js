@@ -1,0 +1,80 @@
+// The list of runs as the server has it, kept up to date by what it tells.
+
+import { get } from "./api.js";
+import { throttle } from "./dom.js";
+
+/** @typedef {import("./types.js").Run} Run */
+/** @typedef {import("./types.js").RunList} RunList */
+
+const MANY = 50; // changed runs from which the whole list is fetched
+
+/** @type {RunList} */
+const NOTHING = { version: 0, base: "", base_missing: false, left_out: 0, watch: "", scanned: 0, now: 0, errors: [], runs: [] };
+
+export class Following {
+  /** @type {Set<string>} */
+  #stale = new Set();
+  #whole = false;
+  #catchUp = throttle(() => this.#fetch(), 1000);
+
+  /**
+   * @param {import("./live.js").Live} live
+   * @param {() => void} onchange called when the list is new
+   */
+  constructor(live, onchange) {
+    this.onchange = onchange;
+    this.list = NOTHING;
+    /** Each run with its place in time among all. @type {Map<string, {run: Run, index: number}>} */
+    this.byId = new Map();
+    live.on((change) => this.#mark(change));
+  }
+
+  /** Fetch the whole list. */
+  async refresh() {
+    this.#take(await get("v2/runs"));
+  }
+
+  /** @param {import("./types.js").Change} change */
+  #mark(change) {
+    const ids = Object.keys(change.runs);
+    this.#whole ||= change.list || !ids.length || ids.some((id) => !this.byId.has(id));
+    ids.forEach((id) => this.#stale.add(id));
+    this.#catchUp();
+  }
+
+  #fetch() {
+    const ids = [...this.#stale];
+    const whole = this.#whole || ids.length > MANY;
+    this.#stale = new Set();
+    this.#whole = false;
+    (whole ? this.refresh() : this.#refreshSome(ids)).catch(() => {
+      this.#whole = true; // the stream says when the server is back
+    });
+  }
+
+  /** @param {string[]} ids */
+  async #refreshSome(ids) {
+    const part = await get("v2/runs", { run: ids });
+    const fresh = new Map(part.runs.map((/** @type {Run} */ run) => [run.id, run]));
+    this.#take({ ...part, runs: this.list.runs.map((run) => fresh.get(run.id) ?? run) });
+  }
+
+  /** @param {RunList} next */
+  #take(next) {
+    this.list = { ...next, runs: [...next.runs].sort(inOrder) };
+    const oldest = [...this.list.runs].sort((a, b) => a.created - b.created || inOrder(a, b));
+    this.byId = new Map(oldest.map((run, index) => [run.id, { run, index }]));
+    this.onchange();
+  }
+}
+
+/** Newest first, ranks of a job together. @param {Run} a @param {Run} b */
+export function inOrder(a, b) {
+  if (a.job === b.job) return (a.rank ?? 0) - (b.rank ?? 0) || byName(a.id, b.id);
+  return b.created - a.created || byName(a.id, b.id);
+}
+
+/** @param {string} a @param {string} b */
+function byName(a, b) {
+  return a.localeCompare(b, undefined, { numeric: true });
+}

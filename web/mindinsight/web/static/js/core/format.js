@@ -1,0 +1,60 @@
+// Numbers, sizes and times for people.
+
+/** Four significant digits: 0.001234, 12.34, 1.2e-7. @param {number | null | undefined} value @param {number} [digits] */
+export function number(value, digits = 4) {
+  if (value === null || value === undefined) return "–";
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "−Inf";
+  if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value).replace("-", "−");
+  const size = Math.abs(value);
+  const text = size >= 1e-4 && size < 1e7 ? String(Number(value.toPrecision(digits))) : value.toExponential(digits - 1).replace(/\.?0+e/, "e");
+  return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");
+}
+
+/** 12.3 MB. @param {number} count */
+export function bytes(count) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let unit = 0;
+  while (count >= 1000 && unit < units.length - 1) {
+    count /= 1000;
+    unit++;
+  }
+  return `${unit && count < 100 ? count.toFixed(1) : Math.round(count)} ${units[unit]}`;
+}
+
+/** 1:02:03 or 3 d 4:05. @param {number} seconds */
+export function duration(seconds) {
+  if (!Number.isFinite(seconds) || seconds < 0) return "–";
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const whole = Math.round(seconds);
+  const days = Math.floor(whole / 86400);
+  const hours = Math.floor((whole % 86400) / 3600);
+  const minutes = Math.floor((whole % 3600) / 60);
+  const rest = `${String(minutes).padStart(2, "0")}:${String(whole % 60).padStart(2, "0")}`;
+  if (days) return `${days} d ${hours}:${String(minutes).padStart(2, "0")}`;
+  return hours ? `${hours}:${rest}` : rest.replace(/^0/, "");
+}
+
+/** 2026-11-21 09:15:02 in this browser's zone. @param {number} unix seconds */
+export function time(unix) {
+  if (!Number.isFinite(unix) || unix <= 0) return "–";
+  const date = new Date(unix * 1000);
+  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/**
+ * How long ago, in words of the locale.
+ * @param {number} seconds @param {import("./types.js").Translate} t
+ */
+export function ago(seconds, t) {
+  if (seconds < 5) return t("common.now");
+  const steps = /** @type {[number, string][]} */ ([[60, "seconds"], [3600, "minutes"], [86400, "hours"], [Infinity, "days"]]);
+  let size = 1;
+  for (const [limit, unit] of steps) {
+    if (seconds < limit) return t(`common.ago.${unit}`, { n: Math.floor(seconds / size) });
+    size = limit;
+  }
+  return "";
+}

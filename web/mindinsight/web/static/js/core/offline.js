@@ -1,0 +1,113 @@
+// A part of the page as one HTML file that needs nothing else: the elements as they are, their styles, the
+// figures, and Plotly itself. Nothing in it asks any host for anything; its own policy forbids it.
+
+import { h, replace } from "./dom.js";
+import { wakeAll } from "./near.js";
+
+/** @typedef {import("./types.js").App} App */
+/** @typedef {import("./charts.js").Figure} Figure */
+
+const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
+const DRAW = `for (const [i, { data, layout, config }] of JSON.parse(document.getElementById("figures").textContent).entries())
+  Plotly.newPlot(document.querySelector('[data-figure="' + i + '"]'), data, layout, { ...config, responsive: true, displaylogo: false });`;
+const QUIET = 400; // ms without a new chart after which a page has all of them
+const LONGEST = 15_000; // ms
+
+/** @param {App} app @param {Element} root a view or a card @param {string} title @returns {Promise<Blob>} */
+export async function offlinePage(app, root, title) {
+  if (root.id === "view") await everything(root);
+  /** @type {Figure[]} */
+  const figures = [];
+  const copy = /** @type {HTMLElement} */ (root.cloneNode(true));
+  const originals = [...root.querySelectorAll(".chart")];
+  copy.querySelectorAll(".chart").forEach((element, i) => place(app, originals[i], element, figures));
+  await Promise.all(pairs(root, copy, "img").map(([from, to]) => inline(from, to)));
+  plain(copy);
+  copy.removeAttribute("id");
+  copy.classList.remove("full");
+  const body = h("body", null, h("main", { class: "offline" }, heading(app, title), copy));
+  const [styles, plotly] = await Promise.all([styleTexts(), figures.length ? text(app.boot.plotly) : ""]);
+  const scripts = figures.length ? `<script>${ended(plotly)}</script><script type="application/json" id="figures">${asJson(figures)}</script><script>${DRAW}</script>` : "";
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${styles}</style>`;
+  const whole = `<!doctype html><html lang="${app.boot.lang}" data-theme="${app.theme.dark() ? "dark" : "light"}"><head>${head}</head>${new XMLSerializer().serializeToString(body).replace("</body>", () => `${scripts}</body>`)}</html>`;
+  return new Blob([whole], { type: "text/html" });
+}
+
+/** Load what has not been scrolled to, until no new chart comes. @param {Element} root */
+async function everything(root) {
+  wakeAll();
+  let before = "";
+  for (let waited = 0; waited < LONGEST; waited += QUIET) {
+    await new Promise((done) => setTimeout(done, QUIET));
+    const now = `${root.textContent?.length} ${[...root.querySelectorAll("img")].map((one) => one.complete)}`;
+    if (now === before) return;
+    before = now;
+  }
+}
+
+/** An empty box in place of the chart, and its figure. @param {App} app @param {Element} from @param {Element} to @param {Figure[]} figures */
+function place(app, from, to, figures) {
+  const figure = app.charts.figure(from);
+  replace(to);
+  if (!figure) return;
+  to.setAttribute("data-figure", String(figures.length));
+  figures.push(named(figure));
+}
+
+/** Without our own tip, Plotly's tells what a line is. @param {Figure} figure @returns {Figure} */
+function named({ data, layout, config }) {
+  const lines = data.map((trace) => (trace.name && trace.hoverinfo === "skip" && trace.opacity === 1 ? { ...trace, hoverinfo: "all" } : trace));
+  return { data: lines, layout: { ...layout, hovermode: layout.hovermode || "closest", autosize: true }, config };
+}
+
+/** @param {Element} root @param {Element} copy @param {string} selector @returns {[any, any][]} */
+function pairs(root, copy, selector) {
+  const others = [...copy.querySelectorAll(selector)];
+  return [...root.querySelectorAll(selector)].map((element, i) => [element, others[i]]);
+}
+
+/** A picture's bytes into its address. @param {HTMLImageElement} from @param {HTMLImageElement} to */
+async function inline(from, to) {
+  to.removeAttribute("src");
+  if (!from.src) return;
+  const bytes = await (await fetch(from.src)).blob();
+  to.setAttribute("src", await new Promise((done) => {
+    const reader = new FileReader();
+    reader.onload = () => done(String(reader.result));
+    reader.readAsDataURL(bytes);
+  }));
+}
+
+/** Controls lead nowhere in a file: what they say stays, what they do goes. @param {Element} copy */
+function plain(copy) {
+  copy.querySelectorAll(".toolbar, .tools, input, select, textarea, .slider, .scalar-cursor, .unseen").forEach((element) => element.remove());
+  copy.querySelectorAll("button, a").forEach((element) => element.replaceWith(h("span", { class: element.className }, [...element.childNodes])));
+  copy.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
+}
+
+/** What this is, of when, and which line is which run. @param {App} app @param {string} title */
+function heading(app, title) {
+  const runs = app.selection.runs().map((run) => h("span", { class: "row" }, h("i", { class: "swatch", style: { background: app.selection.colour(run.id) } }), run.name));
+  return h("header", { class: "stack" }, h("h1", null, title), h("p", { class: "muted small" }, `MindInsight ${app.boot.version} · ${new Date().toLocaleString(app.boot.lang)}`), h("div", { class: "row wrap small" }, runs));
+}
+
+async function styleTexts() {
+  const sheets = [...document.querySelectorAll("link[rel=stylesheet]")].map((link) => text(/** @type {HTMLLinkElement} */ (link).href));
+  return (await Promise.all(sheets)).join("\n");
+}
+
+/** @param {string} address */
+async function text(address) {
+  return (await fetch(address)).text();
+}
+
+/** No "<" in it: it could end the block it stands in. @param {any} value */
+function asJson(value) {
+  const made = JSON.stringify(value, (_, one) => (ArrayBuffer.isView(one) ? Array.from(/** @type {any} */ (one)) : one));
+  return made.replaceAll("<", "\\u003c");
+}
+
+/** The same for a script. @param {string} script */
+function ended(script) {
+  return script.replace(/<\/script/gi, "<\\/script").replaceAll("<!--", "<\\!--");
+}

@@ -1,0 +1,155 @@
+// From one view to another without loading the page again: Plotly is parsed once.
+
+import { h, replace } from "./dom.js";
+import { empty } from "../components/empty.js";
+
+/** @typedef {import("./types.js").App} App */
+/** @typedef {import("./types.js").Change} Change */
+
+export class Router {
+  #url;
+  #names;
+  #current;
+  /** @type {App} */
+  // @ts-expect-error given by start(), before anything else is called
+  #app;
+  /** @type {import("./types.js").View | null} */
+  #view = null;
+  /** What came while a view was still being mounted. @type {Change | null} */
+  #missed = null;
+  #turn = 0;
+  /** @type {Set<(view: string) => void>} */
+  #callbacks = new Set();
+
+  /**
+   * @param {import("./types.js").Boot} boot
+   * @param {import("./url.js").Url} url
+   */
+  constructor(boot, url) {
+    this.#url = url;
+    this.#current = boot.view;
+    this.#names = ["runs", "overview", "docs", ...boot.views.map((view) => view.name)];
+  }
+
+  /** @param {App} app */
+  start(app) {
+    this.#app = app;
+    document.addEventListener("click", (event) => this.#onClick(event));
+    window.addEventListener("popstate", () => this.#onBack());
+    app.live.on((change) => this.#onChange(change));
+    return this.#show();
+  }
+
+  /** The name of the view that is shown. */
+  current() {
+    return this.#current;
+  }
+
+  /** Called with a view's name before it is shown. @param {(view: string) => void} callback */
+  on(callback) {
+    this.#callbacks.add(callback);
+    return () => this.#callbacks.delete(callback);
+  }
+
+  /** @param {string} href */
+  go(href) {
+    const name = this.#viewOf(href);
+    if (!name) {
+      location.assign(href);
+      return;
+    }
+    this.#url.leave(this.#current);
+    history.pushState(null, "", href);
+    this.#current = name;
+    this.#app.selection.reread();
+    this.#show();
+    window.scrollTo(0, 0);
+  }
+
+  async #show() {
+    const mine = ++this.#turn;
+    this.#leave();
+    this.#callbacks.forEach((callback) => callback(this.#current));
+    document.title = `${this.#title()} · MindInsight`;
+    try {
+      await this.#mount(() => mine === this.#turn);
+    } catch (error) {
+      if (mine !== this.#turn) return; // what was asked for has been left meanwhile
+      replace(root(), this.#failed(error));
+      console.error(error);
+    }
+  }
+
+  /** @param {() => boolean} wanted whether nobody has gone on to another view */
+  async #mount(wanted) {
+    const module = /** @type {import("./types.js").ViewModule} */ (await import(`../views/${this.#current}.js`));
+    if (!wanted()) return;
+    document.getElementById("body")?.classList.toggle("alone", module.alone === true);
+    const element = h("div", { class: `view-${this.#current}` });
+    replace(root(), element);
+    this.#missed = null;
+    const mounted = await module.mount(element, this.#app);
+    if (!wanted()) {
+      mounted.unmount();
+      return;
+    }
+    if (!element.querySelector("h1")) root().prepend(h("h1", { class: "unseen" }, this.#title()));
+    this.#view = mounted;
+    if (this.#missed) mounted.update?.(this.#missed);
+  }
+
+  #leave() {
+    this.#view?.unmount();
+    this.#view = null;
+    this.#app.charts.removeAll(root());
+  }
+
+  #title() {
+    return this.#app.t(`nav.${this.#current}`);
+  }
+
+  /** @param {any} error */
+  #failed(error) {
+    const { t } = this.#app;
+    return empty({ icon: "warning", title: t("error.view"), text: error?.key ? t(error.key, error.vars) : String(error?.message ?? error) });
+  }
+
+  /** @param {Change} change */
+  #onChange(change) {
+    if (this.#view) this.#view.update?.(change);
+    else this.#missed = { version: change.version, runs: { ...this.#missed?.runs, ...change.runs }, list: true };
+  }
+
+  /** @param {string} href @returns {string | null} */
+  #viewOf(href) {
+    const target = new URL(href, location.href);
+    const folder = location.pathname.replace(/[^/]*$/, "");
+    if (target.origin !== location.origin || !target.pathname.startsWith(folder)) return null;
+    const name = target.pathname.slice(folder.length) || "runs";
+    return this.#names.includes(name) ? name : null;
+  }
+
+  /** @param {MouseEvent} event */
+  #onClick(event) {
+    const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest?.("a[href]"));
+    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (link.target || link.hasAttribute("download") || link.getAttribute("href")?.startsWith("#") || !this.#viewOf(link.href)) return;
+    event.preventDefault();
+    this.go(link.href);
+  }
+
+  #onBack() {
+    const name = this.#viewOf(location.href) ?? "runs";
+    this.#app.selection.reread();
+    if (name === this.#current) {
+      this.#url.changed();
+    } else {
+      this.#current = name;
+      this.#show();
+    }
+  }
+}
+
+function root() {
+  return /** @type {HTMLElement} */ (document.getElementById("view"));
+}

@@ -1,0 +1,197 @@
+// Which runs are shown: one choice for all pages, kept in the address.
+//
+// Without a choice the newest ten are on, and new ones come in as they appear.
+
+import { send } from "./api.js";
+import { allot, COLOURS, DASHES } from "./colours.js";
+import { Following, inOrder } from "./following.js";
+
+/** @typedef {import("./types.js").Run} Run */
+/** @typedef {{all: boolean, ids: Set<string>}} Choice `all`: all but these */
+/** @typedef {"list" | "runs"} Reason "runs": another choice; "list": the runs themselves changed */
+
+export const NEWEST = 10;
+
+export class Selection {
+  #following;
+  #url;
+  #theme;
+  /** @type {Choice | null} */
+  #chosen;
+  /** Ids of what is shown, until something changes. @type {Set<string> | null} */
+  #shown = null;
+  /** @type {Map<string, number>} */
+  #slots = new Map();
+  /** @type {Set<(reason: Reason) => void>} */
+  #callbacks = new Set();
+
+  /**
+   * @param {import("./url.js").Url} url
+   * @param {import("./live.js").Live} live
+   * @param {import("./theme.js").Theme} theme
+   */
+  constructor(url, live, theme) {
+    this.#url = url;
+    this.#theme = theme;
+    this.#chosen = parse(url.get("runs"));
+    this.#following = new Following(live, () => this.#tell("list"));
+  }
+
+  refresh() {
+    return this.#following.refresh();
+  }
+
+  list() {
+    return this.#following.list;
+  }
+
+  /** Runs that may be shown, newest first. */
+  all() {
+    return this.list().runs.filter((run) => !run.hidden);
+  }
+
+  /** With the hidden ones. */
+  everything() {
+    return this.list().runs;
+  }
+
+  /** @param {string} id */
+  run(id) {
+    return this.#following.byId.get(id)?.run;
+  }
+
+  /** What is shown, newest first. */
+  runs() {
+    const on = this.#on();
+    return this.all().filter((run) => on.has(run.id));
+  }
+
+  /** @param {string} id */
+  has(id) {
+    return this.#on().has(id);
+  }
+
+  /** Whether nobody has chosen, and the newest are on. */
+  automatic() {
+    return this.#chosen === null;
+  }
+
+  baseline() {
+    return this.list().runs.find((run) => run.pinned) ?? null;
+  }
+
+  /** A run's colour as "#rrggbb": the same on all pages. @param {string} id */
+  colour(id) {
+    return this.run(id)?.chosen || this.#theme.colour(`--run-${(this.#slot(id) % COLOURS) + 1}`);
+  }
+
+  /** Plotly's dash for a run: the second channel, after twelve colours. @param {string} id */
+  dash(id) {
+    return DASHES[Math.floor(this.#slot(id) / COLOURS) % DASHES.length];
+  }
+
+  /** @param {string} id @param {boolean} [on] */
+  toggle(id, on) {
+    this.toggleMany([id], on ?? !this.has(id));
+  }
+
+  /** @param {Iterable<string>} some @param {boolean} on */
+  toggleMany(some, on) {
+    const next = new Set(this.#on());
+    for (const id of some) on ? next.add(id) : next.delete(id);
+    this.#choose(next);
+  }
+
+  /** @param {Iterable<string>} some */
+  only(some) {
+    this.#choose(new Set(some));
+  }
+
+  /** Back to the newest ten. */
+  reset() {
+    this.#chosen = null;
+    this.#url.set({ runs: null });
+    this.#tell("runs");
+  }
+
+  /** The address has changed under us. */
+  reread() {
+    this.#chosen = parse(this.#url.get("runs"));
+    this.#tell("runs");
+  }
+
+  /** The address of a view that shows one run alone. @param {string} view @param {string} id @param {Record<string, string>} [more] */
+  linkOnly(view, id, more = {}) {
+    return this.#url.link(view, { runs: write({ all: false, ids: new Set([id]) }), ...more });
+  }
+
+  /**
+   * Keep a note, labels, colour, hidden or pinned.
+   * @param {string} id @param {{note?: string, labels?: string[], hidden?: boolean, pinned?: boolean, colour?: string}} fields
+   */
+  async annotate(id, fields) {
+    await send("PATCH", "v2/runs/notes", { run: id, ...fields });
+    await this.refresh();
+  }
+
+  /** @param {(reason: Reason) => void} callback @returns {() => void} off */
+  on(callback) {
+    this.#callbacks.add(callback);
+    return () => this.#callbacks.delete(callback);
+  }
+
+  #on() {
+    this.#shown ??= this.#found();
+    return this.#shown;
+  }
+
+  /** @returns {Set<string>} */
+  #found() {
+    const all = this.all();
+    const chosen = this.#chosen;
+    if (chosen && !chosen.all) return chosen.ids;
+    if (chosen) return new Set(all.map((run) => run.id).filter((id) => !chosen.ids.has(id)));
+    const newest = all.sort((a, b) => b.created - a.created || inOrder(a, b)).slice(0, NEWEST);
+    return new Set(newest.map((run) => run.id));
+  }
+
+  /** @param {Set<string>} next */
+  #choose(next) {
+    const ids = this.all().map((run) => run.id);
+    const all = next.size > ids.length / 2 && next.size > NEWEST;
+    this.#chosen = all ? { all, ids: new Set(ids.filter((id) => !next.has(id))) } : { all, ids: next };
+    this.#url.set({ runs: write(this.#chosen) });
+    this.#tell("runs");
+  }
+
+  /** @param {string} id */
+  #slot(id) {
+    return this.#slots.get(id) ?? (this.#following.byId.get(id)?.index ?? 0) % COLOURS;
+  }
+
+  /** @param {Reason} reason */
+  #tell(reason) {
+    this.#shown = null;
+    const on = this.#on();
+    this.#slots = allot([...this.#following.byId.values()].filter(({ run }) => on.has(run.id)));
+    this.#callbacks.forEach((callback) => callback(reason));
+  }
+}
+
+/**
+ * "a,b" are these runs, "!a" all but these, "-" none. "./" in front of an id is left out.
+ * @param {string | null} text
+ * @returns {Choice | null}
+ */
+function parse(text) {
+  if (text === null) return null;
+  const all = text.startsWith("!");
+  const parts = (all ? text.slice(1) : text).split(",").filter((part) => part && part !== "-");
+  return { all, ids: new Set(parts.map((part) => `./${decodeURIComponent(part === "." ? "" : part)}`)) };
+}
+
+/** @param {Choice} chosen */
+function write(chosen) {
+  const parts = [...chosen.ids].map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".");
+  return (chosen.all ? "!" : "") + (parts.join(",") || (chosen.all ? "" : "-"));
+}

@@ -1,0 +1,38 @@
+// What is on the screen, for somebody else: its address, or a file that opens without a server.
+
+import { iconButton } from "../components/button.js";
+import { dialog } from "../components/dialog.js";
+import { toast } from "../components/toast.js";
+import { h } from "./dom.js";
+import { offlinePage } from "./offline.js";
+
+/** @typedef {import("./types.js").App} App */
+
+/** The address of what is shown, to the clipboard; where a page may not use it, in a box to copy from. @param {App} app */
+export async function copyLink(app) {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    toast(app.t("share.copied"));
+  } catch {
+    const box = h("input", { type: "text", readonly: true, value: location.href, "aria-label": app.t("share.link") });
+    dialog({ title: app.t("share.link"), body: box, close: app.t("common.close") });
+    box.select();
+  }
+}
+
+/** A view or a card as one HTML file. @param {App} app @param {Element} root @param {string} title */
+export async function savePage(app, root, title) {
+  toast(app.t("share.saving"), { seconds: 2 });
+  try {
+    const address = URL.createObjectURL(await offlinePage(app, root, title));
+    h("a", { href: address, download: `${title.replace(/[^\p{L}\p{N}.-]+/gu, "_")}.html` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  } catch (error) {
+    toast(app.t("error.load", { why: String(error) }), { bad: true });
+  }
+}
+
+/** A card's tool. @param {App} app @param {() => Element} root @param {string} title */
+export function saveButton(app, root, title) {
+  return iconButton("page", app.t("share.card"), () => savePage(app, root(), title));
+}

@@ -1,0 +1,72 @@
+// Shapes that modules pass to each other; types only, nothing runs.
+
+/**
+ * @typedef {Object} Run
+ * @property {string} id "./a/b"
+ * @property {string} name
+ * @property {string} job id of the job directory; equal to id when there are no ranks
+ * @property {number|null} rank
+ * @property {number} created Unix seconds
+ * @property {number} updated Unix seconds of the newest write
+ * @property {number} size bytes
+ * @property {number} read bytes read so far
+ * @property {number} total bytes there are to read
+ * @property {number} damage number of damaged stretches
+ * @property {Record<string, number>} kinds how many tags of each kind
+ * @property {boolean} lineage
+ * @property {string[]} dumps
+ * @property {boolean} hidden
+ * @property {boolean} pinned the baseline
+ * @property {string} note
+ * @property {string[]} labels
+ * @property {string} chosen colour chosen by a person, or ""
+ * @property {number} step newest step of any scalar, -1 when there is none
+ * @property {Record<string, any>} hyper hyper-parameters and user data
+ * @property {Record<string, any>} metrics
+ */
+
+/**
+ * @typedef {Object} RunList
+ * @property {number} version
+ * @property {string} base
+ * @property {boolean} base_missing
+ * @property {number} left_out runs beyond the limit
+ * @property {string} watch "events" or "polling"
+ * @property {number} scanned Unix seconds
+ * @property {number} now the server's clock, Unix seconds
+ * @property {{path: string, reason: string}[]} errors directories that could not be looked into
+ * @property {Run[]} runs
+ */
+
+/** @typedef {{version: number, runs: Record<string, string[]>, list: boolean}} Change */
+/** @typedef {{update?: (change: Change) => void, unmount: () => void}} View */
+/** @typedef {{mount: (root: HTMLElement, app: App) => View | Promise<View>, alone?: boolean}} ViewModule */
+/** @typedef {(key: string, vars?: Record<string, any>) => string} Translate */
+/** @typedef {{dtype: string, bdata: string}} Column */
+
+/**
+ * @typedef {Object} Boot
+ * @property {string} view
+ * @property {string} lang
+ * @property {{name: string, needs: string[]}[]} views
+ * @property {string} version
+ * @property {string} assets
+ * @property {string} plotly
+ */
+
+/**
+ * @typedef {Object} App
+ * @property {Boot} boot
+ * @property {typeof import("./api.js")} api
+ * @property {typeof import("./dom.js")} dom
+ * @property {typeof import("./format.js")} format
+ * @property {Translate} t
+ * @property {import("./url.js").Url} url
+ * @property {import("./theme.js").Theme} theme
+ * @property {import("./live.js").Live} live
+ * @property {import("./selection.js").Selection} selection
+ * @property {import("./charts.js").Charts} charts
+ * @property {import("./router.js").Router} router
+ */
+
+export {};

@@ -1,0 +1,85 @@
+// The state of a view lives in the address, so that a copied link shows the same picture.
+
+/** @typedef {string | number | boolean | string[] | null | undefined} Value */
+
+/** The parameters one view shares with all others. */
+const SHARED = ["runs"];
+
+export class Url {
+  /** @type {Map<string, string>} view -> its query when it was left */
+  #left = new Map();
+  /** @type {Set<() => void>} */
+  #callbacks = new Set();
+
+  /**
+   * @template {string | null} [D=null]
+   * @param {string} key @param {D} [fallback]
+   * @returns {string | D}
+   */
+  get(key, fallback = /** @type {any} */ (null)) {
+    return query().get(key) ?? fallback;
+  }
+
+  /** All values of a repeated key. @param {string} key @returns {string[]} */
+  all(key) {
+    return query().getAll(key);
+  }
+
+  /**
+   * Change keys in place; null, undefined, "" and [] take a key out. Leave defaults out.
+   * @param {Record<string, Value>} values
+   */
+  set(values) {
+    const params = query();
+    Object.entries(values).forEach(([key, value]) => put(params, key, value));
+    const text = readable(params);
+    const address = location.pathname + (text ? `?${text}` : "") + location.hash;
+    if (address !== location.pathname + location.search + location.hash) history.replaceState(history.state, "", address);
+  }
+
+  /** Called when the user goes back or forward inside one view. @param {() => void} callback */
+  on(callback) {
+    this.#callbacks.add(callback);
+    return () => this.#callbacks.delete(callback);
+  }
+
+  /** The user has gone back or forward. */
+  changed() {
+    this.#callbacks.forEach((callback) => callback());
+  }
+
+  /** Remember what a view looked like when it is left. @param {string} view */
+  leave(view) {
+    this.#left.set(view, location.search);
+  }
+
+  /**
+   * The address of a view: what is shared, what the view looked like when left, or what is given.
+   * @param {string} view @param {Record<string, Value>} [given]
+   */
+  link(view, given = {}) {
+    const params = new URLSearchParams(Object.keys(given).length ? "" : this.#left.get(view));
+    SHARED.forEach((key) => put(params, key, this.get(key)));
+    Object.entries(given).forEach(([key, value]) => put(params, key, value));
+    const text = readable(params);
+    return (view === "runs" ? "./" : `./${view}`) + (text ? `?${text}` : "");
+  }
+}
+
+/** @returns {URLSearchParams} */
+function query() {
+  return new URLSearchParams(location.search);
+}
+
+/** @param {URLSearchParams} params @param {string} key @param {Value} value */
+function put(params, key, value) {
+  params.delete(key);
+  for (const item of Array.isArray(value) ? value : [value]) {
+    if (item !== null && item !== undefined && item !== "") params.append(key, String(item));
+  }
+}
+
+/** Short and legible: "/", ",", ":" and "!" need no escape in a query. @param {URLSearchParams} params */
+function readable(params) {
+  return params.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%21", "!");
+}

@@ -1,0 +1,89 @@
+// The top bar: navigation by kind of data, connection, language, theme.
+
+import { iconButton } from "../components/button.js";
+import { icon } from "../components/icons.js";
+import { chooseLanguage } from "../core/i18n.js";
+import { h, replace } from "../core/dom.js";
+import { copyLink, savePage } from "../core/share.js";
+
+const NEXT = /** @type {const} */ ({ system: "light", light: "dark", dark: "system" });
+const ICONS = { system: "system", light: "sun", dark: "moon" };
+
+/** @param {import("../core/types.js").App} app @param {{ondrawer: () => void}} options */
+export function header(app, { ondrawer }) {
+  const nav = h("nav", { "aria-label": app.t("nav.label") });
+  const drawer = iconButton("menu", app.t("runs.panel"), ondrawer, { class: "icon quiet drawer-button" });
+  const brand = h("a", { class: "brand", href: "./" }, h("img", { src: `${app.boot.assets}/icon.svg`, alt: "" }), "MindInsight");
+  const element = document.getElementById("top");
+  if (element) replace(element, drawer, brand, nav, h("div", { class: "tools" }, connection(app), share(app), docs(app), languages(app), themes(app)));
+
+  const draw = () => {
+    const links = views(app).map((view) => {
+      const nothing = !view.filled;
+      return h("a", { href: app.url.link(view.name), class: nothing ? "nothing" : null, title: nothing ? app.t("nav.nothing") : null, "aria-current": view.name === app.router.current() ? "page" : null }, app.t(`nav.${view.name}`));
+    });
+    replace(nav, links);
+    const current = /** @type {HTMLElement | null} */ (nav.querySelector("[aria-current]"));
+    if (current) nav.scrollLeft = current.offsetLeft - nav.clientWidth / 2 + current.offsetWidth / 2;
+  };
+  app.router.on(draw);
+  app.selection.on(draw);
+}
+
+/** @param {import("../core/types.js").App} app */
+function views(app) {
+  const runs = app.selection.all();
+  const has = (/** @type {string} */ need) => runs.some((run) => run.kinds[need] || (need === "lineage" && run.lineage) || (need === "dump" && run.dumps.length));
+  const kinds = app.boot.views.map(({ name, needs }) => ({ name, filled: needs.some(has) }));
+  return [{ name: "runs", filled: true }, { name: "overview", filled: runs.length > 0 }, ...kinds];
+}
+
+/** @param {import("../core/types.js").App} app */
+function connection(app) {
+  const text = h("span");
+  const element = h("div", { class: "connection", role: "status" }, text);
+  const show = (/** @type {string} */ state) => {
+    element.dataset.state = state;
+    text.textContent = app.t(`connection.${state}`);
+    element.title = app.t(`connection.${state}.why`);
+  };
+  app.live.onState(show);
+  show(app.live.state());
+  return element;
+}
+
+/** @param {import("../core/types.js").App} app */
+function docs(app) {
+  const name = `${app.t("nav.docs")} · ${app.boot.version}`;
+  return h("a", { class: "button quiet icon", href: "./docs", "aria-label": name, title: name }, icon("code"));
+}
+
+/** @param {import("../core/types.js").App} app */
+function share(app) {
+  const whole = () => savePage(app, /** @type {HTMLElement} */ (document.getElementById("view")), document.title.split(" · ")[0]);
+  return [iconButton("link", app.t("share.copy"), () => copyLink(app)), iconButton("page", app.t("share.page"), whole)];
+}
+
+/** @param {import("../core/types.js").App} app */
+function languages(app) {
+  const other = app.boot.lang === "zh" ? "en" : "zh";
+  const name = other === "zh" ? "中文" : "English";
+  return h("button", { type: "button", class: "quiet", lang: other, onclick: () => chooseLanguage(other) }, name);
+}
+
+/** @param {import("../core/types.js").App} app */
+function themes(app) {
+  const holder = h("span");
+  const draw = () => {
+    const choice = app.theme.chosen();
+    const label = app.t(`theme.${choice}`);
+    const press = () => {
+      app.theme.choose(NEXT[choice]);
+      draw();
+      holder.querySelector("button").focus();
+    };
+    replace(holder, iconButton(ICONS[choice], label, press));
+  };
+  draw();
+  return holder;
+}

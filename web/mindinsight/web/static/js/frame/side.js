@@ -1,0 +1,137 @@
+// The side panel: which runs are shown, on every page but the table's.
+
+import { button, iconButton } from "../components/button.js";
+import { lineSample } from "../components/line.js";
+import { searchBox } from "../components/field.js";
+import { virtualRows } from "../components/virtual.js";
+import { h, replace } from "../core/dom.js";
+import { NEWEST } from "../core/selection.js";
+
+const ROW = 28;
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("../core/types.js").Run} Run */
+/** @typedef {{job: string, name: string, runs: Run[]} | {run: Run, rank: boolean}} Item */
+
+/** @param {App} app */
+export function side(app) {
+  const element = /** @type {HTMLElement} */ (document.getElementById("side"));
+  /** @type {Item[]} */
+  let items = [];
+  let filter = "";
+  /** @type {Set<string>} jobs whose ranks are listed */
+  const open = new Set();
+
+  const count = h("span", { class: "muted small" });
+  const list = h("div", { class: "side-items", role: "group", "aria-label": app.t("runs.panel") });
+  const scroller = h("div", { class: "side-list scroll" }, list);
+  const foot = h("div", { class: "side-foot" });
+
+  /** @param {string} job */
+  const fold = (job) => {
+    if (!open.delete(job)) open.add(job);
+    draw();
+  };
+  const rows = virtualRows({
+    scroller,
+    body: list,
+    spacer: () => h("div", { "aria-hidden": "true" }),
+    height: ROW,
+    row: (index) => {
+      const item = items[index];
+      return "run" in item ? runRow(app, item.run, item.rank) : jobRow(app, item, open.has(item.job), () => fold(item.job));
+    },
+  });
+
+  const draw = () => {
+    const runs = app.selection.all().filter((run) => matches(run, filter));
+    items = folded(runs, filter ? null : open);
+    const shown = app.selection.runs().length;
+    count.textContent = app.t("runs.shown", { shown, n: app.selection.all().length });
+    replace(foot, ...footer(app));
+    rows.update(items.length);
+  };
+
+  const search = searchBox({
+    label: app.t("runs.filter"),
+    onchange: (text) => {
+      filter = text.toLowerCase();
+      draw();
+    },
+  });
+  const visible = () => app.selection.all().filter((run) => matches(run, filter)).map((run) => run.id);
+  const choices = h(
+    "div",
+    { class: "row small" },
+    button(app.t("common.all"), () => app.selection.toggleMany(visible(), true), { class: "link" }),
+    button(app.t("common.none"), () => app.selection.toggleMany(visible(), false), { class: "link" }),
+    button(app.t("runs.newest", { n: NEWEST }), () => app.selection.reset(), { class: "link" }),
+  );
+  const head = h("div", { class: "side-head" }, h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count), search, choices);
+  element.setAttribute("aria-label", app.t("runs.panel"));
+  replace(element, head, scroller, foot);
+  app.selection.on(draw);
+  app.theme.on(draw);
+  app.router.on(draw);
+}
+
+/** @param {Run} run @param {string} text lower case */
+function matches(run, text) {
+  return !text || run.id.toLowerCase().includes(text) || run.labels.some((label) => label.toLowerCase().includes(text));
+}
+
+/**
+ * Ranks under their job; a job without ranks is its run. With `open` null all jobs are open.
+ * @param {Run[]} runs @param {Set<string> | null} open
+ * @returns {Item[]}
+ */
+export function folded(runs, open) {
+  /** @type {Map<string, Run[]>} */
+  const jobs = new Map();
+  for (const run of runs) jobs.set(run.job, [...(jobs.get(run.job) ?? []), run]);
+  /** @type {Item[]} */
+  const items = [];
+  for (const [job, members] of jobs) {
+    const ranks = members.length > 1 || members[0].rank !== null;
+    if (ranks) items.push({ job, name: job.slice(2) || ".", runs: members });
+    if (!ranks || !open || open.has(job)) items.push(...members.map((run) => ({ run, rank: ranks })));
+  }
+  return items;
+}
+
+/** @param {App} app @param {Run} run @param {boolean} rank */
+function runRow(app, run, rank) {
+  const on = app.selection.has(run.id);
+  const box = h("input", { type: "checkbox", checked: on, "data-focus": "box", onchange: () => app.selection.toggle(run.id, box.checked) });
+  const name = h("span", { class: "ellipsis grow", title: run.id }, rank ? app.t("runs.rank", { rank: run.rank ?? run.name }) : run.name);
+  const pin = run.pinned ? h("span", { class: "badge accent" }, app.t("runs.baseline")) : null;
+  const hurt = run.damage ? h("span", { class: "badge warn", title: app.t("damage.run", { n: run.damage }) }, "!") : null;
+  const only = iconButton("eye", app.t("runs.only", { run: run.name }), () => app.selection.only([run.id]), { "data-focus": "only" });
+  const facts = h("a", { class: "button quiet", href: app.url.link("overview", { run: run.id }), "aria-label": app.t("runs.open", { run: run.name }), title: app.t("runs.open", { run: run.name }), "data-focus": "open" }, "→");
+  const current = app.router.current() === "overview" && app.url.get("run") === run.id;
+  const classes = `side-run${rank ? " rank" : ""}${current ? " current" : ""}`;
+  return h("div", { class: classes, "data-key": run.id }, h("label", null, box, lineSample(app, run.id, on), name), pin, hurt, h("span", { class: "only" }, only, facts));
+}
+
+/** @param {App} app @param {{job: string, name: string, runs: Run[]}} job @param {boolean} open @param {() => void} onfold */
+function jobRow(app, job, open, onfold) {
+  const on = job.runs.filter((run) => app.selection.has(run.id)).length;
+  const ids = job.runs.map((run) => run.id);
+  const box = h("input", { type: "checkbox", checked: on === ids.length, indeterminate: on > 0 && on < ids.length, "data-focus": "box", onchange: () => app.selection.toggleMany(ids, box.checked) });
+  const label = app.t("runs.ranks", { n: ids.length });
+  const arrow = iconButton(open ? "down" : "right", label, onfold, { "aria-expanded": open, "data-focus": "fold" });
+  return h("div", { class: "side-run", "data-key": job.job }, h("label", null, box, h("span", { class: "ellipsis grow", title: job.job }, job.name)), h("span", { class: "badge" }, label), arrow);
+}
+
+/** @param {App} app */
+function footer(app) {
+  const { left_out: n, runs } = app.selection.list();
+  const read = runs.reduce((sum, run) => sum + run.read, 0);
+  const total = runs.reduce((sum, run) => sum + run.total, 0);
+  const percent = total ? Math.floor((100 * read) / total) : 100;
+  return [
+    app.selection.automatic() && app.selection.all().length > NEWEST ? h("div", null, app.t("runs.automatic", { n: NEWEST })) : null,
+    n ? h("div", null, app.t("runs.left_out", { n })) : null,
+    percent < 100 ? h("div", null, app.t("runs.loading", { percent }), h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } }))) : null,
+  ];
+}

@@ -1,0 +1,108 @@
+// Dumps: what every operator took and gave, where it went wrong first, and how two dumps differ.
+
+import { empty } from "../components/empty.js";
+import { h, replace } from "../core/dom.js";
+import { checkPart } from "./dump/check.js";
+import { checkpointsPart } from "./dump/checkpoints.js";
+import { comparePart } from "./dump/compare.js";
+import { graphPart } from "./dump/graph.js";
+import { header } from "./dump/header.js";
+import { logsPart } from "./dump/logs.js";
+import { operatorPanel } from "./dump/operator.js";
+import { readState, writeState } from "./dump/state.js";
+import { tensorsPart } from "./dump/tensors.js";
+import { treePart } from "./dump/tree.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("./dump/state.js").State} State */
+/** @typedef {{element: HTMLElement, changed?: (keys: string[]) => void, refresh?: () => void, end?: () => void}} Part */
+/** @typedef {{app: App, state: State, summary: any, dumps: any[], comparison: number, change: (some: Partial<State>) => void}} Page */
+
+export const alone = true;
+
+const PARTS = { tensors: tensorsPart, tree: treePart, graph: graphPart, check: checkPart, compare: comparePart, checkpoints: checkpointsPart, logs: logsPart };
+/** Changes that need another part. */
+const ANEW = ["dump", "rank", "step", "tab"];
+
+/** @param {HTMLElement} root @param {App} app */
+export async function mount(root, app) {
+  const { t } = app;
+  const head = h("div");
+  const main = h("div", { class: "dump-main" });
+  const side = h("aside", { class: "dump-side", hidden: true, "aria-label": t("dump.operator") });
+  replace(root, head, h("div", { class: "dump-body" }, main, side));
+  /** @type {Part | null} */
+  let part = null;
+
+  /** @type {Page} */
+  const page = { app, state: readState(app), summary: null, dumps: [], comparison: 0, change };
+  const panel = operatorPanel(page, side);
+
+  /** @param {Partial<State>} some */
+  async function change(some) {
+    const keys = Object.keys(some).filter((key) => page.state[/** @type {keyof State} */ (key)] !== some[/** @type {keyof State} */ (key)]);
+    Object.assign(page.state, some);
+    if (keys.includes("dump")) await readSummary();
+    writeState(app, page.state);
+    if (keys.some((key) => ANEW.includes(key))) build();
+    else part?.changed?.(keys);
+    panel.changed(keys);
+  }
+
+  const readSummary = async () => {
+    const { state } = page;
+    page.summary = state.dump ? await app.api.get("v2/dump/summary", { dump: state.dump }) : null;
+    const ranks = page.summary?.ranks ?? [];
+    const rank = ranks.find((/** @type {any} */ one) => one.rank === state.rank) ?? ranks[0];
+    state.rank = rank?.rank ?? 0;
+    if (rank && !rank.steps.includes(state.step)) state.step = rank.steps[0] ?? 0;
+    const onlyLogs = page.summary?.logs && !ranks.some((/** @type {any} */ one) => one.steps.length);
+    if (onlyLogs && state.tab === "tensors") state.tab = "logs";
+  };
+
+  const build = () => {
+    part?.end?.();
+    app.charts.removeAll(main);
+    replace(head, header(page));
+    if (!page.dumps.length && page.state.tab !== "checkpoints") {
+      part = null;
+      replace(main, empty({ title: t("dump.none"), text: t("dump.none_how"), code: "export MINDSPORE_DUMP_CONFIG=/path/data_dump.json" }));
+      return;
+    }
+    part = PARTS[page.state.tab](page);
+    replace(main, part.element);
+  };
+
+  const start = async () => {
+    page.dumps = (await app.api.get("v2/dump/list")).dumps;
+    if (!page.dumps.some((one) => one.id === page.state.dump)) page.state.dump = chosen(page.dumps, app);
+    await readSummary();
+    build();
+    panel.changed(["operator"]);
+  };
+
+  const offUrl = app.url.on(() => {
+    page.state = Object.assign(page.state, readState(app));
+    start();
+  });
+  await start();
+
+  return {
+    /** @param {import("../core/types.js").Change} change */
+    update(change) {
+      if (change.list || Object.values(change.runs).some((kinds) => kinds.includes("dump"))) part?.refresh?.();
+    },
+    unmount() {
+      offUrl();
+      part?.end?.();
+      panel.end();
+    },
+  };
+}
+
+/** The dump of a selected run if there is one, else the first. @param {any[]} dumps @param {App} app */
+function chosen(dumps, app) {
+  const runs = new Set(app.selection.runs().map((run) => run.id));
+  return (dumps.find((one) => runs.has(one.run)) ?? dumps[0])?.id ?? "";
+}
+

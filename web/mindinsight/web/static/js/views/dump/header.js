@@ -1,0 +1,55 @@
+// Which dump, rank and step; what is done with it; and the shortest way to what went wrong.
+
+import { button, segments } from "../../components/button.js";
+import { select, slider } from "../../components/field.js";
+import { icon } from "../../components/icons.js";
+import { h } from "../../core/dom.js";
+
+/** @typedef {import("../dump.js").Page} Page */
+
+/** @param {Page} page */
+export function header(page) {
+  const { app, state, summary, dumps, change } = page;
+  const { t } = app;
+  const tabs = ["tensors", "tree", "graph", "check", "compare", "checkpoints"];
+  if (summary?.logs) tabs.push("logs");
+  const mode = segments({
+    label: t("dump.view"),
+    options: tabs.map((value) => ({ value, label: t(`dump.tab.${value}`) })),
+    value: state.tab,
+    onchange: (tab) => change({ tab: /** @type {any} */ (tab) }),
+  });
+  const fault = button(t("dump.find_fault"), () => change({ tab: "check", operator: "", tensor: "" }), { class: "primary" });
+  fault.prepend(icon("search"));
+  const made = summary && [summary.layout, summary.framework, summary.version, summary.device, summary.level, summary.task].filter(Boolean).join(" · ");
+  return [
+    h("div", { class: "toolbar" }, h("h1", null, t("nav.dump")), made && h("span", { class: "badge" }, made), h("span", { class: "grow" }), summary && fault),
+    h("div", { class: "toolbar" }, mode, dumps.length > 0 && chooser(page)),
+    ...(summary?.damage ?? []).map((/** @type {any} */ one) => damage(page, one)),
+  ];
+}
+
+/** @param {Page} page */
+function chooser({ app, state, summary, dumps, change }) {
+  const { t } = app;
+  const ranks = summary?.ranks ?? [];
+  const steps = ranks.find((/** @type {any} */ one) => one.rank === state.rank)?.steps ?? [];
+  return [
+    dumps.length > 1 &&
+      select({ label: t("dump.dump"), options: dumps.map((one) => ({ value: one.id, label: one.id.slice(2) || "." })), value: state.dump, onchange: (dump) => change({ dump, operator: "", tensor: "" }) }),
+    ranks.length > 1 &&
+      select({
+        label: t("dump.rank"),
+        options: ranks.map((/** @type {any} */ one) => ({ value: String(one.rank), label: String(one.rank) })),
+        value: String(state.rank),
+        onchange: (rank) => change({ rank: Number(rank) }),
+      }),
+    steps.length > 1 && slider({ label: t("common.step"), values: steps, value: state.step, delay: 150, onchange: (step) => change({ step }) }),
+    steps.length === 1 && h("span", { class: "badge" }, `${t("common.step")} ${steps[0]}`),
+  ];
+}
+
+/** A line about a file that could not be used. @param {{app: import("../../core/types.js").App}} page @param {{file: string, reason: string, detail: string}} one */
+export function damage({ app }, one) {
+  return h("div", { class: "banner warn", role: "note" }, icon("warning"), h("div", null, h("strong", null, one.file), ": ", app.t(one.reason), one.detail && ` (${one.detail})`));
+}

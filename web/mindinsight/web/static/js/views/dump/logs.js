@@ -1,0 +1,33 @@
+// Files of the Running Data Recorder, as text.
+
+import { button } from "../../components/button.js";
+import { h, replace } from "../../core/dom.js";
+
+/** @typedef {import("../dump.js").Page} Page */
+
+/** @param {Page} page */
+export function logsPart(page) {
+  const { app, state } = page;
+  const { t, format } = app;
+  const list = h("ul", { class: "dump-links" });
+  const text = h("pre", { class: "dump-log scroll", tabindex: "0" });
+  const more = h("div", { class: "row" });
+  const element = h("div", { class: "panel dump-logs" }, h("div", { class: "scroll" }, list), h("div", { class: "stack" }, text, more));
+
+  /** @param {any} log @param {number} offset */
+  const open = async (log, offset) => {
+    const part = await app.api.get("v2/dump/log", { dump: state.dump, file: log.file, rank: log.rank, offset });
+    if (offset === 0) replace(text);
+    text.append(part.text);
+    replace(more, part.next !== null && button(t("dump.logs.more"), () => open(log, part.next)));
+  };
+
+  const start = async () => {
+    const { logs } = await app.api.get("v2/dump/logs", { dump: state.dump });
+    const item = (/** @type {any} */ log) => h("li", null, log.kind === "pb" ? h("span", { class: "muted" }, log.file) : h("button", { type: "button", class: "link wrapped", onclick: () => open(log, 0) }, log.file), " ", h("span", { class: "muted" }, format.bytes(log.size)));
+    replace(list, logs.map(item));
+  };
+
+  start();
+  return { element };
+}

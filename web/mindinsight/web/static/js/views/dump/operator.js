@@ -1,0 +1,129 @@
+// One operator: the line it comes from, what it took and gave, and its neighbours to walk to.
+
+import { iconButton } from "../../components/button.js";
+import { h, replace } from "../../core/dom.js";
+import { number, shapeText, short, slotText } from "./rows.js";
+import { place } from "./state.js";
+import { tensorView } from "./values.js";
+
+/** @typedef {import("../dump.js").Page} Page */
+
+const COUNTING = 1000; // ms between questions while its statistics are not known
+
+/** @param {Page} page @param {HTMLElement} side */
+export function operatorPanel(page, side) {
+  const { app, state } = page;
+  const { t } = app;
+  let turn = 0;
+  let timer = 0;
+
+  const close = () => page.change({ graph: "", operator: "", tensor: "" });
+
+  const draw = async () => {
+    clearTimeout(timer);
+    const mine = ++turn;
+    side.hidden = !state.operator;
+    app.charts.removeAll(side);
+    if (!state.operator) return;
+    try {
+      const found = await app.api.get("v2/dump/operator", { ...place(state), graph: state.graph, recorded: state.operator });
+      if (mine !== turn) return;
+      replace(side, head(found.operator), content(found));
+      const waiting = found.tensors.some((/** @type {any} */ one) => !one.known);
+      if (waiting) timer = window.setTimeout(draw, COUNTING);
+    } catch (/** @type {any} */ error) {
+      if (mine === turn) replace(side, head(state.operator), h("p", null, t(error.key ?? "error.view", error.vars)));
+    }
+  };
+
+  /** @param {string} name */
+  const head = (name) => h("header", { class: "row" }, h("h2", { class: "grow wrapped" }, name), iconButton("close", t("common.close"), close));
+
+  /** @param {any} found */
+  const content = (found) => {
+    const tensor = found.tensors.find((/** @type {any} */ one) => `${one.direction}/${one.slot}` === state.tensor);
+    return [
+      h("p", { class: "muted" }, [found.type, found.graph, found.order >= 0 && t("dump.order", { order: found.order })].filter(Boolean).join(" · ")),
+      sourceLine(page, found.source),
+      found.stack?.length > 1 && stack(page, found),
+      links(page, found, "inputs"),
+      tensors(page, found.tensors),
+      links(page, found, "outputs"),
+      found.arguments?.length > 0 && parameters(page, found.arguments),
+      tensor && tensorView(page, tensor),
+    ];
+  };
+
+  return {
+    /** @param {string[]} keys */
+    changed(keys) {
+      if (keys.some((key) => ["operator", "graph", "tensor", "dump", "rank", "step"].includes(key))) draw();
+    },
+    end() {
+      turn++;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The line to look at, with a way to everything else from it. @param {Page} page @param {any} source */
+export function sourceLine(page, source) {
+  if (!source) return h("p", { class: "muted" }, page.app.t("dump.no_source"));
+  const where = `${source.file.split("/").pop()}:${source.line}`;
+  const all = () => page.change({ tab: "tensors", source: where });
+  return h(
+    "figure",
+    { class: "dump-source" },
+    h("figcaption", null, h("button", { type: "button", class: "link", title: page.app.t("dump.all_from_line"), onclick: all }, `${source.file}:${source.line}`)),
+    h("pre", null, source.code || source.function),
+  );
+}
+
+/** @param {Page} page @param {any} found */
+function stack(page, found) {
+  const line = (/** @type {any} */ frame) => h("li", { class: frame.own ? "own" : "muted" }, `${frame.file}:${frame.line}`, frame.code && h("pre", null, frame.code));
+  const stacks = [found.stack, ...found.other_stacks];
+  return h("details", null, h("summary", null, page.app.t("dump.stack", { n: found.stack.length })), stacks.map((frames) => h("ol", { class: "dump-stack" }, frames.map(line))));
+}
+
+/** @param {Page} page @param {any} found @param {"inputs" | "outputs"} side */
+function links(page, found, side) {
+  const { t } = page.app;
+  const items = found[side];
+  if (!items.length) return null;
+  const item = (/** @type {any} */ link) => {
+    const go = () => page.change({ operator: link.recorded, tensor: "" });
+    const name = link.known ? h("button", { type: "button", class: "link", title: link.operator, onclick: go }, short(link.operator)) : h("span", null, link.operator);
+    return h("li", null, name, " ", h("span", { class: "muted" }, link.type), !link.certain && h("span", { class: "badge", title: t("dump.uncertain_why") }, t("dump.uncertain")));
+  };
+  return h("section", null, h("h3", null, t(`dump.${side}`)), h("ul", { class: "dump-links" }, items.map(item)));
+}
+
+/** @param {Page} page @param {any[]} rows */
+function tensors(page, rows) {
+  const { app, state } = page;
+  const { t } = app;
+  const keys = ["minimum", "maximum", "mean", "norm"];
+  const head = h("tr", null, h("th", null, t("dump.column.slot")), h("th", null, t("dump.column.shape")), keys.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))), h("th", { class: "number" }, t("dump.column.lost")));
+  const line = (/** @type {any} */ row) => {
+    const key = `${row.direction}/${row.slot}`;
+    const found = row.statistics;
+    const lost = found ? found.nans + found.positive_infs + found.negative_infs : null;
+    const open = () => page.change({ tensor: state.tensor === key ? "" : key });
+    return h(
+      "tr",
+      { class: state.tensor === key ? "current" : null },
+      h("td", null, h("button", { type: "button", class: "link", "aria-expanded": state.tensor === key, onclick: open }, slotText(app, row))),
+      h("td", null, h("span", { class: "mono" }, shapeText(row.shape)), " ", h("span", { class: "muted" }, row.dtype)),
+      keys.map((name) => h("td", { class: "number" }, found ? number(app, found[name]) : "")),
+      h("td", { class: lost ? "number strange" : "number" }, row.damage ? t(row.damage.reason) : (lost ?? "")),
+    );
+  };
+  return h("section", null, h("h3", null, t("dump.tensors_of")), h("div", { class: "scroll" }, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, rows.map(line)))));
+}
+
+/** @param {Page} page @param {[string, string][]} pairs */
+function parameters(page, pairs) {
+  const list = pairs.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]);
+  return h("details", null, h("summary", null, page.app.t("dump.arguments", { n: pairs.length })), h("dl", { class: "facts" }, list));
+}

@@ -1,0 +1,70 @@
+// One tensor as a row: names to the left, numbers to the right, what is not finite loudly.
+
+import { h } from "../../core/dom.js";
+
+/** @typedef {import("../dump.js").Page} Page */
+/** @typedef {import("../../core/types.js").App} App */
+
+/** @type {{key: string, sort?: string, number?: boolean}[]} */
+export const COLUMNS = [
+  { key: "sequence", sort: "sequence", number: true },
+  { key: "operator", sort: "operator" },
+  { key: "type", sort: "type" },
+  { key: "slot" },
+  { key: "dtype" },
+  { key: "shape" },
+  { key: "nans", sort: "nans", number: true },
+  { key: "infs", sort: "positive_infs", number: true },
+  { key: "minimum", sort: "minimum", number: true },
+  { key: "maximum", sort: "maximum", number: true },
+  { key: "mean", sort: "mean", number: true },
+  { key: "std", sort: "std", number: true },
+  { key: "norm", sort: "norm", number: true },
+  { key: "zeros", sort: "zeros", number: true },
+];
+
+/** @param {Page} page @param {any} row @param {() => void} open */
+export function cells(page, row, open) {
+  const { app } = page;
+  const found = row.statistics;
+  const name = h("button", { type: "button", class: "link", title: row.operator, "data-focus": "open", onclick: open }, short(row.operator));
+  return [
+    h("td", { class: "number muted" }, row.sequence),
+    h("td", { class: "name" }, name),
+    h("td", { class: "type", title: row.type }, row.type),
+    h("td", null, slotText(app, row)),
+    h("td", null, row.dtype),
+    h("td", { class: "mono" }, shapeText(row.shape)),
+    lost(found?.nans, row),
+    lost(found && found.positive_infs + found.negative_infs, row),
+    ...["minimum", "maximum", "mean", "std", "norm"].map((key) => h("td", { class: "number" }, found ? number(app, found[key]) : "")),
+    h("td", { class: "number" }, found && row.computed ? found.zeros : ""),
+  ];
+}
+
+/** @param {number | undefined} count @param {any} row */
+function lost(count, row) {
+  if (row.damage) return h("td", { class: "number strange", title: `${row.damage.reason} ${row.damage.detail}` }, "!");
+  return h("td", { class: count ? "number strange" : "number" }, count === undefined || count === null ? "" : count);
+}
+
+/** The last two parts of a scoped name. @param {string} name */
+export function short(name) {
+  const parts = name.split("/");
+  return parts.length > 2 ? `…/${parts.slice(-2).join("/")}` : name;
+}
+
+/** @param {App} app @param {{direction: string, slot: string}} row */
+export function slotText(app, row) {
+  return `${app.t(`dump.direction.${row.direction}`)} ${row.slot}`;
+}
+
+/** @param {number[] | null | undefined} shape */
+export function shapeText(shape) {
+  return shape ? `[${shape.join(", ")}]` : "";
+}
+
+/** Numbers that left double precision come as text. @param {App} app @param {any} value */
+export function number(app, value) {
+  return typeof value === "string" ? value : app.format.number(value);
+}

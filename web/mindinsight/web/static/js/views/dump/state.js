@@ -1,0 +1,93 @@
+// What the page of dumps shows: kept in the address.
+
+/** @typedef {import("../../core/types.js").App} App */
+
+/**
+ * @typedef {Object} State
+ * @property {string} dump "./job/dump"
+ * @property {number} rank
+ * @property {number} step
+ * @property {"tensors" | "tree" | "graph" | "check" | "compare" | "checkpoints" | "logs"} tab
+ * @property {string} q in the name of an operator
+ * @property {string} type operator type
+ * @property {string} dtype
+ * @property {string} direction
+ * @property {string} source in a line of source code
+ * @property {boolean} lost NaN or infinities only
+ * @property {string} by statistic that must lie between least and most
+ * @property {string} least
+ * @property {string} most
+ * @property {string} sort
+ * @property {boolean} descending
+ * @property {string} graph of the chosen operator
+ * @property {string} operator chosen one, as recorded
+ * @property {string} tensor "output/0" of it
+ */
+
+/** @type {State} */
+export const DEFAULTS = {
+  dump: "",
+  rank: 0,
+  step: 0,
+  tab: "tensors",
+  q: "",
+  type: "",
+  dtype: "",
+  direction: "",
+  source: "",
+  lost: false,
+  by: "",
+  least: "",
+  most: "",
+  sort: "sequence",
+  descending: false,
+  graph: "",
+  operator: "",
+  tensor: "",
+};
+
+export const FILTERS = /** @type {const} */ (["q", "type", "dtype", "direction", "source", "lost", "by", "least", "most"]);
+export const STATISTICS = ["minimum", "maximum", "mean", "absolute_mean", "std", "norm", "zeros", "negative", "positive", "nans", "positive_infs", "negative_infs"];
+
+/** @param {App} app @returns {State} */
+export function readState({ url }) {
+  const entries = Object.entries(DEFAULTS).map(([key, fallback]) => {
+    const text = url.get(key, null);
+    if (text === null) return [key, fallback];
+    if (typeof fallback === "boolean") return [key, text === "1"];
+    return [key, typeof fallback === "number" ? Number(text) || 0 : text];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** @param {App} app @param {State} state */
+export function writeState({ url }, state) {
+  /** @type {Record<string, any>} */
+  const values = {};
+  for (const [key, fallback] of Object.entries(DEFAULTS)) {
+    const value = state[/** @type {keyof State} */ (key)];
+    const text = typeof value === "boolean" ? (value ? "1" : null) : value;
+    values[key] = value === fallback && key !== "dump" ? null : text;
+  }
+  url.set(values);
+}
+
+/** Parameters of a question about one step. @param {State} state */
+export function place(state) {
+  return { dump: state.dump, rank: state.rank, step: state.step };
+}
+
+/** Parameters of a question about the chosen tensor. @param {State} state */
+export function tensorPlace(state) {
+  const cut = state.tensor.indexOf("/");
+  return { ...place(state), graph: state.graph, operator: state.operator, direction: state.tensor.slice(0, cut), slot: state.tensor.slice(cut + 1) };
+}
+
+/** @param {State} state */
+export function filters(state) {
+  const chosen = FILTERS.map((key) => [key, state[key] === "" || state[key] === false ? null : state[key]]);
+  /** @type {Record<string, any>} */
+  const params = Object.fromEntries(chosen);
+  if (!state.by || (state.least === "" && state.most === "")) Object.assign(params, { by: null, least: null, most: null });
+  return params;
+}

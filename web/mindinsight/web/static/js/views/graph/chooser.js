@@ -1,0 +1,33 @@
+// Which run, which rank, which graph of it.
+
+import { select } from "../../components/field.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").Run} Run */
+
+/**
+ * @param {App} app @param {Run[]} runs @param {{run: string, tag: string, view: string}} state
+ * @param {{tags: string[]}} graphs @param {(some: {run?: string, tag?: string}) => void} change
+ */
+export function chooser(app, runs, state, graphs, change) {
+  const { t } = app;
+  const chosen = runs.find((run) => run.id === state.run);
+  const job = chosen?.job ?? "";
+  const ranks = runs.filter((run) => run.job === job && run.rank !== null).sort((a, b) => Number(a.rank) - Number(b.rank));
+  /** @type {Map<string, Run>} */
+  const jobs = new Map();
+  for (const run of runs) if (!jobs.has(run.job)) jobs.set(run.job, run);
+  const jobOptions = [...jobs].map(([id, run]) => ({ value: id, label: run.rank === null ? run.name : id.replace(/^\.\//, "") || run.name }));
+  const tags = graphs.tags.map((tag) => ({ value: tag, label: tag }));
+  return [
+    select({ label: t("common.run"), options: jobOptions, value: job, onchange: (id) => change({ run: first(runs, id, chosen?.rank ?? null).id }) }),
+    ranks.length > 1 ? select({ label: t("graph.rank"), options: ranks.map((run) => ({ value: run.id, label: String(run.rank) })), value: state.run, onchange: (run) => change({ run }) }) : null,
+    state.view !== "dataset" && tags.length ? select({ label: t("graph.file"), options: tags, value: state.tag, onchange: (tag) => change({ tag }) }) : null,
+  ];
+}
+
+/** The run of a job: of the same rank when it has one, else the first. @param {Run[]} runs @param {string} job @param {number | null} rank */
+function first(runs, job, rank) {
+  const members = runs.filter((run) => run.job === job);
+  return members.find((run) => run.rank === rank) ?? members[0];
+}

@@ -1,0 +1,38 @@
+// The whole drawing in a corner, with the part that is in sight.
+
+import { replace, svg } from "../../core/dom.js";
+
+/** @param {(x: number, y: number) => void} moveTo called with the point of the drawing to show in the middle */
+export function createMinimap(moveTo) {
+  const boxes = svg("g", null);
+  const sight = svg("rect", { class: "sight" });
+  const element = svg("svg", { class: "graph-minimap", "aria-hidden": "true" }, boxes, sight);
+
+  /** @param {PointerEvent} event */
+  const move = (event) => {
+    if (event.type === "pointermove" && !event.buttons) return;
+    event.stopPropagation();
+    if (event.type === "pointerdown") element.setPointerCapture(event.pointerId);
+    const matrix = element.getScreenCTM();
+    if (!matrix) return;
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    moveTo(point.x, point.y);
+  };
+  element.addEventListener("pointerdown", move);
+  element.addEventListener("pointermove", move);
+
+  return {
+    element,
+
+    /** @param {import("./shapes.js").Picture} picture */
+    show(picture) {
+      element.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
+      replace(boxes, picture.boxes.map((box) => svg("rect", { class: `${box.open ? "frame" : "closed"} ${box.kind}`, x: box.x, y: box.y, width: box.w, height: box.h })));
+    },
+
+    /** @param {{x: number, y: number, w: number, h: number}} rect */
+    view(rect) {
+      for (const [name, value] of Object.entries({ x: rect.x, y: rect.y, width: Math.max(1, rect.w), height: Math.max(1, rect.h) })) sight.setAttribute(name, value.toFixed(1));
+    },
+  };
+}

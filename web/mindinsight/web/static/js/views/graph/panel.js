@@ -1,0 +1,116 @@
+// All about the selected node: where it is, what it does, what goes in and out.
+
+import { button } from "../../components/button.js";
+import { h } from "../../core/dom.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {{goTo: (id: number) => void, outer: (node: number) => void, toggle: (id: number) => void, trace: (direction: "up" | "down" | null) => void}} Does */
+
+/** @param {App} app @param {any} about @param {string | null} traced @param {Does} does */
+export function nodeFacts(app, about, traced, does) {
+  const { t } = app;
+  return h(
+    "div",
+    { class: "graph-facts stack" },
+    h("div", null, around(app, about, does), h("h2", null, about.label || t("graph.call")), h("p", { class: "muted small mono path" }, about.path)),
+    h("dl", { class: "pairs" }, summary(app, about)),
+    h(
+      "div",
+      { class: "row wrap" },
+      about.count ? button(t(about.opened ? "graph.close" : "graph.open"), () => does.toggle(about.id)) : null,
+      traceButton(app, "up", traced, does),
+      traceButton(app, "down", traced, does),
+    ),
+    h("p", { class: "small traced", role: "status", hidden: !about.traced }, about.traced ?? ""),
+    entries(app, "graph.inputs", about.inputs, (one) => placeRow(app, one, does)),
+    entries(app, "graph.outer", about.outer, (one) => outerRow(one, does)),
+    entries(app, "graph.outputs", about.outputs, (one) => placeRow(app, one, does)),
+    attributes(app, about.attributes ?? []),
+    stacks(app, about.stacks ?? []),
+  );
+}
+
+/** @param {App} app @param {any} about @param {Does} does */
+export function outerFacts(app, about, does) {
+  const { t } = app;
+  return h(
+    "div",
+    { class: "graph-facts stack" },
+    h("div", null, h("p", { class: "muted small" }, t(`graph.kind.${about.kind}`)), h("h2", null, about.label)),
+    h("dl", { class: "pairs" }, pair(t(about.kind === "constant" ? "graph.value" : "graph.type"), about.text || "–")),
+    entries(app, "graph.users", about.users, (one) => placeRow(app, one, does)),
+    attributes(app, about.attributes),
+  );
+}
+
+/** The scopes around a node, each a button. @param {App} app @param {any} about @param {Does} does */
+function around(app, about, does) {
+  const parts = about.around.map((/** @type {any} */ one) => h("li", null, h("button", { type: "button", class: "link", onclick: () => does.goTo(one.id) }, one.label)));
+  return h("nav", { "aria-label": app.t("graph.around") }, h("ol", { class: "crumbs small" }, parts));
+}
+
+/** @param {App} app @param {any} about */
+function summary(app, about) {
+  const { t } = app;
+  if (about.operators === undefined) {
+    return [pair(t("graph.operator"), about.type || t("graph.call")), pair(t("graph.output"), about.output || "–"), about.dynamic ? pair(t("graph.shape"), t("graph.dynamic")) : null];
+  }
+  const types = Object.entries(about.types).slice(0, 6).map(([type, count]) => `${type} ${count}`).join(", ");
+  return [
+    pair(t("graph.what"), t(`graph.kind.${about.kind}`)),
+    pair(t("graph.children"), String(about.count)),
+    pair(t("graph.operators"), String(about.operators)),
+    pair(t("graph.types"), Object.keys(about.types).length > 6 ? `${types}, …` : types),
+  ];
+}
+
+/** @param {string} name @param {string} value */
+function pair(name, value) {
+  return [h("dt", null, name), h("dd", null, value)];
+}
+
+/** @param {App} app @param {"up" | "down"} direction @param {string | null} traced @param {Does} does */
+function traceButton(app, direction, traced, does) {
+  const on = traced === direction;
+  return button(app.t(`graph.trace.${direction}`), () => does.trace(on ? null : direction), { "aria-pressed": on });
+}
+
+/** @param {App} app @param {string} key @param {{total: number, shown: any[]} | undefined} list @param {(one: any) => HTMLElement} row */
+function entries(app, key, list, row) {
+  if (!list?.total) return null;
+  const rest = list.total - list.shown.length;
+  return h(
+    "section",
+    null,
+    h("h3", null, app.t(key), h("span", { class: "badge" }, String(list.total))),
+    h("ul", { class: "entries scroll" }, list.shown.map(row), rest > 0 ? h("li", { class: "muted small" }, app.t("graph.rest", { n: rest })) : null),
+  );
+}
+
+/** @param {App} app @param {any} one @param {Does} does */
+function placeRow(app, one, does) {
+  const text = [one.text, one.control ? app.t("graph.control") : ""].filter(Boolean).join(" · ");
+  return h("li", null, h("button", { type: "button", class: "link ellipsis", title: one.path, onclick: () => does.goTo(one.id) }, one.label || app.t("graph.call")), text && h("span", { class: "muted small" }, text));
+}
+
+/** @param {any} one @param {Does} does */
+function outerRow(one, does) {
+  return h("li", null, h("button", { type: "button", class: "link ellipsis", title: one.label, onclick: () => does.outer(one.node) }, one.label), h("span", { class: "muted small" }, one.text));
+}
+
+/** @param {App} app @param {string[][]} list */
+function attributes(app, list) {
+  if (!list.length) return null;
+  return h("section", null, h("h3", null, app.t("graph.attributes"), h("span", { class: "badge" }, String(list.length))), h("dl", { class: "pairs small" }, list.map(([name, value]) => [h("dt", null, name), h("dd", { class: "mono" }, value)])));
+}
+
+/** Lines of source code, innermost first. @param {App} app @param {any[][]} list */
+function stacks(app, list) {
+  if (!list.length) return null;
+  return h(
+    "section",
+    null,
+    h("h3", null, app.t("graph.source")),
+    list.map((stack) => h("ol", { class: "stack-lines small" }, stack.map((frame) => h("li", null, h("span", { class: "muted mono" }, `${frame.file}:${frame.line}`), h("code", null, frame.code))))),
+  );
+}

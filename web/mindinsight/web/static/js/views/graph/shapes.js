@@ -1,0 +1,158 @@
+// A picture from the server as SVG: frames of open scopes at the back, then lines, then boxes.
+
+import { svg } from "../../core/dom.js";
+
+/**
+ * @typedef {Object} Chip
+ * @property {number} node number of the parameter or constant
+ * @property {string} name
+ * @property {"parameter" | "constant"} kind
+ * @property {string} label
+ * @property {number} x @property {number} y @property {number} w @property {number} h
+ */
+/**
+ * @typedef {Object} Box
+ * @property {number} id place in the tree of scopes
+ * @property {number} parent place of the scope around it, 0 for the top
+ * @property {string} path @property {string} kind @property {string} type @property {string} label @property {string} text
+ * @property {number} x @property {number} y @property {number} w @property {number} h
+ * @property {boolean} open @property {number} count children @property {boolean} dynamic
+ * @property {number} enters @property {number} leaves values that come from or go to places without a line
+ * @property {number} hidden @property {Chip[]} chips
+ */
+/** @typedef {{source: number, target: number, points: number[], values: number, control: boolean}} Line */
+/** @typedef {{width: number, height: number, boxes: Box[], lines: Line[], open: number[]}} Picture */
+/** @typedef {{layers: SVGElement[], boxes: Map<number, SVGElement>, lines: {element: SVGElement, line: Line}[]}} Shapes */
+
+const HEADER = 26;
+
+/** @param {Picture} picture @param {import("../../core/types.js").Translate} t @returns {Shapes} */
+export function shapes(picture, t) {
+  /** @type {Map<number, SVGElement>} */
+  const boxes = new Map();
+  const frames = svg("g", { class: "frames" });
+  const front = svg("g", { class: "boxes" });
+  for (const box of picture.boxes) {
+    const element = box.open ? frame(box, t) : closed(box, t);
+    boxes.set(box.id, element);
+    (box.open ? frames : front).append(element);
+  }
+  const parents = new Map(picture.boxes.map((box) => [box.id, box.parent]));
+  const lines = picture.lines.map((line) => ({ line, element: lineShape(line, parents.get(line.source) === line.target) }));
+  return { layers: [markers(), frames, svg("g", { class: "lines" }, lines.map((one) => one.element)), front], boxes, lines };
+}
+
+/** Arrow heads: a marker cannot take the colour of its line in every browser, so there is one for each. */
+function markers() {
+  const head = (/** @type {string} */ name) =>
+    svg(
+      "marker",
+      { id: `graph-${name}`, class: name, orient: "auto", markerUnits: "userSpaceOnUse", markerWidth: 9, markerHeight: 8, refX: 8, refY: 4 },
+      svg("path", { d: "M0 0L9 4L0 8z" }),
+    );
+  return svg("defs", null, head("arrow"), head("arrow-on"));
+}
+
+/** @param {Box} box @param {import("../../core/types.js").Translate} t */
+function frame(box, t) {
+  return svg(
+    "g",
+    { class: `box frame ${box.kind}`, id: `graph-${box.id}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
+    svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: 8 }),
+    svg("rect", { class: "header", x: box.x, y: box.y, width: box.w, height: HEADER, rx: 8 }),
+    svg("text", { class: "title", x: box.x + 26, y: box.y + 17.5 }, box.label),
+    mark(box.x + 14, box.y + HEADER / 2, true),
+    stubs(box),
+    svg("title", null, box.path),
+  );
+}
+
+/** @param {Box} box @param {import("../../core/types.js").Translate} t */
+function closed(box, t) {
+  const scope = box.count > 0;
+  const middle = box.y + box.h / 2;
+  const centre = box.x + box.w / 2 + (scope ? -2 : 0);
+  const label = box.label || t("graph.call");
+  return svg(
+    "g",
+    { class: `box closed ${box.kind}${box.dynamic ? " dynamic" : ""}`, id: `graph-${box.id}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
+    box.kind === "group" || box.kind === "repeat" || box.kind === "run"
+      ? [6, 3].map((by) => svg("rect", { class: "behind", x: box.x + by, y: box.y - by, width: box.w, height: box.h, rx: 6 }))
+      : null,
+    svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: box.kind === "plumbing" ? box.h / 2 : 6 }),
+    svg("text", { class: "title", x: scope ? box.x + 26 : centre, y: middle + (box.text ? -3 : 4), "text-anchor": scope ? "start" : "middle" }, label),
+    box.text && svg("text", { class: "sub", x: centre, y: middle + 12, "text-anchor": "middle" }, box.text),
+    scope && mark(box.x + 14, middle, false),
+    scope && svg("text", { class: "count", x: box.x + box.w - 9, y: middle + 4, "text-anchor": "end" }, String(box.count)),
+    stubs(box),
+    box.chips.map((one) => chip(one, box)),
+    box.hidden > 0 && svg("text", { class: "count", x: box.x - 14, y: below(box.chips) + 11, "text-anchor": "end" }, `+${box.hidden}`),
+    svg("title", null, [box.path, box.type, box.text].filter(Boolean).join("\n")),
+  );
+}
+
+/** Where the chips of a box end. @param {Chip[]} chips */
+function below(chips) {
+  return Math.max(...chips.map((one) => one.y + one.h));
+}
+
+/** A plus or a minus in a circle. @param {number} x @param {number} y @param {boolean} open */
+function mark(x, y, open) {
+  const d = open ? `M${x - 3} ${y}h6` : `M${x - 3} ${y}h6M${x} ${y - 3}v6`;
+  return svg("g", { class: "mark" }, svg("circle", { cx: x, cy: y, r: 6.5 }), svg("path", { d }));
+}
+
+/** Short ends for values that come from or go to places no line is drawn to. @param {Box} box */
+function stubs(box) {
+  const x = box.x + box.w - 14;
+  const bottom = box.y + box.h;
+  return [
+    box.enters ? svg("path", { class: "stub", d: `M${x} ${box.y - 11}v9M${x - 3} ${box.y - 5}l3 4l3 -4` }) : null,
+    box.leaves ? svg("path", { class: "stub", d: `M${x} ${bottom}v10M${x - 3} ${bottom + 6}l3 4l3 -4` }) : null,
+  ];
+}
+
+/** @param {Chip} one @param {Box} box */
+function chip(one, box) {
+  const y = one.y + one.h / 2;
+  const middle = Math.min(Math.max(y, box.y + 4), box.y + box.h - 4);
+  return svg(
+    "g",
+    { class: `chip ${one.kind}`, "data-outer": one.node },
+    svg("path", { d: `M${one.x + one.w} ${y}L${box.x} ${middle}` }),
+    svg("rect", { x: one.x, y: one.y, width: one.w, height: one.h, rx: one.h / 2 }),
+    svg("text", { x: one.x + one.w / 2, y: y + 3.8, "text-anchor": "middle" }, one.label),
+    svg("title", null, one.name === one.label ? one.name : `${one.name}\n${one.label}`),
+  );
+}
+
+/** @param {Line} line @param {boolean} out it ends at the border of the scope it lies in, and goes on from there */
+function lineShape(line, out) {
+  const up = line.points[line.points.length - 1] < line.points[line.points.length - 3];
+  const kind = line.control ? " control" : up ? " up" : "";
+  const border = line.values === 0;
+  return svg("path", {
+    class: `line${kind}`,
+    d: path(line.points),
+    "stroke-width": border ? 1.2 : Math.min(4, 1 + Math.log2(line.values) / 2).toFixed(2),
+    "marker-end": out ? null : "url(#graph-arrow)",
+  });
+}
+
+/** Between two points a line leaves and arrives upright. @param {number[]} points x, y, x, y, ... */
+export function path(points) {
+  let d = `M${points[0]} ${points[1]}`;
+  for (let i = 2; i < points.length; i += 2) {
+    const [fromX, fromY, x, y] = points.slice(i - 2, i + 2);
+    const middle = (fromY + y) / 2;
+    d += Math.abs(fromX - x) < 0.5 ? `L${x} ${y}` : `C${fromX} ${middle} ${x} ${middle} ${x} ${y}`;
+  }
+  return d;
+}
+
+/** What a screen reader says. @param {Box} box @param {import("../../core/types.js").Translate} t */
+export function spoken(box, t) {
+  const kind = t(`graph.kind.${box.kind}`);
+  const what = box.count ? t(box.open ? "graph.said.open" : "graph.said.closed", { n: box.count }) : [box.type, box.text].filter(Boolean).join(", ");
+  return `${box.label || t("graph.call")}, ${kind}, ${what}`;
+}

@@ -1,0 +1,82 @@
+// A loss landscape as lines of equal loss, as a filled map, or as a surface; the path of training on it.
+
+import { ramp } from "../histogram/figures.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+/**
+ * @typedef {Object} Landscape
+ * @property {string} run
+ * @property {string} tag
+ * @property {Float64Array} x
+ * @property {Float64Array} y
+ * @property {Float64Array} z rows along y
+ * @property {{x: Float64Array, y: Float64Array, z: Float64Array} | null} path
+ * @property {number[]} intervals
+ * @property {{x: Float64Array, y: Float64Array, z: Float64Array} | null} convergence
+ * @property {string} decomposition
+ * @property {string} unit
+ */
+
+/** The grid as rows. @param {Landscape} one */
+function grid(one) {
+  return Array.from(one.y, (_, row) => one.z.subarray(row * one.x.length, (row + 1) * one.x.length));
+}
+
+/**
+ * @param {App} app @param {Landscape[]} some drawn over each other @param {{mode: string, shown: number, lines: number}} look
+ * @returns {{data: any[], layout: Record<string, any>, config?: any}}
+ */
+export function landscapeFigure(app, some, look) {
+  if (look.mode === "surface") return surface(app, some, look);
+  const data = some.flatMap((one, i) => {
+    const base = { x: one.x, y: one.y, z: grid(one), ncontours: look.lines, hovertemplate: `%{z:.5g}<extra>${name(app, one)}</extra>` };
+    const single = some.length === 1;
+    const colour = app.selection.colour(one.run);
+    const plain = { ...base, type: "contour", showscale: single, colorbar: { thickness: 10, outlinewidth: 0 }, colorscale: single ? ramp(app) : [[0, colour], [1, colour]] };
+    const lines = { ...plain, contours: { coloring: "lines", showlabels: true, labelfont: { size: 9, color: app.theme.colour("--muted") } }, line: { width: 1.4 } };
+    const filled = { ...plain, contours: { coloring: "fill" }, line: { width: 0.6, color: app.theme.colour("--panel") } };
+    const map = look.mode === "map" && i === 0 ? filled : lines;
+    return [map, ...pathTraces(app, one, look, false)];
+  });
+  return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis: app.theme.axis({ nticks: 6 }), hovermode: "closest" } };
+}
+
+/** @param {App} app @param {Landscape[]} some @param {{shown: number}} look */
+function surface(app, some, look) {
+  const data = some.flatMap((one, i) => {
+    const colour = app.selection.colour(one.run);
+    const trace = {
+      type: "surface", x: one.x, y: one.y, z: grid(one), showscale: i === 0 && some.length === 1, opacity: some.length > 1 ? 0.8 : 1,
+      colorscale: some.length > 1 ? [[0, colour], [1, app.theme.colour("--panel")]] : ramp(app), colorbar: { thickness: 10, outlinewidth: 0 },
+      contours: { z: { show: true, usecolormap: true, width: 1 } }, hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.5g}<extra></extra>",
+    };
+    return [trace, ...pathTraces(app, one, look, true)];
+  });
+  const axis = { gridcolor: app.theme.colour("--grid"), color: app.theme.colour("--muted"), showspikes: false };
+  const scene = { xaxis: { ...axis, title: { text: "" } }, yaxis: { ...axis, title: { text: "" } }, zaxis: { ...axis, title: { text: app.t("landscape.loss") } }, aspectmode: "cube" };
+  return { data, layout: { ...app.theme.plotly(), margin: { l: 0, r: 0, t: 0, b: 0 }, scene } };
+}
+
+/** The way of training up to the point shown, and where it ends. @param {App} app @param {Landscape} one @param {{shown: number}} look @param {boolean} deep */
+function pathTraces(app, one, look, deep) {
+  const traces = [];
+  const type = deep ? "scatter3d" : "scatter";
+  const colour = app.theme.colour("--bad");
+  if (one.path) {
+    const until = Math.min(look.shown, one.path.x.length);
+    const part = (/** @type {Float64Array} */ column) => column.subarray(0, until);
+    const text = one.intervals.slice(0, until).map((at, i) => `${app.t(`landscape.unit.${one.unit === "epoch" ? "epoch" : "step"}`, { n: at })}: ${app.format.number(one.path?.z[i], 5)}`);
+    traces.push({ type, mode: "lines+markers", x: part(one.path.x), y: part(one.path.y), ...(deep ? { z: part(one.path.z) } : {}), text, hovertemplate: "%{text}<extra></extra>", line: { color: colour, width: deep ? 5 : 2 }, marker: { size: deep ? 3 : 6, color: colour }, showlegend: false });
+  }
+  if (one.convergence && (!one.path || look.shown >= one.path.x.length)) {
+    const { x, y, z } = one.convergence;
+    traces.push({ type, mode: "markers", x, y, ...(deep ? { z } : {}), marker: { size: deep ? 6 : 12, symbol: deep ? "diamond" : "star", color: colour, line: { width: 1, color: app.theme.colour("--panel") } }, hovertemplate: `${app.t("landscape.end")}: ${app.format.number(z[0], 5)}<extra></extra>`, showlegend: false });
+  }
+  return traces;
+}
+
+/** @param {App} app @param {Landscape} one */
+export function name(app, one) {
+  return app.selection.run(one.run)?.name ?? one.run;
+}

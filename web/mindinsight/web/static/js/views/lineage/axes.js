@@ -1,0 +1,163 @@
+// Parallel axes in SVG: a line for each run, brushed along any axis, hovered, clicked, reached by keyboard.
+
+import { svg } from "../../core/dom.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {{key: string, numeric: boolean, label: string}} Column */
+/** @typedef {{run: string, values: Record<string, any>}} Row */
+/** @typedef {{low: number, high: number}} Brush in shares of the axis, from the bottom */
+
+/**
+ * @typedef {Object} Plot
+ * @property {Column[]} columns
+ * @property {Row[]} rows
+ * @property {Set<string>} logs keys of axes that are logarithmic
+ * @property {Map<string, Brush>} brushes
+ * @property {(row: Row) => string} colour
+ * @property {(run: string | null) => void} onhover
+ * @property {(run: string) => void} onpick
+ * @property {() => void} onbrush
+ * @property {(key: string, by: number) => void} onmove an axis moved so many places to the right
+ */
+
+const TOP = 34;
+const BOTTOM = 18;
+const SIDE = 70;
+
+/** Where a value lies on its axis, 0 at the bottom and 1 at the top; NaN when it has no place. @param {Plot} plot @param {Column} column */
+export function placeOf(plot, column) {
+  const values = plot.rows.map((row) => row.values[column.key]).filter((value) => value !== undefined && value !== null);
+  if (!column.numeric) {
+    const names = [...new Set(values.map(String))].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
+    const ticks = names.map((name, i) => ({ at: names.length > 1 ? i / (names.length - 1) : 0.5, text: name }));
+    return { ticks, of: (/** @type {any} */ value) => ticks[names.indexOf(String(value))]?.at ?? NaN };
+  }
+  const log = plot.logs.has(column.key);
+  const to = (/** @type {any} */ value) => (log ? Math.log10(Number(value)) : Number(value));
+  const numbers = values.map(to).filter(Number.isFinite);
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  const share = (/** @type {number} */ number) => (high > low ? (number - low) / (high - low) : 0.5);
+  const marks = high > low ? [0, 0.25, 0.5, 0.75, 1].map((at) => low + at * (high - low)) : [low];
+  const ticks = Number.isFinite(low) ? marks.map((number) => ({ at: share(number), text: log ? 10 ** number : number })) : [];
+  return { ticks, of: (/** @type {any} */ value) => (value === undefined || value === null ? NaN : share(to(value))) };
+}
+
+/** Whether a row lies inside every brush. @param {Plot} plot @param {Row} row */
+export function kept(plot, row) {
+  return plot.columns.every((column) => {
+    const brush = plot.brushes.get(column.key);
+    if (!brush) return true;
+    const at = placeOf(plot, column).of(row.values[column.key]);
+    return at >= brush.low - 1e-9 && at <= brush.high + 1e-9;
+  });
+}
+
+/** @param {App} app @param {Plot} plot @param {number} width @param {number} height */
+export function drawAxes(app, plot, width, height) {
+  const gap = (Math.max(width, plot.columns.length * 110) - 2 * SIDE) / Math.max(1, plot.columns.length - 1);
+  const whole = Math.max(width, plot.columns.length * 110);
+  const x = (/** @type {number} */ i) => SIDE + i * gap;
+  const tall = height - TOP - BOTTOM;
+  const y = (/** @type {number} */ at) => TOP + (1 - at) * tall;
+  const places = plot.columns.map((column) => placeOf(plot, column));
+  const lines = plot.rows.map((row) => line(app, plot, row, places, x, y));
+  const axes = plot.columns.map((column, i) => axis(app, plot, column, places[i].ticks, { x: x(i), gap, y, tall }));
+  return svg("svg", { class: "axes", width: whole, height, role: "group", "aria-label": app.t("lineage.axes") }, svg("g", { class: "lines" }, lines), axes);
+}
+
+/** @param {App} app @param {Plot} plot @param {Row} row @param {{of: (value: any) => number}[]} places @param {(i: number) => number} x @param {(at: number) => number} y */
+function line(app, plot, row, places, x, y) {
+  let path = "";
+  let broken = true;
+  plot.columns.forEach((column, i) => {
+    const at = places[i].of(row.values[column.key]);
+    if (!Number.isFinite(at)) {
+      broken = true;
+      return;
+    }
+    path += `${broken ? "M" : "L"}${x(i).toFixed(1)},${y(at).toFixed(1)}`;
+    broken = false;
+  });
+  const name = app.selection.run(row.run)?.name ?? row.run;
+  const pick = () => plot.onpick(row.run);
+  return svg("path", {
+    d: path, class: kept(plot, row) ? "run" : "run out", "data-run": row.run, stroke: plot.colour(row), fill: "none", tabindex: "0", role: "button", "aria-label": name,
+    onpointerenter: () => plot.onhover(row.run), onpointerleave: () => plot.onhover(null), onfocus: () => plot.onhover(row.run), onblur: () => plot.onhover(null),
+    onclick: pick, onkeydown: (/** @type {KeyboardEvent} */ event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), pick()),
+  });
+}
+
+/** @param {App} app @param {Plot} plot @param {Column} column @param {{at: number, text: any}[]} ticks @param {{x: number, gap: number, y: (at: number) => number, tall: number}} place */
+function axis(app, plot, column, ticks, { x, gap, y, tall }) {
+  const every = Math.max(1, Math.ceil(ticks.length / 12));
+  const marks = ticks.filter((_, i) => i % every === 0).map(({ at, text }) => {
+    const short = typeof text === "number" ? app.format.number(text, 3) : text.length > 14 ? `${text.slice(0, 13)}…` : text;
+    return svg("text", { x: x - 6, y: y(at) + 4, class: "tick" }, short, svg("title", null, String(text)));
+  });
+  const title = svg("text", { x, y: 14, class: "title", tabindex: "0", role: "button", "aria-label": app.t("lineage.move", { axis: column.label }), "data-focus": `move:${column.key}` }, column.label.length > 18 ? `${column.label.slice(0, 17)}…` : column.label, svg("title", null, column.label));
+  const group = svg("g", { class: "axis", "data-key": column.key }, svg("line", { x1: x, x2: x, y1: y(1), y2: y(0) }), marks, title);
+  brushOn(app, plot, column, group, x, y, tall);
+  moveOn(plot, column, group, title, gap);
+  return group;
+}
+
+/** Drag an axis by its name to another place, or move it with the arrow keys. @param {Plot} plot @param {Column} column @param {SVGGElement} group @param {SVGTextElement} title @param {number} gap px between axes */
+function moveOn(plot, column, group, title, gap) {
+  let from = NaN;
+  title.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    from = event.clientX;
+    title.setPointerCapture(event.pointerId);
+  });
+  title.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (!Number.isNaN(from)) group.setAttribute("transform", `translate(${event.clientX - from},0)`);
+  });
+  title.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
+    const by = Math.round((event.clientX - from) / gap);
+    from = NaN;
+    group.removeAttribute("transform");
+    if (by) plot.onmove(column.key, by);
+  });
+  title.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by) plot.onmove(column.key, by);
+  });
+}
+
+/** Drag along the axis to keep a range; a click takes the range away. @param {App} app @param {Plot} plot @param {Column} column @param {SVGGElement} group @param {number} x @param {(at: number) => number} y @param {number} tall */
+function brushOn(app, plot, column, group, x, y, tall) {
+  const now = plot.brushes.get(column.key);
+  const shown = svg("rect", { class: "brush", x: x - 8, width: 16, y: now ? y(now.high) : 0, height: now ? Math.max(2, (now.high - now.low) * tall) : 0 });
+  const field = svg("rect", { class: "field", x: x - 12, width: 24, y: y(1) - 6, height: tall + 12, tabindex: "0", role: "slider", "data-focus": `brush:${column.key}`, "aria-label": app.t("lineage.brush", { axis: column.label }), "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": now ? Math.round(now.high * 100) : 100 });
+  let from = NaN;
+  const share = (/** @type {PointerEvent} */ event) => {
+    const box = /** @type {SVGElement} */ (group.ownerSVGElement).getBoundingClientRect();
+    return Math.min(1, Math.max(0, 1 - (event.clientY - box.top - TOP) / tall));
+  };
+  /** @param {number} a @param {number} b */
+  const set = (a, b) => {
+    if (Math.abs(a - b) < 0.01) plot.brushes.delete(column.key);
+    else plot.brushes.set(column.key, { low: Math.min(a, b), high: Math.max(a, b) });
+    plot.onbrush();
+  };
+  field.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    from = share(event);
+    field.setPointerCapture(event.pointerId);
+  });
+  field.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (Number.isNaN(from)) return;
+    const to = share(event);
+    shown.setAttribute("y", String(y(Math.max(from, to))));
+    shown.setAttribute("height", String(Math.abs(from - to) * tall));
+  });
+  field.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
+    set(from, share(event));
+    from = NaN;
+  });
+  field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowUp: 0.1, ArrowDown: -0.1 }[event.key];
+    if (by) event.preventDefault();
+    if (event.key === "Escape") set(0, 0);
+    else if (by) set(0, Math.min(1, Math.max(0.1, (plot.brushes.get(column.key)?.high ?? 1) + by)));
+  });
+  group.append(shown, field);
+}

@@ -1,0 +1,20 @@
+// Ranges kept on axes, as they stand in the address: "user:dropout~0.25~1", in shares of the axis.
+
+/** @typedef {import("./axes.js").Brush} Brush */
+
+/** @param {string[]} texts @returns {Map<string, Brush>} */
+export function readBrushes(texts) {
+  /** @type {Map<string, Brush>} */
+  const brushes = new Map();
+  for (const text of texts) {
+    const parts = text.split("~");
+    const [low, high] = parts.slice(-2).map(Number);
+    if (parts.length > 2 && low < high) brushes.set(parts.slice(0, -2).join("~"), { low, high });
+  }
+  return brushes;
+}
+
+/** @param {Map<string, Brush>} brushes */
+export function writeBrushes(brushes) {
+  return [...brushes].map(([key, { low, high }]) => `${key}~${Number(low.toFixed(3))}~${Number(high.toFixed(3))}`);
+}

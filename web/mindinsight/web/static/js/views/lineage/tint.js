@@ -1,0 +1,36 @@
+// A line in the colour of its objective: where it lies between the least and the largest.
+
+import { ramp } from "../histogram/figures.js";
+
+/** The ramp begins in the panel's colour, which no line may have. */
+const START = 0.2;
+
+/** The ramp without its beginning, for dots and lines on a panel. @param {import("../../core/types.js").App} app @returns {[number, string][]} */
+export function inkRamp(app) {
+  const stops = /** @type {[number, string][]} */ (ramp(app));
+  return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, between(stops, START + (1 - START) * at)]);
+}
+
+/**
+ * @param {import("../../core/types.js").App} app @param {import("./axes.js").Row[]} rows @param {string} objective
+ * @returns {(row: import("./axes.js").Row) => string}
+ */
+export function tint(app, rows, objective) {
+  const values = rows.map((row) => Number(row.values[objective])).filter(Number.isFinite);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const stops = /** @type {[number, string][]} */ (ramp(app));
+  return (row) => {
+    const value = row.values[objective] === undefined ? NaN : Number(row.values[objective]);
+    if (!Number.isFinite(value)) return app.theme.colour("--muted");
+    return between(stops, START + (1 - START) * (high > low ? (value - low) / (high - low) : 1));
+  };
+}
+
+/** @param {[number, string][]} stops "#rrggbb" at ascending places @param {number} at */
+export function between(stops, at) {
+  const next = Math.max(1, stops.findIndex(([place]) => place >= at));
+  const [[a, from], [b, to]] = [stops[next - 1], stops[next]];
+  const share = (at - a) / (b - a);
+  const part = (/** @type {string} */ colour, /** @type {number} */ i) => parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16);
+  return `rgb(${[0, 1, 2].map((i) => Math.round(part(from, i) + share * (part(to, i) - part(from, i)))).join(", ")})`;
+}

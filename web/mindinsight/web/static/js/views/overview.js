@@ -1,0 +1,126 @@
+// One run at a glance: six live pictures that lead to their pages, facts, and what could not be read.
+
+import { iconButton } from "../components/button.js";
+import { empty, loading } from "../components/empty.js";
+import { h, replace, throttle } from "../core/dom.js";
+import { factsPanel } from "./overview/facts.js";
+import { filesPanel } from "./overview/files.js";
+import { tiles } from "./overview/tiles.js";
+import { annotateDialog, keep } from "./runs/annotate.js";
+import { stateMark } from "./runs/columns.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("../core/types.js").Run} Run */
+
+/** @param {HTMLElement} root @param {App} app */
+export async function mount(root, app) {
+  const page = new Overview(root, app);
+  await page.show();
+  return { unmount: () => page.close() };
+}
+
+class Overview {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    this.head = h("header", { class: "overview-head" });
+    this.id = "";
+    /** @type {import("./overview/tiles.js").Tile[]} */
+    this.tiles = [];
+    this.drawn = ""; // what the pictures show: how much of the run was known
+    this.again = throttle(() => this.refresh(), 1000);
+    this.offs = [app.selection.on((reason) => (reason === "list" ? this.changed() : undefined)), app.url.on(() => this.show())];
+  }
+
+  close() {
+    this.offs.forEach((off) => off());
+  }
+
+  /** The run in the address, else the first that is shown. @returns {Run | undefined} */
+  run() {
+    const { selection, url } = this.app;
+    const asked = url.get("run");
+    return asked === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(asked);
+  }
+
+  async show() {
+    const { app } = this;
+    const run = this.run();
+    if (!run) {
+      this.missing();
+      return;
+    }
+    this.id = run.id;
+    this.tiles = tiles(app, run);
+    this.facts = h("section", { class: "panel" }, loading(app.t("common.loading")));
+    this.files = h("section", { class: "panel" });
+    replace(this.root, this.head, h("div", { class: "tiles" }, this.tiles.map((tile) => tile.element)), h("div", { class: "overview-rest" }, this.facts, this.files));
+    this.drawHead();
+    await this.refresh();
+  }
+
+  missing() {
+    const { app } = this;
+    const asked = app.url.get("run");
+    const title = asked === null ? app.t("runs.empty") : app.t("error.unknown_run", { run: asked });
+    replace(this.root, empty({ icon: "runs", title, text: app.t("overview.missing"), action: h("a", { class: "button", href: app.url.link("runs") }, app.t("nav.runs")) }));
+  }
+
+  drawHead() {
+    const { app } = this;
+    const run = app.selection.run(this.id);
+    if (!run) return;
+    const now = app.selection.list().now;
+    const pin = iconButton("pin", app.t(run.pinned ? "runs.unpin" : "runs.pin"), () => keep(app, run.id, { pinned: !run.pinned }), { "aria-pressed": run.pinned });
+    const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), { "aria-pressed": Boolean(run.note) });
+    const others = siblings(app, run);
+    replace(
+      this.head,
+      h("div", { class: "row wrap" }, h("span", { class: "swatch", style: { "--swatch": app.selection.colour(run.id) } }), h("h1", null, run.name), stateMark(app, run, now), pinBadge(app, run), run.labels.map((label) => h("span", { class: "badge accent" }, label)), h("span", { class: "grow" }), others, pin, note),
+      run.note ? h("p", { class: "note-text" }, run.note) : null,
+    );
+  }
+
+  /** The list of runs is new: draw again if this run has more than was drawn. */
+  changed() {
+    const run = this.app.selection.run(this.id);
+    if (!run) this.show();
+    else if (extent(run) !== this.drawn) this.again();
+    this.drawHead();
+  }
+
+  async refresh() {
+    const run = this.app.selection.run(this.id);
+    if (!run || !this.facts || !this.files) return;
+    this.drawn = extent(run);
+    await Promise.all([
+      ...this.tiles.map((tile) => tile.refresh(run)),
+      factsPanel(this.app, this.facts, run),
+      filesPanel(this.app, this.files, run),
+    ]);
+  }
+}
+
+/** @param {Run} run */
+function extent(run) {
+  return JSON.stringify([run.read, run.total, run.size, run.updated, run.kinds, run.damage]);
+}
+
+/** @param {App} app @param {Run} run */
+function pinBadge(app, run) {
+  return run.pinned ? h("span", { class: "badge accent" }, app.t("runs.baseline")) : null;
+}
+
+/** The other ranks of the same job, one click away. @param {App} app @param {Run} run */
+function siblings(app, run) {
+  const ranks = app.selection.all().filter((other) => other.job === run.job);
+  if (ranks.length < 2) return null;
+  const box = h(
+    "select",
+    { "aria-label": app.t("overview.rank"), onchange: () => app.router.go(app.url.link("overview", { run: box.value })) },
+    ranks.map((other) => h("option", { value: other.id }, other.rank === null ? other.name : app.t("runs.rank", { rank: other.rank }))),
+  );
+  box.value = run.id;
+  return box;
+}

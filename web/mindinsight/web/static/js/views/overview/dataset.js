@@ -1,0 +1,45 @@
+// The pipeline of data: its operations from the source to the batch, as boxes.
+
+import { h, replace } from "../../core/dom.js";
+
+/** @type {import("./tiles.js").TileKind} */
+export const datasetTile = {
+  kind: "dataset",
+  title: "overview.dataset",
+  view: "graph",
+  params: { view: "dataset" },
+  has: (run) => run.lineage,
+  async draw(app, run, box, figures) {
+    const { dataset } = await app.api.get("v2/runs/facts", { run: run.id });
+    replace(figures);
+    if (!dataset) {
+      replace(box, h("p", { class: "muted" }, app.t("overview.no.dataset")));
+      return;
+    }
+    replace(figures, h("span", null, app.t("overview.operations", { n: count(dataset) })));
+    replace(box, h("div", { class: "pipeline-flow scroll", tabindex: "0", role: "group", "aria-label": app.t("overview.dataset") }, flow(dataset)));
+  },
+};
+
+/** @typedef {{op_type?: string, op_module?: string, children?: Operation[], [key: string]: any}} Operation */
+
+/** @param {Operation} operation @returns {number} */
+function count(operation) {
+  return 1 + (operation.children ?? []).reduce((sum, child) => sum + count(child), 0);
+}
+
+/** Operations in the order data takes; several sources stand in a box of their own. @param {Operation} operation @returns {HTMLElement[]} */
+function flow(operation) {
+  const children = operation.children ?? [];
+  const sources = children.length > 1 ? [h("span", { class: "pipeline-sources" }, children.map((child) => h("span", { class: "pipeline-flow" }, flow(child))))] : children.flatMap(flow);
+  const arrow = sources.length ? [h("span", { class: "muted", "aria-hidden": "true" }, "→")] : [];
+  const detail = operation.batch_size ?? operation.num_samples ?? operation.count ?? null;
+  const node = h("span", { class: "pipeline-node", title: settings(operation) }, operation.op_type ?? "?", detail === null ? null : h("small", null, detail));
+  return [...sources, ...arrow, node];
+}
+
+/** @param {Operation} operation */
+function settings(operation) {
+  const lines = Object.entries(operation).filter(([name, value]) => name !== "children" && value !== null && typeof value !== "object");
+  return lines.map(([name, value]) => `${name}: ${value}`).join("\n");
+}

@@ -1,0 +1,72 @@
+// The files of a run: how far each has been read, and every stretch that could not be.
+
+import { icon } from "../../components/icons.js";
+import { h, replace } from "../../core/dom.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {{name: string, size: number, modified: number, read: number, pending: number, error: string, skipped: Record<string, number>,
+ *   damage: {offset: number, size: number, reason: string}[]}} FileFacts */
+
+const LISTED = 100; // stretches per file
+
+/** @param {App} app @param {HTMLElement} panel @param {import("../../core/types.js").Run} run */
+export async function filesPanel(app, panel, run) {
+  const { t } = app;
+  const answer = await app.api.get("v2/runs/files", { run: run.id });
+  const files = /** @type {FileFacts[]} */ (answer.files);
+  const hurt = files.filter((file) => file.damage.length || file.error);
+  const heads = ["overview.file", "overview.read", "runs.col.updated", "overview.state"];
+  replace(
+    panel,
+    h("h2", null, t("overview.files", { n: files.length })),
+    scrollable(t("overview.files", { n: files.length }), h("table", { class: "table" }, h("thead", null, h("tr", null, heads.map((key) => h("th", { scope: "col" }, t(key))))), h("tbody", null, files.map((file) => fileRow(app, file))))),
+    hurt.length ? damageReport(app, hurt) : h("p", { class: "muted small all-well" }, t("damage.none")),
+  );
+}
+
+/** A wide table that the keyboard can move, too. @param {string} label @param {HTMLElement} table */
+function scrollable(label, table) {
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, table);
+}
+
+/** @param {App} app @param {FileFacts} file */
+function fileRow(app, file) {
+  const { t, format } = app;
+  return h("tr", null, h("td", { class: "mono" }, file.name), h("td", null, readSoFar(app, file)), h("td", null, format.time(file.modified)), h("td", null, fileState(app, file), skipped(t, file)));
+}
+
+/** @param {App} app @param {FileFacts} file */
+function readSoFar({ t, format }, file) {
+  return file.read === file.size ? format.bytes(file.size) : t("overview.of", { read: format.bytes(file.read), size: format.bytes(file.size) });
+}
+
+/** @param {App} app @param {FileFacts} file */
+function fileState(app, file) {
+  const { t, format } = app;
+  if (file.error) return h("span", { class: "badge bad" }, t(file.error));
+  if (file.damage.length) return h("span", { class: "badge warn" }, t("damage.short", { n: file.damage.length }));
+  if (file.pending) return h("span", { class: "badge" }, t("damage.pending", { size: format.bytes(file.pending) }));
+  return h("span", { class: "badge ok" }, t("damage.whole"));
+}
+
+/** @param {import("../../core/types.js").Translate} t @param {FileFacts} file */
+function skipped(t, file) {
+  return Object.entries(file.skipped).map(([kind, n]) => h("span", { class: "badge" }, t("damage.skipped", { kind, n })));
+}
+
+/** @param {App} app @param {FileFacts[]} files */
+function damageReport(app, files) {
+  const { t, format } = app;
+  const heads = ["overview.file", "damage.offset", "damage.size", "damage.why"];
+  const rows = files.flatMap((file) => [
+    ...file.damage.slice(0, LISTED).map((one) => h("tr", null, h("td", { class: "mono" }, file.name), h("td", { class: "number" }, one.offset.toLocaleString("en")), h("td", { class: "number" }, format.bytes(one.size)), h("td", null, t(one.reason)))),
+    file.damage.length > LISTED ? h("tr", null, h("td", { colspan: 4, class: "muted" }, t("damage.rest", { n: file.damage.length - LISTED }))) : null,
+    file.error ? h("tr", null, h("td", { class: "mono" }, file.name), h("td", { colspan: 3 }, t(file.error))) : null,
+  ]);
+  return h(
+    "section",
+    { class: "damage", id: "damage" },
+    h("div", { class: "banner warn" }, icon("warning"), h("p", null, t("damage.explained"))),
+    scrollable(t("runs.col.damage"), h("table", { class: "table" }, h("thead", null, h("tr", null, heads.map((key, i) => h("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null }, t(key))))), h("tbody", null, rows))),
+  );
+}

@@ -1,0 +1,47 @@
+// The loss (or the first scalar): its curve, last, best, and the first value that is not a number.
+
+import { h, replace } from "../../core/dom.js";
+import { bestEnd } from "../runs/values.js";
+import { mainTag } from "./tiles.js";
+
+/** @type {import("./tiles.js").TileKind} */
+export const scalarTile = {
+  kind: "scalar",
+  title: "nav.scalar",
+  view: "scalar",
+  has: (run) => Boolean(run.kinds.scalar),
+  async draw(app, run, box, figures) {
+    const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: run.id });
+    const tag = mainTag(tags, /loss/i);
+    const answer = await app.api.get("v2/scalar/series", { tag, run: run.id, px: 400 });
+    const [series] = answer.series;
+    const steps = app.api.column(series.step);
+    const values = app.api.column(series.value);
+    replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), ...numbers(app, tag, steps, values));
+    if (!box.querySelector(".chart")) replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
+    const chart = /** @type {Element} */ (box.querySelector(".chart"));
+    app.charts.draw(chart, () => figure(app, run.id, steps, values));
+  },
+};
+
+/** @param {import("../../core/types.js").App} app @param {string} tag @param {ArrayLike<number>} steps @param {ArrayLike<number>} values */
+function numbers(app, tag, steps, values) {
+  const { number } = app.format;
+  const finite = Array.from(values).filter(Number.isFinite);
+  const best = finite.length ? Math[bestEnd(tag)](...finite) : undefined;
+  const broken = Array.from(values).findIndex((value) => !Number.isFinite(value));
+  return [
+    h("span", null, app.t("runs.part.last"), " ", h("b", null, number(values[values.length - 1]))),
+    h("span", null, app.t("runs.part.best"), " ", h("b", null, number(best))),
+    broken >= 0 ? h("span", { class: "badge bad" }, app.t("overview.broken", { value: number(values[broken]), step: steps[broken] })) : null,
+  ];
+}
+
+/** @param {import("../../core/types.js").App} app @param {string} run @param {any} steps @param {any} values */
+function figure(app, run, steps, values) {
+  const layout = app.theme.plotly();
+  return {
+    data: [{ type: "scatter", mode: "lines", x: steps, y: values, line: { color: app.selection.colour(run), width: 1.8 }, hovertemplate: "%{x}: %{y}<extra></extra>" }],
+    layout: { ...layout, margin: { l: 8, r: 8, t: 6, b: 8 }, dragmode: false },
+  };
+}

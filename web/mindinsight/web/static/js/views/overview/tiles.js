@@ -1,0 +1,58 @@
+// The six tiles: what each kind of data looks like right now.
+
+import { h, replace } from "../../core/dom.js";
+import { icon } from "../../components/icons.js";
+import { datasetTile } from "./dataset.js";
+import { graphTile } from "./graph.js";
+import { histogramTile } from "./histogram.js";
+import { imageTile } from "./image.js";
+import { scalarTile } from "./scalar.js";
+import { tensorTile } from "./tensor.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {{element: HTMLElement, refresh: (run: Run) => Promise<void>}} Tile */
+/**
+ * What a kind gives: `has` whether the run holds any, `draw` fills the box and the line of figures.
+ * @typedef {{kind: string, title: string, view: string, params?: Record<string, string>, has: (run: Run) => boolean,
+ *   draw: (app: App, run: Run, box: HTMLElement, figures: HTMLElement) => Promise<void>}} TileKind
+ */
+
+/** @type {TileKind[]} */
+const KINDS = [scalarTile, histogramTile, tensorTile, graphTile, datasetTile, imageTile];
+
+/** @param {App} app @param {Run} run @returns {Tile[]} */
+export function tiles(app, run) {
+  return KINDS.map((kind) => tile(app, run, kind));
+}
+
+/** @param {App} app @param {Run} first @param {TileKind} kind @returns {Tile} */
+function tile(app, first, kind) {
+  const box = h("div", { class: "tile-box" });
+  const figures = h("p", { class: "figures" });
+  const href = app.selection.linkOnly(kind.view, first.id, kind.params);
+  const count = h("span", { class: "badge" });
+  const element = h("section", { class: "card tile", "aria-label": app.t(kind.title) }, h("header", null, icon(`kind-${kind.kind}`), h("h2", null, h("a", { href }, app.t(kind.title))), count), figures, box);
+
+  const refresh = async (/** @type {Run} */ run) => {
+    element.classList.toggle("nothing", !kind.has(run));
+    count.textContent = String(run.kinds[kind.kind] ?? "");
+    count.hidden = !run.kinds[kind.kind];
+    if (!kind.has(run)) {
+      replace(box, h("p", { class: "muted" }, app.t(`overview.no.${kind.kind}`)));
+      return;
+    }
+    try {
+      await kind.draw(app, run, box, figures);
+    } catch (error) {
+      const known = /** @type {any} */ (error);
+      replace(box, h("p", { class: "muted" }, known.key ? app.t(known.key, known.vars) : String(known.message ?? known)));
+    }
+  };
+  return { element, refresh };
+}
+
+/** The tag to show first: what the user most likely looks for. @param {{tag: string}[]} tags @param {RegExp} liked */
+export function mainTag(tags, liked) {
+  return (tags.find(({ tag }) => liked.test(tag)) ?? tags[0]).tag;
+}

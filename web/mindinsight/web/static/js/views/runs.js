@@ -1,0 +1,233 @@
+// The table of jobs and runs: search, sort, choose columns, choose what is shown.
+
+import { button } from "../components/button.js";
+import { damageBanner } from "../components/damage.js";
+import { empty } from "../components/empty.js";
+import { check, searchBox } from "../components/field.js";
+import { icon } from "../components/icons.js";
+import { headCell, virtualTable } from "../components/virtual.js";
+import { h, replace, throttle } from "../core/dom.js";
+import { NEWEST } from "../core/selection.js";
+import { actionsCell, counts, jobCell, jobFact, nameCell } from "./runs/cells.js";
+import { columnChooser } from "./runs/chooser.js";
+import { columnsOf, defaultColumns, differing } from "./runs/columns.js";
+import { createCurves } from "./runs/curves.js";
+import { matchesQuery, namesIn, parseQuery } from "./runs/query.js";
+import { fold, sorted } from "./runs/rows.js";
+import { createValues } from "./runs/values.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("../core/types.js").Run} Run */
+
+export const alone = true;
+
+/** @param {HTMLElement} root @param {App} app */
+export async function mount(root, app) {
+  const table = new RunsTable(app);
+  replace(root, table.element);
+  await table.start();
+  return {
+    update: () => table.changed(),
+    unmount: () => table.close(),
+  };
+}
+
+class RunsTable {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.values = createValues(app);
+    this.curves = createCurves(app, () => this.table.update(this.rows.length));
+    /** @type {import("./runs/rows.js").Row[]} */
+    this.rows = [];
+    /** @type {import("./runs/query.js").Term[]} */
+    this.terms = [];
+    this.now = 0;
+    this.seen = -1; // version of the list whose clock was compared
+    this.offset = 0;
+    /** @type {import("./runs/columns.js").TableColumn[]} */
+    this.columns = [];
+    this.table = virtualTable({ label: app.t("nav.runs"), row: (index) => this.row(this.rows[index]) });
+    this.summary = h("p", { class: "muted", role: "status" });
+    this.shown = h("span", { class: "label" });
+    this.banners = h("div");
+    this.body = h("div", { class: "table-holder panel" }, this.table.element);
+    this.element = h("div", { class: "runs-page" }, this.head(), this.banners, this.body);
+    this.changed = throttle(() => this.reload(true), 1500);
+    this.offs = [app.selection.on(() => this.draw()), app.theme.on(() => this.draw()), app.url.on(() => this.applySearch(app.url.get("q", "")))];
+  }
+
+  async start() {
+    await this.applySearch(this.app.url.get("q", ""));
+    this.clock = window.setInterval(() => this.draw(), 30_000);
+  }
+
+  close() {
+    this.offs.forEach((off) => off());
+    window.clearInterval(this.clock);
+    this.table.close();
+  }
+
+  head() {
+    const { t, url } = this.app;
+    this.search = searchBox({ label: t("runs.search"), placeholder: t("runs.search.how"), value: url.get("q", ""), onchange: (text) => this.applySearch(text) });
+    const columns = button(t("runs.cols"), () => this.chooseColumns(columns), { "aria-haspopup": "dialog" });
+    columns.prepend(icon("columns"));
+    this.hiddenBox = check({ label: t("runs.showHidden"), checked: url.get("hidden") === "1", onchange: (on) => (url.set({ hidden: on ? 1 : null }), this.draw()) });
+    const choices = h(
+      "div",
+      { class: "row small" },
+      button(t("common.all"), () => this.app.selection.toggleMany(this.found().map((run) => run.id), true), { class: "link" }),
+      button(t("common.none"), () => this.app.selection.only([]), { class: "link" }),
+      button(t("runs.newest", { n: NEWEST }), () => this.app.selection.reset(), { class: "link" }),
+    );
+    const title = h("div", { class: "row wrap grow" }, h("h1", null, t("nav.runs")), this.summary);
+    return [h("div", { class: "toolbar" }, title), h("div", { class: "toolbar" }, this.search, columns, this.hiddenBox, h("span", { class: "grow" }), this.shown, choices)];
+  }
+
+  /** @param {string} text */
+  async applySearch(text) {
+    const { t, url } = this.app;
+    try {
+      this.terms = parseQuery(text);
+      this.search.invalid("");
+      url.set({ q: text });
+    } catch {
+      this.search.invalid(t("runs.search.bad"));
+      return;
+    }
+    await this.reload(false);
+  }
+
+  /** Fetch what the columns and the search need, then draw. @param {boolean} again whether values may have changed */
+  async reload(again) {
+    if (again || !this.values.tags().length) await this.values.loadTags().catch(() => []);
+    const named = namesIn(this.terms).flatMap((name) => this.values.tagsFor(name));
+    const columns = this.columnKeys().map((key) => /^(?:last|min|max|best):(.*)$/.exec(key)?.[1]);
+    const tags = new Set([...named, ...columns].filter((tag) => typeof tag === "string" && this.values.tags().includes(tag)));
+    await this.values.need(/** @type {string[]} */ ([...tags]), again).catch(() => undefined);
+    if (again) this.curves.forget();
+    this.draw();
+  }
+
+  columnKeys() {
+    const { url, selection } = this.app;
+    const chosen = url.all("col");
+    return chosen.length ? chosen : defaultColumns(this.values.tags(), differing(selection.all()));
+  }
+
+  /** The runs the search finds. */
+  found() {
+    const { selection, url } = this.app;
+    const runs = url.get("hidden") === "1" ? selection.everything() : selection.all();
+    return runs.filter((run) => matchesQuery(this.terms, run, this.values.lookup));
+  }
+
+  draw() {
+    const { app } = this;
+    const list = app.selection.list();
+    this.now = Date.now() / 1000 - this.skew(list);
+    this.columns = columnsOf(app, this.values, this.curves.get, this.columnKeys());
+    const sort = app.url.get("sort", "");
+    const column = this.columns.find(({ key }) => key === sort.replace(/^-/, "")) ?? null;
+    const value = sort.replace(/^-/, "") === "name" ? (/** @type {Run} */ run) => run.name : column?.value;
+    const found = this.found();
+    this.rows = fold(sorted(found, value, sort.startsWith("-")), new Set(app.url.all("open")));
+    this.say(list, found);
+    this.table.setHead(this.headCells(sort));
+    if (list.runs.length) replace(this.body, this.table.element);
+    else replace(this.body, nothing(app));
+    this.table.update(this.rows.length);
+  }
+
+  /** How far this browser's clock is before the server's. @param {import("../core/types.js").RunList} list */
+  skew(list) {
+    if (this.seen !== list.version) {
+      this.seen = list.version;
+      this.offset = Date.now() / 1000 - list.now;
+    }
+    return this.offset;
+  }
+
+  /** @param {import("../core/types.js").RunList} list @param {Run[]} found */
+  say(list, found) {
+    const { t, selection } = this.app;
+    const { jobs, running } = counts(selection.all(), this.now);
+    const parts = [t("runs.count", { n: selection.all().length }), t("runs.jobs", { n: jobs }), t("runs.running", { n: running })];
+    if (this.terms.length) parts.unshift(t("runs.found", { n: found.length }));
+    replace(this.summary, parts.join(" · "), " · ", h("span", { class: "mono", title: list.base }, list.base));
+    const automatic = selection.automatic() && selection.all().length > NEWEST;
+    const shown = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });
+    this.shown.textContent = automatic ? t("runs.automatic", { n: NEWEST }) : shown;
+    replace(this.banners, ...banners(this.app, list));
+  }
+
+  /** @param {string} sort */
+  headCells(sort) {
+    const { t, url } = this.app;
+    const cell = (/** @type {string} */ key, /** @type {string} */ label, /** @type {boolean | undefined} */ number, /** @type {boolean} */ sortable) =>
+      headCell({
+        label,
+        number,
+        title: t("runs.sort", { column: label }),
+        sorted: sort === key ? "ascending" : sort === `-${key}` ? "descending" : null,
+        onsort: sortable ? () => (url.set({ sort: sort === `-${key}` ? key : sort === key ? null : `-${key}` }), this.draw()) : undefined,
+      });
+    const columns = this.columns.map((column) => cell(column.key, column.label, column.number, Boolean(column.value)));
+    return [cell("name", t("common.run"), false, true), ...columns, h("th", { scope: "col" }, h("span", { class: "unseen" }, t("runs.actions")))];
+  }
+
+  /** @param {import("./runs/rows.js").Row} row */
+  row(row) {
+    const { app, columns } = this;
+    if ("run" in row) {
+      const cells = columns.map((column) => h("td", { class: column.number ? "number" : null }, column.cell(row.run, { now: this.now })));
+      return h("tr", { "data-key": row.run.id, class: row.run.pinned ? "pinned" : null }, nameCell(app, row.run, row.under), cells, actionsCell(app, row.run));
+    }
+    const open = app.url.all("open");
+    const toggle = () => {
+      app.url.set({ open: open.includes(row.job) ? open.filter((job) => job !== row.job) : [...open, row.job] });
+      this.draw();
+    };
+    const cells = columns.map((column) => h("td", { class: column.number ? "number" : null }, jobFact(app, row.runs, column.key, column, this.now)));
+    return h("tr", { "data-key": row.job, class: "job" }, jobCell(app, row, open.includes(row.job), toggle), cells, h("td"));
+  }
+
+  /** @param {HTMLElement} anchor */
+  chooseColumns(anchor) {
+    const set = (/** @type {string[] | null} */ columns) => {
+      this.app.url.set({ col: columns });
+      this.reload(false);
+    };
+    columnChooser(this.app, anchor, { tags: this.values.tags(), columns: this.columnKeys(), onchange: set, onreset: () => set(null) });
+  }
+}
+
+/** @param {App} app @param {import("../core/types.js").RunList} list */
+function banners(app, list) {
+  const { t, selection } = app;
+  const read = list.runs.reduce((sum, run) => sum + run.read, 0);
+  const total = list.runs.reduce((sum, run) => sum + run.total, 0);
+  const percent = total ? Math.floor((100 * read) / total) : 100;
+  const bar = h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } }));
+  return [
+    list.base_missing ? h("div", { class: "banner bad" }, icon("warning"), t("runs.base_missing", { base: list.base })) : null,
+    percent < 100 ? h("div", { class: "banner" }, icon("info"), h("div", { class: "grow" }, t("runs.loading", { percent }), bar)) : null,
+    list.left_out ? h("div", { class: "banner warn" }, icon("info"), t("runs.left_out", { n: list.left_out })) : null,
+    ...list.errors.slice(0, 3).map((error) => h("div", { class: "banner warn" }, icon("warning"), t(error.reason, { path: error.path }))),
+    damageBanner(app, selection.all()),
+  ];
+}
+
+/** @param {App} app */
+function nothing(app) {
+  const { base } = app.selection.list();
+  return empty({ icon: "runs", title: app.t("runs.empty"), text: app.t("runs.empty.why", { base }), code: EXAMPLE });
+}
+
+const EXAMPLE = `from mindinsight.writer import SummaryRecord
+
+with SummaryRecord("summary/first") as record:
+    for step in range(100):
+        record.add_value("scalar", "loss", 1 / (step + 1))
+        record.record(step)`;

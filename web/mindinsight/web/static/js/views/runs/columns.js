@@ -1,0 +1,152 @@
+// The columns of the runs table: a key in the address, a heading, a value to sort by, a cell.
+
+import { icon } from "../../components/icons.js";
+import { h, svg } from "../../core/dom.js";
+import { stateOf } from "./values.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {ReturnType<typeof import("./values.js").createValues>} Values */
+/** @typedef {{key: string, label: string, number?: boolean, value?: (run: Run) => any, cell: (run: Run, state: {now: number}) => any}} TableColumn */
+
+export const PARTS = /** @type {const} */ (["last", "min", "max", "best"]);
+const KINDS = ["scalar", "histogram", "image", "tensor", "graph", "landscape"];
+
+/** The columns before anybody has chosen. @param {string[]} tags @param {string[]} hypers */
+export function defaultColumns(tags, hypers) {
+  const main = tags.slice(0, 1).flatMap((tag) => [`spark:${tag}`, `last:${tag}`]);
+  const second = tags.slice(1, 2).map((tag) => `last:${tag}`);
+  return ["state", "step", ...main, ...second, ...hypers.slice(0, 3).map((name) => `hyper:${name}`), "kinds", "updated", "size"];
+}
+
+/** Hyper-parameters in which the runs differ first, then the others. @param {Run[]} runs @returns {string[]} */
+export function hyperNames(runs) {
+  /** @type {Map<string, Set<string>>} */
+  const found = new Map();
+  for (const run of runs) {
+    for (const [name, value] of Object.entries(run.hyper ?? {})) {
+      if (typeof value !== "object") found.set(name, (found.get(name) ?? new Set()).add(String(value)));
+    }
+  }
+  const differ = (/** @type {string} */ name) => Number((found.get(name)?.size ?? 0) > 1);
+  return [...found.keys()].sort((a, b) => differ(b) - differ(a) || a.localeCompare(b));
+}
+
+/** Which of them differ. @param {Run[]} runs */
+export function differing(runs) {
+  return hyperNames(runs).filter((name) => new Set(runs.map((run) => String(run.hyper?.[name]))).size > 1);
+}
+
+/**
+ * Keys that mean nothing are left out. After the curve of a tag, its last value needs no second name.
+ * @param {App} app @param {Values} values @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
+ * @param {string[]} keys
+ * @returns {TableColumn[]}
+ */
+export function columnsOf(app, values, curve, keys) {
+  return keys.flatMap((key, i) => {
+    const column = columnOf(app, values, curve, key);
+    if (column && keys[i - 1] === key.replace(/^last:/, "spark:") && key !== keys[i - 1]) column.label = app.t("runs.part.last");
+    return column ?? [];
+  });
+}
+
+/**
+ * @param {App} app @param {Values} values @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
+ * @param {string} key
+ * @returns {TableColumn | null}
+ */
+function columnOf(app, values, curve, key) {
+  const [kind, ...rest] = key.split(":");
+  const name = rest.join(":");
+  if (kind === "hyper") return hyperColumn(app, key, name);
+  if (kind === "spark") return { key, label: name, cell: (run) => sparkline(curve(name, run.id), app.selection.has(run.id) ? app.selection.colour(run.id) : app.theme.colour("--line-strong")) };
+  if (PARTS.includes(/** @type {any} */ (kind))) return scalarColumn(app, values, key, /** @type {any} */ (kind), name);
+  return factColumns(app)[key] ?? null;
+}
+
+/** @param {App} app @param {string} key @param {string} name @returns {TableColumn} */
+function hyperColumn(app, key, name) {
+  const value = (/** @type {Run} */ run) => run.hyper?.[name] ?? run.metrics?.[name];
+  return { key, label: name, value, number: true, cell: (run) => (typeof value(run) === "number" ? app.format.number(value(run)) : (value(run) ?? "")) };
+}
+
+/** @param {App} app @param {Values} values @param {string} key @param {"last" | "min" | "max" | "best"} part @param {string} tag @returns {TableColumn} */
+function scalarColumn(app, values, key, part, tag) {
+  const value = (/** @type {Run} */ run) => values.scalar(run, tag, part);
+  const label = part === "last" ? tag : `${tag} · ${app.t(`runs.part.${part}`)}`;
+  return { key, label, number: true, value, cell: (run) => numberCell(app, value(run)) };
+}
+
+/** NaN and Inf are loud. @param {App} app @param {number | undefined} value */
+function numberCell(app, value) {
+  if (value === undefined) return "";
+  return Number.isFinite(value) ? app.format.number(value) : h("span", { class: "badge bad" }, app.format.number(value));
+}
+
+/** @param {App} app @returns {Record<string, TableColumn>} */
+export function factColumns(app) {
+  const { t, format } = app;
+  /** @type {TableColumn[]} */
+  const columns = [
+    { key: "state", label: t("runs.col.state"), value: (run) => run.updated, cell: (run, { now }) => stateMark(app, run, now) },
+    { key: "step", label: t("common.step"), number: true, value: (run) => run.step, cell: (run) => (run.step < 0 ? "" : format.number(run.step)) },
+    { key: "kinds", label: t("runs.col.kinds"), value: (run) => Object.keys(run.kinds).length, cell: (run) => kindLinks(app, run) },
+    { key: "updated", label: t("runs.col.updated"), value: (run) => run.updated, cell: (run, { now }) => h("span", { title: format.time(run.updated) }, format.ago(now - run.updated, t)) },
+    { key: "created", label: t("runs.col.created"), value: (run) => run.created, cell: (run) => format.time(run.created) },
+    { key: "duration", label: t("runs.col.duration"), number: true, value: (run) => run.updated - run.created, cell: (run) => format.duration(run.updated - run.created) },
+    { key: "size", label: t("runs.col.size"), number: true, value: (run) => run.size, cell: (run) => format.bytes(run.size) },
+    { key: "labels", label: t("runs.col.labels"), value: (run) => run.labels.join(), cell: (run) => run.labels.map((label) => h("span", { class: "badge accent" }, label)) },
+    { key: "note", label: t("runs.col.note"), value: (run) => run.note, cell: (run) => h("span", { class: "ellipsis note", title: run.note }, run.note.split("\n")[0]) },
+    { key: "damage", label: t("runs.col.damage"), number: true, value: (run) => run.damage, cell: (run) => run.damage || "" },
+  ];
+  return Object.fromEntries(columns.map((column) => [column.key, column]));
+}
+
+/** @param {App} app @param {Run} run @param {number} now */
+export function stateMark(app, run, now) {
+  const state = run.read < run.total ? "reading" : stateOf(run, now);
+  const text = state === "reading" ? `${Math.floor((100 * run.read) / run.total)} %` : app.t(`runs.state.${state}`);
+  return h("span", { class: `state ${state}`, title: app.t(`runs.state.${state}.why`) }, text);
+}
+
+/** One small link per kind of data a run holds. @param {App} app @param {Run} run */
+function kindLinks(app, run) {
+  const views = new Set(app.boot.views.map((view) => view.name));
+  const held = KINDS.filter((kind) => run.kinds[kind] && views.has(kind)).map((kind) => ({ kind, count: run.kinds[kind] }));
+  if (run.lineage && views.has("lineage")) held.push({ kind: "lineage", count: 0 });
+  if (run.dumps.length && views.has("dump")) held.push({ kind: "dump", count: run.dumps.length });
+  return h(
+    "span",
+    { class: "kinds" },
+    held.map(({ kind, count }) => {
+      const name = app.t("runs.kind", { kind: app.t(`nav.${kind}`), n: count });
+      return h("a", { href: app.selection.linkOnly(kind, run.id), title: count ? name : app.t(`nav.${kind}`), "aria-label": name, "data-focus": kind }, icon(`kind-${kind}`));
+    }),
+  );
+}
+
+const WIDTH = 96;
+const HEIGHT = 22;
+
+/** A small curve; gaps where a value is not a number. @param {ArrayLike<number> | undefined} values @param {string} colour */
+export function sparkline(values, colour) {
+  if (!values || !values.length) return "";
+  const finite = Array.from(values).filter(Number.isFinite);
+  const low = Math.min(...finite);
+  const span = Math.max(...finite) - low || 1;
+  const x = (/** @type {number} */ i) => (values.length > 1 ? (i / (values.length - 1)) * (WIDTH - 4) + 2 : WIDTH / 2);
+  const y = (/** @type {number} */ v) => HEIGHT - 3 - ((v - low) / span) * (HEIGHT - 6);
+  let path = "";
+  let pen = false;
+  for (let i = 0; i < values.length; i++) {
+    const good = Number.isFinite(values[i]);
+    if (good) path += `${pen ? "L" : "M"}${x(i).toFixed(1)} ${y(values[i]).toFixed(1)}`;
+    pen = good;
+  }
+  return svg(
+    "svg",
+    { class: "spark", width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" },
+    svg("path", { d: path, fill: "none", stroke: colour, "stroke-width": 1.5, "stroke-linejoin": "round" }),
+  );
+}

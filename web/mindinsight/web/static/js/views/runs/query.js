@@ -1,0 +1,69 @@
+// The search of the runs table: words, /regular expressions/, and comparisons such as loss<0.1 lr>=1e-3.
+
+/** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {{text: string} | {regex: RegExp} | {name: string, op: string, value: string}} Term */
+/** @typedef {(run: Run, name: string) => any} Lookup what a run has under a name; undefined when nothing */
+
+const COMPARISON = /^([^<>=!\s]+)(<=|>=|!=|==|=|<|>)(.+)$/;
+
+/**
+ * Terms are separated by spaces; all must hold. Throws SyntaxError for a broken regular expression.
+ * @param {string} text
+ * @returns {Term[]}
+ */
+export function parseQuery(text) {
+  return (text.match(/\/(?:[^/\\]|\\.)+\/i?(?=\s|$)|"[^"]*"|\S+/g) ?? []).map(parseTerm);
+}
+
+/** @param {string} word @returns {Term} */
+function parseTerm(word) {
+  const pattern = /^\/(.+)\/(i?)$/.exec(word);
+  if (pattern) return { regex: new RegExp(pattern[1], pattern[2]) };
+  const comparison = COMPARISON.exec(word);
+  if (comparison) return { name: comparison[1], op: comparison[2], value: comparison[3].replace(/^"|"$/g, "") };
+  return { text: word.replace(/^"|"$/g, "").toLowerCase() };
+}
+
+/** The names a query compares, for which values are needed. @param {Term[]} terms @returns {string[]} */
+export function namesIn(terms) {
+  return terms.flatMap((term) => ("name" in term ? [term.name] : []));
+}
+
+/** @param {Term[]} terms @param {Run} run @param {Lookup} lookup */
+export function matchesQuery(terms, run, lookup) {
+  return terms.every((term) => holds(term, run, lookup));
+}
+
+/** @param {Term} term @param {Run} run @param {Lookup} lookup */
+function holds(term, run, lookup) {
+  if ("text" in term) return texts(run).some((text) => text.toLowerCase().includes(term.text));
+  if ("regex" in term) return texts(run).some((text) => term.regex.test(text));
+  return compare(lookup(run, term.name), term.op, term.value);
+}
+
+/** @param {Run} run */
+function texts(run) {
+  return [run.id, run.note, ...run.labels];
+}
+
+/** @param {any} have @param {string} op @param {string} want */
+function compare(have, op, want) {
+  if (have === undefined || have === null) return op === "!=";
+  const number = Number(want);
+  const numeric = typeof have === "number" && want.trim() !== "" && !Number.isNaN(number);
+  if (numeric) return NUMERIC[op](have, number);
+  const same = String(have).toLowerCase() === want.toLowerCase();
+  if (op === "=" || op === "==") return same;
+  return op === "!=" && !same;
+}
+
+/** @type {Record<string, (a: number, b: number) => boolean>} */
+const NUMERIC = {
+  "<": (a, b) => a < b,
+  "<=": (a, b) => a <= b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
+  "=": (a, b) => a === b,
+  "==": (a, b) => a === b,
+  "!=": (a, b) => a !== b,
+};

@@ -1,0 +1,104 @@
+// What a run has under a name: facts, hyper-parameters, scalars. Scalars are fetched for all runs at once.
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {{last: Map<string, number>, min: Map<string, number>, max: Map<string, number>}} Numbers */
+
+/** Higher is better for these; lower for all others. */
+const HIGHER = /acc|auc|f1|map\b|bleu|rouge|recall|precision|score|reward|psnr|ssim|iou|throughput|speed/i;
+
+/** Which end of a scalar is its best: "max" or "min". @param {string} tag @returns {"min" | "max"} */
+export function bestEnd(tag) {
+  return HIGHER.test(tag) && !/loss|error/i.test(tag) ? "max" : "min";
+}
+
+/** "running" up to two minutes after the last write, "quiet" up to an hour, then "ended". @param {Run} run @param {number} now */
+export function stateOf(run, now) {
+  const age = now - run.updated;
+  return age < 120 ? "running" : age < 3600 ? "quiet" : "ended";
+}
+
+const MEANT = 5; // tags that a short name may mean
+
+/** @param {App} app */
+export function createValues(app) {
+  /** @type {Map<string, Numbers>} */
+  const tables = new Map();
+  /** @type {string[]} */
+  let tags = [];
+
+  /** @param {string} tag */
+  const fetchTable = async (tag) => {
+    const answer = await app.api.get("v2/runs/columns", { tag: [tag] });
+    const table = answer.tables[tag];
+    const numbers = (/** @type {"last" | "min" | "max"} */ part) => {
+      const values = app.api.column(table[part]);
+      return new Map(table.runs.map((/** @type {string} */ run, /** @type {number} */ i) => [run, values[i]]));
+    };
+    tables.set(tag, { last: numbers("last"), min: numbers("min"), max: numbers("max") });
+  };
+
+  /** The tags a short name may mean: itself and those that hold it, short ones first. @param {string} name */
+  const tagsFor = (name) => {
+    const holding = tags.filter((tag) => tag.toLowerCase().includes(name.toLowerCase()));
+    return holding.sort((a, b) => a.length - b.length || a.localeCompare(b)).slice(0, MEANT);
+  };
+
+  return {
+    tags: () => tags,
+    tagsFor,
+
+    async loadTags() {
+      const answer = await app.api.get("v2/tags", { kind: "scalar", brief: true });
+      const rows = /** @type {{tag: string, count: number}[]} */ (answer.tags);
+      tags = rows.sort((a, b) => rank(b.tag) - rank(a.tag) || b.count - a.count).map((row) => row.tag);
+      return tags;
+    },
+
+    /** Fetch what is needed for these tags, again if they may have changed. @param {string[]} wanted @param {boolean} again */
+    async need(wanted, again = false) {
+      await Promise.all(wanted.filter((tag) => again || !tables.has(tag)).map(fetchTable));
+    },
+
+    /** @param {Run} run @param {string} tag @param {"last" | "min" | "max" | "best"} part */
+    scalar(run, tag, part) {
+      const value = tables.get(tag)?.[part === "best" ? bestEnd(tag) : part].get(run.id);
+      return value === undefined ? undefined : value;
+    },
+
+    /** For a comparison: a fact, a hyper-parameter, or the last value of a scalar. @param {Run} run @param {string} name */
+    lookup(run, name) {
+      const fact = FACTS[name.toLowerCase()];
+      if (fact) return fact(run, app.selection.list().now);
+      const hyper = named(run.hyper, name);
+      if (hyper !== undefined) return hyper;
+      const tag = tagsFor(name).find((one) => tables.get(one)?.last.has(run.id));
+      return tag === undefined ? named(run.metrics, name) : tables.get(tag)?.last.get(run.id);
+    },
+  };
+}
+
+/** Losses first, then accuracies. @param {string} tag */
+function rank(tag) {
+  return /loss/i.test(tag) ? 2 : /acc/i.test(tag) ? 1 : 0;
+}
+
+/** @type {Record<string, (run: Run, now: number) => any>} */
+const FACTS = {
+  state: stateOf,
+  step: (run) => (run.step < 0 ? undefined : run.step),
+  size: (run) => run.size,
+  rank: (run) => run.rank,
+  damage: (run) => run.damage,
+  pinned: (run) => run.pinned,
+};
+
+/** Short names that people and papers use. @type {Record<string, string>} */
+const SHORT = { lr: "learning_rate", bs: "batch_size", epochs: "epoch", optimiser: "optimizer" };
+
+/** @param {Record<string, any>} all @param {string} name */
+function named(all, name) {
+  const wanted = name.toLowerCase();
+  const key = Object.keys(all).find((known) => known.toLowerCase() === wanted || known.toLowerCase() === SHORT[wanted]);
+  return key === undefined ? undefined : all[key];
+}

@@ -1,0 +1,165 @@
+// Scalars: every tag of the selected runs as a chart, grouped by prefix; losses and accuracies first.
+
+import { empty } from "../components/empty.js";
+import { h, replace } from "../core/dom.js";
+import { curveCard } from "./scalar/card.js";
+import { compareView } from "./scalar/compare.js";
+import { createCursor } from "./scalar/cursor.js";
+import { groupsView } from "./scalar/groups.js";
+import { readOptions, writeOptions } from "./scalar/options.js";
+import { ranksView } from "./scalar/ranks.js";
+import { patternOf, toolbar } from "./scalar/toolbar.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("./scalar/options.js").Options} Options */
+/** @typedef {{element: HTMLElement, load: () => any, update: (runs: string[]) => any, paint: () => any, end: () => any}} Part */
+
+const FIRST = /loss|acc|metric|error|perplexity|reward/i;
+/** Changes that need other data; all others only another drawing. */
+const FETCH = ["x", "smooth", "logX", "older", "zoom", "tolerance", "group"];
+/** Changes that need other cards. */
+const BUILD = ["mode", "filter", "pins", "mixes", "job"];
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+export async function mount(root, app) {
+  let options = readOptions(app.url);
+  /** @type {Part[]} */
+  let parts = [];
+  const head = h("div", null);
+  const body = h("div", { class: "scalar-cards" });
+  const cursor = createCursor(app);
+  replace(root, head, body);
+
+  /** @type {import("./scalar/card.js").Page} */
+  const page = {
+    app,
+    options: () => options,
+    change,
+    cursor,
+    tags: [],
+    shown: () => tagsShown(page.tags, options.filter),
+  };
+
+  /** @param {Partial<Options>} some */
+  function change(some) {
+    options = { ...options, ...some };
+    writeOptions(app.url, options);
+    const keys = Object.keys(some);
+    if (keys.some((key) => BUILD.includes(key))) build();
+    else if (keys.some((key) => FETCH.includes(key))) parts.forEach((part) => part.load());
+    else parts.forEach((part) => part.paint());
+    if (keys.some((key) => key === "mode" || key === "zoom")) replace(head, toolbar(page));
+  }
+
+  const build = () => {
+    parts.forEach((part) => part.end());
+    const tags = page.shown();
+    if (!tags.length) {
+      parts = [];
+      replace(body, nothing(page));
+    } else if (options.mode === "curves") {
+      const made = sections(page, tags);
+      parts = made.parts;
+      replace(body, made.elements);
+    } else {
+      const part = { compare: compareView, ranks: ranksView, groups: groupsView }[options.mode](page, tags);
+      parts = [part];
+      replace(body, part.element);
+    }
+    parts.forEach((part) => part.load());
+  };
+
+  const readTags = async () => {
+    const runs = app.selection.runs().map((run) => run.id);
+    const answer = runs.length ? await app.api.get("v2/tags", { kind: "scalar", run: runs }) : { tags: [] };
+    const next = answer.tags.map((/** @type {any} */ one) => one.tag);
+    const same = next.join("\n") === page.tags.join("\n");
+    page.tags = next;
+    return !same;
+  };
+
+  const offSelection = app.selection.on(async (reason) => {
+    const fresh = await readTags();
+    if (fresh) replace(head, toolbar(page));
+    if (fresh || (reason === "runs" && options.mode !== "curves")) build();
+    else if (reason === "runs") parts.forEach((part) => part.load());
+  });
+  const offTheme = app.theme.on(() => parts.forEach((part) => part.paint()));
+  const offUrl = app.url.on(() => {
+    options = readOptions(app.url);
+    replace(head, toolbar(page));
+    build();
+  });
+
+  await readTags();
+  replace(head, toolbar(page));
+  build();
+
+  return {
+    update(change) {
+      const runs = Object.keys(change.runs).filter((run) => change.runs[run].includes("scalar"));
+      if (runs.length || change.list) parts.forEach((part) => part.update(runs));
+    },
+    unmount() {
+      [offSelection, offTheme, offUrl].forEach((off) => off());
+      parts.forEach((part) => part.end());
+      cursor.end();
+    },
+  };
+}
+
+/** @param {string[]} tags @param {string} filter */
+function tagsShown(tags, filter) {
+  const pattern = patternOf(filter);
+  return pattern ? tags.filter((tag) => pattern.test(tag)) : tags;
+}
+
+/**
+ * Pinned and mixed charts on top, then one section per prefix.
+ * @param {import("./scalar/card.js").Page} page @param {string[]} tags
+ */
+function sections(page, tags) {
+  const { app } = page;
+  const { pins, mixes } = page.options();
+  const pinned = pins.map((pin) => pin.split("|")).filter((some) => some.every((tag) => page.tags.includes(tag)));
+  /** @type {[string, string[][]][]} */
+  const groups = [];
+  if (pinned.length) groups.push([app.t("scalar.pinned"), pinned]);
+  const free = mixes.filter((mix) => !pins.includes(mix.join("|")));
+  if (free.length) groups.push([app.t("scalar.mixed"), free]);
+  groups.push(...byPrefix(tags.filter((tag) => !pins.includes(tag)), app.t("scalar.no_prefix")));
+  /** @type {Part[]} */
+  const parts = [];
+  const elements = groups.map(([name, charts]) => {
+    const cards = charts.map((some) => curveCard(page, some));
+    parts.push(...cards);
+    const grid = h("div", { class: "cards" }, cards.map((card) => card.element));
+    if (groups.length === 1) return grid;
+    return h("details", { class: "group", open: true }, h("summary", null, name, h("span", { class: "badge" }, charts.length)), grid);
+  });
+  return { parts, elements };
+}
+
+/** @param {string[]} tags @param {string} none @returns {[string, string[][]][]} */
+function byPrefix(tags, none) {
+  /** @type {Map<string, string[][]>} */
+  const groups = new Map();
+  for (const tag of [...tags].sort(lossesFirst)) {
+    const prefix = tag.includes("/") ? tag.slice(0, tag.indexOf("/")) : none;
+    groups.set(prefix, [...(groups.get(prefix) ?? []), [tag]]);
+  }
+  return [...groups];
+}
+
+/** @param {string} a @param {string} b */
+function lossesFirst(a, b) {
+  return Number(FIRST.test(b)) - Number(FIRST.test(a)) || a.localeCompare(b, undefined, { numeric: true });
+}
+
+/** @param {import("./scalar/card.js").Page} page */
+function nothing(page) {
+  const { app } = page;
+  if (page.tags.length) return empty({ title: app.t("scalar.none_match"), text: page.options().filter });
+  const any = app.selection.all().some((run) => run.kinds.scalar);
+  return empty({ title: app.t(any ? "scalar.none_selected" : "scalar.none"), text: app.t(any ? "scalar.none_selected_how" : "scalar.none_how"), code: any ? undefined : 'record.add_value("scalar", "loss", loss)' });
+}

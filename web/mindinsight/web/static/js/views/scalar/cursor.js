@@ -1,0 +1,125 @@
+// One cursor over all charts of the page: a line in each, and in the one under the pointer a table of
+// values, nearest first.
+
+import { createTip } from "../../components/tip.js";
+import { h } from "../../core/dom.js";
+import { number, duration, time } from "../../core/format.js";
+import { places, shown } from "./figure.js";
+
+/** @typedef {import("./figure.js").Drawn} Drawn */
+/** @typedef {import("./options.js").Options} Options */
+/** @typedef {{drawn: () => Drawn[], options: () => Options, scales: () => import("./figure.js").Scales | null}} Member */
+
+const ROWS = 12;
+
+/** @param {import("../../core/types.js").App} app */
+export function createCursor(app) {
+  /** @type {Map<any, Member & {line: HTMLElement}>} */
+  const members = new Map();
+  const tip = createTip();
+
+  /** @param {number} x in the units of the curves */
+  const drawLines = (x) => {
+    for (const [element, member] of members) {
+      const axis = element._fullLayout?.xaxis;
+      const scales = member.scales();
+      if (!axis || !scales || !app.charts.visible(element)) continue;
+      const at = axis.c2p(scales.x.to(x));
+      member.line.hidden = !(at >= 0 && at <= axis._length);
+      member.line.style.transform = `translateX(${Math.round(axis._offset + at)}px)`;
+    }
+  };
+
+  const clear = () => {
+    tip.hide();
+    members.forEach((member) => (member.line.hidden = true));
+  };
+
+  /** @param {any} element @param {PointerEvent} event */
+  const move = (element, event) => {
+    const member = members.get(element);
+    const layout = element._fullLayout;
+    const scales = member?.scales();
+    if (!member || !scales || !layout?.xaxis?._length) return;
+    const box = element.getBoundingClientRect();
+    const x = scales.x.from(layout.xaxis.p2c(event.clientX - box.left - layout.xaxis._offset));
+    drawLines(x);
+    const rows = nearest(member, scales, layout.yaxis, x, event.clientY - box.top - layout.yaxis._offset);
+    if (rows.length) tip.show(event.clientX, event.clientY, content(app, rows, member.options().x));
+    else tip.hide();
+  };
+
+  return {
+    /** @param {any} element a chart's element @param {Member} member */
+    join(element, member) {
+      const line = h("div", { class: "scalar-cursor", hidden: true });
+      element.parentElement.append(line);
+      members.set(element, { ...member, line });
+      element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => move(element, event));
+      element.addEventListener("pointerleave", clear);
+    },
+    /** @param {any} element */
+    leave(element) {
+      members.get(element)?.line.remove();
+      members.delete(element);
+    },
+    end() {
+      clear();
+      tip.remove();
+      members.clear();
+    },
+  };
+}
+
+/** @typedef {{one: Drawn, row: number, away: number}} Near */
+
+/**
+ * Each curve's point nearest in x, sorted by how far it is from the pointer.
+ * @param {Member} member @param {import("./figure.js").Scales} scales @param {any} yaxis @param {number} x @param {number} y px
+ * @returns {Near[]}
+ */
+function nearest(member, scales, yaxis, x, y) {
+  /** @type {Near[]} */
+  const rows = [];
+  for (const one of member.drawn()) {
+    const row = closest(places(one.curve, member.options().x), x);
+    if (row < 0) continue;
+    const value = shown(one.curve)[row];
+    const height = Number.isFinite(value) ? yaxis.c2p(scales.y.to(value)) : yaxis._length;
+    rows.push({ one, row, away: Math.abs(height - y) });
+  }
+  return rows.sort((a, b) => a.away - b.away);
+}
+
+/** Row whose place is nearest to x in an ascending column, -1 in an empty one. @param {ArrayLike<number>} column @param {number} x */
+export function closest(column, x) {
+  let low = 0;
+  let high = column.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (column[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  if (low > 0 && Math.abs(column[low - 1] - x) <= Math.abs(column[low] - x)) low--;
+  return column.length ? low : -1;
+}
+
+/** @param {import("../../core/types.js").App} app @param {Near[]} rows @param {string} axis */
+function content(app, rows, axis) {
+  const smoothed = rows.some(({ one }) => one.curve.smooth);
+  const head = ["", "scalar.tip.run", ...(smoothed ? ["scalar.tip.smoothed"] : []), "scalar.tip.value", "scalar.tip.step", "scalar.tip.relative", "scalar.tip.wall"];
+  if (axis.startsWith("tag:")) head.push("scalar.tip.x");
+  const body = rows.slice(0, ROWS).map(({ one, row }, rank) => {
+    const { curve } = one;
+    const cells = [number(curve.value[row], 6), number(curve.step[row]), duration(curve.wall[row] - curve.wall[0]), time(curve.wall[row])];
+    if (curve.smooth) cells.unshift(number(curve.smooth[row], 6));
+    if (curve.x && axis.startsWith("tag:")) cells.push(number(curve.x[row], 6));
+    return h("tr", { class: rank === 0 ? "near" : "" }, h("td", null, h("i", { class: "swatch", style: { background: one.colour } })),
+      h("th", { scope: "row" }, one.label), cells.map((cell) => h("td", null, cell)));
+  });
+  const rest = rows.length - body.length;
+  return [
+    h("table", null, h("thead", null, h("tr", null, head.map((key) => (key ? h("th", { scope: "col" }, app.t(key)) : h("td", null))))), h("tbody", null, body)),
+    rest > 0 && h("p", { class: "muted" }, app.t("scalar.tip.more", { n: rest })),
+  ];
+}

@@ -1,0 +1,60 @@
+// New points put behind those we have, so that a growing curve costs only what is new.
+
+import { smoothing } from "./options.js";
+
+/** @typedef {import("./figure.js").Curve} Curve */
+
+/**
+ * The same curves with their newest points, or null when they have to be fetched anew: too many points for
+ * the width, a range is looked at, rows were replaced, or another scalar is the x axis.
+ * @param {import("./card.js").Page} page @param {Map<string, Curve[]>} curves @param {number} width
+ * @returns {Promise<Map<string, Curve[]> | null>}
+ */
+export async function appended(page, curves, width) {
+  const options = page.options();
+  if (options.zoom || options.x.startsWith("tag:") || !curves.size) return null;
+  /** @type {Map<string, Curve[]>} */
+  const fresh = new Map();
+  for (const [tag, some] of curves) {
+    const tails = await Promise.all(some.map((curve) => tail(page, tag, curve)));
+    const joined = some.map((curve, i) => join(curve, tails[i]));
+    if (joined.some((curve) => curve === null || curve.step.length > 3 * Math.max(width, 300))) return null;
+    fresh.set(tag, /** @type {Curve[]} */ (joined));
+  }
+  return fresh;
+}
+
+/** @param {import("./card.js").Page} page @param {string} tag @param {Curve} curve */
+function tail(page, tag, curve) {
+  const params = { tag, run: curve.run, since: curve.count, generation: curve.generation, ...smoothing(page.options()) };
+  return page.app.api.columns("v2/scalar/tail", params);
+}
+
+/** @param {Curve} curve @param {any} tail @returns {Curve | null} */
+function join(curve, tail) {
+  if (tail.whole) return null;
+  if (!tail.step.length) return curve;
+  if (Boolean(curve.smooth) !== Boolean(tail.smooth)) return null;
+  const start = curve.x ? curve.wall[0] - curve.x[0] : 0;
+  const last = tail.step.length - 1;
+  return {
+    ...curve,
+    count: tail.count,
+    points: curve.points + tail.step.length,
+    last: [tail.step[last], tail.wall[last], tail.value[last]],
+    non_finite: [...curve.non_finite, ...tail.non_finite],
+    step: both(curve.step, tail.step),
+    wall: both(curve.wall, tail.wall),
+    value: both(curve.value, tail.value),
+    x: curve.x && both(curve.x, Float64Array.from(tail.wall, (wall) => wall - start)),
+    smooth: curve.smooth && both(curve.smooth, tail.smooth),
+  };
+}
+
+/** @param {any} a @param {any} b */
+function both(a, b) {
+  const joined = new Float64Array(a.length + b.length);
+  joined.set(a);
+  joined.set(b, a.length);
+  return joined;
+}

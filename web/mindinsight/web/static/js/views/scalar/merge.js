@@ -1,0 +1,26 @@
+// Many lines that look the same become one trace with gaps: Plotly's cost is by trace more than by point.
+
+/** @param {any[]} traces @returns {any[]} as few as show the same, in the order of their first lines */
+export function merged(traces) {
+  /** @type {Map<string, any[]>} */
+  const alike = new Map();
+  const others = [];
+  for (const trace of traces) {
+    const key = JSON.stringify([trace.line, trace.opacity, trace.yaxis]);
+    if (trace.mode !== "lines") others.push(trace);
+    else if (alike.has(key)) alike.get(key)?.push(trace);
+    else alike.set(key, [trace]);
+  }
+  return [...[...alike.values()].map((some) => ({ ...some[0], x: joined(some, "x"), y: joined(some, "y") })), ...others];
+}
+
+/** @param {any[]} traces @param {"x" | "y"} axis */
+function joined(traces, axis) {
+  const column = new Float64Array(traces.reduce((sum, trace) => sum + trace[axis].length + 1, -1)).fill(NaN);
+  let at = 0;
+  for (const trace of traces) {
+    column.set(trace[axis], at);
+    at += trace[axis].length + 1;
+  }
+  return column;
+}

@@ -1,0 +1,92 @@
+// What a person has chosen on the scalar page; all of it lives in the address.
+
+/**
+ * @typedef {Object} Options
+ * @property {"curves" | "compare" | "ranks" | "groups"} mode
+ * @property {string} filter regular expression on tags
+ * @property {string} x step | relative | wall | tag:<name>
+ * @property {number} smooth weight, 0 to 0.99
+ * @property {boolean} smoothAll also lines of few points: somebody chose the weight
+ * @property {"linear" | "log" | "symlog"} y
+ * @property {"linear" | "log" | "symlog"} logX
+ * @property {boolean} clip leave outliers outside the picture
+ * @property {boolean} older draw segments from before a restart
+ * @property {[number, number] | null} zoom range of x
+ * @property {string[]} pins tags on top
+ * @property {string[][]} mixes tags that share a chart
+ * @property {Map<string, string>} thresholds tag -> expression
+ * @property {string} job job whose ranks are looked at
+ * @property {string} group "hyper:<key>" or "name:<pattern>"
+ * @property {number} tolerance share of the baseline's value
+ */
+
+const SMOOTH = 0.6;
+const FEW = 50; // points below which a curve is not smoothed by itself
+const TOLERANCE = 0.001;
+
+/** @param {import("../../core/url.js").Url} url @returns {Options} */
+export function readOptions(url) {
+  const share = Number(url.get("s", String(SMOOTH)));
+  const tolerance = Number(url.get("tol", String(TOLERANCE)));
+  return {
+    mode: oneOf(url.get("m"), ["curves", "compare", "ranks", "groups"]),
+    filter: url.get("q", ""),
+    x: url.get("x", "step"),
+    smooth: share >= 0 && share < 1 ? share : SMOOTH,
+    smoothAll: url.get("s") !== null,
+    y: oneOf(url.get("y"), ["linear", "log", "symlog"]),
+    logX: oneOf(url.get("lx"), ["linear", "log", "symlog"]),
+    clip: url.get("clip") === "1",
+    older: url.get("old") !== "0",
+    zoom: readRange(url.get("z")),
+    pins: url.all("pin"),
+    mixes: url.all("mix").map((text) => text.split("|")),
+    thresholds: new Map(url.all("th").map(splitLast)),
+    job: url.get("job", ""),
+    group: url.get("g", ""),
+    tolerance: tolerance >= 0 ? tolerance : TOLERANCE,
+  };
+}
+
+/** @param {import("../../core/url.js").Url} url @param {Options} options */
+export function writeOptions(url, options) {
+  url.set({
+    m: options.mode === "curves" ? null : options.mode,
+    q: options.filter,
+    x: options.x === "step" ? null : options.x,
+    s: options.smoothAll ? options.smooth : null,
+    y: options.y === "linear" ? null : options.y,
+    lx: options.logX === "linear" ? null : options.logX,
+    clip: options.clip ? "1" : null,
+    old: options.older ? null : "0",
+    z: options.zoom ? options.zoom.map((v) => Number(v.toPrecision(8))).join(",") : null,
+    pin: options.pins,
+    mix: options.mixes.map((tags) => tags.join("|")),
+    th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
+    job: options.job,
+    g: options.group,
+    tol: options.tolerance === TOLERANCE ? null : options.tolerance,
+  });
+}
+
+/** What the server is asked for. A few points are seen better as they are, unless somebody chose. @param {Options} options */
+export function smoothing(options) {
+  return options.smooth ? { smooth: options.smooth, least: options.smoothAll ? null : FEW } : {};
+}
+
+/** @template {string} T @param {string | null} text @param {T[]} choices the first is the default @returns {T} */
+function oneOf(text, choices) {
+  return choices.find((choice) => choice === text) ?? choices[0];
+}
+
+/** @param {string | null} text @returns {[number, number] | null} */
+function readRange(text) {
+  const ends = (text ?? "").split(",").map(Number);
+  return text && ends.length === 2 && ends[0] < ends[1] ? [ends[0], ends[1]] : null;
+}
+
+/** "a:b:>1" -> ["a:b", ">1"]. @param {string} text @returns {[string, string]} */
+function splitLast(text) {
+  const at = text.lastIndexOf(":");
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,30 @@
+// Facts about the visible range of a chart: one row for each run.
+
+import { h } from "../../core/dom.js";
+import { number } from "../../core/format.js";
+
+const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", "mean", "deviation", "slope"];
+
+/** @param {import("./card.js").Page} page @param {string[]} tags @returns {Promise<HTMLElement>} */
+export async function rangeTable(page, tags) {
+  const { app } = page;
+  const options = page.options();
+  const zoom = options.x === "step" ? options.zoom : null;
+  const runs = app.selection.runs().filter((run) => run.kinds.scalar).map((run) => run.id);
+  const answers = await Promise.all(
+    tags.map((tag) => app.api.get("v2/scalar/statistics", { tag, run: runs, low: zoom?.[0], high: zoom?.[1] })),
+  );
+  const rows = answers.flatMap((answer) =>
+    answer.rows.map((/** @type {any} */ row) =>
+      h(
+        "tr",
+        null,
+        h("th", { scope: "row" }, h("i", { class: "swatch", style: { background: app.selection.colour(row.run) } }), " ", app.selection.run(row.run)?.name ?? row.run),
+        FIELDS.map((field) => h("td", { class: "number" }, number(row[field], 5))),
+      ),
+    ),
+  );
+  const head = FIELDS.map((field) => h("th", { scope: "col" }, app.t(`scalar.range.${field}`)));
+  const caption = zoom ? app.t("scalar.range.between", { low: number(zoom[0]), high: number(zoom[1]) }) : app.t("scalar.range.all");
+  return h("div", { class: "scroll" }, h("table", { class: "table" }, h("caption", null, caption), h("thead", null, h("tr", null, h("th", { scope: "col" }, app.t("scalar.tip.run")), head)), h("tbody", null, rows)));
+}

@@ -1,0 +1,143 @@
+// The ranks of one job: what they do together, who does what when, and who strays.
+
+import { card } from "../../components/card.js";
+import { button } from "../../components/button.js";
+import { empty } from "../../components/empty.js";
+import { select } from "../../components/field.js";
+import { h, replace } from "../../core/dom.js";
+import { number } from "../../core/format.js";
+import { whenNear } from "../../core/near.js";
+import { saveButton } from "../../core/share.js";
+import { bandTraces } from "./band.js";
+
+/** @typedef {import("./card.js").Page} Page */
+
+const STRAY = 6; // usual distances beyond which a rank is named
+const NAMED = 8; // ranks named in the foot line at most
+
+/** Jobs with more than one rank. @param {import("../../core/types.js").App} app @returns {{id: string, ranks: number}[]} */
+export function jobsOf(app) {
+  /** @type {Map<string, number>} */
+  const count = new Map();
+  for (const run of app.selection.all()) if (run.rank !== null) count.set(run.job, (count.get(run.job) ?? 0) + 1);
+  return [...count].filter(([, ranks]) => ranks > 1).map(([id, ranks]) => ({ id, ranks }));
+}
+
+/** @param {Page} page @param {string[]} tags */
+export function ranksView(page, tags) {
+  const { app } = page;
+  const jobs = jobsOf(app);
+  if (!jobs.length) {
+    return { element: empty({ title: app.t("scalar.ranks.none"), text: app.t("scalar.ranks.how") }), load() {}, update() {}, paint() {}, end() {} };
+  }
+  const job = jobs.find((one) => one.id === page.options().job)?.id ?? jobs[0].id;
+  const choose = select({
+    label: app.t("scalar.ranks.job"),
+    options: jobs.map((one) => ({ value: one.id, label: app.t("scalar.ranks.job_of", { job: one.id, n: one.ranks }) })),
+    value: job,
+    onchange: (value) => page.change({ job: value }),
+  });
+  const cards = tags.map((tag) => rankCard(page, tag, job));
+  const element = h("div", { class: "stack" }, h("div", { class: "toolbar" }, choose), h("div", { class: "cards" }, cards.map((one) => one.element)));
+  const each = (/** @type {"load" | "paint" | "end"} */ what) => () => cards.forEach((one) => one[what]());
+  return { element, load: each("load"), update: each("load"), paint: each("paint"), end: each("end") };
+}
+
+/** @param {Page} page @param {string} tag @param {string} job */
+function rankCard(page, tag, job) {
+  const { app } = page;
+  const band = h("div", { class: "chart", role: "img", "aria-label": app.t("scalar.ranks.band", { tag }) });
+  const heat = h("div", { class: "chart", role: "img", "aria-label": app.t("scalar.ranks.heat", { tag }) });
+  const foot = h("div", { class: "row small wrap" });
+  /** @type {any} */
+  let together = null;
+  /** @type {any} */
+  let grid = null;
+  /** @type {any} */
+  let picked = null;
+
+  const paint = () => {
+    if (!together || !grid) return;
+    app.charts.draw(band, () => bandFigure(page, together, picked));
+    app.charts.draw(heat, () => heatFigure(app, grid), (plot) => plot.on("plotly_click", (/** @type {any} */ event) => pick(grid.ranks.indexOf(event.points[0].y))));
+    replace(foot, straying(app, grid, pick), picked && button(app.t("scalar.ranks.unpick"), () => ((picked = null), paint()), { class: "link" }));
+  };
+
+  /** @param {number} row */
+  const pick = async (row) => {
+    const run = grid.runs[row];
+    const answer = await app.api.columns("v2/scalar/series", { tag, run: [run], px: 600 });
+    picked = answer.series[0] && { ...answer.series[0], label: app.t("scalar.ranks.rank", { rank: grid.ranks[row] }) };
+    paint();
+  };
+
+  const load = async () => {
+    const px = Math.max(200, Math.min(800, band.clientWidth || 400));
+    const [one, two] = await Promise.all([
+      app.api.columns("v2/scalar/band", { tag, job, px }),
+      app.api.columns("v2/scalar/ranks", { tag, job, px: Math.min(px, 300) }),
+    ]).catch(() => [null, null]);
+    [together, grid] = [one, two];
+    element.hidden = !grid?.runs.length;
+    paint();
+  };
+
+  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: h("div", null, band, heat), foot, full: { label: app.t("common.fullscreen") } });
+  const seen = whenNear(element, load);
+  return {
+    element,
+    paint,
+    load: seen.ask,
+    end() {
+      seen.end();
+      app.charts.remove(band);
+      app.charts.remove(heat);
+    },
+  };
+}
+
+/** @param {Page} page @param {any} together @param {any} picked */
+function bandFigure(page, together, picked) {
+  const { app } = page;
+  const { theme } = app;
+  const data = bandTraces({ band: together, colour: theme.colour("--accent"), label: app.t("scalar.ranks.mean") });
+  if (picked) data.push({ type: "scatter", mode: "lines", x: picked.step, y: picked.value, name: picked.label, line: { color: theme.colour("--bad"), width: 1.6 } });
+  return { data, layout: { ...theme.plotly(), yaxis: theme.axis({ type: page.options().y === "log" ? "log" : "linear", nticks: 5 }), hovermode: "x" } };
+}
+
+/** Each cell is how far a rank is from the median rank at that step. @param {import("../../core/types.js").App} app @param {any} grid */
+function heatFigure(app, grid) {
+  const { theme } = app;
+  const columns = grid.step.length;
+  const away = new Float32Array(grid.mean.length);
+  for (let column = 0; column < columns; column++) {
+    const values = grid.runs.map((/** @type {string} */ _, /** @type {number} */ row) => grid.mean[row * columns + column]);
+    const sorted = values.filter(Number.isFinite).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+    const median = sorted[sorted.length >> 1];
+    values.forEach((/** @type {number} */ value, /** @type {number} */ row) => (away[row * columns + column] = value - median));
+  }
+  const sizes = [...away].filter(Number.isFinite).map(Math.abs).sort((a, b) => a - b);
+  const most = sizes[Math.floor(sizes.length * 0.995)] || 1;
+  const z = grid.runs.map((/** @type {string} */ _, /** @type {number} */ row) => away.subarray(row * columns, (row + 1) * columns));
+  const colours = [[0, theme.colour("--run-1")], [0.5, theme.colour("--panel")], [1, theme.colour("--bad")]];
+  const bar = { thickness: 8, outlinewidth: 0, nticks: 5 };
+  return {
+    data: [{ type: "heatmap", x: grid.step, y: grid.ranks, z, zmin: -most, zmax: most, colorscale: colours, colorbar: bar, hovertemplate: app.t("scalar.ranks.cell"), hoverongaps: false }],
+    layout: { ...theme.plotly(), yaxis: theme.axis({ title: { text: app.t("scalar.ranks.axis") }, nticks: 6 }), xaxis: theme.axis({ nticks: 6 }) },
+  };
+}
+
+/** @param {import("../../core/types.js").App} app @param {any} grid @param {(row: number) => void} pick */
+function straying(app, grid, pick) {
+  const far = grid.stray
+    .map((/** @type {number | null} */ away, /** @type {number} */ row) => ({ row, away: away ?? Infinity }))
+    .filter((/** @type {any} */ one) => one.away > STRAY)
+    .sort((/** @type {any} */ a, /** @type {any} */ b) => b.away - a.away);
+  if (!far.length) return h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
+  const named = far.slice(0, NAMED).map((/** @type {any} */ one) => {
+    const text = Number.isFinite(one.away) ? app.t("scalar.ranks.strays", { rank: grid.ranks[one.row], away: number(one.away, 2) }) : app.t("scalar.ranks.not_finite", { rank: grid.ranks[one.row] });
+    return button(text, () => pick(one.row), { class: "badge bad" });
+  });
+  const rest = far.length - named.length;
+  return [named, rest > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: rest }))];
+}

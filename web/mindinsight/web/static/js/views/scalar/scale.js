@@ -1,0 +1,79 @@
+// Axes that Plotly does not have, and numbers for those it has.
+
+/** @typedef {{type: "linear" | "log" | "date", to: (v: number) => number, from: (v: number) => number, ticks?: {tickvals: number[], ticktext: string[]}}} Scale */
+
+/** @type {Scale} */
+const LINEAR = { type: "linear", to: (v) => v, from: (v) => v };
+
+/**
+ * @param {"linear" | "log" | "symlog"} kind
+ * @param {Iterable<ArrayLike<number>>} columns what the axis has to show; decides where symlog turns linear
+ * @returns {Scale}
+ */
+export function scaleOf(kind, columns) {
+  if (kind === "log") return { type: "log", to: (v) => v, from: (v) => v };
+  return kind === "symlog" ? symlog(columns) : LINEAR;
+}
+
+/**
+ * sign(v) * log10(1 + |v| / c): linear around zero, logarithmic away from it. c is the power of ten
+ * below the smallest size that occurs, at most six decades below the largest.
+ * @param {Iterable<ArrayLike<number>>} columns
+ * @returns {Scale}
+ */
+function symlog(columns) {
+  let least = Infinity;
+  let most = 0;
+  for (const column of columns) {
+    for (let i = 0; i < column.length; i++) {
+      const size = Math.abs(column[i]);
+      if (!Number.isFinite(size) || size === 0) continue;
+      if (size < least) least = size;
+      if (size > most) most = size;
+    }
+  }
+  if (!most) return LINEAR;
+  const top = Math.ceil(Math.log10(most));
+  const low = Math.max(Math.floor(Math.log10(least)), top - 6);
+  const c = 10 ** low;
+  const to = (/** @type {number} */ v) => Math.sign(v) * Math.log10(1 + Math.abs(v) / c);
+  const from = (/** @type {number} */ v) => Math.sign(v) * c * (10 ** Math.abs(v) - 1);
+  return { type: "linear", to, from, ticks: decades(low, top, to) };
+}
+
+/** @param {number} low @param {number} top @param {(v: number) => number} to */
+function decades(low, top, to) {
+  const every = Math.max(1, Math.ceil((top - low) / 4));
+  const sizes = [];
+  for (let power = low; power <= top; power += every) sizes.push(10 ** power);
+  const values = [...sizes.map((v) => -v).reverse(), 0, ...sizes];
+  return { tickvals: values.map(to), ticktext: values.map(short) };
+}
+
+/** @param {number} value */
+function short(value) {
+  const size = Math.abs(value);
+  const text = size === 0 || (size >= 1e-3 && size < 1e5) ? String(value) : value.toExponential(0);
+  return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");
+}
+
+/**
+ * The range that holds all but the outermost values, with room; null when nothing is cut off by it.
+ * @param {Iterable<ArrayLike<number>>} columns
+ * @returns {[number, number] | null}
+ */
+export function calmRange(columns) {
+  /** @type {number[]} */
+  const values = [];
+  for (const column of columns) {
+    const every = Math.max(1, Math.floor(column.length / 2000));
+    for (let i = 0; i < column.length; i += every) if (Number.isFinite(column[i])) values.push(column[i]);
+  }
+  if (values.length < 20) return null;
+  values.sort((a, b) => a - b);
+  const at = (/** @type {number} */ share) => values[Math.round(share * (values.length - 1))];
+  const [low, high] = [at(0.02), at(0.98)];
+  const room = (high - low || Math.abs(high) || 1) * 0.15;
+  if (values[0] >= low - room && values[values.length - 1] <= high + room) return null;
+  return [low - room, high + room];
+}

@@ -1,0 +1,39 @@
+// Thresholds: which values of a tag are to be marked. "<0.1", ">5", "0.1~5" (between), "!0.1~5" (outside).
+
+export class Threshold {
+  /** @param {"above" | "below" | "between" | "outside"} kind @param {number} low @param {number} high */
+  constructor(kind, low, high = low) {
+    this.kind = kind;
+    this.low = low;
+    this.high = high;
+  }
+
+  /** Whether a value is to be marked. @param {number} value */
+  holds(value) {
+    if (this.kind === "above") return value > this.low;
+    if (this.kind === "below") return value < this.low;
+    const inside = value >= this.low && value <= this.high;
+    return this.kind === "between" ? inside : value < this.low || value > this.high;
+  }
+
+  /** Where lines are drawn. */
+  bounds() {
+    return this.low === this.high ? [this.low] : [this.low, this.high];
+  }
+
+  toString() {
+    if (this.kind === "above") return `>${this.low}`;
+    if (this.kind === "below") return `<${this.low}`;
+    return `${this.kind === "outside" ? "!" : ""}${this.low}~${this.high}`;
+  }
+}
+
+/** @param {string | null | undefined} text @returns {Threshold | null} null for what is not a threshold */
+export function parseThreshold(text) {
+  const match = /^(?:([<>])(\S+)|(!?)([^~]+)~(.+))$/.exec((text ?? "").trim());
+  if (!match) return null;
+  const [low, high] = match[1] ? [Number(match[2]), Number(match[2])] : [Number(match[4]), Number(match[5])];
+  if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) return null;
+  if (match[1]) return new Threshold(match[1] === ">" ? "above" : "below", low);
+  return new Threshold(match[3] ? "outside" : "between", low, high);
+}

@@ -1,0 +1,87 @@
+// The controls above the charts.
+
+import { segments } from "../../components/button.js";
+import { button } from "../../components/button.js";
+import { checklist } from "../../components/checklist.js";
+import { dialog } from "../../components/dialog.js";
+import { check, searchBox, select, slider } from "../../components/field.js";
+import { h } from "../../core/dom.js";
+
+/** @typedef {import("./card.js").Page} Page */
+
+/** @param {Page} page */
+export function toolbar(page) {
+  const { app } = page;
+  const { t } = app;
+  const options = page.options();
+  const filter = searchBox({ label: t("scalar.filter"), value: options.filter, onchange: (text) => setFilter(text) });
+  /** @param {string} text */
+  const setFilter = (text) => {
+    filter.invalid(patternOf(text) ? "" : t("scalar.bad_pattern"));
+    if (patternOf(text)) page.change({ filter: text });
+  };
+  const modes = ["curves", "compare", "ranks", "groups"].map((value) => ({ value, label: t(`scalar.mode.${value}`) }));
+  const mode = segments({ label: t("scalar.mode"), options: modes, value: options.mode, onchange: (value) => page.change({ mode: /** @type {any} */ (value) }) });
+  const rows = [h("div", { class: "toolbar" }, mode, filter, axes(page))];
+  if (options.mode === "curves") rows.push(h("div", { class: "toolbar" }, drawing(page)));
+  if (options.mode === "compare") rows.push(h("div", { class: "toolbar" }, tolerance(page)));
+  return h("div", { class: "scalar-toolbar" }, rows);
+}
+
+/** @param {Page} page */
+function axes(page) {
+  const { t } = page.app;
+  const options = page.options();
+  const kinds = ["linear", "log", "symlog"].map((value) => ({ value, label: t(`scalar.scale.${value}`) }));
+  const y = select({ label: t("scalar.y"), options: kinds, value: options.y, onchange: (value) => page.change({ y: /** @type {any} */ (value) }) });
+  if (options.mode !== "curves") return [y];
+  const places = ["step", "relative", "wall"].map((value) => ({ value, label: t(`scalar.x.${value}`) }));
+  const others = page.tags.map((tag) => ({ value: `tag:${tag}`, label: tag }));
+  const x = select({ label: t("scalar.x"), options: [...places, ...others], value: options.x, onchange: (value) => page.change({ x: value, zoom: null }) });
+  const scale = select({ label: t("scalar.x_scale"), options: kinds, value: options.logX, onchange: (value) => page.change({ logX: /** @type {any} */ (value) }) });
+  return [x, scale, y];
+}
+
+/** @param {Page} page */
+function drawing(page) {
+  const { t } = page.app;
+  const options = page.options();
+  const smooth = slider({ label: t("scalar.smooth"), min: 0, max: 0.99, step: 0.01, value: options.smooth, delay: 120, onchange: (value) => page.change({ smooth: value, smoothAll: true }) });
+  const clip = check({ label: t("scalar.clip"), checked: options.clip, onchange: (on) => page.change({ clip: on }) });
+  const older = check({ label: t("scalar.older"), checked: options.older, onchange: (on) => page.change({ older: on }) });
+  const mix = button(t("scalar.mix"), () => chooseTags(page));
+  const reset = options.zoom && button(t("scalar.unzoom"), () => page.change({ zoom: null }));
+  return [smooth, clip, older, mix, reset];
+}
+
+/** @param {Page} page */
+function tolerance(page) {
+  const { t } = page.app;
+  const box = h("input", { type: "number", min: 0, step: "any", value: String(page.options().tolerance * 1000), onchange: () => page.change({ tolerance: Math.max(0, Number(box.value)) / 1000 }) });
+  return h("label", { class: "field inline" }, h("span", { class: "label" }, t("scalar.tolerance")), box);
+}
+
+/** Several tags into one chart. @param {Page} page */
+function chooseTags(page) {
+  const { t } = page.app;
+  /** @type {Set<string>} */
+  const checked = new Set();
+  const list = checklist({
+    label: t("scalar.mix"), filter: t("scalar.filter"), all: t("common.all"), none: t("common.none"),
+    items: page.tags.map((tag) => ({ value: tag, label: tag })), checked, onchange: () => {},
+  });
+  const done = button(t("scalar.mix_apply"), () => {
+    box.close();
+    if (checked.size > 1) page.change({ mixes: [...page.options().mixes, [...checked]] });
+  }, { class: "primary" });
+  const box = dialog({ title: t("scalar.mix_title"), body: list, actions: [done], close: t("common.close") });
+}
+
+/** @param {string} text @returns {RegExp | null} null when it is not a regular expression */
+export function patternOf(text) {
+  try {
+    return new RegExp(text, "i");
+  } catch {
+    return null;
+  }
+}
