@@ -1,0 +1,144 @@
+"""The examples that need no framework run as they are and leave what they promise.
+
+Those of the frameworks are run by tests/interop/frameworks.sh.
+"""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.proto import framing
+from mindinsight.proto.lineage_pb2 import LineageEvent
+from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.formats import dumps
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(name, *arguments):
+    command = [sys.executable, "-W", "error", str(EXAMPLES / name), *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+
+
+def messages(path, kind):
+    data, start = path.read_bytes(), 0
+    while start < len(data):
+        size = framing.decode_header(data[start : start + framing.HEADER_SIZE])
+        begin = start + framing.HEADER_SIZE
+        start = begin + size + framing.FOOTER_SIZE
+        yield kind.FromString(framing.decode_payload(data[begin:start]))
+
+
+def events(directory):
+    (path,) = directory.glob("*_MS")
+    return list(messages(path, Event))
+
+
+def tags(directory):
+    """Kind of value -> tags."""
+    found = {}
+    for event in events(directory):
+        for value in event.summary.value:
+            found.setdefault(value.WhichOneof("value"), set()).add(value.tag)
+    return found
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A demonstration of few steps."""
+    directory = tmp_path_factory.mktemp("demo")
+    run("demo.py", "--out", directory, "--steps", 210)
+    return directory
+
+
+@pytest.mark.parametrize("name", ["lr_0.1", "lr_0.01", *(f"ranks/rank_{rank}" for rank in range(4))])
+def test_every_run_of_the_demo_has_every_kind_of_value(demo, name):
+    found = tags(demo / name)
+    assert {"train/loss", "train/accuracy", "eval/accuracy", "lr"} <= found["scalar_value"]
+    assert {"fc1.weight", "fc1.weight/gradient"} <= found["histogram"]
+    assert found["image"] == {"train/input", "fc1.weight"}
+    assert "eval/confusion" in found["tensor"]
+    assert len(found["loss_landscape"]) == 1
+
+
+def test_the_landscape_is_one(demo):
+    (value,) = [
+        value
+        for event in events(demo / "lr_0.1")
+        for value in event.summary.value
+        if value.HasField("loss_landscape")
+    ]
+    plane = value.loss_landscape
+    z = np.reshape(plane.landscape.z.float_data, tuple(plane.landscape.z.dims))
+    assert z.shape == (25, 25)
+    assert np.isfinite(z).all()
+    path = np.array(plane.loss_path.points.z.float_data)
+    assert path[-1] < path[0]
+    assert plane.convergence_point.z.float_data[0] == path[-1]
+
+
+def test_the_graph_of_the_demo_has_scopes_and_edges(demo):
+    (graph,) = [event.graph_def for event in events(demo / "lr_0.1") if event.HasField("graph_def")]
+    names = {node.full_name for node in graph.node}
+    assert "Default/network-WithLossCell/_backbone-ShapeNet/fc1-Dense/MatMul-op0" in names
+    assert any(name.startswith("Gradients/Default/") for name in names)
+    known = {node.name for node in graph.node} | {parameter.name for parameter in graph.parameters}
+    inputs = {source.name for node in graph.node for source in node.input}
+    assert not [name for name in inputs - known if not name.startswith("cst")]
+
+
+def test_the_demo_leaves_lineage_of_every_kind(demo):
+    (path,) = (demo / "lr_0.01").glob("*_lineage")
+    found = {message.WhichOneof("what"): message for message in messages(path, LineageEvent)}
+    assert set(found) == {"train_lineage", "evaluation_lineage", "dataset_graph", "user_defined_info"}
+    assert found["train_lineage"].train_lineage.hyper_parameters.learning_rate == np.float32(0.01)
+
+
+def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo):
+    dump = dumps.open_dump(demo / "lr_0.1" / "dump")
+    assert dump.damage == ()
+    wrong = {}
+    for folder in dump.folders:
+        for entry in dumps.list_tensors(dump, 0, folder.step).items:
+            if entry.dtype.startswith("float") and not np.isfinite(dumps.read_tensor(entry.ref)).all():
+                wrong.setdefault(folder.step, f"{entry.type} {entry.direction}")
+    assert min(wrong) >= 3
+    assert wrong[min(wrong)] == "Exp output"
+
+
+def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path):
+    command = [sys.executable, str(EXAMPLES / "demo.py"), "--out", tmp_path, "--steps", "9", "--live"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert any("press Ctrl-C" in line for line in process.stdout)
+        (path,) = (tmp_path / "lr_0.1").glob("*_MS")
+        size = path.stat().st_size
+        while path.stat().st_size == size:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert "ended" in process.stdout.read()
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.stdout.close()
+        process.wait()
+
+
+def test_the_numpy_example_learns(tmp_path):
+    shown = run("numpy_train.py", "--out", tmp_path, "--steps", 200).stdout
+    assert shown.startswith("epoch: 1 step: 100, loss is ")
+    found = tags(tmp_path)
+    assert found["scalar_value"] == {"train/loss", "eval/accuracy"}
+    losses = [
+        value.scalar_value
+        for event in events(tmp_path)
+        for value in event.summary.value
+        if value.tag == "train/loss"
+    ]
+    assert len(losses) == 200
+    assert np.mean(losses[-20:]) < 0.5 * np.mean(losses[:20])

@@ -1,0 +1,167 @@
+"""A server in a process of its own, which may be killed, starved and flooded."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.settings import Settings
+
+SERVE = "import sys; from mindinsight.server.serve import main; sys.exit(main())"
+NAME = "events.out.events.summary.1700000000.0.host_MS"
+
+
+def records(first, end, tag="loss"):
+    """Scalars of the steps from ``first`` to before ``end`` as framed records."""
+    events = [Event(wall_time=float(step), step=step) for step in range(first, end)]
+    for event in events:
+        event.summary.value.add(tag=tag, scalar_value=float(event.step))
+    return b"".join(encode_record(event.SerializeToString()) for event in events)
+
+
+class Base:
+    """A base directory in which runs appear, grow and go."""
+
+    def __init__(self, folder):
+        self.path = folder
+        folder.mkdir()
+
+    records = staticmethod(records)
+
+    def run(self, name, first=0, end=100):
+        """Append steps to the event file of a run, made when it is missing."""
+        path = self.path / name / NAME
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            file.write(records(first, end))
+        return path
+
+
+class Server:
+    """``start`` may be called again after ``kill`` or ``stop``; ``limits`` is called in the child."""
+
+    def __init__(self, base, workspace):
+        self.base = base
+        self.workspace = workspace
+        self.process = None
+        self.port = 0
+
+    def start(self, limits=None, **settings):
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        given = {"workers": 1, "reload_interval": 0.2, **settings}
+        chosen = Settings(self.base, self.workspace, port=self.port, **given)
+        environ = {**os.environ, "XDG_STATE_HOME": str(self.workspace.parent / "state")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environ,
+            preexec_fn=limits,  # noqa: PLW1509
+        )
+        self.process.stdin.write(chosen.to_json().encode())
+        self.process.stdin.close()
+        assert until(self.answers)
+        return self
+
+    def answers(self):
+        assert self.process.poll() is None
+        try:
+            return self.get("health")
+        except OSError:
+            return None
+
+    def get(self, path, **headers):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/{path}", headers=headers)
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return json.loads(answer.read())
+
+    def runs(self):
+        return {run["id"]: run for run in self.get("v2/runs")["runs"]}
+
+    def steps(self):
+        """The last step of every run; None while something is still to be read."""
+        runs = self.runs()
+        read = all(run["read"] >= run["total"] for run in runs.values())
+        return {name: run["step"] for name, run in runs.items()} if read else None
+
+    def shows(self, **steps):
+        """Wait until these runs and no others are there with these last steps."""
+        wanted = {f"./{name}": step for name, step in steps.items()}
+        return until(lambda: self.steps() == wanted) or self.steps()
+
+    def children(self):
+        """Process numbers of the server's processes below it."""
+        found, new = set(), {self.process.pid}
+        while new:
+            found |= new
+            new = {pid for pid, parent in parents().items() if parent in new} - found
+        return found - {self.process.pid}
+
+    def memory(self):
+        """Bytes of memory the server's own process holds."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def log(self):
+        return "".join(path.read_text() for path in (self.workspace / "log").glob("*.log"))
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        return self.process.returncode if self.process else 0
+
+
+def parents():
+    """The parent of every process there is."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        found[int(entry.parent.name)] = int(fields[1])
+    return found
+
+
+def until(condition, seconds=40):
+    """Wait for a condition; gives what it gave last."""
+    end = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture
+def wait():
+    return until
+
+
+@pytest.fixture
+def base(tmp_path):
+    return Base(tmp_path / "base")
+
+
+@pytest.fixture
+def server(base, tmp_path):
+    server = Server(base.path, tmp_path / "workspace")
+    yield server
+    server.stop()

@@ -1,0 +1,193 @@
+"""Every parameter of every route, as the interface's own description lists them, with hostile values.
+
+Nothing outside the base directory comes back, nothing fails inside, and every answer carries the headers.
+"""
+
+import itertools
+import json
+import shutil
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+
+DATA = Path(__file__).parents[1] / "data"
+SECRET = "the-secret-of-another-folder"
+TOKEN = "a-token-of-the-tests"
+JSON = {"Content-Type": "application/json"}
+PATHS = ("session_id", "train_id")
+FOREIGN = {"Origin": "http://evil.example"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A base with runs, dumps and weights, links out of it, and secrets beside it."""
+    folder = tmp_path_factory.mktemp("hostile")
+    base = folder / "base"
+    shutil.copytree(DATA / "events" / "lenet", base / "lenet")
+    shutil.copytree(DATA / "events" / "record_api" / "values", base / "values")
+    shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / "job" / "dump")
+    shutil.copytree(DATA / "dumps" / "ckpt", base / "weights")
+    outside = folder / "outside"
+    shutil.copytree(DATA / "dumps" / "ckpt", outside)
+    for name in ("secret.txt", "secret.ckpt", "secret.npy"):
+        (outside / name).write_text(SECRET)
+        (base / f"link-{name}").symlink_to(outside / name)
+    (base / "link").symlink_to(outside)
+    (base / "lenet" / "link.ckpt").symlink_to(outside / "secret.ckpt")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    settings = Settings(
+        folder / "base", folder / "workspace", workers=1, watch="polling", enable_debugger=True
+    )
+    with TestClient(
+        create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False
+    ) as client:
+        end = time.monotonic() + 60
+        while len(client.get("/v2/dump/list").json()["dumps"]) < 1 and time.monotonic() < end:
+            time.sleep(0.05)
+        yield client
+
+
+def hostile(folder):
+    """Values a path, a name or a number must survive."""
+    outside = str(folder / "outside" / "secret.ckpt")
+    up = "../" * 12
+    return [
+        "../outside/secret.ckpt", "./../outside/secret.ckpt", "./lenet/../../outside/secret.ckpt",
+        "%2e%2e/outside/secret.ckpt", "..%2foutside%2fsecret.ckpt", "..\\outside\\secret.ckpt",
+        outside, f"./{outside}", f"{up}etc/passwd", "/etc/passwd", "file:///etc/passwd",
+        "./link/secret.ckpt", "./link-secret.ckpt", "link-secret.txt", "./lenet/link.ckpt", "./link",
+        "./lenet\0", "./weights/tinynet-1.ckpt\0.ckpt", "\0", "", ".", "..", "/", "~", "~root/.ssh",
+        "x" * 5000, "./" + "x" * 300 + ".ckpt", "./" + "a/" * 2100 + "b.ckpt", "\uffff\U0001f600", "%00",
+        "-1", "0", "99999999999999999999999999", "1e999", "nan", "-inf", "[::0]", "[99999999999999999999:]",
+        "<script>alert(1)</script>", "{{7*7}}", "${jndi:x}", "' or 1=1 --", "\r\nSet-Cookie: a=b",
+    ]  # fmt: skip
+
+
+GOOD = {
+    "run": "./values", "tag": "loss", "kind": "scalar", "dump": "./job/dump", "rank": "0", "step": "0",
+    "operator": "x", "direction": "output", "slot": "0", "file": "./weights/tinynet-1.ckpt",
+    "first": "./weights/tinynet-1.ckpt", "second": "./weights/tinynet-2.ckpt", "train_id": "./values",
+    "plugin_name": "scalar", "session_id": "1", "row": "0", "since": "0",
+}  # fmt: skip
+
+FIELDS = (*GOOD, "note", "labels", "session_type", "dump_dir", "summary_dir", "params", "name", "rank_id")
+
+
+def operations(app):
+    """(method, path, parameters) of every route that is described, but for the endless stream."""
+    mounted = [route for route in app.routes if isinstance(getattr(route, "app", None), FastAPI)]
+    for prefix, part in [("", app), *((route.path, route.app) for route in mounted)]:
+        for path, methods in part.openapi()["paths"].items():
+            for method, about in methods.items():
+                if path != "/v2/events":
+                    yield method, prefix + path, about.get("parameters", [])
+
+
+def address(path, values, names):
+    for name in names:
+        path = path.replace(f"{{{name}}}", quote(values.get(name, "x"), safe=""))
+    return path
+
+
+def requests_of(client, folder):
+    """Each parameter in turn with each hostile value, the others as they should be."""
+    for method, path, parameters in operations(client.app):
+        places = {one["name"]: one["in"] for one in parameters}
+        for name, value in itertools.product(places, hostile(folder)):
+            if places[name] == "header" or (len(value) > 100 and name not in GOOD):
+                continue
+            values = {**{one: GOOD.get(one, "x") for one in places}, name: value}
+            inside = [one for one in places if places[one] == "path"]
+            query = {
+                one: values[one] for one in places if places[one] == "query" and (one in GOOD or one == name)
+            }
+            yield method, address(path, values, inside), query, (path, name, value[:400])
+
+
+def checked(answer, folder, about):
+    text = answer.content.decode("latin-1")
+    assert answer.status_code < 500 or answer.status_code in (501, 503, 507), (about, text[:300])
+    assert SECRET not in text, about
+    assert "root:" not in text, about
+    assert str(folder / "outside") not in text or str(folder / "outside") in str(about), about
+    assert "script-src 'self';" in answer.headers["content-security-policy"], about
+    assert answer.headers["x-content-type-options"] == "nosniff", about
+    assert "access-control-allow-origin" not in answer.headers, about
+    assert "a" not in answer.cookies, about
+    if "<script>alert" in text:
+        assert not answer.headers["content-type"].startswith("text/html"), about
+
+
+def test_every_parameter_survives_what_is_hostile(client, folder):
+    count = 0
+    for method, path, query, about in requests_of(client, folder):
+        body = {"content": b"{}"} if method in ("post", "patch", "put") else {}
+        checked(client.request(method, path, params=query, **body), folder, about)
+        count += 1
+    assert count > 1000
+
+
+def test_every_body_survives_what_is_hostile(client, folder):
+    bodies = [
+        b"", b"[]", b"null", b"\xff\xfe", b'"x"', b"{", b"[" * 100_000, b'{"a":' * 5000, b"1e999",
+        *(json.dumps(dict.fromkeys(FIELDS, value)).encode() for value in hostile(folder)),
+        *(json.dumps(dict.fromkeys(FIELDS, value)).encode() for value in (None, 1, [], {}, True, 1e308)),
+    ]  # fmt: skip
+    for method, path, _ in operations(client.app):
+        if method in ("post", "patch", "put"):
+            for body in bodies:
+                answer = client.request(method, address(path, GOOD, PATHS), content=body, headers=JSON)
+                checked(answer, folder, (path, body[:400]))
+
+
+@pytest.mark.parametrize("start", ["/static/x/", "/v2/", "/", "/v1/mindinsight/"])
+def test_no_file_is_reached_by_an_address(client, folder, start):
+    for value in hostile(folder):
+        for target in (quote(value, safe=""), quote(value, safe="/.%")):
+            checked(client.get(start + target), folder, (start, value[:400]))
+
+
+def test_a_run_that_becomes_a_link_shows_nothing_of_its_target(client, folder):
+    """Between the list and the look a folder is replaced by a link to secrets."""
+    weights, kept = folder / "base" / "weights", folder / "weights"
+    weights.rename(kept)
+    weights.symlink_to(folder / "outside")
+    try:
+        answer = client.get("/v2/dump/checkpoint", params={"file": "./weights/tinynet-1.ckpt"})
+        assert answer.status_code == 404
+    finally:
+        weights.unlink()
+        kept.rename(weights)
+
+
+def test_every_route_asks_for_the_token_and_for_a_known_page(folder):
+    settings = Settings(folder / "base", folder / "other", workers=1, token=TOKEN)
+    client = TestClient(create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
+    app = client.app
+    for method, path, parameters in operations(app):
+        target = address(path, GOOD, [one["name"] for one in parameters])
+        answer = client.request(method, target)
+        assert answer.status_code == (200 if path == "/health" else 401), (method, path)
+        if method != "get":
+            shown = {"Authorization": f"Bearer {TOKEN}", **FOREIGN}
+            assert client.request(method, target, headers=shown).status_code == 403, (method, path)
+
+
+def test_every_route_refuses_a_foreign_host(folder):
+    client = TestClient(
+        create_app(Settings(folder / "base", folder / "third", workers=1)), base_url="http://evil.example"
+    )
+    for method, path, parameters in operations(client.app):
+        target = address(path, GOOD, [one["name"] for one in parameters])
+        assert client.request(method, target).status_code == 421, (method, path)

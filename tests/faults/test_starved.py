@@ -1,0 +1,84 @@
+"""No descriptors, no disk, clients by the hundred, clients that go or never read."""
+
+import resource
+import socket
+import threading
+import time
+from functools import partial
+
+STREAMS = 500
+NO_FILES = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (64, 64))
+NO_DISK = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
+
+
+def asked(server, path="/v2/events"):
+    """A connection on which something was asked for and nothing was read."""
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    return connection
+
+
+def metric(server, name):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(b"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+        text = b"".join(iter(partial(connection.recv, 65_536), b"")).decode()
+    return float(text.partition(f"\nmindinsight_{name} ")[2].partition("\n")[0])
+
+
+def test_without_descriptors_it_waits_and_goes_on(base, server, wait):
+    path = base.run("a")
+    server.start(limits=NO_FILES, watch="polling")
+    assert server.shows(a=99) is True
+    held = [asked(server) for _ in range(100)]
+    time.sleep(0.5)
+    with path.open("ab") as file:
+        file.write(base.records(100, 110))
+    for connection in held:
+        connection.close()
+    assert server.shows(a=109) is True
+    assert server.process.poll() is None
+
+
+def test_a_full_disk_costs_the_cache_and_nothing_else(base, server):
+    """No file may grow by a byte: what the system answers is what a full disk does."""
+    base.run("a")
+    server.start(limits=NO_DISK)
+    assert server.shows(a=99) is True
+    base.run("a", 100, 200)
+    assert server.shows(a=199) is True
+    assert server.stop() == 0
+    server.start()
+    assert server.shows(a=199) is True
+
+
+def test_five_hundred_streams_and_all_of_them_leave(base, server, wait):
+    base.run("a")
+    server.start()
+    streams = [asked(server) for _ in range(STREAMS)]
+    assert wait(lambda: metric(server, "streams_open") == STREAMS)
+    base.run("a", 100, 110)
+    assert server.shows(a=109) is True
+    for stream in streams:
+        assert b"200 OK" in stream.recv(65_536)
+        stream.close()
+    assert wait(lambda: metric(server, "streams_open") == 0)
+
+
+def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base, server):
+    base.run("a", 0, 50_000)
+    server.start()
+    assert server.shows(a=49_999) is True
+    address = "/v2/scalar/series?run=./a&tag=loss&px=0"
+    silent = [asked(server, address) for _ in range(20)]
+    for _ in range(50):
+        asked(server, address).close()
+    before = server.memory()
+    threads = [threading.Thread(target=server.get, args=(address[1:],)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert server.runs()["./a"]["step"] == 49_999
+    assert server.memory() - before < 100 << 20
+    for connection in silent:
+        connection.close()

@@ -1,0 +1,191 @@
+"""Every reader as a function of bytes that may be anything, and the small files to start from.
+
+A function returns when the bytes were read or refused in the reader's own words. Whatever else it raises
+is a finding: a crash, or a value that differs from what a plain reader finds in the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import struct
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mindinsight.proto.framing import decode_header, decode_payload, encode_record
+from mindinsight.server.formats import payloads
+from mindinsight.server.formats.cut_json import read_object
+from mindinsight.server.formats.dumps.dump_data import read_slot, read_slots
+from mindinsight.server.formats.dumps.opdebug import read_opdebug
+from mindinsight.server.formats.dumps.statistic_csv import read_statistics
+from mindinsight.server.formats.events import decode
+from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.ir import read_ir
+from mindinsight.server.formats.lineage import decode_lineage
+from mindinsight.server.formats.pb_graphs import read_pb
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights import open_weights
+
+DATA = Path(__file__).parents[1] / "data"
+SAMPLES = DATA / "dumps" / "samples"
+LARGEST = 16_384  # bytes of a seed
+MOST = 1 << 28  # bytes that a tensor of so small a file may take
+PLAIN = runpy.run_path(str(DATA.parent / "server" / "formats" / "events" / "conftest.py"))
+
+_WHOLE, _FRAMED = b"\0", b"\1"  # first byte: the file as it is, or payloads whose checksums are made right
+
+
+class Reader(NamedTuple):
+    """What to call with bytes, and what to begin with."""
+
+    read: Callable[[bytes], None]
+    seeds: Callable[[], Iterator[bytes]]
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """A reader of files, over a file that is written anew each time."""
+
+    use: Callable[[Path], object]
+    suffix: str = ""
+
+    def __call__(self, data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, f"file{self.suffix}")
+            path.write_bytes(data)
+            try:
+                self.use(path)
+            except UnreadableError as error:
+                assert error.reason.startswith("dump."), error
+
+
+def read_events(data: bytes) -> None:
+    """As a plain reader over protobuf reads them, value by value; and each payload by its own reader."""
+    data = file_of(data)
+    stretch = decode(data, 0, at_end=True)
+    found, plain = PLAIN["facts_of"]([stretch], data), PLAIN["slow_decode"](data)
+    assert (found.points, found.damaged) == (plain.points, plain.damaged)
+    for columns in stretch.references:
+        for offset, size in zip(columns.offsets.tolist(), columns.sizes.tolist(), strict=True):
+            read_payload(columns.kind, data[offset : offset + size])
+
+
+def read_payload(kind: str, payload: bytes) -> None:
+    """One image, tensor, histogram, graph or landscape."""
+    histogram = kind == "histogram"
+    use = read_graph if kind == "graph" else getattr(payloads, f"{kind}s" if histogram else kind)
+    try:
+        use([payload] if histogram else payload)
+    except UnreadableError as error:
+        assert error.reason.startswith(("payload.", "graph.", "dump.")), error
+
+
+def read_lineages(data: bytes) -> None:
+    data = file_of(data)
+    found = decode_lineage(data)
+    assert 0 <= found.pending <= len(data)
+    assert all(one.offset >= 0 and one.offset + one.size <= len(data) for one in found.damage)
+
+
+def read_graphs(data: bytes) -> None:
+    read_payload("graph", data)
+
+
+def read_weights(path: Path) -> None:
+    """A file of tensors is listed, then every tensor is read."""
+    file = open_weights(path)
+    for weight in file.weights:
+        try:
+            assert file.read(weight.name).size <= MOST, weight
+        except UnreadableError as error:
+            assert error.reason.startswith("dump."), error
+
+
+def read_bin(path: Path) -> None:
+    for slot in read_slots(path).slots:
+        read_slot(path, slot.io, slot.number)
+
+
+def read_json(path: Path) -> None:
+    """What came whole is what a plain parser finds."""
+    found, wrong = read_object(path, "data")
+    if wrong is None:
+        assert repr(found) == repr(json.loads(path.read_bytes().decode("utf-8", "replace")))
+
+
+def file_of(data: bytes) -> bytes:
+    """The event file an input stands for: itself, or two bytes of length before each payload to frame."""
+    mode, rest, records = data[:1], data[1:], []
+    if mode != _FRAMED:
+        return rest
+    while len(rest) > 2:
+        size = int.from_bytes(rest[:2], "little")
+        records.append(encode_record(rest[2 : 2 + size]))
+        rest = rest[2 + size :]
+    return b"".join(records)
+
+
+def input_of(file: bytes) -> bytes:
+    """The input that stands for the payloads of an event file."""
+    parts, at = [_FRAMED], 0
+    while at + 12 <= len(file) and (size := decode_header(file[at : at + 12])) is not None:
+        payload = decode_payload(file[at + 12 : at + 16 + size])
+        if payload is not None and size < 1 << 16:
+            parts += [struct.pack("<H", size), payload]
+        at += size + 16
+    return b"".join(parts)
+
+
+def files(pattern: str) -> Iterator[bytes]:
+    for path in sorted(DATA.glob(pattern)):
+        if path.stat().st_size <= LARGEST:
+            yield path.read_bytes()
+
+
+def event_seeds(pattern: str) -> Iterator[bytes]:
+    for content in files(pattern):
+        yield _WHOLE + content
+        yield input_of(content)
+
+
+def packed(archive: str, *endings: str) -> Iterator[bytes]:
+    """Small files of one of the archives of dumps, the first of each ending."""
+    with zipfile.ZipFile(SAMPLES / archive) as found:
+        for ending in endings:
+            small = [one for one in found.infolist() if 0 < one.file_size <= LARGEST]
+            yield from [found.read(one) for one in small if ending in one.filename][:2]
+
+
+def arrays() -> Iterator[bytes]:
+    """An array of every storage order, and archives of them, stored and packed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "file.npy")
+        for array in (np.arange(12.0).reshape(3, 4), np.asfortranarray(np.eye(5, dtype=">i2")), np.zeros(0)):
+            np.save(path, array)
+            yield path.read_bytes()
+        for save in (np.savez, np.savez_compressed):
+            save(path.with_suffix(".npz"), a=np.arange(50.0), b=np.ones((3, 4), np.int8))
+            yield path.with_suffix(".npz").read_bytes()
+
+
+READERS = {
+    "event": Reader(read_events, lambda: event_seeds("events/**/*summary*MS")),
+    "lineage": Reader(read_lineages, lambda: event_seeds("events/**/*lineage")),
+    "graph": Reader(read_graphs, lambda: files("graph/*[bh]")),
+    "checkpoint": Reader(OnDisk(read_weights), lambda: files("**/*.ckpt")),
+    "npy": Reader(OnDisk(read_weights), arrays),
+    "torch": Reader(OnDisk(read_weights), lambda: files("weights/*.pt")),
+    "safetensors": Reader(OnDisk(read_weights), lambda: files("weights/*.safetensors")),
+    "csv": Reader(OnDisk(read_statistics), lambda: packed("async_synthetic.zip", "statistic.csv")),
+    "json": Reader(OnDisk(read_json), lambda: packed("msprobe_pytorch.zip", "construct.json", "stack.json")),
+    "ir": Reader(OnDisk(read_ir), lambda: packed("rdr_v2_0.zip", ".ir")),
+    "pb": Reader(OnDisk(read_pb), lambda: packed("rdr_v2_0.zip", ".pb")),
+    "bin": Reader(OnDisk(read_bin), lambda: packed("async_synthetic.zip", "/MatMul.", "/Opdebug.")),
+    "opdebug": Reader(OnDisk(read_opdebug), lambda: packed("async_synthetic.zip", "/Opdebug.")),
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Runs our writer inside the real frameworks, the examples, and real MindInsight on what was written.
+#
+#   bash tests/interop/frameworks.sh [torch] [jax] [mindspore] [mindinsight]
+#
+# Each has an environment of its own in $ENVIRONMENTS/venv-<name>, made when it is missing.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+environments=${ENVIRONMENTS:-$root/.venv-interop}
+python=${PYTHON:-python3}
+declare -A packages=(
+    [torch]="torch==2.13.0 numpy protobuf google-crc32c"
+    [jax]="jax jaxlib protobuf google-crc32c"
+    [mindspore]="mindspore==2.10.0 numpy<2 protobuf google-crc32c"
+    [mindinsight]="mindinsight==2.3.1 numpy<2 pandas<2.2 marshmallow<4 scikit-learn<1.5 setuptools<70"
+)
+declare -A scripts=(
+    [torch]="in_torch training_in_torch"
+    [jax]="in_jax arrays_of_jax"
+    [mindspore]="in_mindspore training_in_mindspore"
+)
+runs=$(mktemp -d)
+trap 'rm -rf "$runs"' EXIT
+
+environment() {
+    if [ ! -x "$environments/venv-$1/bin/python" ]; then
+        "$python" -m venv "$environments/venv-$1"
+        # shellcheck disable=SC2086 # several packages
+        "$environments/venv-$1/bin/pip" install --quiet ${packages[$1]}
+    fi
+}
+
+for name in ${*:-torch jax mindspore mindinsight}; do
+    environment "$name"
+    if [ "$name" = mindinsight ]; then
+        environment mindspore
+        "$root/.venv/bin/python" "$root/tests/interop/writer_readable.py" \
+            --mindspore "$environments/venv-mindspore/bin/python" --mindinsight "$environments/venv-mindinsight/bin"
+        continue
+    fi
+    for script in ${scripts[$name]}; do
+        PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" "$root/tests/interop/$script.py"
+    done
+    PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" \
+        "$root/examples/${name}_train.py" --out "$runs/$name"
+done

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { build, column } from "../../web/mindinsight/web/static/js/core/api.js";
+import { allot } from "../../web/mindinsight/web/static/js/core/colours.js";
+import * as format from "../../web/mindinsight/web/static/js/core/format.js";
+import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
+import { nearest } from "../../web/mindinsight/web/static/js/components/field.js";
+import { bestEnd, stateOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
+
+test("numbers are short and say when they are none", () => {
+  const cases = [[0, "0"], [1, "1"], [-3, "−3"], [0.1, "0.1"], [1 / 3, "0.3333"], [123456, "123456"], [0.00001234, "1.234e−5"], [1.5e9, "1.5e9"], [NaN, "NaN"], [Infinity, "+Inf"], [-Infinity, "−Inf"], [null, "–"], [undefined, "–"]];
+  for (const [value, text] of cases) assert.equal(format.number(value), text);
+});
+
+test("sizes and durations are for people", () => {
+  assert.deepEqual([0, 999, 1000, 12_345, 123_456_789, 5e12].map(format.bytes), ["0 B", "999 B", "1.0 kB", "12.3 kB", "123 MB", "5.0 TB"]);
+  assert.deepEqual([0.5, 42, 61, 3723, 90061, -1].map(format.duration), ["0.5 s", "42 s", "1:01", "1:02:03", "1 d 1:01", "–"]);
+});
+
+test("ages use the unit that fits", () => {
+  const t = (key, vars) => `${key} ${vars?.n ?? ""}`.trim();
+  assert.deepEqual([1, 59, 60, 3599, 7200, 172800].map((s) => format.ago(s, t)), ["common.now", "common.ago.seconds 59", "common.ago.minutes 1", "common.ago.minutes 59", "common.ago.hours 2", "common.ago.days 2"]);
+});
+
+test("texts are filled in, singular and plural", () => {
+  const t = createTranslate({ a: "{n} run | {n} runs", b: "no {x}" }, "en");
+  assert.equal(t("a", { n: 1 }), "1 run");
+  assert.equal(t("a", { n: 1234 }), "1,234 runs");
+  assert.equal(t("b", { x: "<i>" }), "no <i>");
+  assert.equal(t("b"), "no {x}");
+  assert.equal(t("missing"), "missing");
+});
+
+test("columns come back as typed arrays", () => {
+  const bdata = Buffer.from(new Float64Array([1.5, NaN]).buffer).toString("base64");
+  const array = column({ dtype: "f8", bdata });
+  assert.ok(array instanceof Float64Array);
+  assert.deepEqual([...array], [1.5, NaN]);
+  assert.deepEqual(column([1, 2]), [1, 2]);
+  assert.throws(() => column({ dtype: "c16", bdata: "" }), /unknown column type/);
+});
+
+test("addresses repeat lists and leave out what is not given", () => {
+  assert.equal(build("v2/x", { run: ["./a b", "./c"], tag: null, px: 3 }), "v2/x?run=.%2Fa+b&run=.%2Fc&px=3");
+  assert.equal(build("v2/x"), "v2/x");
+});
+
+test("shown runs have different colours, and dashes after twelve", () => {
+  const shown = Array.from({ length: 30 }, (_, i) => ({ run: { id: String(i) }, index: i * 12 }));
+  const slots = [...allot(shown).values()];
+  assert.equal(new Set(slots).size, 30);
+  assert.equal(slots[0], 0);
+  assert.ok(slots.slice(0, 12).every((slot) => slot < 12));
+  assert.ok(slots.slice(12, 24).every((slot) => slot >= 12 && slot < 24));
+});
+
+test("a run keeps its own colour where nobody else has it", () => {
+  const slots = allot([{ run: { id: "a" }, index: 3 }, { run: { id: "b" }, index: 17 }]);
+  assert.deepEqual([...slots], [["a", 3], ["b", 5]]);
+});
+
+test("the nearest recorded step is taken", () => {
+  assert.deepEqual([0, 4, 6, 1e9].map((step) => nearest([1, 5, 10], step)), [0, 1, 1, 2]);
+});
+
+test("losses are best low, accuracies high", () => {
+  assert.deepEqual(["loss/train", "Top5_Acc", "error", "acc_loss", "val/psnr", "lr"].map(bestEnd), ["min", "max", "min", "min", "max", "min"]);
+});
+
+test("a run's state follows the age of its last write", () => {
+  const at = (updated) => stateOf({ updated }, 10_000);
+  assert.deepEqual([9_990, 9_000, 5_000].map(at), ["running", "quiet", "ended"]);
+});

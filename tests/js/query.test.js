@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { matchesQuery, namesIn, parseQuery } from "../../web/mindinsight/web/static/js/views/runs/query.js";
+
+const run = { id: "./sweep/LeNet_3", note: "best so far", labels: ["重要"] };
+const facts = { loss: 0.05, lr: 0.001, optimizer: "Adam", epoch: 3 };
+const matches = (text) => matchesQuery(parseQuery(text), run, (_, name) => facts[name]);
+
+test("all words must be found, in id, note or labels, whatever the case", () => {
+  assert.ok(matches(""));
+  assert.ok(matches("lenet SWEEP"));
+  assert.ok(matches("best 重要"));
+  assert.ok(!matches("lenet resnet"));
+});
+
+test("words in quotes stay together", () => {
+  assert.ok(matches('"best so"'));
+  assert.ok(!matches('"so best"'));
+});
+
+test("patterns between slashes, with case unless they say i", () => {
+  assert.ok(matches("/LeNet_\\d$/"));
+  assert.ok(!matches("/lenet_\\d$/"));
+  assert.ok(matches("/lenet_\\d$/i"));
+  assert.ok(matches("/sweep\\/Le/ best"));
+  assert.throws(() => parseQuery("/(/"), SyntaxError);
+});
+
+test("comparisons of numbers", () => {
+  for (const text of ["loss<0.1", "loss<=0.05", "lr>=1e-3", "lr>1e-4", "epoch=3", "epoch==3", "epoch!=4", "loss<0.1 lr>=1e-3"]) {
+    assert.ok(matches(text), text);
+  }
+  for (const text of ["loss<0.05", "loss>1", "epoch!=3", "epoch=4", "loss<0.1 lr>1e-3"]) assert.ok(!matches(text), text);
+});
+
+test("comparisons of words", () => {
+  assert.ok(matches("optimizer=adam"));
+  assert.ok(matches('optimizer="Adam"'));
+  assert.ok(matches("optimizer!=SGD"));
+  assert.ok(!matches("optimizer=SGD"));
+  assert.ok(!matches("optimizer<1"));
+});
+
+test("what a run does not have is only unequal", () => {
+  assert.ok(!matches("accuracy>0"));
+  assert.ok(!matches("accuracy=0"));
+  assert.ok(matches("accuracy!=0"));
+});
+
+test("what is not a number is in no order", () => {
+  const nan = matchesQuery(parseQuery("loss<1"), run, () => NaN);
+  assert.equal(nan, false);
+});
+
+test("the names that are compared are known before values are", () => {
+  assert.deepEqual(namesIn(parseQuery("lenet loss<0.1 /x/ lr>=1e-3")), ["loss", "lr"]);
+});

@@ -1,0 +1,245 @@
+"""A browser, a server on a free port, and a base directory with runs of every kind.
+
+``page`` fails its test when the page logged an error, threw one, or asked another host for anything.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, expect, sync_playwright
+
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+
+expect.set_options(timeout=30_000)  # a machine may be busy; nothing is measured here
+
+DATA = Path(__file__).parents[1] / "data" / "events"
+SAMPLES = {  # run below the base -> sample
+    "lenet": "lenet",
+    "landscape": "landscape",
+    "values": "record_api/values",
+    "images": "record_api/images",
+    "ranks": "multi_rank",
+    "damaged": "damaged/flip_body_crc",
+}
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Running:
+    """A server in a thread of this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.app = create_app(settings)
+        config = uvicorn.Config(self.app, log_level="warning", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._socket = socket.create_server((settings.host, settings.port))
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+        self._thread.start()
+
+    def stop(self) -> None:
+        self.app.state.hub.close()
+        self._server.should_exit = True
+        self._thread.join(20)
+        self._socket.close()
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """``serve(base, **settings)`` starts a server and gives its address, ending with a slash."""
+    started: list[Running] = []
+
+    def start(base: Path, **options: object) -> str:
+        settings = Settings(
+            base, tmp_path / "workspace", port=free_port(), reload_interval=0.2, workers=1, **options
+        )
+        started.append(Running(settings))
+        return settings.address
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture
+def sample_base(tmp_path: Path) -> Path:
+    """A base directory with real runs of every kind, of four ranks, and one with a damaged record."""
+    return copy_samples(tmp_path / "base")
+
+
+@pytest.fixture(scope="module")
+def serve_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
+    """``serve``, but for all tests of a module: they only look at what is there."""
+    started: list[Running] = []
+
+    def start(base: Path) -> str:
+        settings = Settings(base, tmp_path_factory.mktemp("workspace"), port=free_port(), workers=1)
+        started.append(Running(settings))
+        return settings.address
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]) -> str:
+    """The address of one server over the samples for a whole module."""
+    return serve_once(copy_samples(tmp_path_factory.mktemp("samples") / "base"))
+
+
+def copy_samples(base: Path) -> Path:
+    for run, sample in SAMPLES.items():
+        shutil.copytree(DATA / sample, base / run)
+    return base
+
+
+@pytest.fixture(scope="session")
+def expected() -> Callable[[str, str, str], dict]:
+    """``expected("lenet", "scalar", "loss/auto")``: what the sample's other reader found under a tag."""
+
+    def find(run: str, kind: str, tag: str) -> dict:
+        sample = DATA / SAMPLES.get(run, run)
+        known = sample if (sample / "expected.json").exists() else sample.parent
+        runs = json.loads((known / "expected.json").read_text())["runs"]
+        files = runs["." if known == sample else sample.name]["files"].values()
+        return next(one for file in files for one in file.get("tags", {}).get(kind, ()) if one["tag"] == tag)
+
+    return find
+
+
+class Chart:
+    """A chart as it is drawn: what its lines hold, and where its axes end."""
+
+    def __init__(self, page: Page, name: str) -> None:
+        self.page = page
+        self.element: Locator = page.get_by_role("img", name=name, exact=True)
+
+    def traces(self) -> list[dict]:
+        """Every trace drawn, oldest first, with its columns as lists."""
+        expect(self.element.locator(".main-svg, canvas").first).to_be_attached()
+        return self.element.evaluate(
+            """element => element._fullData.map(trace => ({
+                name: trace.name, type: trace.type, mode: trace.mode,
+                contours: trace.contours?.coloring, lines: trace.ncontours, colour: trace.line?.color,
+                width: trace.line?.width, marker: trace.marker, opacity: trace.opacity, axis: trace.yaxis,
+                x: Array.from(trace.x ?? []), y: Array.from(trace.y ?? []),
+                z: Array.from(trace.z ?? [], row => Array.from(row)), text: trace.text}))"""
+        )
+
+    def until(self, holds: Callable[[list[dict]], object]) -> list[dict]:
+        """The traces once they are as wanted."""
+        for _ in range(200):
+            try:
+                traces = self.traces()
+            except Error:  # taken away between two looks
+                traces = []
+            if traces and holds(traces):
+                return traces
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"the chart stayed {traces!r}"[:2000])
+
+    def axis(self, name: str) -> dict:
+        expect(self.element.locator(".main-svg").first).to_be_attached()
+        return self.element.evaluate(
+            """(element, name) => {
+                const { type, range, tickvals } = element._fullLayout[name];
+                return { type, range, tickvals };
+            }""",
+            name,
+        )
+
+    def drag(self, start: float, end: float) -> None:
+        """Over the plot from one share of its width to another."""
+        self.element.scroll_into_view_if_needed()
+        box = self.element.locator(".nsewdrag").first.bounding_box()
+        middle = box["y"] + box["height"] / 2
+        self.page.mouse.move(box["x"] + start * box["width"], middle)
+        self.page.mouse.down()
+        self.page.mouse.move(box["x"] + (start + end) / 2 * box["width"], middle, steps=3)
+        self.page.mouse.move(box["x"] + end * box["width"], middle, steps=3)
+        self.page.mouse.up()
+
+    def point(self, across: float, down: float) -> None:
+        """Move the pointer to a place, in shares of the plot."""
+        self.element.scroll_into_view_if_needed()
+        box = self.element.locator(".nsewdrag").first.bounding_box()
+        self.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"], steps=2)
+
+
+@pytest.fixture
+def chart(page: Page) -> Callable[[str], Chart]:
+    return lambda name: Chart(page, name)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, serve: Callable[..., str]) -> Iterator[Page]:
+    """Closed before the servers are: a page whose server goes away has something to complain about."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light", locale="en")
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("console", lambda message: is_fault(message) and faults.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: faults.append(f"thrown: {error}"))
+    page.on("request", lambda request: foreign(request.url) and faults.append(f"foreign: {request.url}"))
+    yield page
+    context.close()
+    assert not faults
+
+
+def is_fault(message: ConsoleMessage) -> bool:
+    """Errors, but not what Chromium says of an answer that a person's input was not understood."""
+    return message.type == "error" and "status of 422" not in message.text
+
+
+def foreign(address: str) -> bool:
+    return urlsplit(address).scheme not in ("data", "blob") and urlsplit(address).hostname != "127.0.0.1"
+
+
+def chromium() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    raise FileNotFoundError("Chromium is needed for the tests of pages: apt-get install chromium")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def wait_for(address: str, seconds: float = 20) -> None:
+    """Until a server answers."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            urllib.request.urlopen(address + "health", timeout=5).close()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+        else:
+            return

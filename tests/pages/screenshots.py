@@ -1,0 +1,127 @@
+"""Pictures of every page: both themes, both widths, both languages; and the one in the README.
+
+    python tests/pages/screenshots.py [--base DIR] [--out .screenshots] [--readme]
+
+Without a base directory it trains the demonstration first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
+PAGES = {
+    "runs": "",
+    "overview": "overview",
+    "scalar": "scalar",
+    "scalar-compare": "scalar?m=compare",
+    "scalar-ranks": "scalar?m=ranks",
+    "scalar-groups": "scalar?m=groups",
+    "histogram": "histogram",
+    "histogram-ridge": "histogram?m=ridge",
+    "histogram-percentile": "histogram?m=percentile",
+    "image": "image",
+    "tensor": "tensor",
+    "graph": "graph",
+    "lineage": "lineage",
+    "landscape": "landscape",
+    "landscape-surface": "landscape?m=surface",
+    "dump": "dump",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", type=Path)
+    parser.add_argument("--out", type=Path, default=ROOT / ".screenshots")
+    parser.add_argument("--readme", action="store_true", help="only the picture of the README")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        base = options.base or train(Path(folder) / "demo")
+        address, server = serve(base, Path(folder) / "workspace")
+        try:
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(
+                    executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"]
+                )
+                readme(browser, address) if options.readme else all_pages(browser, address, options.out)
+        finally:
+            server.terminate()
+            server.wait(10)
+
+
+def train(base: Path) -> Path:
+    subprocess.run([sys.executable, str(ROOT / "examples" / "demo.py"), "--out", str(base)], check=True)
+    return base
+
+
+def serve(base: Path, workspace: Path) -> tuple[str, subprocess.Popen[bytes]]:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "mindinsight.server.cli", "start", "--foreground"]
+    command += ["--summary-base-dir", str(base), "--workspace", str(workspace), "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}/"
+    for _ in range(100):
+        try:
+            urllib.request.urlopen(address + "health", timeout=1)
+            return address, server
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError("the server did not answer")
+
+
+def chromium() -> str:
+    import shutil
+
+    found = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
+        None,
+    )
+    if found is None:
+        raise FileNotFoundError("Chromium is needed: apt-get install chromium")
+    return found
+
+
+def all_pages(browser: Browser, address: str, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for lang in ("en", "zh"):
+        for theme in ("light", "dark"):
+            for width in WIDTHS:
+                for name, path in PAGES.items():
+                    target = out / f"{name}-{width}-{theme}-{lang}.png"
+                    shoot(browser, address + path, target, width, theme, lang)
+                    print(target)
+
+
+def readme(browser: Browser, address: str) -> None:
+    target = ROOT / "docs" / "images" / "scalars.png"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shoot(browser, address + "scalar?q=train|eval", target, "wide", "light", "en")
+    print(target)
+
+
+def shoot(browser: Browser, address: str, target: Path, width: str, theme: str, lang: str) -> None:
+    wide, tall = WIDTHS[width]
+    locale = "zh-CN" if lang == "zh" else "en-GB"
+    context = browser.new_context(viewport={"width": wide, "height": tall}, color_scheme=theme, locale=locale)
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector(".booting", state="detached", timeout=20_000)
+    page.wait_for_timeout(2500)
+    page.screenshot(path=str(target))
+    context.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""axe-core on every page, in both themes and languages; the keyboard reaches what the mouse does."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+PAGES = {
+    "runs": "",
+    "overview": "overview?run=./lenet",
+    "scalars": "scalar?runs=lenet,values,ranks/rank_0&q=loss|nan",
+    "comparison": "scalar?m=compare&runs=ranks/rank_0,ranks/rank_1",
+    "ranks": "scalar?m=ranks&runs=ranks/rank_0",
+    "groups": "scalar?m=groups&runs=ranks/rank_0,ranks/rank_1",
+    "histograms": "histogram?runs=lenet,values&q=bias",
+    "images": "image?runs=lenet",
+    "tensors": "tensor?runs=lenet",
+    "graph": "graph?runs=lenet",
+    "lineage": "lineage",
+    "landscape": "landscape?runs=landscape",
+    "dump": "dump",
+    "interface": "docs",
+}
+LOCALES = {"en": "en-GB", "zh": "zh-CN"}
+
+
+@pytest.fixture(scope="module", params=LOCALES)
+def window(request, browser):
+    """One window for all pages of a language: the scripts are fetched once."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale=LOCALES[request.param])
+    yield context.new_page()
+    context.close()
+
+
+def violations(page, **options):
+    found = Axe().run(page, options=options or None).response["violations"]
+    return {one["id"]: [node["html"][:160] for node in one["nodes"]][:4] for one in found}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(window, samples, name):
+    window.emulate_media(color_scheme="light")
+    window.goto(samples + PAGES[name])
+    expect(window.locator(".booting")).to_have_count(0)
+    window.wait_for_load_state("networkidle") if name == "interface" else window.wait_for_timeout(400)
+    assert violations(window) == {}
+    window.emulate_media(color_scheme="dark")
+    expect(window.locator("html")).to_have_attribute("data-theme", "dark")
+    assert violations(window, runOnly=["color-contrast"]) == {}
+
+
+def test_the_keyboard_goes_from_the_skip_link_through_tools_to_cards(page, samples):
+    page.goto(f"{samples}scalar?runs=lenet")
+    expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    reached = []
+    for _ in range(16):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.closest('label')?.innerText.split('\\n')[0]"
+                                     " || document.activeElement.getAttribute('aria-label')"
+                                     " || document.activeElement.innerText"))  # fmt: skip
+    order = [
+        "Curves",
+        "Filter tags (regular expression)",
+        "X axis",
+        "Smoothing",
+        "Combine tags…",
+        "Pin on top",
+    ]
+    places = [reached.index(name) for name in order]
+    assert places == sorted(places)

@@ -1,0 +1,106 @@
+"""From a training loop to a picture: the command, the writer, every page, the command again."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.server.plugins import plugins
+from mindinsight.writer import SummaryRecord
+
+VIEWS = ["", "overview", "docs", *(plugin.name for plugin in plugins() if plugin.page)]
+
+
+@pytest.fixture
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def command(tmp_path, free_port):
+    """Runs ``mindinsight`` with a home of its own; stops its server at the end."""
+    environ = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "mindinsight.server.cli", *map(str, arguments)]
+        return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+
+    yield run
+    run("stop", "--port", free_port)
+
+
+@pytest.fixture
+def started(command, sample_base, tmp_path, free_port):
+    """The address of a server over the samples, as ``mindinsight start`` prints it."""
+    workspace = tmp_path / "workspace"
+    where = ("--summary-base-dir", sample_base, "--workspace", workspace, "--port", free_port)
+    done = command("start", *where)
+    assert done.returncode == 0, done.stderr
+    return re.search("Web address: (.*)", done.stdout).group(1)
+
+
+def test_every_page_of_a_started_server(page, started, command, free_port):
+    """Each is opened and changed by the navigation; the fixture watches console and hosts."""
+    for view in VIEWS:
+        page.goto(started + view)
+        expect(page.get_by_role("main")).not_to_contain_text("Loading…")
+        expect(page.get_by_role("heading", name="This view could not be shown")).to_have_count(0)
+        page.wait_for_load_state("load")
+    page.goto(started)
+    for name in page.get_by_role("navigation", name="Views").get_by_role("link").all_inner_texts():
+        page.get_by_role("navigation", name="Views").get_by_role("link", name=name).click()
+        expect(page).to_have_title(f"{name} · MindInsight")
+        expect(page.get_by_role("heading", name="This view could not be shown")).to_have_count(0)
+    page.goto("about:blank")
+    done = command("stop", "--port", free_port)
+    assert done.returncode == 0, done.stdout
+
+
+def test_values_are_those_another_reader_found(page, started, expected):
+    tag = expected("lenet", "scalar", "loss/auto")
+    page.goto(f"{started}?col=last:loss/auto")
+    last = f"{tag['values'][-1]:.4g}"
+    expect(page.get_by_role("row").filter(has=page.get_by_text("lenet", exact=True))).to_contain_text(last)
+
+
+def test_points_appear_while_they_are_written(page, serve, tmp_path, chart):
+    """A run is begun while nobody looks, and goes on while the page is open."""
+    base = tmp_path / "base"
+    with SummaryRecord(str(base / "run")) as record:
+        record.add_value("scalar", "loss", 2.0)
+        record.record(1)
+        record.flush()
+        page.goto(serve(base) + "scalar")
+        drawn = chart("loss")
+        expect(drawn.element).to_be_visible()
+        assert drawn.traces()[-1]["y"] == [2.0]
+        for step in range(2, 6):
+            record.add_value("scalar", "loss", 2.0 / step)
+            record.record(step)
+        record.flush()
+        page.wait_for_function(
+            "chart => chart._fullData.some(trace => Array.from(trace.x ?? []).includes(5))",
+            arg=drawn.element.element_handle(),
+        )
+        assert drawn.traces()[-1]["y"] == pytest.approx([2.0 / step for step in range(1, 6)])
+
+
+def test_a_new_kind_of_data_fills_its_tile_by_itself(page, serve, tmp_path):
+    base = tmp_path / "base"
+    with SummaryRecord(str(base / "run")) as record:
+        record.add_value("scalar", "loss", 2.0)
+        record.record(1)
+        record.flush()
+        page.goto(serve(base) + "overview?run=./run")
+        images = page.get_by_role("region", name="Images", exact=True)
+        expect(images).to_contain_text("No images recorded")
+        record.add_value("image", "picture", np.zeros((1, 3, 8, 12), np.float32))
+        record.record(2)
+        record.flush()
+        expect(images).to_contain_text("12 × 8")

@@ -1,0 +1,137 @@
+"""What surrounds every view: navigation, theme, language, the panel of runs, keyboard, narrow windows."""
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def url(serve, sample_base):
+    return serve(sample_base)
+
+
+def nav(page):
+    return page.get_by_role("navigation", name="Views")
+
+
+def side(page):
+    return page.get_by_role("complementary", name="Runs to show")
+
+
+def test_views_are_swapped_without_loading_the_page_again(page, url):
+    page.goto(url)
+    page.evaluate("window.kept = true")
+    nav(page).get_by_role("link", name="Overview").click()
+    expect(page).to_have_url(f"{url}overview")
+    expect(page).to_have_title("Overview · MindInsight")
+    nav(page).get_by_role("link", name="Runs").click()
+    expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
+    page.go_back()
+    expect(page).to_have_title("Overview · MindInsight")
+    assert page.evaluate("window.kept")
+
+
+def test_the_current_view_is_marked(page, url):
+    page.goto(f"{url}overview")
+    expect(nav(page).get_by_role("link", name="Overview")).to_have_attribute("aria-current", "page")
+    expect(nav(page).get_by_role("link", name="Runs")).not_to_have_attribute("aria-current", "page")
+
+
+def test_colours_follow_the_system_until_somebody_chooses(page, url):
+    page.emulate_media(color_scheme="dark")
+    page.goto(url)
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-theme", "dark")
+    page.emulate_media(color_scheme="light")
+    expect(root).to_have_attribute("data-theme", "light")
+    page.get_by_role("button", name="Colours follow the system").click()
+    page.get_by_role("button", name="Light colours").click()
+    expect(root).to_have_attribute("data-theme", "dark")
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "dark")
+    page.get_by_role("button", name="Dark colours").click()
+    expect(root).to_have_attribute("data-theme", "light")
+
+
+def test_the_language_is_switched_and_kept(page, url):
+    page.goto(url)
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_role("heading", name="训练列表", level=1)).to_be_visible()
+    page.goto(f"{url}overview")
+    expect(page).to_have_title("概览 · MindInsight")
+    page.get_by_role("button", name="English").click()
+    expect(page).to_have_title("Overview · MindInsight")
+
+
+def test_the_panel_chooses_runs_for_all_views_and_the_address_keeps_them(page, url):
+    page.goto(f"{url}overview")
+    panel = side(page)
+    expect(panel.get_by_text("9 of 9 in the charts")).to_be_visible()
+    panel.get_by_role("checkbox", name="lenet").uncheck()
+    expect(panel.get_by_text("8 of 9 in the charts")).to_be_visible()
+    panel.get_by_role("button", name="None").click()
+    panel.get_by_role("checkbox", name="landscape").check()
+    expect(page).to_have_url(f"{url}overview?runs=landscape")
+    page.reload()
+    expect(panel.get_by_text("1 of 9 in the charts")).to_be_visible()
+    nav(page).get_by_role("link", name="Runs").click()
+    expect(page).to_have_url(f"{url}?runs=landscape")
+    expect(page.get_by_role("checkbox", name="Show landscape in charts")).to_be_checked()
+
+
+def test_ranks_are_folded_under_their_job(page, url):
+    page.goto(f"{url}overview")
+    panel = side(page)
+    expect(panel.get_by_text("rank 2")).to_have_count(0)
+    panel.get_by_role("button", name="4 ranks").click()
+    panel.get_by_role("checkbox", name="rank 2").uncheck()
+    expect(panel.get_by_text("8 of 9 in the charts")).to_be_visible()
+    job = panel.get_by_role("checkbox", name="ranks", exact=True)
+    assert job.evaluate("box => box.indeterminate")
+    job.check()
+    expect(panel.get_by_text("9 of 9 in the charts")).to_be_visible()
+
+
+def test_the_panel_filters_by_name(page, url):
+    page.goto(f"{url}overview")
+    side(page).get_by_role("searchbox").fill("LEN")
+    expect(side(page).get_by_role("checkbox")).to_have_count(1)
+
+
+def test_the_connection_is_live(page, serve, sample_base):
+    url = serve(sample_base)
+    page.goto(url)
+    mark = page.locator(".connection")
+    expect(mark).to_have_text("Live")
+
+
+def test_everything_can_be_reached_by_keyboard(page, url):
+    page.goto(url)
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("searchbox", name="Search runs")).to_be_focused()
+
+
+def test_a_narrow_window_has_the_panel_in_a_drawer(page, url):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{url}overview")
+    expect(side(page)).not_to_be_visible()
+    page.get_by_role("button", name="Runs to show").click()
+    expect(side(page)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_below_a_prefix_all_addresses_work(page, serve, sample_base):
+    url = serve(sample_base, url_path_prefix="/team/board")
+    page.goto(url)
+    expect(page.get_by_role("link", name="lenet")).to_be_visible()
+    nav(page).get_by_role("link", name="Overview").click()
+    expect(page).to_have_url(f"{url}overview")
+    expect(page.locator(".connection")).to_have_text("Live")
+
+
+def test_an_unknown_run_is_said(page, url):
+    page.goto(f"{url}overview?run=./nothing")
+    expect(page.get_by_role("heading", name="There is no run ./nothing.")).to_be_visible()

@@ -1,0 +1,244 @@
+"""What a person does on the graph page, on recorded graphs."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+DATA = Path(__file__).parents[1] / "data"
+BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
+
+
+@pytest.fixture
+def base(tmp_path):
+    base = tmp_path / "base"
+    shutil.copytree(DATA / "events" / "lenet", base / "lenet")
+    shutil.copytree(DATA / "events" / "multi_rank", base / "job")
+    for name in ("conv_optimize", "types", "simplified"):
+        (base / "files").mkdir(exist_ok=True)
+        shutil.copy(DATA / "graph" / f"{name}.pb", base / "files" / f"{name}.pb")
+    return base
+
+
+@pytest.fixture
+def graph(page, serve, base):
+    """Opens the page with some parameters and waits for the drawing."""
+    address = serve(base)
+
+    def open_page(query="run=./lenet", size=None):
+        if size:
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.goto(f"{address}graph?{query}")
+        page.locator(".graph-drawing .box").first.wait_for()
+        return page
+
+    return open_page
+
+
+def labels(page):
+    return page.locator(".graph-drawing .box .title").all_text_contents()
+
+
+def choice(page, label):
+    """One of the selects above the drawing."""
+    return page.locator(f'.graph .toolbar label:has(span:text-is("{label}")) select')
+
+
+def facts(page, label):
+    """What the panel says, once it is about this node."""
+    page.locator(".graph-facts h2", has_text=label).wait_for()
+    return page.locator(".graph-about").inner_text()
+
+
+def test_a_scope_opens_and_closes_and_the_address_remembers_it(graph):
+    page = graph()
+    assert "conv1-Conv2d" not in labels(page)
+    page.locator("g.closed", has_text="_backbone-LeNet").dblclick()
+    page.locator("g.closed", has_text="conv1-Conv2d").wait_for()
+    assert "open=" in page.url and "node=" in page.url
+    page.reload()
+    page.locator("g.closed", has_text="conv1-Conv2d").wait_for()
+    page.locator("g.frame", has_text="_backbone-LeNet").locator(".mark").click()
+    page.locator("g.closed", has_text="conv1-Conv2d").wait_for(state="detached")
+
+
+def test_a_node_tells_its_attributes_inputs_and_outputs(graph):
+    page = graph("run=./lenet&open=1,6,7&node=7")
+    page.fill(".graph-finder input[type=search]", "Conv2D-op0")
+    page.locator(".graph-results button", has_text="Conv2D-op0").first.click()
+    page.locator("g.box.selected", has_text="Conv2D-op0").wait_for()
+    text = facts(page, "Conv2D-op0")
+    assert f"{BACKBONE}/conv1-Conv2d/Conv2D-op0" in text
+    assert "float32 [10, 4, 16, 16]" in text
+    assert "kernel_size" in text and "(5, 5)" in text
+    assert "inputs0" in text and "ReLU-op0" in text and "Load-op0" in text
+    page.locator(".graph-about button", has_text="ReLU-op0").first.click()
+    page.locator("g.box.selected", has_text="ReLU-op0").wait_for()
+
+
+def test_patterns_and_types_narrow_the_search(graph):
+    page = graph()
+    page.get_by_label("Pattern").check()
+    page.fill(".graph-finder input[type=search]", "^(Conv2D|MaxPool)-op[01]$")
+    page.locator(".graph-results", has_text="4 found").wait_for()
+    page.get_by_label("Type of operator").select_option("MaxPool")
+    page.locator(".graph-results", has_text="2 found").wait_for()
+    page.fill(".graph-finder input[type=search]", "(")
+    page.locator(".graph-results", has_text="The pattern cannot be used").wait_for()
+
+
+def test_a_parameter_leads_to_its_users(graph):
+    page = graph()
+    page.fill(".graph-finder input[type=search]", "fc1.bias")
+    page.locator(".graph-results button", has_text="fc1.bias").first.click()
+    text = facts(page, "fc1.bias")
+    assert "float32 [32]" in text and "Load-op0" in text and "ApplyMomentum" in text
+
+
+def test_what_a_node_depends_on_is_lit_and_the_rest_is_dim(graph):
+    page = graph("run=./lenet&view=simplified")
+    page.locator("g.closed", has_text="ReLU-op0").click()
+    page.get_by_role("button", name="Depends on").click()
+    page.locator(".graph-about", has_text="Its value comes from 2 operators").wait_for()
+    assert page.locator("g.closed.dim", has_text="MaxPool-op0").count() == 1
+    assert page.locator("path.line.on").count() > 0
+    page.get_by_role("button", name="Used by").click()
+    page.locator(".graph-about", has_text="Its value reaches").wait_for()
+    assert page.locator("g.closed.lit", has_text="MaxPool-op0").count() == 1
+
+
+def test_the_keyboard_alone_is_enough(graph):
+    page = graph()
+    page.locator(".graph-stage").focus()
+    page.keyboard.press("ArrowDown")
+    page.locator("g.box.selected", has_text="_backbone-LeNet").wait_for()
+    page.keyboard.press("Enter")
+    page.locator("g.frame", has_text="_backbone-LeNet").wait_for()
+    said = page.locator(".graph-canvas [aria-live]").text_content()
+    assert "scope" in said and "open, 22 children" in said
+    page.keyboard.press("u")
+    page.locator(".graph-about", has_text="Its value comes from").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("g.box.selected").wait_for(state="detached")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.type") == "search"
+
+
+def test_views_ranks_and_files_are_chosen(graph):
+    page = graph("run=./job/rank_2")
+    assert choice(page, "Rank").input_value() == "./job/rank_2"
+    choice(page, "Rank").select_option("3")
+    page.wait_for_url("**run=./job/rank_3**")
+    page.get_by_role("button", name="Data pipeline").click()
+    page.locator("g.box", has_text="GeneratorDataset").wait_for()
+    choice(page, "Run").select_option("files")
+    page.locator("g.box", has_text="conv1-Conv2d").first.wait_for()
+    choice(page, "Graph").select_option("types.pb")
+    page.locator("g.box", has_text="bfloat16").wait_for()
+
+
+def transform(page):
+    return page.locator(".graph-drawing > g").get_attribute("transform")
+
+
+def test_dragging_wheel_and_the_small_map_move_the_drawing(graph):
+    page = graph()
+    seen = [transform(page)]
+    stage = page.locator(".graph-stage").bounding_box()
+    middle = (stage["x"] + 30, stage["y"] + stage["height"] / 2)
+    for act in (
+        lambda: page.mouse.wheel(0, -240),
+        lambda: (page.mouse.down(), page.mouse.move(middle[0] + 90, middle[1] + 40), page.mouse.up()),
+        lambda: page.locator(".graph-minimap").click(position={"x": 20, "y": 20}),
+        lambda: page.get_by_role("button", name="Fit to the window").click(),
+    ):
+        page.mouse.move(*middle)
+        act()
+        page.wait_for_function(
+            "before => document.querySelector('.graph-drawing > g').getAttribute('transform') !== before",
+            arg=seen[-1],
+        )
+        seen.append(transform(page))
+    assert page.locator("g.box.selected").count() == 0
+
+
+DOWNLOADS = {
+    "SVG picture": lambda data: (
+        data.startswith(b"<svg") and b"_backbone-LeNet" in data and b"var(" not in data
+    ),
+    "PNG picture": lambda data: data.startswith(b"\x89PNG") and len(data) > 5000,
+    "JSON: boxes and lines": lambda data: (
+        "_backbone-LeNet" in [box["label"] for box in json.loads(data)["boxes"]]
+    ),
+    "Plotly figure": lambda data: len(json.loads(data)["layout"]["shapes"]) > 5,
+}
+
+
+def test_the_drawing_is_downloaded(graph):
+    page = graph()
+    for name, good in DOWNLOADS.items():
+        page.get_by_role("button", name="Download").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        assert good(download.value.path().read_bytes()), name
+
+
+def test_the_plotly_figure_is_drawn_by_plotly(graph):
+    page = graph()
+    drawn = page.evaluate(
+        """async () => {
+          const boot = JSON.parse(document.getElementById("boot").textContent);
+          await new Promise((done) => {
+            const script = document.createElement("script");
+            Object.assign(script, { src: boot.plotly, onload: done });
+            document.head.append(script);
+          });
+          const figure = await (await fetch(`v2/graph/figure${location.search}`)).json();
+          const place = document.createElement("div");
+          document.body.append(place);
+          await Plotly.newPlot(place, figure.data, { ...figure.layout, width: 800, height: 600 });
+          const count = (what) => place.querySelectorAll(what).length;
+          return [count(".shapelayer path"), count(".scatterlayer .point")];
+        }"""
+    )
+    assert drawn[0] > 5 and drawn[1] > 5
+
+
+def test_names_from_files_are_never_markup(graph, page, serve, tmp_path):
+    from mindinsight.proto.graph_pb2 import ModelProto
+
+    model = ModelProto(ir_version=1)
+    model.graph.node.add(name="1", op_type="<b>Evil</b>", full_name='Default/<img src=x onerror="boom()">')
+    (tmp_path / "evil" / "run").mkdir(parents=True)
+    (tmp_path / "evil" / "run" / "evil.pb").write_bytes(model.SerializeToString())
+    page.goto(f"{serve(tmp_path / 'evil')}graph")
+    page.locator("g.closed").first.click()
+    page.locator(".graph-about", has_text="<b>Evil</b>").wait_for()
+    assert page.locator("main img, main b").count() == 0
+
+
+def test_a_base_without_graphs_says_how_to_record_one(page, serve, tmp_path):
+    (tmp_path / "none").mkdir()
+    page.goto(f"{serve(tmp_path / 'none')}graph")
+    page.get_by_text("No run holds a graph").wait_for()
+
+
+@pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
+def test_nothing_for_axe_to_complain_about(graph, theme, language):
+    page = graph()
+    page.emulate_media(color_scheme=theme)
+    page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
+    page.reload()
+    page.locator("g.closed", has_text="_backbone-LeNet").click()
+    page.locator(".graph-facts").wait_for()
+    found = Axe().run(page, context="#view")
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_narrow_screens_scroll_down_and_not_sideways(graph):
+    page = graph(size=(390, 844))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("g.closed", has_text="optimizer-Momentum").click()
+    page.locator(".graph-facts", has_text="ApplyMomentum").wait_for()

@@ -1,0 +1,101 @@
+"""Histograms: five pictures of how values are spread, along three axes, with what is not finite."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+
+def card(page, tag):
+    return page.get_by_role("group", name=tag, exact=True)
+
+
+def test_the_heat_map_holds_every_step_and_all_values(page, samples, chart, expected):
+    known = expected("lenet", "histogram", "fc1.weight/auto")
+    page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight")
+    (heat,) = chart("fc1.weight/auto, ./lenet").traces()
+    assert heat["type"] == "heatmap"
+    assert sorted(set(heat["x"])) == sorted(set(known["steps"]))
+    shares = np.square(np.array(heat["z"], float)).sum(axis=0)
+    assert shares == pytest.approx(np.ones(len(heat["x"])), abs=1e-4)
+    expect(card(page, "fc1.weight/auto")).to_contain_text(f"{known['number']} of {known['number']} steps")
+
+
+def test_a_tag_has_a_card_and_the_filter_narrows_them(page, samples):
+    page.goto(f"{samples}histogram?runs=lenet")
+    expect(page.locator(".card")).to_have_count(9)
+    page.get_by_role("searchbox", name="Filter tags").fill("BIAS")
+    expect(page.locator(".card")).to_have_count(3)
+    page.reload()
+    expect(page.locator(".card")).to_have_count(3)
+    page.get_by_role("searchbox", name="Filter tags").fill("nothing")
+    expect(page.get_by_text("No tag matches the filter")).to_be_visible()
+
+
+def test_the_other_pictures(page, samples, chart):
+    page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight")
+    one = chart("fc1.weight/auto, ./lenet")
+    one.traces()
+    page.get_by_role("button", name="Percentiles").click()
+    rows = np.array([trace["y"] for trace in one.until(lambda traces: len(traces) == 9)])
+    assert (rows[0] <= rows[-1]).all()
+    assert (rows[-1] <= rows[1]).all()
+    page.get_by_role("button", name="Ridge").click()
+    assert len(one.until(lambda traces: len(traces) > 33)) <= 2 * 60
+    page.get_by_role("button", name="Overlay").click()
+    one.until(lambda traces: len(traces) == 33)
+    page.reload()
+    expect(page.get_by_role("button", name="Overlay")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_axis_is_step_relative_or_wall_time(page, samples, chart):
+    page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight")
+    one = chart("fc1.weight/auto, ./lenet")
+    assert one.axis("xaxis")["type"] == "linear"
+    page.get_by_label("Time axis").select_option("Wall time")
+    one.until(lambda traces: one.axis("xaxis")["type"] == "date")
+    page.get_by_label("Time axis").select_option("Relative time")
+    (heat,) = one.until(lambda traces: traces[0]["x"][0] == 0)
+    assert heat["x"][-1] < 60
+
+
+def test_runs_are_laid_over_each_other_at_one_step(page, samples, chart, expected):
+    page.goto(f"{samples}histogram?runs=ranks/rank_0,ranks/rank_1&q=fc1.weight&m=beside")
+    one = chart("fc1.weight/auto")
+    assert {trace["name"] for trace in one.traces()} == {"ranks/rank_0", "ranks/rank_1"}
+    for trace in one.traces():
+        width = np.diff(np.array(trace["x"]).reshape(-1, 2)).ravel()
+        assert np.sum(width * np.array(trace["y"])[::2]) == pytest.approx(1, abs=1e-3)
+    expect(card(page, "fc1.weight/auto")).to_contain_text("step 36")
+    page.get_by_role("spinbutton", name="Step").fill("7")
+    page.keyboard.press("Enter")
+    expect(card(page, "fc1.weight/auto")).to_contain_text("step 7")
+    page.reload()
+    expect(card(page, "fc1.weight/auto")).to_contain_text("step 7")
+
+
+def test_what_is_not_finite_is_counted(page, samples):
+    page.goto(f"{samples}histogram?runs=values&q=nan")
+    expect(card(page, "histogram/nan_inf")).to_contain_text("NaN 3 · +Inf 3 · −Inf 3")
+    expect(card(page, "histogram/all_nan")).to_contain_text("NaN")
+
+
+def test_new_steps_and_new_tags_arrive(page, serve, tmp_path, chart):
+    with SummaryRecord(str(tmp_path / "live" / "run")) as record:
+        record.add_value("histogram", "weight", np.arange(10.0))
+        record.record(1)
+        record.flush()
+        page.goto(f"{serve(tmp_path / 'live')}histogram")
+        expect(card(page, "weight")).to_contain_text("1 of 1 step")
+        record.add_value("histogram", "weight", np.arange(20.0))
+        record.add_value("histogram", "gradient", np.arange(20.0))
+        record.record(2)
+        record.flush()
+        expect(card(page, "weight")).to_contain_text("2 of 2 steps")
+        expect(card(page, "gradient")).to_contain_text("1 of 1 step")
+
+
+def test_pages_without_histograms_say_what_to_do(page, samples):
+    page.goto(f"{samples}histogram?runs=images")
+    expect(page.get_by_role("heading", name="No histograms in the selected runs")).to_be_visible()

@@ -1,0 +1,146 @@
+"""Images: every step, one step for all, true pixels, and two pictures against each other."""
+
+import hashlib
+
+import numpy as np
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+
+def card(page, tag):
+    return page.get_by_role("group", name=tag, exact=True)
+
+
+def shown(page, tag):
+    """The pixels of a card's picture as its file holds them, RGB."""
+    picture = card(page, tag).locator("img.picture")
+    picture.evaluate("picture => picture.decode()")
+    pixels = picture.evaluate(
+        """picture => {
+            const canvas = new OffscreenCanvas(picture.naturalWidth, picture.naturalHeight);
+            const context = canvas.getContext("2d");
+            context.drawImage(picture, 0, 0);
+            return Array.from(context.getImageData(0, 0, canvas.width, canvas.height).data);
+        }"""
+    )
+    return np.array(pixels, np.uint8).reshape(-1, 4)[:, :3]
+
+
+def step_box(page, tag):
+    return card(page, tag).get_by_role("spinbutton", name="Step")
+
+
+def test_the_newest_picture_is_shown_as_recorded(page, samples, expected):
+    known = expected("lenet", "image", "Image")
+    page.goto(f"{samples}image?runs=lenet&q=Image")
+    expect(card(page, "Image")).to_contain_text("31 of 31")
+    expect(card(page, "Image")).to_contain_text("160 × 40")
+    assert hashlib.sha256(shown(page, "Image").tobytes()).hexdigest() == known["last"]["pixel_sha256"]
+
+
+def test_every_step_is_reached_by_box_slider_and_keys(page, samples, expected):
+    known = expected("lenet", "image", "Image")
+    page.goto(f"{samples}image?runs=lenet&q=Image")
+    expect(step_box(page, "Image")).to_have_value(str(known["steps"][-1]))
+    step_box(page, "Image").fill("1")
+    page.keyboard.press("Enter")
+    expect(card(page, "Image").get_by_role("img", name="Image at step 1", exact=True)).to_be_visible()
+    assert hashlib.sha256(shown(page, "Image").tobytes()).hexdigest() == known["first"]["pixel_sha256"]
+    card(page, "Image").get_by_role("slider", name="Step").focus()
+    for step in known["steps"][1:4]:
+        page.keyboard.press("ArrowRight")
+        expect(
+            card(page, "Image").get_by_role("img", name=f"Image at step {step}", exact=True)
+        ).to_be_visible()
+    card(page, "Image").get_by_role("group", name="Image, ./lenet").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(card(page, "Image")).to_contain_text("3 of 31")
+    step_box(page, "Image").fill("19")
+    page.keyboard.press("Enter")
+    expect(step_box(page, "Image")).to_have_value("18")
+
+
+def test_linked_cards_move_together(page, samples):
+    page.goto(f"{samples}image?runs=lenet")
+    page.get_by_label("One step for all").check()
+    step_box(page, "Image").fill("10")
+    page.keyboard.press("Enter")
+    expect(step_box(page, "input_data/auto")).to_have_value("10")
+    page.reload()
+    expect(step_box(page, "Image")).to_have_value("10")
+    page.get_by_label("One step for all").uncheck()
+    step_box(page, "Image").fill("20")
+    page.keyboard.press("Enter")
+    expect(step_box(page, "input_data/auto")).to_have_value("10")
+
+
+def test_true_size_brightness_and_the_value_under_the_pointer(page, samples):
+    page.goto(f"{samples}image?runs=lenet&q=Image")
+    picture = card(page, "Image").locator("img.picture")
+    expect(card(page, "Image")).to_contain_text("160 × 40")
+    assert picture.bounding_box()["width"] > 200
+    page.get_by_label("True size").check()
+    assert picture.bounding_box()["width"] == 160
+    box = picture.bounding_box()
+    page.mouse.move(box["x"] + 10.5, box["y"] + 5.5)
+    expected = shown(page, "Image").reshape(40, 160, 3)[5, 10]
+    expect(card(page, "Image")).to_contain_text("(10, 5) {} {} {}".format(*expected))
+    page.get_by_role("spinbutton", name="Brightness").fill("2")
+    page.keyboard.press("Enter")
+    assert "brightness(2)" in picture.evaluate("picture => picture.style.filter")
+    page.reload()
+    assert "brightness(2)" in picture.evaluate("picture => picture.style.filter")
+    page.get_by_role("button", name="Reset").click()
+    assert "brightness(1)" in picture.evaluate("picture => picture.style.filter")
+
+
+def test_two_steps_are_seen_beside_each_other_blinking_or_as_difference(page, samples):
+    page.goto(f"{samples}image?runs=lenet&q=Image")
+    newest = shown(page, "Image").astype(int)
+    step_box(page, "Image").fill("58")
+    page.keyboard.press("Enter")
+    expect(card(page, "Image")).to_contain_text("30 of 31")
+    before = shown(page, "Image").astype(int)
+    step_box(page, "Image").fill("60")
+    page.keyboard.press("Enter")
+    expect(card(page, "Image")).to_contain_text("31 of 31")
+    card(page, "Image").get_by_role("button", name="Compare").click()
+    box = page.get_by_role("dialog", name="Image")
+    expect(box.locator("figcaption")).to_have_text(["lenet, step 60", "lenet, step 58"])
+    box.get_by_role("button", name="Blink").click()
+    expect(box.locator("figure:visible")).to_have_count(1)
+    box.get_by_role("button", name="Difference").click()
+    expect(box).to_contain_text(f"{np.abs(newest - before).max()} of 255")
+    box.get_by_role("spinbutton", name="Step").fill("60")
+    page.keyboard.press("Enter")
+    expect(box).to_contain_text("The two pictures are the same.")
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+
+
+def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page, serve, tmp_path):
+    picture = np.zeros((1, 3, 4, 4), np.uint8)
+    with SummaryRecord(str(tmp_path / "live" / "run")) as record:
+        for step in (1, 2):
+            record.add_value("image", "seen", picture + step * 60)
+            record.record(step)
+        record.flush()
+        page.goto(f"{serve(tmp_path / 'live')}image")
+        expect(card(page, "seen")).to_contain_text("2 of 2")
+        record.add_value("image", "seen", picture)
+        record.record(3)
+        record.flush()
+        expect(card(page, "seen")).to_contain_text("3 of 3")
+        step_box(page, "seen").fill("1")
+        page.keyboard.press("Enter")
+        record.add_value("image", "seen", picture)
+        record.add_value("image", "other", picture)
+        record.record(4)
+        record.flush()
+        expect(card(page, "other")).to_be_visible()
+
+
+def test_pages_without_images_say_what_to_do(page, samples):
+    page.goto(f"{samples}image?runs=values")
+    expect(page.get_by_role("heading", name="No images in the selected runs")).to_be_visible()

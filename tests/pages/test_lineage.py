@@ -1,0 +1,185 @@
+"""Lineage: one table and its axes; what a person keeps, moves, sorts and compares."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+RUNS = "runs=lenet,landscape,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3"
+OWN = "axis=train:learning_rate&axis=train:batch_size&axis=metric:loss"
+
+
+def rows(page):
+    return page.locator("table tr[data-run]")
+
+
+def shown(page):
+    return [row.get_attribute("data-run") for row in rows(page).all()]
+
+
+def kept(page):
+    return page.locator(".axes path.run:not(.out)")
+
+
+def field(page, name):
+    return page.get_by_role("slider", name=f"Keep a range of {name}")
+
+
+def titles(page):
+    return [text.removeprefix("Move the axis ") for text in page.locator(".axes .title").evaluate_all(
+        "all => all.map(one => one.getAttribute('aria-label'))"
+    )]  # fmt: skip
+
+
+def query(page):
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_settings_and_results_are_a_table_and_lines(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}")
+    expect(rows(page)).to_have_count(6)
+    expect(kept(page)).to_have_count(6)
+    lenet = rows(page).filter(has_text="LeNet")
+    expect(lenet).to_contain_text("lenet")
+    expect(lenet).to_contain_text("0.46")
+    rank = page.locator("tr[data-run='./ranks/rank_3']")
+    expect(rank).to_contain_text("Adam")
+    expect(rank).to_contain_text("0.04001")
+
+
+def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}")
+    box = field(page, "loss").bounding_box()
+    middle = box["x"] + box["width"] / 2
+    page.mouse.move(middle, box["y"] + box["height"] - 2)
+    page.mouse.down()
+    page.mouse.move(middle, box["y"] + 0.75 * box["height"], steps=4)
+    page.mouse.up()
+    expect(page.get_by_text("3 of 6 runs")).to_be_visible()
+    assert sorted(shown(page)) == ["./ranks/rank_1", "./ranks/rank_2", "./ranks/rank_3"]
+    expect(kept(page)).to_have_count(3)
+    page.reload()
+    expect(rows(page)).to_have_count(3)
+    page.get_by_role("button", name="Clear ranges").click()
+    expect(rows(page)).to_have_count(6)
+
+
+def test_the_keyboard_brushes_moves_axes_and_opens_runs(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}")
+    field(page, "loss").focus()
+    for _ in range(7):
+        page.keyboard.press("ArrowDown")
+    expect(rows(page)).to_have_count(3)
+    expect(field(page, "loss")).to_be_focused()
+    expect(field(page, "loss")).to_have_attribute("aria-valuenow", "30")
+    page.keyboard.press("Escape")
+    expect(rows(page)).to_have_count(6)
+    page.get_by_role("button", name="Move the axis loss").focus()
+    page.keyboard.press("ArrowLeft")
+    assert titles(page) == ["Learning rate", "loss", "Batch size"]
+    expect(page.get_by_role("button", name="Move the axis loss")).to_be_focused()
+    page.locator(".axes path[data-run='./lenet']").focus()
+    expect(rows(page).filter(has_text="LeNet")).to_have_class("lit")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"overview\?.*run=./lenet"))
+
+
+def test_an_axis_is_dragged_by_its_name(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}")
+    box = page.get_by_role("button", name="Move the axis Learning rate").bounding_box()
+    other = page.get_by_role("button", name="Move the axis Batch size").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(other["x"] + other["width"] / 2, other["y"] + 5, steps=5)
+    page.mouse.up()
+    assert titles(page) == ["Batch size", "Learning rate", "loss"]
+    assert query(page)["axis"] == ["train:batch_size", "train:learning_rate", "metric:loss"]
+
+
+def test_axes_are_chosen_and_may_be_logarithmic(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}")
+    page.get_by_role("button", name="Choose axes").click()
+    box = page.get_by_role("dialog", name="Choose axes")
+    box.get_by_label("Batch size", exact=True).uncheck()
+    box.get_by_label("Epochs", exact=True).check()
+    box.get_by_label("Learning rate on a log axis").check()
+    box.get_by_role("button", name="Apply").click()
+    assert sorted(titles(page)) == ["Epochs", "Learning rate", "loss"]
+    assert query(page)["log"] == ["train:learning_rate"]
+    page.reload()
+    expect(rows(page)).to_have_count(6)
+    assert sorted(titles(page)) == ["Epochs", "Learning rate", "loss"]
+
+
+def test_columns_sort_both_ways(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}")
+    head = page.get_by_role("columnheader", name="loss", exact=True)
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    assert shown(page)[0] == "./ranks/rank_3"
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    assert shown(page)[-1] == "./ranks/rank_3"
+    expect(head.get_by_role("button")).to_be_focused()
+
+
+def test_what_matters_is_told_for_the_objective(page, samples):
+    page.goto(f"{samples}lineage?runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&o=metric:loss")
+    matters = page.locator(".importance").get_by_role("row")
+    told = matters.filter(has_text="Learning rate").get_by_role("cell").last
+    assert float(told.inner_text()) > 0.9
+    page.get_by_role("combobox", name="Objective").select_option("Learning rate")
+    expect(page.get_by_role("heading", name="What matters for Learning rate")).to_be_visible()
+    assert query(page)["o"] == ["train:learning_rate"]
+
+
+def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page, samples, chart):
+    page.goto(f"{samples}lineage?{RUNS}&px=train:learning_rate&py=metric:loss")
+    cloud = chart("One against another")
+    (dots,) = cloud.traces()
+    assert len(dots["x"]) == 6
+    known = dict(zip(dots["text"], zip(dots["x"], dots["y"], strict=True), strict=True))
+    assert known["ranks/rank_0"] == pytest.approx((0.01, 0.693415), rel=1e-3)
+    page.get_by_role("combobox", name="x", exact=True).select_option("Batch size")
+    page.wait_for_url("**px=train:batch_size**")
+
+
+def test_the_pipeline_of_data_is_readable(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}")
+    page.locator("tr[data-run='./lenet']").get_by_role("button", name="→").click()
+    box = page.get_by_role("dialog", name="Data of lenet")
+    stages = box.get_by_role("listitem")
+    assert stages.first.inner_text().startswith(stages.first.get_by_role("heading").inner_text())
+    expect(stages.last).to_contain_text("Batch")
+    expect(box).to_contain_text("Resize")
+    expect(box).not_to_contain_text('{"')
+
+
+def test_settings_of_two_runs_are_compared(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}")
+    page.get_by_label("Compare ranks/rank_0").check()
+    expect(page.get_by_role("button", name="Compare settings")).to_have_count(0)
+    page.get_by_label("Compare ranks/rank_1").check()
+    page.get_by_role("button", name="Compare settings").click()
+    box = page.get_by_role("dialog", name="Compare settings")
+    expect(box.get_by_role("row").filter(has_text="Learning rate").get_by_role("cell")).to_have_text(
+        ["0.01", "0.02"]
+    )
+    expect(box.get_by_role("row").filter(has_text="Batch size")).to_have_count(0)
+    expect(box.get_by_text("other columns are the same")).to_be_visible()
+
+
+def test_lines_take_the_colour_of_the_objective(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}")
+    stroke = "path => path.getAttribute('stroke')"
+    line = page.locator(".axes path[data-run='./ranks/rank_3']")
+    before = line.evaluate(stroke)
+    page.get_by_label("Colour by objective").check()
+    assert line.evaluate(stroke) != before
+    assert query(page)["tint"] == ["1"]
+
+
+def test_pages_without_lineage_say_what_to_do(page, samples):
+    page.goto(f"{samples}lineage?runs=values")
+    expect(page.get_by_role("heading", name="None of the selected runs has lineage")).to_be_visible()

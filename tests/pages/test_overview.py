@@ -1,0 +1,105 @@
+"""One run at a glance: six tiles with real values that lead to their pages, facts, files and damage."""
+
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect
+
+TILES = {
+    "Scalars": ("scalar", "1.126"),
+    "Histograms": ("histogram", "conv1.weight/auto"),
+    "Tensors": ("tensor", "float32 [10, 8, 2, 2]"),
+    "Graph": ("graph", "86 operators"),
+    "Data pipeline": ("graph", "MnistDataset"),
+    "Images": ("image", "160 × 40"),
+}
+
+
+@pytest.fixture
+def lenet(page, serve, sample_base):
+    url = serve(sample_base)
+    page.goto(f"{url}overview?run=./lenet")
+    return url
+
+
+def tile(page, name):
+    return page.get_by_role("region", name=name, exact=True)
+
+
+@pytest.mark.parametrize("name", TILES)
+def test_each_tile_shows_values_and_leads_to_its_page(page, lenet, name):
+    view, value = TILES[name]
+    expect(tile(page, name)).to_contain_text(value)
+    tile(page, name).get_by_role("link", name=name).click()
+    expect(page).to_have_url(re.compile(rf"{lenet}{view}\?runs=lenet"))
+
+
+def test_the_curve_is_drawn_in_the_runs_colour(page, lenet):
+    line = tile(page, "Scalars").locator(".scatterlayer path.js-line")
+    expect(line).to_have_count(1)
+    colour = line.evaluate("line => getComputedStyle(line).stroke")
+    swatch = page.locator(".overview-head .swatch").evaluate("box => getComputedStyle(box).backgroundColor")
+    assert colour == swatch
+
+
+def test_the_newest_image_is_a_picture(page, lenet):
+    picture = tile(page, "Images").get_by_role("img")
+    expect(picture).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert picture.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [160, 40]
+
+
+def test_what_was_not_recorded_is_said(page, serve, sample_base):
+    page.goto(serve(sample_base) + "overview?run=./damaged")
+    expect(tile(page, "Images")).to_contain_text("No images recorded")
+
+
+def test_facts_and_results_of_the_training(page, lenet):
+    facts = page.locator("dl.facts")
+    expect(facts.filter(has_text="learning_rate")).to_contain_text("0.05")
+    expect(facts.filter(has_text="network")).to_contain_text("LeNet")
+    expect(facts.filter(has_text="Accuracy")).to_contain_text("0.46")
+    expect(page.get_by_role("heading", name="3 files")).to_be_visible()
+    expect(page.get_by_text("Everything that was written has been read.")).to_be_visible()
+
+
+def test_against_a_baseline_only_what_differs_is_listed(page, lenet):
+    page.get_by_role("button", name="Make it the baseline").click()
+    expect(page.get_by_role("button", name="No longer the baseline")).to_be_visible()
+    page.goto(f"{lenet}overview?run=./landscape")
+    expect(page.get_by_role("heading", name="Against lenet")).to_be_visible()
+    expect(page.get_by_text("LeNet → ")).to_be_visible()
+
+
+def test_ranks_are_one_click_away(page, serve, sample_base):
+    url = serve(sample_base)
+    page.goto(f"{url}overview?run=./ranks/rank_0")
+    page.get_by_label("Rank", exact=True).select_option("rank 3")
+    expect(page).to_have_url(f"{url}overview?run=./ranks/rank_3")
+    expect(page.get_by_role("heading", level=1)).to_have_text("ranks/rank_3")
+
+
+def test_a_file_that_grows_is_followed(page, serve, sample_base, tmp_path):
+    """Half of a run, then all of it, without a reload."""
+    whole = next((sample_base / "lenet").glob("*_MS"))
+    part = sample_base / "growing" / whole.name
+    part.parent.mkdir()
+    part.write_bytes(whole.read_bytes()[:200_000])
+    page.goto(serve(sample_base) + "overview?run=./growing")
+    expect(tile(page, "Scalars")).to_contain_text("last")
+    expect(tile(page, "Scalars")).not_to_contain_text("1.126")
+    shutil.copyfile(whole, part)
+    expect(tile(page, "Scalars")).to_contain_text("1.126")
+
+
+def test_texts_of_files_are_never_markup(page, serve, sample_base):
+    (sample_base / "<img src=x onerror=alert(1)>").mkdir()
+    evil = sample_base / "<img src=x onerror=alert(1)>"
+    for path in (sample_base / "values").iterdir():
+        shutil.copy(path, evil)
+    url = serve(sample_base)
+    page.goto(url)
+    expect(page.get_by_role("link", name="<img src=x onerror=alert(1)>")).to_be_visible()
+    page.get_by_role("link", name="<img src=x onerror=alert(1)>").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("<img src=x onerror=alert(1)>")

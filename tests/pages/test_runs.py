@@ -1,0 +1,206 @@
+"""The table of runs: search, sort, columns, baseline, hiding, notes, and what is said of the rest."""
+
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def url(serve, sample_base):
+    return serve(sample_base)
+
+
+def names(page):
+    """The names in the first column, top to bottom."""
+    expect(page.locator("td.name").first).to_be_visible()
+    return [text.split("\n")[0] for text in page.locator("td.name").all_inner_texts()]
+
+
+def row(page, name):
+    return page.get_by_role("row").filter(has=page.get_by_text(name, exact=True))
+
+
+def search(page, text):
+    page.get_by_role("searchbox", name="Search runs").fill(text)
+    page.wait_for_url(lambda address: ("q=" in address) == bool(text))
+
+
+def test_every_job_is_a_row_with_its_newest_values(page, url):
+    page.goto(url)
+    expect(row(page, "lenet")).to_contain_text("1.126")
+    expect(row(page, "lenet")).to_contain_text("60")
+    assert sorted(names(page)) == ["damaged", "images", "landscape", "lenet", "ranks", "values"]
+
+
+def test_ranks_unfold_and_the_address_remembers(page, url):
+    page.goto(url)
+    page.get_by_role("button", name="Ranks of ranks").click()
+    expect(page.get_by_role("link", name="rank 3")).to_be_visible()
+    assert [name for name in names(page) if name.startswith("rank ")] == [f"rank {n}" for n in range(4)]
+    page.reload()
+    expect(page.get_by_role("link", name="rank 3")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("len", ["lenet"]),
+        ("LAND", ["landscape"]),
+        ("/^.{2}(lenet|images)$/", ["images", "lenet"]),
+        ("network=LeNet", ["lenet"]),
+        ("loss<1", ["damaged", "landscape", "ranks"]),
+        ("loss>=1 batch_size=10", ["lenet"]),
+        ("damage>0", ["damaged"]),
+        ("nothing-like-this", []),
+    ],
+)
+def test_search_by_words_patterns_and_comparisons(page, url, text, found):
+    page.goto(url)
+    expect(row(page, "lenet")).to_be_visible()
+    search(page, text)
+    expect(page.locator("td.name")).to_have_count(len(found))
+    if found:
+        assert sorted(names(page)) == found
+
+
+def test_a_broken_pattern_is_marked_and_changes_nothing(page, url):
+    page.goto(url)
+    expect(row(page, "lenet")).to_be_visible()
+    box = page.get_by_role("searchbox", name="Search runs")
+    box.fill("/(/")
+    expect(box).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("td.name")).to_have_count(6)
+
+
+def test_columns_sort_both_ways_and_then_not(page, url):
+    page.goto(url)
+    head = page.get_by_role("columnheader", name="Size", exact=True)
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    assert names(page)[0] == "lenet"
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    assert names(page)[-1] == "lenet"
+    expect(page).to_have_url(f"{url}?sort=size")
+    head.get_by_role("button").click()
+    expect(page).to_have_url(url)
+
+
+def test_columns_are_chosen_and_kept_in_the_address(page, url):
+    page.goto(url)
+    page.get_by_role("button", name="Columns").click()
+    chooser = page.get_by_role("dialog", name="Columns")
+    chooser.get_by_label("Note", exact=True).check()
+    chooser.get_by_role("searchbox").fill("conv1")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("columnheader", name="Note", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("columnheader", name="Note", exact=True)).to_be_visible()
+
+
+def test_the_lowest_value_of_a_scalar_can_be_a_column(page, url):
+    page.goto(f"{url}?col=min:loss/auto&col=max:loss/auto")
+    expect(page.get_by_role("columnheader", name="loss/auto · min")).to_be_visible()
+    expect(row(page, "lenet")).to_contain_text("1.126")
+    expect(row(page, "lenet")).to_contain_text(re.compile(r"2\.[34]"))
+
+
+def test_a_baseline_is_pinned_to_the_top_and_there_is_one_at_most(page, url):
+    page.goto(url)
+    row(page, "values").get_by_role("button", name="Make it the baseline").click()
+    expect(row(page, "values")).to_contain_text("baseline")
+    row(page, "lenet").get_by_role("button", name="Make it the baseline").click()
+    expect(row(page, "lenet")).to_contain_text("baseline")
+    expect(row(page, "values")).not_to_contain_text("baseline")
+    assert names(page)[0] == "lenet"
+    page.reload()
+    expect(row(page, "lenet")).to_contain_text("baseline")
+
+
+def test_a_hidden_run_leaves_all_pages_and_can_come_back(page, url):
+    page.goto(url)
+    row(page, "values").get_by_role("button", name="Hide").click()
+    expect(row(page, "values")).to_have_count(0)
+    page.goto(f"{url}overview")
+    expect(page.get_by_role("checkbox", name="lenet")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="values")).to_have_count(0)
+    page.goto(url)
+    page.get_by_label("Hidden too").check()
+    row(page, "values").get_by_role("button", name="Show again").click()
+    page.get_by_label("Hidden too").uncheck()
+    expect(row(page, "values")).to_be_visible()
+
+
+def test_notes_labels_and_colour_are_kept(page, url):
+    page.goto(url)
+    row(page, "lenet").get_by_role("button", name="Note, labels, colour").click()
+    box = page.get_by_role("dialog", name="lenet")
+    box.get_by_label("Note").fill("<script>alert(1)</script>")
+    box.get_by_label("Labels").fill("good, 重要")
+    box.get_by_title("#c02a6b").click()
+    box.get_by_role("button", name="Save").click()
+    expect(row(page, "lenet")).to_contain_text("重要")
+    page.goto(f"{url}overview?run=./lenet")
+    expect(page.get_by_text("<script>alert(1)</script>")).to_be_visible()
+    search_url = f"{url}?q=good"
+    page.goto(search_url)
+    expect(page.locator("td.name")).to_have_count(1)
+
+
+def test_what_is_damaged_is_said_and_leads_to_the_report(page, url):
+    page.goto(url)
+    expect(page.get_by_text("1 stretch of a file could not be read")).to_be_visible()
+    row(page, "damaged").get_by_role("link", name="1 damaged").click()
+    report = page.locator("#damage")
+    expect(report).to_contain_text("22,770")
+    expect(report).to_contain_text("757 B")
+    expect(report).to_contain_text("the checksum of a record's content is wrong")
+
+
+def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page, serve, sample_base):
+    for number in range(12):
+        shutil.copytree(sample_base / "values", sample_base / f"copy_{number:02}")
+    url = serve(sample_base)
+    page.goto(url)
+    main = page.get_by_role("main")
+    expect(main.get_by_text("The newest 10 runs are in the charts")).to_be_visible()
+    main.get_by_role("button", name="All", exact=True).click()
+    expect(main.get_by_text("21 of 21 in the charts")).to_be_visible()
+    main.get_by_role("button", name="None", exact=True).click()
+    expect(main.get_by_text("0 of 21 in the charts")).to_be_visible()
+    expect(page).to_have_url(f"{url}?runs=-")
+    main.get_by_role("button", name="Newest 10").click()
+    expect(page).to_have_url(url)
+
+
+def test_runs_over_the_limit_are_counted(page, serve, sample_base):
+    page.goto(serve(sample_base, max_runs=5))
+    expect(page.get_by_text("4 older runs are left out")).to_be_visible()
+
+
+def test_an_empty_base_says_what_to_do(page, serve, tmp_path):
+    (tmp_path / "none").mkdir()
+    page.goto(serve(tmp_path / "none"))
+    expect(page.get_by_role("heading", name="No runs here yet")).to_be_visible()
+    expect(page.get_by_text("SummaryRecord")).to_be_visible()
+
+
+def test_a_new_run_appears_by_itself(page, url, sample_base):
+    page.goto(url)
+    expect(row(page, "lenet")).to_be_visible()
+    shutil.copytree(sample_base / "values", sample_base / "later")
+    expect(row(page, "later")).to_be_visible()
+
+
+def test_a_long_table_holds_only_the_rows_in_sight(page, serve, sample_base):
+    for number in range(200):
+        shutil.copytree(sample_base / "values", sample_base / f"copy_{number:03}")
+    page.goto(serve(sample_base))
+    expect(page.get_by_text("209 runs")).to_be_visible()
+    expect(page.get_by_role("table")).to_have_attribute("aria-rowcount", "207")
+    assert page.locator("td.name").count() < 60
+    page.get_by_role("columnheader", name="Run").get_by_role("button").click()
+    page.locator(".table-scroll").evaluate("element => element.scrollTop = element.scrollHeight")
+    expect(row(page, "copy_000")).to_be_visible()

@@ -1,0 +1,439 @@
+"""Scalars: what is drawn, how it is looked at, and that the address keeps it."""
+
+import csv
+import math
+import re
+from itertools import pairwise
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+
+def card(page, tag):
+    return page.get_by_role("group", name=tag, exact=True)
+
+
+def options(page, tag):
+    card(page, tag).get_by_role("button", name="Download and thresholds").click()
+    return page.get_by_role("dialog", name="Download and thresholds")
+
+
+def query(page):
+    return parse_qs(urlsplit(page.url).query)
+
+
+def lines(chart):
+    return [one for one in chart.traces() if one["mode"] == "lines" and one["axis"] == "y"]
+
+
+def numbers(values):
+    return [float(value) for value in values]
+
+
+def test_every_point_of_a_tag_is_drawn_and_counted(page, samples, chart, expected):
+    known = expected("lenet", "scalar", "loss/auto")
+    page.goto(f"{samples}scalar?runs=lenet")
+    (line,) = lines(chart("loss/auto"))
+    assert dict(zip(known["steps"], known["values"], strict=True)) == pytest.approx(
+        dict(zip(line["x"], line["y"], strict=True))
+    )
+    expect(card(page, "loss/auto")).to_contain_text(f"{len(line['x'])} of {len(line['x'])} points")
+
+
+def test_losses_come_first_and_prefixes_have_sections(page, samples):
+    page.goto(f"{samples}scalar?runs=values,lenet")
+    expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
+    groups = page.locator("details.group > summary")
+    names = [text.split("\n")[0] for text in groups.all_inner_texts()]
+    assert names == ["loss", "Without a prefix", "scalar"]
+
+
+def test_a_pattern_filters_tags_and_a_broken_one_says_so(page, samples):
+    page.goto(f"{samples}scalar?runs=values")
+    box = page.get_by_role("searchbox", name="Filter tags")
+    box.fill("u?int(8|16)$")
+    expect(page.locator(".card")).to_have_count(4)
+    box.fill("int(8")
+    expect(box).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".card")).to_have_count(4)
+    page.reload()
+    expect(page.locator(".card")).to_have_count(4)
+    page.get_by_role("searchbox", name="Filter tags").fill("nothing")
+    expect(page.get_by_text("No tag matches the filter")).to_be_visible()
+
+
+def test_a_pinned_chart_goes_on_top_and_stays_there(page, samples):
+    page.goto(f"{samples}scalar?runs=lenet")
+    card(page, "fc2_mean").get_by_role("button", name="Pin on top").click()
+    expect(page.locator(".card").first).to_have_attribute("aria-label", "fc2_mean")
+    page.reload()
+    expect(page.locator(".card").first).to_have_attribute("aria-label", "fc2_mean")
+    card(page, "fc2_mean").get_by_role("button", name="Pin on top").click()
+    expect(page.locator(".card").first).to_have_attribute("aria-label", "loss/auto")
+    assert "pin" not in query(page)
+
+
+def test_tags_share_a_chart_until_it_is_taken_apart(page, samples, chart):
+    page.goto(f"{samples}scalar?runs=lenet")
+    page.get_by_role("button", name="Combine tags").click()
+    box = page.get_by_role("dialog", name="Tags that share one chart")
+    box.get_by_label("fc2_mean").check()
+    box.get_by_label("loss/auto").check()
+    box.get_by_role("button", name="Combine", exact=True).click()
+    both = chart("fc2_mean, loss/auto")
+    assert {line["name"] for line in lines(both)} == {"lenet · fc2_mean", "lenet · loss/auto"}
+    options(page, "fc2_mean + loss/auto").get_by_role("button", name="apart").click()
+    expect(both.element).to_have_count(0)
+
+
+def test_the_x_axis_is_time_or_another_scalar(page, samples, chart, expected):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    axis = page.get_by_label("X axis")
+    axis.select_option("Relative time")
+    page.wait_for_url("**x=relative**")
+    loss = chart("loss/auto")
+    expect(card(page, "loss/auto")).to_contain_text("points")
+    axis.select_option("fc2_mean")
+    page.wait_for_url("**x=tag:fc2_mean**")
+    other = expected("lenet", "scalar", "fc2_mean")
+
+    def drawn():
+        (line,) = lines(loss)
+        return line["x"][-1] == pytest.approx(other["values"][-1], rel=1e-6)
+
+    eventually_true(page, drawn)
+    axis.select_option("Wall time")
+    eventually_true(page, lambda: loss.axis("xaxis")["type"] == "date")
+
+
+def eventually_true(page, probe):
+    for _ in range(100):
+        if probe():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it stayed untrue")
+
+
+def test_smoothing_lays_a_line_over_the_faint_raw_one(page, samples, chart):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    loss = chart("loss/auto")
+    assert len(lines(loss)) == 1  # few points are shown as they are
+    page.get_by_role("spinbutton", name="Smoothing").fill("0.8")
+    page.keyboard.press("Enter")
+    eventually_true(page, lambda: len(lines(loss)) == 2)
+    raw, smooth = lines(loss)
+    assert raw["opacity"] < 0.5 < smooth["opacity"]
+    assert swing(smooth["y"]) < swing(raw["y"]) / 2
+    page.reload()
+    assert len(lines(chart("loss/auto"))) == 2
+
+
+def swing(values):
+    return sum(abs(b - a) for a, b in pairwise(values))
+
+
+def test_log_and_symlog_axes(page, samples, chart):
+    page.goto(f"{samples}scalar?runs=lenet,values&q=fc2_mean|int16$")
+    page.get_by_label("Y scale").select_option("Log")
+    eventually_true(page, lambda: chart("fc2_mean").axis("yaxis")["type"] == "log")
+    page.get_by_label("Y scale").select_option("Symlog")
+    eventually_true(page, lambda: chart("fc2_mean").axis("yaxis")["type"] == "linear")
+    assert 0 in chart("scalar/int16").axis("yaxis")["tickvals"]
+    page.get_by_label("X scale").select_option("Log")
+    eventually_true(page, lambda: chart("fc2_mean").axis("xaxis")["type"] == "log")
+    assert query(page)["y"] == ["symlog"]
+    assert query(page)["lx"] == ["log"]
+
+
+def test_what_is_not_finite_is_counted_and_marked(page, samples, chart):
+    page.goto(f"{samples}scalar?runs=values&q=nan|inf")
+    expect(card(page, "scalar/nan")).to_contain_text("NaN: 3, first at step 1")
+    expect(card(page, "scalar/pos_inf")).to_contain_text("+Inf: 3, first at step 1")
+    expect(card(page, "scalar/neg_inf")).to_contain_text("−Inf: 3, first at step 1")
+    marks = [one for one in chart("scalar/nan").traces() if one["mode"] == "markers"]
+    assert [one["x"] for one in marks] == [[1, 2, 5]]
+    assert set(marks[0]["marker"]["symbol"]) == {"x"}
+
+
+@pytest.fixture(scope="module")
+def long_runs(tmp_path_factory):
+    """Two runs of 20,000 steps that part at step 5,000, and one spike."""
+    base = tmp_path_factory.mktemp("long")
+    for name, late in (("first", 0.0), ("second", 0.01)):
+        with SummaryRecord(str(base / name)) as record:
+            for step in range(20_000):
+                value = math.exp(-step / 4000) + 0.01 * math.sin(step) + 50 * (step == 12_000)
+                record.add_value("scalar", "loss", value + (late if step >= 5000 else 0))
+                record.add_value("scalar", "rate", 0.1 / (1 + step))
+                record.record(step)
+    return base
+
+
+@pytest.fixture(scope="module")
+def long(long_runs, serve_once):
+    return serve_once(long_runs)
+
+
+def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(page, long, chart):
+    page.goto(f"{long}scalar?s=0")
+    loss, rate = chart("loss"), chart("rate")
+    coarse = lines(loss)[0]
+    assert len(coarse["x"]) < 5000
+    expect(card(page, "loss")).to_contain_text("of 40,000 points")
+    loss.drag(0.5, 0.6)
+    page.wait_for_url("**z=**")
+    low, high = numbers(query(page)["z"][0].split(","))
+    assert (low, high) == (pytest.approx(10_000, abs=400), pytest.approx(12_000, abs=400))
+    for one in (loss, rate):
+        eventually_true(page, lambda one=one: lines(one)[0]["x"][0] >= low - 2)
+        fine = lines(one)[0]
+        inside = [x for x in coarse["x"] if low <= x <= high]
+        assert len(fine["x"]) > 3 * len(inside)
+        assert one.axis("xaxis")["range"] == pytest.approx([low, high])
+    page.reload()
+    assert loss.axis("xaxis")["range"] == pytest.approx([low, high])
+    page.get_by_role("button", name="Reset zoom").click()
+    eventually_true(page, lambda: lines(rate)[0]["x"][-1] == 19_999)
+    assert "z" not in query(page)
+
+
+def test_a_double_click_undoes_the_zoom(page, long, chart):
+    page.goto(f"{long}scalar?s=0&z=1000,2000")
+    assert lines(chart("loss"))[0]["x"][-1] <= 2002
+    chart("loss").element.locator(".nsewdrag").first.dblclick()
+    eventually_true(page, lambda: lines(chart("loss"))[0]["x"][-1] == 19_999)
+
+
+def test_zooming_still_works_after_a_card_was_scrolled_away(page, samples, chart):
+    page.goto(f"{samples}scalar?runs=lenet,values")
+    loss = chart("loss/auto")
+    loss.traces()
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    expect(loss.element.locator(".main-svg")).to_have_count(0)
+    page.evaluate("window.scrollTo(0, 0)")
+    loss.drag(0.2, 0.6)
+    page.wait_for_url("**z=**")
+
+
+def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(page, samples, chart, expected):
+    page.goto(f"{samples}scalar?runs=lenet,landscape,ranks/rank_0")
+    loss, mean = chart("loss/auto"), chart("fc2_mean")
+    mean.traces()
+    loss.traces()
+    loss.point(0.1, 0.02)
+    tip = page.get_by_role("tooltip")
+    expect(tip.locator("tbody tr")).to_have_count(3)
+    assert tip.locator("tbody tr").first.inner_text().split()[0] == "lenet"
+    expect(page.locator(".scalar-cursor:visible")).to_have_count(2)
+    loss.point(0.1, 0.98)
+    expect(tip.locator("tbody tr").first).not_to_contain_text("lenet")
+    loss.point(0.999, 0.5)
+    last = expected("lenet", "scalar", "loss/auto")
+    expect(tip.locator("tbody tr").filter(has_text="lenet")).to_contain_text(f"{last['values'][-1]:.5g}"[:5])
+    page.mouse.move(5, 5)
+    expect(tip).to_be_hidden()
+
+
+def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart):
+    page.goto(f"{long}scalar?s=0&q=loss")
+    loss = chart("loss")
+    assert loss.axis("yaxis")["range"][1] > 40
+    page.get_by_label("Clip outliers").check()
+    eventually_true(page, lambda: loss.axis("yaxis")["range"][1] < 5)
+    ticks = [one for one in loss.traces() if one["mode"] == "markers"]
+    assert [one["x"] for one in ticks] == [[12_000], [12_000]]
+    assert query(page)["clip"] == ["1"]
+
+
+@pytest.mark.parametrize(("kind", "low", "high", "holds"), [
+    ("above", 2.3, None, lambda v: v > 2.3),
+    ("below", 2, None, lambda v: v < 2),
+    ("between", 1.5, 2, lambda v: 1.5 <= v <= 2),
+    ("outside of", 1.5, 2, lambda v: not 1.5 <= v <= 2),
+])  # fmt: skip
+def test_values_beyond_a_threshold_are_red(page, samples, chart, expected, kind, low, high, holds):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    box = options(page, "loss/auto")
+    box.get_by_label("Mark values").select_option(kind)
+    box.get_by_label("Limit, or lower limit").fill(str(low))
+    if high is not None:
+        box.get_by_label("Upper limit").fill(str(high))
+    box.get_by_role("button", name="Mark", exact=True).click()
+    known = expected("lenet", "scalar", "loss/auto")
+    eventually_true(page, lambda: len(lines(chart("loss/auto"))) == 2)
+    plain, red = lines(chart("loss/auto"))
+    assert red["colour"] != plain["colour"]
+    kept = {x: y for x, y in zip(red["x"], red["y"], strict=True) if y is not None and math.isfinite(y)}
+    latest = dict(zip(known["steps"], known["values"], strict=True))
+    assert kept == pytest.approx({step: value for step, value in latest.items() if holds(value)})
+    page.reload()
+    assert len(lines(chart("loss/auto"))) == 2
+
+
+def test_a_threshold_can_be_set_for_all_tags_and_removed(page, samples):
+    page.goto(f"{samples}scalar?runs=lenet")
+    box = options(page, "fc2_mean")
+    box.get_by_label("Limit, or lower limit").fill("1")
+    box.get_by_label("For all tags shown").check()
+    box.get_by_role("button", name="Mark", exact=True).click()
+    assert query(page)["th"] == ["fc2_mean:>1", "loss/auto:>1"]
+    options(page, "loss/auto").get_by_role("button", name="Remove").click()
+    assert query(page)["th"] == ["fc2_mean:>1"]
+
+
+def test_a_threshold_without_a_number_is_not_taken(page, samples):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    box = options(page, "loss/auto")
+    box.get_by_role("button", name="Mark", exact=True).click()
+    expect(box.get_by_label("Limit, or lower limit")).to_have_attribute("aria-invalid", "true")
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+
+
+def test_full_screen_shows_facts_of_the_range(page, samples, expected):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss&z=10,20")
+    card(page, "loss/auto").get_by_role("button", name="Full screen").click()
+    known = expected("lenet", "scalar", "loss/auto")
+    inside = {s: v for s, v in zip(known["steps"], known["values"], strict=True) if 10 <= s <= 20}
+    table = card(page, "loss/auto").get_by_role("table")
+    expect(table).to_contain_text("Steps 10 to 20")
+    cells = table.locator("tbody td").all_inner_texts()
+    assert int(cells[0]) == len(inside)
+    assert float(cells[3]) == pytest.approx(min(inside.values()), rel=1e-4)
+    assert float(cells[5]) == pytest.approx(max(inside.values()), rel=1e-4)
+    page.keyboard.press("Escape")
+    expect(table).to_have_count(0)
+
+
+def test_all_points_are_downloaded_as_csv(page, samples, expected):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    with page.expect_download() as download:
+        options(page, "loss/auto").get_by_role("link", name="CSV").click()
+    rows = list(csv.DictReader(download.value.path().read_text().splitlines()))
+    known = expected("lenet", "scalar", "loss/auto")
+    assert [int(row["step"]) for row in rows] == known["steps"]
+    assert numbers(row["value"] for row in rows) == pytest.approx(known["values"])
+
+
+@pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
+def test_a_chart_is_downloaded_as_a_picture(page, samples, chart, kind, start):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    chart("loss/auto").traces()
+    with page.expect_download() as download:
+        options(page, "loss/auto").get_by_role("button", name=kind).click()
+    assert download.value.suggested_filename == f"loss_auto.{kind.lower()}"
+    assert download.value.path().read_bytes().startswith(start)
+
+
+def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, chart):
+    page.goto(f"{long}scalar?m=compare")
+    verdict = page.get_by_role("row").filter(has_text="loss")
+    expect(verdict).to_contain_text("at step 5000")
+    expect(page.get_by_role("row").filter(has_text="rate")).to_contain_text("never")
+    apart = [one for one in chart("Difference of loss to the baseline").traces() if one["axis"] == "y2"]
+    assert max(abs(y) for x, y in zip(apart[0]["x"], apart[0]["y"], strict=True) if x < 5000) < 1e-6
+    assert abs(apart[0]["y"][-1]) == pytest.approx(0.01, rel=0.01)
+    page.get_by_label("Tolerance").fill("1000000000")
+    page.keyboard.press("Enter")
+    expect(verdict).to_contain_text("never")
+    assert query(page)["tol"] == ["1000000"]
+
+
+def test_one_run_alone_cannot_be_compared(page, samples):
+    page.goto(f"{samples}scalar?m=compare&runs=lenet")
+    expect(page.get_by_role("heading", name="Comparing takes at least two runs")).to_be_visible()
+
+
+def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, chart, expected):
+    page.goto(f"{samples}scalar?m=ranks&runs=ranks/rank_0")
+    heat = chart("How far each rank is from the median rank: loss/auto")
+    (grid,) = heat.traces()
+    assert len(grid["z"]) == 4
+    band = chart("Mean, deviation and range of loss/auto over the ranks")
+    mean = next(one for one in band.traces() if one["name"] == "Mean of the ranks")
+    every = [expected_rank(expected, rank)[1] for rank in range(4)]
+    assert mean["y"][0] == pytest.approx(sum(every) / 4)
+    heat.element.scroll_into_view_if_needed()
+    box = heat.element.locator(".nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.35 * box["height"])
+    eventually_true(page, lambda: any(one["name"] == "Rank 2" for one in band.traces()))
+    curve = next(one for one in band.traces() if one["name"] == "Rank 2")
+    assert dict(zip(curve["x"], curve["y"], strict=True)) == pytest.approx(expected_rank(expected, 2))
+    page.get_by_role("button", name="Hide the rank's curve").click()
+    eventually_true(page, lambda: not any(one["name"] == "Rank 2" for one in band.traces()))
+
+
+def expected_rank(expected, rank):
+    known = expected(f"multi_rank/rank_{rank}", "scalar", "loss/auto")
+    return dict(zip(known["steps"], known["values"], strict=True))
+
+
+def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expected):
+    page.goto(
+        f"{samples}scalar?m=groups&g=name:rank_([01]|[23])&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&q=loss"
+    )
+    legend = page.locator(".scalar-legend")
+    expect(legend).to_contain_text("0 (1)")
+    box = page.get_by_role("searchbox", name="Pattern")
+    box.fill("rank")
+    expect(legend).to_contain_text("rank (4)")
+    eventually_true(page, lambda: len(chart("loss/auto").traces()) == 5)
+    mean = chart("loss/auto").traces()[-1]
+    every = [expected_rank(expected, rank) for rank in range(4)]
+    assert mean["y"][-1] == pytest.approx(sum(one[36] for one in every) / 4)
+
+
+def test_modes_and_choices_are_in_the_address(page, samples):
+    page.goto(f"{samples}scalar?runs=lenet")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page).to_have_url(re.compile("m=compare"))
+    page.get_by_role("button", name="Curves", exact=True).click()
+    expect(page).to_have_url(f"{samples}scalar?runs=lenet")
+
+
+def test_new_points_arrive_while_the_page_is_open(page, serve, tmp_path, chart):
+    base = tmp_path / "live"
+    with SummaryRecord(str(base / "run")) as record:
+        record.add_value("scalar", "loss", 3.0)
+        record.record(1)
+        record.flush()
+        page.goto(f"{serve(base)}scalar")
+        assert lines_or_dots(chart("loss")) == {1: 3.0}
+        page.evaluate("window.kept = true")
+        for step in (2, 3):
+            record.add_value("scalar", "loss", 1.0 / step)
+            record.record(step)
+            record.flush()
+            eventually_true(page, lambda step=step: max(lines_or_dots(chart("loss"))) == step)
+        expect(card(page, "loss")).to_contain_text("3 of 3 points")
+        record.add_value("scalar", "accuracy", 0.5)
+        record.record(4)
+        record.flush()
+        expect(card(page, "accuracy")).to_be_visible()
+    assert page.evaluate("window.kept")
+
+
+def lines_or_dots(chart):
+    line = lines(chart)[0]
+    return dict(zip(line["x"], line["y"], strict=True))
+
+
+def test_a_restarted_run_shows_what_came_before(page, serve, tmp_path, chart):
+    base = tmp_path / "resumed"
+    with SummaryRecord(str(base / "run")) as record:
+        for step in [1, 2, 3, 4, 5, 6, 3, 4]:
+            record.add_value("scalar", "loss", float(step))
+            record.record(step)
+    page.goto(f"{serve(base)}scalar")
+    expect(card(page, "loss")).to_contain_text("1 run restarted")
+    assert [line["x"] for line in lines(chart("loss"))] == [[1, 2, 3, 4, 5, 6], [3, 4]]
+    page.get_by_label("Before restarts").uncheck()
+    eventually_true(page, lambda: [line["x"] for line in lines(chart("loss"))] == [[3, 4]])
+
+
+def test_pages_without_scalars_say_what_to_do(page, samples):
+    page.goto(f"{samples}scalar?runs=images")
+    expect(page.get_by_role("heading", name="None of the selected runs has scalars")).to_be_visible()

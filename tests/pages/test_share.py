@@ -1,0 +1,84 @@
+"""What is on the screen for somebody else: a link, and a file that opens without any server."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def opened(browser):
+    """A saved page in a browser without a network; every request it makes is counted."""
+    context = browser.new_context(offline=True)
+    asked = []
+
+    def open_file(path):
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        return page, asked
+
+    yield open_file
+    context.close()
+
+
+def save(page, press, tmp_path):
+    with page.expect_download() as download:
+        press()
+    target = tmp_path / download.value.suggested_filename
+    download.value.save_as(target)
+    return target
+
+
+def test_the_link_shows_the_same_picture(page, samples):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{samples}scalar?runs=lenet&q=loss&y=log")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("The link is copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == f"{samples}scalar?runs=lenet&q=loss&y=log"
+
+
+def test_where_the_clipboard_is_closed_the_link_is_shown(page, samples):
+    page.add_init_script("delete Navigator.prototype.clipboard")
+    page.goto(f"{samples}scalar?runs=lenet")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("textbox", name="Link to this view")).to_have_value(f"{samples}scalar?runs=lenet")
+
+
+def test_a_chart_is_a_file_that_opens_offline(page, samples, chart, tmp_path, opened, expected):
+    page.goto(f"{samples}scalar?runs=lenet")
+    chart("loss/auto").traces()
+    card = page.get_by_role("group", name="loss/auto", exact=True)
+    card.get_by_role("button", name="Download and thresholds").click()
+    path = save(page, page.get_by_role("button", name="Save as one HTML file").click, tmp_path)
+    assert path.name == "loss_auto.html"
+    saved, asked = opened(path)
+    expect(saved.get_by_role("heading", name="loss/auto", level=1)).to_be_visible()
+    expect(saved.locator(".main-svg").first).to_be_visible()
+    drawn = saved.evaluate("document.querySelector('.chart').data[0].y")
+    known = expected("lenet", "scalar", "loss/auto")
+    assert drawn[-1] == pytest.approx(known["values"][-1])
+    expect(saved.get_by_text("lenet")).to_be_visible()
+    assert asked == [path.as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("view", "charts"), [("scalar?runs=values", 20), ("lineage", 1), ("histogram?runs=lenet", 9)]
+)
+def test_a_whole_view_holds_what_was_not_scrolled_to(page, samples, tmp_path, opened, view, charts):
+    page.goto(samples + view)
+    expect(page.locator(".chart .main-svg").first).to_be_attached()
+    path = save(page, page.get_by_role("button", name="Save the page").click, tmp_path)
+    saved, asked = opened(path)
+    expect(saved.locator(".chart .main-svg:first-child")).to_have_count(charts)
+    assert saved.locator("button:not(.modebar-btn), input, a[href]").count() == 0
+    assert asked == [path.as_uri()]
+
+
+def test_pictures_are_in_the_file(page, samples, tmp_path, opened):
+    page.goto(f"{samples}image?runs=lenet&q=Image")
+    expect(page.get_by_text("31 of 31")).to_be_visible()
+    path = save(page, page.get_by_role("button", name="Save the page").click, tmp_path)
+    saved, _ = opened(path)
+    expect(saved.locator("img.picture")).to_have_attribute("src", re.compile("^data:image/png;base64,"))
+    assert saved.locator("img.picture").evaluate("picture => picture.naturalWidth") == 160

@@ -1,0 +1,134 @@
+"""Tensors: slices as tables and maps, their facts, downloads, and slices that cannot be."""
+
+import io
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+
+def cells(page):
+    rows = page.locator(".tensor-table tbody tr")
+    expect(rows.first).to_be_visible()
+    return [[number(text) for text in row.split("\t")[1:]] for row in rows.all_inner_texts()]
+
+
+def number(text):
+    return float(text.replace("−", "-"))
+
+
+def take(page, dims):
+    box = page.get_by_role("textbox", name="Slice")
+    box.fill(dims)
+    page.keyboard.press("Enter")
+
+
+def fact(page, table, name):
+    return page.get_by_role("table", name=table).get_by_role("row").filter(has_text=name).locator("td")
+
+
+def download(page, kind):
+    with page.expect_download() as started:
+        page.get_by_role("link", name=kind).click()
+    return started.value.path().read_bytes()
+
+
+def test_a_slice_is_a_table_of_the_recorded_values(page, samples):
+    page.goto(f"{samples}tensor?runs=lenet&run=./lenet&tag=Tensor")
+    expect(page.get_by_text("float32 [10, 8, 2, 2]")).to_be_visible()
+    whole = np.load(io.BytesIO(download(page, "NPY")))
+    assert cells(page) == pytest.approx(whole[0, 0], abs=1e-4)
+    take(page, "[2,:,1,:]")
+    expect(page.locator(".tensor-table tbody tr")).to_have_count(8)
+    assert np.array(cells(page)) == pytest.approx(whole[2, :, 1, :], abs=1e-4)
+    assert whole.astype(float).sum() == pytest.approx(512.1266348734498)
+    page.reload()
+    assert np.array(cells(page)) == pytest.approx(whole[2, :, 1, :], abs=1e-4)
+    rows = download(page, "CSV").decode().split()
+    assert len(rows) == 8
+
+
+def test_digits_and_scientific_notation(page, samples):
+    page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
+    cells(page)
+    page.get_by_role("spinbutton", name="Digits").fill("2")
+    page.keyboard.press("Enter")
+    expect(page.locator(".tensor-table td").filter(has_text="0.").first).to_have_text(
+        re.compile(r"^−?0\.\d\d$")
+    )
+    page.get_by_label("Scientific").check()
+    expect(page.locator(".tensor-table tbody td").first).to_contain_text("e+")
+    page.reload()
+    expect(page.locator(".tensor-table tbody td").first).to_contain_text("e+")
+
+
+def test_every_step_and_tag_is_reached(page, samples, expected):
+    page.goto(f"{samples}tensor?runs=lenet,values")
+    known = expected("lenet", "tensor", "Tensor")
+    page.get_by_label("Tag").select_option("Tensor")
+    expect(page.get_by_role("spinbutton", name="Step")).to_have_value(str(known["steps"][-1]))
+    page.get_by_role("spinbutton", name="Step").fill("1")
+    page.keyboard.press("Enter")
+    expect(fact(page, "The whole tensor", "Values")).to_have_text("320")
+    page.get_by_label("Tag").select_option("tensor/nan_inf")
+    expect(page.get_by_text("float32 [2, 3]")).to_be_visible()
+    assert parse_qs(urlsplit(page.url).query)["tag"] == ["tensor/nan_inf"]
+
+
+def test_what_is_not_finite_is_loud(page, samples):
+    page.goto(f"{samples}tensor?runs=values&run=./values&tag=tensor/nan_inf")
+    expect(page.locator(".tensor-table td.strange")).to_have_text(["NaN", "+Inf", "−Inf"])
+    for name in ("NaN", "+Inf", "−Inf"):
+        expect(fact(page, "The whole tensor", name)).to_have_text("1")
+
+
+@pytest.mark.parametrize("dims", ["[0,0]", "[:,:,:,:]", "[99,0,:,:]", "__import__"])
+def test_a_slice_that_cannot_be_says_why_and_can_be_mended(page, samples, dims):
+    page.goto(f"{samples}tensor?runs=lenet")
+    cells(page)
+    with page.expect_response(lambda answer: "v2/tensor/slice" in answer.url and answer.status == 422):
+        take(page, dims)
+    expect(page.get_by_role("heading", name="This slice cannot be taken")).to_be_visible()
+    take(page, "[0,0,:,:]")
+    assert len(cells(page)) == 2
+
+
+def test_the_slice_as_a_map_and_the_spread_over_the_steps(page, samples, chart, expected):
+    page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
+    page.get_by_role("button", name="Heat map").click()
+    (heat,) = chart("Tensor [2,:,1,:]").traces()
+    assert np.array(heat["z"]).shape == (8, 2)
+    page.get_by_role("button", name="Over the steps").click()
+    (spread,) = chart("Tensor").traces()
+    assert spread["x"] == expected("lenet", "tensor", "Tensor")["steps"]
+
+
+def test_large_tensors_are_looked_at_through_a_window(page, serve, tmp_path):
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        record.add_value("tensor", "wide", np.arange(250 * 450, dtype=np.float32).reshape(250, 450))
+        record.record(1)
+        record.flush()
+        page.goto(f"{serve(tmp_path / 'base')}tensor")
+        expect(page.get_by_text("of 250, columns 0 to")).to_be_visible()
+        page.get_by_role("button", name="Columns to the right").click()
+        page.get_by_role("button", name="Columns to the right").click()
+        expect(page.get_by_text("to 449 of 450")).to_be_visible()
+        assert cells(page)[0][-1] == 449
+        page.get_by_role("button", name="Rows below").click()
+        expect(page.get_by_text("to 249 of 250")).to_be_visible()
+        assert cells(page)[-1][-1] == 250 * 450 - 1
+        record.add_value("tensor", "wide", np.zeros((2, 2), np.float32))
+        record.add_value("tensor", "another", np.zeros((2, 2), np.float32))
+        record.record(2)
+        record.flush()
+        expect(page.get_by_text("float32 [2, 2]")).to_be_visible()
+        expect(page.get_by_label("Tag").locator("option")).to_have_count(2)
+
+
+def test_pages_without_tensors_say_what_to_do(page, samples):
+    page.goto(f"{samples}tensor?runs=images")
+    expect(page.get_by_role("heading", name="No tensors in the selected runs")).to_be_visible()

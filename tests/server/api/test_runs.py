@@ -1,0 +1,127 @@
+import pytest
+
+from mindinsight.server.columns import decode
+
+LENET = {"run": "./lenet"}
+
+
+def test_a_list_says_of_each_run_what_a_table_shows(samples):
+    body = samples("lenet", "multi_rank").get("/v2/runs").json()
+    runs = {run["id"]: run for run in body["runs"]}
+    assert set(runs) == {"./lenet", *(f"./multi_rank/rank_{n}" for n in range(4))}
+    lenet = runs["./lenet"]
+    assert lenet["kinds"] == {"scalar": 2, "image": 2, "tensor": 1, "histogram": 9, "graph": 1}
+    assert lenet["step"] == 60
+    assert lenet["hyper"]["learning_rate"] == pytest.approx(0.05)
+    assert lenet["metrics"]["Accuracy"] == pytest.approx(0.46)
+    assert (lenet["job"], lenet["rank"]) == ("./lenet", None)
+    assert (runs["./multi_rank/rank_2"]["job"], runs["./multi_rank/rank_2"]["rank"]) == ("./multi_rank", 2)
+    assert body["base_missing"] is False
+    assert body["now"] >= lenet["updated"]
+
+
+def test_some_runs_may_be_asked_for(samples):
+    body = samples("lenet", "multi_rank").get("/v2/runs", params={"run": ["./lenet", "./gone"]}).json()
+    assert [run["id"] for run in body["runs"]] == ["./lenet"]
+
+
+def test_an_unchanged_list_is_not_sent_again(samples):
+    client = samples("lenet")
+    etag = client.get("/v2/runs").headers["etag"]
+    assert client.get("/v2/runs", headers={"If-None-Match": etag}).status_code == 304
+    client.patch("/v2/runs/notes", json={**LENET, "note": "n"})
+    assert client.get("/v2/runs", headers={"If-None-Match": etag}).status_code == 200
+
+
+def test_files_tell_how_far_they_are_read_and_what_is_damaged(samples):
+    client = samples("damaged/flip_body_crc")
+    (file,) = client.get("/v2/runs/files", params={"run": "./flip_body_crc"}).json()["files"]
+    assert file["read"] == file["size"] == 38667
+    assert file["damage"] == [{"offset": 22770, "size": 757, "reason": "damage.body_crc"}]
+
+
+@pytest.mark.parametrize("path", ["/v2/runs/files", "/v2/runs/facts"])
+def test_an_unknown_run_is_said(samples, path):
+    answer = samples("lenet").get(path, params={"run": "./../etc"})
+    assert answer.status_code == 404
+    error = answer.json()["error"]
+    assert (error["code"], error["key"]) == ("unknown_run", "error.unknown_run")
+    assert error["vars"] == {"run": "./../etc"}
+
+
+def test_tags_come_with_the_runs_that_have_them(samples):
+    client = samples("lenet", "multi_rank")
+    tags = {row["tag"]: row for row in client.get("/v2/tags").json()["tags"]}
+    assert tags["fc2_mean"]["runs"] == ["./lenet"]
+    assert tags["loss/auto"]["count"] == 5
+    brief = client.get("/v2/tags", params={"brief": True, "kind": "image"}).json()["tags"]
+    assert brief == [{"tag": "Image", "count": 1}, {"tag": "input_data/auto", "count": 1}]
+    assert client.get("/v2/tags", params={"kind": "graph", **LENET}).json()["tags"][0]["count"] == 1
+    assert client.get("/v2/tags", params={"kind": "nonsense"}).json()["tags"] == []
+
+
+def test_what_people_write_is_kept(samples):
+    client = samples("lenet")
+    fields = {"note": "best", "labels": ["a", "b", "a"], "hidden": True, "colour": "#12ab34"}
+    body = client.patch("/v2/runs/notes", json={**LENET, **fields}).json()
+    assert body["labels"] == ["a", "b"]
+    (run,) = client.get("/v2/runs").json()["runs"]
+    assert (run["note"], run["labels"], run["hidden"], run["chosen"]) == ("best", ["a", "b"], True, "#12ab34")
+
+
+def test_there_is_one_baseline_at_most(samples):
+    client = samples("multi_rank")
+    for number in (0, 1):
+        client.patch("/v2/runs/notes", json={"run": f"./multi_rank/rank_{number}", "pinned": True})
+    pinned = [run["id"] for run in client.get("/v2/runs").json()["runs"] if run["pinned"]]
+    assert pinned == ["./multi_rank/rank_1"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"colour": "red"},
+        {"colour": "#12345g"},
+        {"labels": [""]},
+        {"labels": ["x"] * 51},
+        {"note": "x" * 20_001},
+    ],
+)
+def test_bad_notes_are_refused(samples, fields):
+    assert samples("lenet").patch("/v2/runs/notes", json={**LENET, **fields}).status_code == 422
+
+
+def test_a_full_disk_is_said(samples, tmp_path):
+    client = samples("lenet")
+    (tmp_path / "workspace").mkdir(exist_ok=True)
+    (tmp_path / "workspace" / "notes.json").mkdir()
+    answer = client.patch("/v2/runs/notes", json={**LENET, "note": "n"})
+    assert answer.status_code == 507
+    assert answer.json()["error"]["vars"]["why"]
+
+
+def test_columns_give_last_lowest_and_highest(samples):
+    client = samples("lenet", "multi_rank")
+    tables = client.get("/v2/runs/columns", params={"tag": ["loss/auto", "nothing"]}).json()["tables"]
+    table = tables["loss/auto"]
+    at = table["runs"].index("./lenet")
+    last, low, high = (decode(table[part])[at] for part in ("last", "min", "max"))
+    assert last == pytest.approx(1.126, abs=1e-3)
+    assert low <= last < high
+    assert tables["nothing"]["runs"] == []
+
+
+def test_small_curves_begin_and_end_where_the_whole_does(samples):
+    client = samples("lenet")
+    answer = client.get("/v2/runs/sparklines", params={"tag": "loss/auto", "run": ["./lenet", "./gone"]})
+    curves = answer.json()["curves"]
+    assert list(curves) == ["./lenet"]
+    values = decode(curves["./lenet"])
+    assert 2 < len(values) <= 48
+    assert values[-1] == pytest.approx(1.126, abs=1e-3)
+
+
+def test_facts_hold_the_pipeline_of_data(samples):
+    facts = samples("lenet").get("/v2/runs/facts", params=LENET).json()
+    assert facts["dataset"]["op_type"] == "Batch" or facts["dataset"]["children"]
+    assert facts["hyper"]["optimizer"] == "Momentum"

@@ -1,0 +1,39 @@
+import re
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
+
+
+def test_health_counts_what_is_not_shown(samples):
+    body = samples("damaged/flip_body_crc", "lenet", max_runs=1).get("/health").json()
+    assert body["status"] == "ok"
+    assert body["runs"] == 1
+    assert body["runs_left_out"] == 1
+
+
+def test_health_names_no_file_and_no_run(samples, tmp_path):
+    text = samples("damaged/flip_body_crc").get("/health").text
+    assert '"damaged_stretches":1' in text
+    assert '"damaged_bytes":757' in text
+    assert "flip" not in text
+    assert str(tmp_path) not in text
+
+
+def test_metrics_are_prometheus_text(samples):
+    answer = samples("damaged/flip_body_crc").get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    lines = answer.text.splitlines()
+    assert "mindinsight_damaged_stretches 1" in lines
+    pattern = re.compile(r"# TYPE mindinsight_\w+ gauge|mindinsight_\w+ -?\d+(\.\d+)?(e[+-]\d+)?")
+    assert all(pattern.fullmatch(line) for line in lines)
+
+
+def test_metrics_count_what_is_left_out_and_skipped(samples, tmp_path):
+    event = Event(wall_time=1.0, step=1, explain=b"not ours")
+    base = tmp_path / "base" / "explained"
+    base.mkdir(parents=True)
+    name = "events.out.events.summary.2000000000.0.host_MS"
+    (base / name).write_bytes(encode_record(event.SerializeToString()))
+    lines = samples("lenet", "damaged/flip_body_crc", max_runs=2).get("/metrics").text.splitlines()
+    assert "mindinsight_records_skipped 1" in lines
+    assert "mindinsight_runs_left_out 1" in lines

@@ -1,0 +1,57 @@
+"""What holds for every call: headers, methods, paths, descriptions."""
+
+import pytest
+
+from .conftest import ROOT, code_of
+
+ONE = "datavisual/train-jobs"
+HEADERS = {
+    "x-frame-options": "SAMEORIGIN",
+    "x-xss-protection": "1; mode=block",
+    "x-content-type-options": "nosniff",
+    "x-download-options": "noopen",
+    "cache-control": "no-store",
+    "pragma": "no-cache",
+}
+
+
+@pytest.mark.parametrize("path", [ONE, "datavisual/plugins", "nothing", "datavisual/graphs/nodes"])
+def test_headers_are_on_every_answer(v1, path):
+    headers = v1.get(path).headers
+    assert {name: headers[name] for name in HEADERS} == HEADERS
+    assert set(headers["access-control-allow-methods"].split(", ")) == {"GET", "POST", "PUT", "DELETE"}
+    assert "frame-ancestors 'self'" in headers["content-security-policy"]
+    assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize("method", ["PATCH", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize("path", [ONE, "nothing"])
+def test_methods_that_exist_nowhere(v1, method, path):
+    assert code_of(v1.client.request(method, f"{ROOT}/{path}")) == (405, "50545002")
+
+
+def test_head_is_no_method(v1):
+    assert v1.client.head(f"{ROOT}/{ONE}").status_code == 405
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", ONE), ("DELETE", ONE), ("POST", "datavisual/scalars")])
+def test_methods_of_a_path_that_has_others(v1, method, path):
+    assert code_of(v1.client.request(method, f"{ROOT}/{path}")) == (405, "50545002")
+
+
+@pytest.mark.parametrize("path", ["nothing", "datavisual/nothing", "", "profile/ops/search"])
+def test_unknown_paths_are_json_too(v1, path):
+    assert v1.fault(path) == (404, "50545001")
+
+
+def test_settings_of_pages(v1):
+    assert v1.ok("ui-config") == {"enable_debugger": False}
+
+
+def test_the_description_names_every_status(v1):
+    described = v1.client.get(f"{ROOT}/openapi.json").json()
+    assert len(described["paths"]) > 40
+    for path in described["paths"].values():
+        for operation in path.values():
+            assert {"200", "400", "405"} <= set(operation["responses"])
+            assert "422" not in operation["responses"]

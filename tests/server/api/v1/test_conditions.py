@@ -1,0 +1,93 @@
+import pytest
+
+from mindinsight.server.api.v1.conditions import parse_search, sort_rows
+from mindinsight.server.api.v1.errors import Fault, V1Error
+
+ROWS = [
+    {"summary_dir": "./a", "learning_rate": 0.1, "epoch": 3, "network": "Net", "metric/acc": 0.9},
+    {"summary_dir": "./b", "learning_rate": None, "epoch": 5, "network": "Net", "user_defined/kind": "x"},
+    {"summary_dir": "./c", "learning_rate": 0.001, "epoch": 4, "network": "Other", "user_defined/kind": 2},
+]
+
+
+def found(body):
+    return [row["summary_dir"] for row in parse_search(body).matching(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ({"learning_rate": {"lt": 0.05}}, ["./c"]),
+        ({"learning_rate": {"ge": 0.001}}, ["./a", "./c"]),
+        ({"learning_rate": {"not_in": [0.1]}}, ["./b", "./c"]),
+        ({"learning_rate": {"eq": None}}, ["./b"]),
+        ({"network": {"eq": "Net"}, "epoch": {"gt": 3}}, ["./b"]),
+        ({"network": {"in": ["Other", "None"]}}, ["./c"]),
+        ({"metric/acc": {"le": 1}}, ["./a"]),
+        ({"user_defined/kind": {"eq": 2}}, ["./c"]),
+        ({"user_defined/kind": {"gt": 1}}, ["./c"]),
+        ({}, ["./a", "./b", "./c"]),
+    ],
+)
+def test_conditions_are_joined_by_and(condition, expected):
+    assert found(condition) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        {"nothing": {"eq": 1}},
+        {"metric/": {"eq": 1}},
+        {"user_defined/": {"eq": 1}},
+        {"network": {"lt": "a"}},
+        {"network": {"eq": 1}},
+        {"epoch": {"eq": 1.5}},
+        {"epoch": {"eq": True}},
+        {"epoch": {"gt": -1}},
+        {"loss": {"near": 1}},
+        {"loss": {"in": 1}},
+        {"loss": 1},
+        {"limit": 0},
+        {"limit": True},
+        {"offset": 100_001},
+        {"sorted_name": "colour"},
+        {"sorted_type": "ascending"},
+        {"sorted_name": "loss", "sorted_type": "up"},
+        {"lineage_type": {"eq": "both"}},
+        {"lineage_type": "model"},
+    ],
+)
+def test_every_fault_of_the_body_has_one_code(body):
+    with pytest.raises(V1Error) as error:
+        parse_search(body)
+    assert error.value.fault is Fault.LINEAGE_SEARCH
+    assert error.value.fault.code == "50542218"
+
+
+def test_pages_count_pages_and_limit_defaults_only_beside_offset():
+    rows = [{"summary_dir": str(number)} for number in range(25)]
+    assert [row["summary_dir"] for row in parse_search({"offset": 2}).page(rows)] == [
+        "20",
+        "21",
+        "22",
+        "23",
+        "24",
+    ]
+    assert len(parse_search({"limit": 7}).page(rows)) == 7
+    assert len(parse_search({}).page(rows)) == 25
+    assert parse_search({"offset": 3, "limit": 10}).page(rows) == []
+
+
+def test_missing_values_sort_lowest_and_types_do_not_mix():
+    def order(name, descending):
+        return [row["summary_dir"] for row in sort_rows(ROWS, name, descending)]
+
+    assert order("learning_rate", False) == ["./b", "./c", "./a"]
+    assert order("learning_rate", True) == ["./a", "./c", "./b"]
+    assert order("user_defined/kind", False) == ["./a", "./c", "./b"]
+
+
+def test_halves():
+    assert parse_search({"lineage_type": {"eq": "model"}}).halves == {"model"}
+    assert parse_search({"lineage_type": {"in": ["dataset", "model"]}}).halves == {"model", "dataset"}

@@ -1,0 +1,47 @@
+"""The ring of a session's events: positions, waiting, the end."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from mindinsight.server.api.v1.debugger.events import KEPT, Events
+
+
+def run(coroutine):
+    """In a thread of its own: a browser of other tests may have a loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
+def test_events_come_one_after_the_other():
+    events = Events()
+    for step in range(3):
+        events.tell({"metadata": {"step": step}})
+    first = events.after("0")
+    second = events.after(first["metadata"]["pos"])
+    assert [first["metadata"]["step"], second["metadata"]["step"]] == [0, 1]
+    assert events.after("elsewhere:2") == first
+
+
+def test_the_oldest_are_forgotten():
+    events = Events()
+    for step in range(KEPT + 5):
+        events.tell({"metadata": {"step": step}})
+    assert events.after("0")["metadata"]["step"] == 5
+
+
+def test_waiting_ends_with_an_event():
+    async def later():
+        waiting = asyncio.create_task(events.wait("0"))
+        await asyncio.sleep(0)
+        events.tell({"receive_watchpoint_hits": True})
+        return await waiting
+
+    events = Events()
+    assert run(later())["receive_watchpoint_hits"]
+
+
+def test_waiting_ends_with_patience_and_with_the_session():
+    assert run(Events(patience=0).wait("0")) == {"metadata": {"pos": "0"}}
+    events = Events()
+    events.close()
+    assert run(events.wait("here:1")) == {"metadata": {"pos": "here:1"}}

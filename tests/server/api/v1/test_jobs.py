@@ -1,0 +1,132 @@
+"""Train jobs: lists, tags, and what is wrong with asking for them."""
+
+import pytest
+
+from mindinsight.server.api.v1.plugins import NAMES
+
+from .conftest import RUNS, code_of
+
+JOBS = "datavisual/train-jobs"
+CACHES = "datavisual/train-job-caches"
+
+
+def ids(answer):
+    return [job["train_id"] for job in answer["train_jobs"]]
+
+
+def test_all_jobs_are_listed(v1):
+    answer = v1.ok(JOBS, limit=999)
+    assert answer["total"] == len(answer["train_jobs"]) == len(RUNS) + 1
+    assert answer["name"].startswith("base")
+    assert {job["cache_status"] for job in answer["train_jobs"]} == {"CACHED"}
+    for job in answer["train_jobs"]:
+        assert job["relative_path"] == job["train_id"]
+        assert list(job["plugins"]) == list(NAMES)
+    times = [job["update_time"] for job in answer["train_jobs"]]
+    assert times == sorted(times, reverse=True)
+
+
+def test_one_job(v1):
+    (job,) = v1.ok(JOBS, train_id="./lenet")["train_jobs"]
+    assert (job["summary_files"], job["lineage_files"], job["graph_files"]) == (1, 2, 0)
+    assert (job["profiler_dir"], job["profiler_type"], job["dump_dir"]) == (None, "", None)
+    assert "graph_mode" not in job
+    assert job["create_time"] < job["update_time"] or job["create_time"] > "2026"
+    assert "loss/auto/scalar" in job["plugins"]["scalar"]
+
+
+@pytest.mark.parametrize("train_id", ["./none", "lenet", "../base", "./../base", "/etc"])
+def test_a_job_that_is_not_there_is_an_empty_list(v1, train_id):
+    answer = v1.ok(JOBS, train_id=train_id)
+    assert (answer["total"], answer["train_jobs"]) == (0, [])
+
+
+def test_offset_counts_pages(v1):
+    whole = ids(v1.ok(JOBS, limit=999))
+    assert ids(v1.ok(JOBS, limit=3, offset=1)) == whole[3:6]
+    assert ids(v1.ok(JOBS, offset=99)) == []
+    assert len(ids(v1.ok(JOBS))) == min(10, len(whole))
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ({"limit": "abc"}, "50540001"),
+        ({"limit": "2.5"}, "50540001"),
+        ({"limit": ""}, "50540001"),
+        ({"limit": 0}, "50540002"),
+        ({"limit": 1000}, "50540002"),
+        ({"offset": -1}, "50540002"),
+        ({"offset": -1, "limit": "x"}, "50540002"),
+        ({"limit": "x", "train_id": "./lenet"}, "50540001"),
+    ],
+)
+def test_numbers_of_pages_are_checked(v1, query, code):
+    assert v1.fault(JOBS, **query) == (400, code)
+
+
+def test_a_flipped_byte_is_noticed(v1):
+    """The original did not verify checksums and served what they refute."""
+    (job,) = v1.ok(JOBS, train_id="./flip_body_wall_time")["train_jobs"]
+    assert job["is_integrity"] is False
+
+
+def test_a_record_cut_off_keeps_nobody_waiting(v1):
+    """The original never finished such a job, nor any that came after it."""
+    (job,) = v1.ok(JOBS, train_id="./cut_in_body")["train_jobs"]
+    assert (job["cache_status"], job["is_integrity"]) == ("CACHED", False)
+    assert job["plugins"]["scalar"]
+
+
+def test_tags_of_a_job(v1):
+    plugins = v1.ok("datavisual/plugins", train_id="./lenet", manual_update="TRUE")["plugins"]
+    assert list(plugins) == list(NAMES)
+    assert plugins["image"] == ["Image/image", "input_data/auto/image"]
+    assert all(tag.endswith(" (optimized)") for tag in plugins["optimized_graph"])
+    (job,) = v1.ok("datavisual/single-job", train_id="./lenet", plugin_name="image")["train_jobs"]
+    assert job == {"id": "./lenet", "name": "./lenet", "tags": plugins["image"]}
+    assert v1.ok("datavisual/single-job", train_id="./pb", plugin_name="image")["train_jobs"][0]["tags"] == []
+
+
+@pytest.mark.parametrize("train_id", ["../outside", "/etc", "./../outside", "./none", "outside", "./lenet/x"])
+def test_nothing_outside_the_base_is_ever_read(v1, base, train_id):
+    """The original left a reader behind for such a folder, and served it from then on."""
+    assert (base.parent / "outside" / "secret.pb").exists()
+    for _ in range(2):
+        assert v1.fault("datavisual/plugins", train_id=train_id, manual_update="true") == (400, "50545005")
+        assert v1.fault("datavisual/single-job", train_id=train_id, plugin_name="graph") == (400, "50545005")
+        assert v1.fault("datavisual/graphs/nodes", train_id=train_id) == (400, "50545005")
+    assert v1.post(CACHES, {"train_ids": [train_id]}).json() == {"cache_result": []}
+
+
+def test_faults_of_tags(v1):
+    path = "datavisual/plugins"
+    assert v1.fault(path) == v1.fault(path, train_id="") == (400, "50540003")
+    assert v1.fault(path, train_id="./lenet", manual_update="1") == (400, "50540002")
+    assert v1.fault(path, train_id="./a\0b") == (400, "50545011")
+    single = "datavisual/single-job"
+    assert v1.fault(single, train_id="./lenet") == (400, "50540003")
+    assert v1.fault(single, plugin_name="none") == (400, "50540003")
+    assert v1.fault(single, plugin_name="none", train_id="./none") == (400, "5054500B")
+    assert v1.fault(single, plugin_name="image", train_id="./none") == (400, "50545005")
+
+
+def test_caches_are_asked_for(v1):
+    answer = v1.sent(CACHES, {"train_ids": ["./lenet", "./none", "../x"]})
+    assert answer == {"cache_result": [{"train_id": "./lenet", "cache_status": "CACHED"}]}
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [({}, "50540003"), ([], "50540003"), ({"train_ids": "x"}, "50540001"), ({"train_ids": [1]}, "50540001")],
+)
+def test_faults_of_caches(v1, body, code):
+    assert code_of(v1.post(CACHES, body)) == (400, code)
+
+
+def test_a_body_that_cannot_be_read(v1):
+    path = f"/v1/mindinsight/{CACHES}"
+    assert code_of(v1.client.post(path)) == (400, "50540003")
+    assert code_of(v1.client.post(path, content=b"{")) == (400, "50540003")
+    other = v1.client.post(path, content=b'{"train_ids": []}', headers={"content-type": "text/plain"})
+    assert code_of(other) == (400, "50540003")

@@ -1,0 +1,101 @@
+"""Lineage searched, annotated and set against objectives, over real runs."""
+
+import json
+
+import pytest
+
+from .conftest import DATA, ROOT, Interface, code_of, serving
+
+SEARCH = "lineagemgr/lineages"
+TARGETS = "optimizer/targets/search"
+
+
+def put(v1, body, **query):
+    return v1.client.put(f"{ROOT}/{SEARCH}", json=body, params=query)
+
+
+def test_every_run_with_lineage_is_a_row(v1):
+    answer = v1.sent(SEARCH)
+    runs = {row["summary_dir"] for row in answer["object"]}
+    assert answer["count"] == len(runs)
+    assert {"./lenet", "./landscape", "./lineage_and_graph"} <= runs
+    (row,) = v1.sent(SEARCH, {"summary_dir": {"eq": "./lenet"}})["object"]
+    assert row["model_lineage"]["network"]
+    assert row["dataset_graph"]["op_type"] == "Batch"
+
+
+def test_halves_pages_and_order(v1):
+    (row,) = v1.sent(SEARCH, {"summary_dir": {"eq": "./lenet"}, "lineage_type": {"eq": "model"}})["object"]
+    assert "dataset_graph" not in row
+    ordered = v1.sent(SEARCH, {"sorted_name": "summary_dir"})["object"]
+    names = [row["summary_dir"] for row in ordered]
+    assert names == sorted(names)
+    page = v1.sent(SEARCH, {"sorted_name": "summary_dir", "limit": 1, "offset": 1})
+    assert [row["summary_dir"] for row in page["object"]] == names[1:2]
+    assert page["count"] == len(names)
+
+
+@pytest.mark.parametrize("body", [[], "x", {"limit": 0}, {"nothing": {"eq": 1}}, {"epoch": {"ge": True}}])
+def test_what_is_wrong_with_a_search(v1, body):
+    assert code_of(v1.post(SEARCH, body)) == code_of(v1.post(TARGETS, body)) == (400, "50542218")
+
+
+def test_a_body_that_is_no_json(v1):
+    assert code_of(v1.client.post(f"{ROOT}/{SEARCH}", content=b"{")) == (400, "50540002")
+    assert code_of(v1.get(SEARCH)) == (405, "50545002")
+
+
+def test_tags_and_remarks_outlive_the_server(tmp_path):
+    base = tmp_path / "base"
+    (base / "lenet").mkdir(parents=True)
+    for file in (DATA / "events" / "lenet").glob("*_lineage"):
+        (base / "lenet" / file.name).write_bytes(file.read_bytes())
+    with serving(base, tmp_path / "workspace") as client:
+        answer = put(Interface(client), {"tag": 3, "remark": "kept"}, train_id="./lenet")
+        assert answer.json() == {"status": "success"}
+    with serving(base, tmp_path / "workspace") as client:
+        (row,) = Interface(client).sent(SEARCH)["object"]
+    assert row["added_info"] == {"tag": 3, "remark": "kept"}
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "code"),
+    [
+        ({}, {}, "50540003"),
+        ({"train_id": "lenet"}, {}, "50540002"),
+        ({"train_id": "./none"}, {}, "50545005"),
+        ({"train_id": "./lenet"}, [], "50540002"),
+        ({"train_id": "./images"}, {}, "50540002"),
+        ({"train_id": "./lenet"}, {"tag": 11}, "50542081"),
+        ({"train_id": "./lenet"}, {"tag": True}, "50542081"),
+        ({"train_id": "./lenet"}, {"remark": "x" * 129}, "50542081"),
+        ({"train_id": "./lenet"}, {"other": 1}, "50542081"),
+    ],
+)
+def test_annotations_that_cannot_be_kept(v1, query, body, code):
+    assert code_of(put(v1, body, **query)) == (400, code)
+
+
+def test_nothing_is_changed_by_an_empty_annotation(v1):
+    assert put(v1, {}, train_id="./lenet").json() == {"status": "success"}
+    wrong = v1.client.put(f"{ROOT}/{SEARCH}", params={"train_id": "./lenet"}, content=b"{")
+    assert wrong.status_code == 400
+
+
+def test_the_dataset_graph_of_a_run(v1):
+    path = "datasets/dataset_graph"
+    answer = v1.ok(path, train_id="./lenet")
+    assert (answer["summary_dir"], answer["dataset_graph"]["op_type"]) == ("./lenet", "Batch")
+    assert v1.ok(path, train_id="./none") == v1.ok(path, train_id="./images") == {}
+    assert v1.fault(path, train_id="lenet") == (400, "50540002")
+    assert v1.fault(path) == (400, "50540003")
+
+
+def test_objectives(v1):
+    answer = v1.sent(TARGETS, {})
+    rows = len(answer["metadata"]["train_ids"])
+    assert all(len(target["data"]) == rows and len(target["buckets"]) == 5 for target in answer["targets"])
+    assert [target["name"] for target in answer["targets"]] == sorted(t["name"] for t in answer["targets"])
+    assert "NaN" not in json.dumps(answer)
+    empty = v1.sent(TARGETS, {"summary_dir": {"eq": "./none"}})
+    assert (empty["targets"], empty["metadata"]["train_ids"]) == ([], [])

@@ -1,0 +1,51 @@
+"""``mindinsight ckpt``: files of weights at the terminal."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.cli import main
+
+FOLDER = Path(__file__).parents[2] / "data" / "dumps" / "ckpt"
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments):
+        code = main(["ckpt", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return command
+
+
+def test_ls_lists_and_tells_of_nan(run):
+    code, out, _ = run("ls", FOLDER / "tinynet-1.ckpt")
+    assert (code, len(out.splitlines())) == (0, 21)
+    code, out, _ = run("ls", FOLDER / "tinynet-nan.ckpt", "--json")
+    lost = [each["name"] for each in json.loads(out) if each["statistics"]["nans"]]
+    assert (code, lost) == (1, ["head.weight"])
+
+
+def test_diff_tells_what_changed(run):
+    code, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-2.ckpt")
+    assert code == 1
+    assert out.splitlines()[-1] == "3 unchanged, 17 changed"
+    code, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-1.ckpt")
+    assert (code, out.splitlines()) == (0, ["Nothing changed.", "20 unchanged"])
+    _, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-2.ckpt", "--json", "--all")
+    assert [each["name"] for each in json.loads(out) if each["state"] == "unchanged"] == [
+        "frozen",
+        "learning_rate",
+        "momentum",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"\xff" * 99])
+def test_other_files_are_an_error(run, tmp_path, content):
+    (tmp_path / "file").write_bytes(content)
+    code, out, err = run("ls", tmp_path / "file")
+    assert (code, out) == (2, "")
+    assert err.startswith("mindinsight: ")
+    assert run("diff", tmp_path / "file", tmp_path / "nowhere")[0] == 2

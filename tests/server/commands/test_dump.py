@@ -1,0 +1,169 @@
+"""The dump commands as a person or a script runs them: output, files and exit codes."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.cli import main
+
+DUMPS = Path(__file__).parents[2] / "data" / "dumps"
+LENET = DUMPS / "ms_sync_v2_0_names"
+
+
+@pytest.fixture(autouse=True)
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINDINSIGHT_WORKSPACE", str(tmp_path / "workspace"))
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """The network with a NaN out of one operator of step 1."""
+    path = Path(shutil.copytree(LENET, tmp_path / "broken"))
+    (file,) = (path / "rank_0" / "Net" / "0" / "1").glob("MatMul.MatMul-op66.*.output.0.*")
+    values = np.load(file)
+    values[0, 0] = np.nan
+    np.save(file, values)
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return command
+
+
+def test_ls_tells_what_a_dump_holds(run):
+    code, out, _ = run("dump", "ls", LENET)
+    assert code == 0
+    assert out.splitlines()[0] == "sync dump: mindspore 2.0.0 CPU tensor"
+    assert out.splitlines()[2].split() == ["0", "0", "Net/0", "40", "99"]
+
+
+def test_ls_lists_chosen_tensors(run):
+    code, out, _ = run("dump", "ls", LENET, "--step", 1, "--type", "relu", "--json")
+    listed = json.loads(out)
+    assert code == 0
+    assert listed["steps"] == [0, 1]
+    assert [(each["direction"], each["type"]) for each in listed["tensors"]] == [
+        ("input", "ReLU"),
+        ("output", "ReLU"),
+    ]
+    _, out, _ = run("dump", "ls", LENET, "--operator", "*/ReLU-op52")
+    assert len(out.splitlines()) == 1 + 2 * 2
+
+
+def test_stat_measures_and_tells_by_its_exit_code(run, broken):
+    code, out, _ = run("dump", "stat", LENET, "--step", 1, "--json")
+    assert code == 0
+    assert len(json.loads(out)) == 99
+    code, out, _ = run("dump", "stat", broken, "--not-finite", "--json")
+    assert code == 1
+    (row,) = json.loads(out)
+    assert (row["step"], row["type"], row["nans"], row["computed"]) == (1, "MatMul", 1, True)
+
+
+def test_stat_sorts(run):
+    _, out, _ = run("dump", "stat", LENET, "--step", 0, "--sort", "norm", "--json")
+    norms = [row["norm"] for row in json.loads(out)]
+    assert norms == sorted(norms, reverse=True)
+
+
+def test_check_leads_to_the_line_of_the_guilty_operator(run, broken):
+    code, out, _ = run("dump", "check", broken)
+    assert code == 1
+    assert "step 1: Gradients/Default" in out
+    assert "MatMul-op66 makes values that are not finite from finite inputs." in out
+    assert "net.py:14  return self.fc2(x)" in out
+    assert "tensor_overflow" in out
+    fault = json.loads(run("dump", "check", broken, "--json")[1])["first_fault"]
+    assert (fault["kind"], fault["step"], fault["nans"], fault["line"] > 0) == ("made", 1, 1, True)
+
+
+def test_check_takes_conditions(run):
+    code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=1000")
+    assert (code, out.splitlines()[-1]) == (0, "No condition is met.")
+    code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=0.0216", "--json")
+    hits = json.loads(out)["hits"]
+    assert code == 1
+    assert [(hit["operator"], hit["step"]) for hit in hits] == [("fc1.weight", 0), ("fc1.weight", 1)]
+
+
+@pytest.mark.parametrize(
+    "condition", ["weight_upside_down", "weight_too_large", "weight_too_large:max_gt=high"]
+)
+def test_check_refuses_what_no_condition_is(run, condition):
+    code, _, err = run("dump", "check", LENET, "--condition", condition)
+    assert code == 2
+    assert err.startswith("mindinsight: ")
+
+
+def test_compare_finds_where_two_dumps_part(run, broken, tmp_path):
+    report = tmp_path / "report.csv"
+    code, out, _ = run("dump", "compare", broken, LENET, "--step", 1, "--csv", report)
+    assert code == 1
+    assert "They part at Gradients/Default" in out
+    assert "MatMul-op66: its inputs agree, its outputs do not." in out
+    rows = list(csv.DictReader(report.read_text().splitlines()))
+    assert len(rows) == 99
+    assert [row["target"].endswith("MatMul-op66.output.0") for row in rows if row["result"] != "pass"] == [
+        True
+    ]
+
+
+def test_compare_of_a_dump_with_itself_agrees(run):
+    code, out, _ = run("dump", "compare", LENET, LENET)
+    assert code == 0
+    assert out.splitlines()[-1] == "They agree within the tolerance."
+    code, out, _ = run("dump", "compare", LENET, LENET, "--reference-step", 1, "--json")
+    assert code == 1
+    assert json.loads(out)["first_divergence"]["kind"] == "arrived"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"Default/a": "Default/b"}', "Default/a,Default/b\n", "Default/a , Default/b\n\n"]
+)
+def test_compare_takes_a_map_of_names(run, tmp_path, text):
+    (tmp_path / "names").write_text(text)
+    assert run("dump", "compare", LENET, LENET, "--map", tmp_path / "names")[0] == 0
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "a,b,c\n", "{"])
+def test_compare_refuses_a_map_it_does_not_understand(run, tmp_path, text):
+    (tmp_path / "names").write_text(text)
+    code, _, err = run("dump", "compare", LENET, LENET, "--map", tmp_path / "names")
+    assert (code, bool(err)) == (2, True)
+
+
+def test_convert_writes_every_tensor(run, tmp_path):
+    code, out, _ = run("dump", "convert", LENET, "--output", tmp_path / "out", "--step", 0, "--json")
+    assert code == 0
+    written = json.loads(out)["written"]
+    assert len(written) == 99
+    source = LENET / "rank_0" / "Net" / "0" / "0"
+    for path in source.glob("MatMul.*"):
+        copy = tmp_path / "out" / "rank_0" / "Net" / "0" / "0" / path.name
+        assert np.array_equal(np.load(copy), np.load(path))
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_done(run, broken):
+    file = next((broken / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*output*"))
+    file.write_bytes(b"\x93NUMPY")
+    code, out, err = run("dump", "stat", broken, "--step", 0, "--json")
+    assert code == 1
+    assert len(json.loads(out)) == 99
+    assert "Conv2D" in err
+
+
+@pytest.mark.parametrize("action", ["ls", "stat", "check"])
+def test_a_folder_that_is_no_dump_is_an_error(run, tmp_path, action):
+    code, out, err = run("dump", action, tmp_path)
+    assert (code, out) == (2, "")
+    assert str(tmp_path) in err

@@ -1,0 +1,122 @@
+"""``mindinsight export``: everything in common files, and what could not be said."""
+
+import csv
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from mindinsight.server import reader
+from mindinsight.server.cli import main
+from mindinsight.server.exporting import safe
+from mindinsight.server.formats.unreadable import UnreadableError
+
+DATA = Path(__file__).parents[2] / "data" / "events"
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "output"
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("command", ["export", "parse_summary"])
+def test_scalars_become_rows(command, output, capsys):
+    assert main([command, "--summary-dir", str(DATA / "lenet"), "--output", str(output)]) == 0
+    rows = rows_of(output / "scalars.csv")
+    scalars = reader.open(DATA / "lenet").scalars()
+    assert len(rows) == sum(len(columns.steps) for columns in scalars.values())
+    for (_, tag), columns in scalars.items():
+        mine = [row for row in rows if row["tag"] == tag]
+        assert [int(row["step"]) for row in mine] == columns.steps.tolist()
+        assert [float(row["wall_time"]) for row in mine] == columns.walls.tolist()
+        assert np.array([row["value"] for row in mine], np.float32).tolist() == columns.values.tolist()
+    assert "in" in capsys.readouterr().out
+
+
+def test_parquet_keeps_types(output):
+    arguments = ["--format", "parquet", "--kind", "scalar", "--output", str(output)]
+    assert main(["export", "--summary-dir", str(DATA / "multi_rank"), *arguments]) == 0
+    table = pq.read_table(output / "rank_3" / "scalars.parquet")
+    assert [str(field.type) for field in table.schema] == ["string", "int64", "double", "double"]
+    (series,) = reader.open(DATA / "multi_rank").scalars(run="./rank_3").values()
+    assert table["step"].to_pylist() == series.steps.tolist()
+    assert sorted(path.name for path in output.rglob("*") if path.is_file()) == ["scalars.parquet"] * 4
+
+
+def test_without_pyarrow_the_answer_says_what_to_install(output, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    arguments = ["--format", "parquet", "--output", str(output)]
+    assert main(["export", "--summary-dir", str(DATA / "lenet"), *arguments]) == 1
+    assert "mindinsight[arrow]" in capsys.readouterr().err
+
+
+def test_images_and_tensors_become_files(output):
+    base = DATA / "record_api"
+    main(["export", "--summary-dir", str(base), "--output", str(output), "--kind", "image", "tensor"])
+    summary = reader.open(base)
+    pictures = sorted(output.rglob("*.png"))
+    assert len(pictures) == len(list(summary.images()))
+    recorded = {item.data.encoded for item in summary.images()}
+    assert {path.read_bytes() for path in pictures} == recorded
+    arrays = sorted(output.rglob("*.npy"))
+    assert len(arrays) == len(list(summary.tensors()))
+    (odd,) = (output / "export_npy" / "tensor").glob("a%2Fb*")
+    assert len(list(odd.iterdir())) == len(list(summary.tensors("a/b*")))
+    assert np.load(arrays[0], allow_pickle=False) is not None
+    assert not list(output.rglob("scalars.csv"))
+
+
+def test_a_pattern_chooses_runs(output):
+    arguments = ["--runs", "./rank_[1]", "--output", str(output)]
+    assert main(["export", "--summary-dir", str(DATA / "multi_rank"), *arguments]) == 1
+    arguments[1] = "./rank_?"
+    assert main(["export", "--summary-dir", str(DATA / "multi_rank"), *arguments]) == 0
+    assert len(list(output.iterdir())) == 4
+
+
+def test_damage_is_said_and_the_rest_is_written(output, capsys):
+    base = DATA / "damaged"
+    assert main(["export", "--summary-dir", str(base), "--output", str(output)]) == 1
+    said = capsys.readouterr().err
+    assert "skipped 757 bytes at 22770 of ./flip_body_crc/" in said
+    healthy = rows_of(output / "healthy" / "scalars.csv")
+    assert len(rows_of(output / "flip_body_crc" / "scalars.csv")) == len(healthy) - 1
+
+
+def test_a_broken_payload_is_said(output, capsys, tmp_path, monkeypatch):
+    shutil.copytree(DATA / "record_api" / "images", tmp_path / "a")
+
+    def fail(payload):
+        raise UnreadableError("payload.unparsable", "image")
+
+    monkeypatch.setattr(reader, "image", fail)
+    assert main(["export", "--summary-dir", str(tmp_path / "a"), "--output", str(output)]) == 1
+    assert "not written" in capsys.readouterr().err
+
+
+def test_nothing_to_export_is_not_a_success(output, tmp_path, capsys):
+    assert main(["export", "--summary-dir", str(tmp_path), "--output", str(output)]) == 1
+    assert main(["export", "--summary-dir", str(tmp_path / "no"), "--output", str(output)]) == 1
+    assert "not a directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "", "a/b", "\\", "C:x", "x" * 500, "权重", "a\nb", "%", "~", "*?"]
+)
+def test_no_name_leaves_its_folder(name, tmp_path):
+    assert (tmp_path / safe(name)).parent == tmp_path
+    (tmp_path / safe(name)).mkdir()
+    assert len(safe(name)) <= 120
+
+
+def test_different_names_stay_different():
+    names = ["a/b", "a%2Fb", "a_b", "..", "%2E%2E", "x" * 500, "x" * 501, "", "%", "."]
+    assert len({safe(name) for name in names}) == len(names)

@@ -1,0 +1,69 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.curves.bands import band, cells, stray
+
+
+def test_equal_steps_are_averaged_step_by_step():
+    curves = [(np.arange(4), np.array([1.0, 2.0, 3.0, 4.0])), (np.arange(4), np.array([3.0, 2.0, 5.0, 0.0]))]
+    whole = band(cells(curves, 100))
+    assert whole.steps.tolist() == [0, 1, 2, 3]
+    assert whole.mean.tolist() == [2.0, 2.0, 4.0, 2.0]
+    assert whole.low.tolist() == [1.0, 2.0, 3.0, 0.0]
+    assert whole.high.tolist() == [3.0, 2.0, 5.0, 4.0]
+    assert whole.deviation.tolist() == [1.0, 0.0, 1.0, 2.0]
+    assert whole.curves.tolist() == [2, 2, 2, 2]
+
+
+@given(st.integers(1, 6), st.integers(1, 500), st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_a_column_holds_what_its_steps_hold(number, length, columns, seed):
+    generator = np.random.default_rng(seed)
+    curves = []
+    for _ in range(number):
+        steps = np.unique(generator.integers(0, 10_000, length))
+        curves.append((steps, generator.standard_normal(len(steps))))
+    grid = cells(curves, columns)
+    assert grid.mean.shape == (number, len(grid.steps))
+    assert len(grid.steps) <= max(columns, 1)
+    edges = np.append(grid.steps, np.iinfo(np.int64).max)
+    for row, (steps, values) in enumerate(curves):
+        for column in range(len(grid.steps)):
+            here = values[(steps >= edges[column]) & (steps < edges[column + 1])]
+            if len(here):
+                np.testing.assert_allclose(grid.mean[row, column], here.mean(), atol=1e-12)
+                assert grid.low[row, column] == here.min()
+                assert grid.high[row, column] == here.max()
+            else:
+                assert np.isnan(grid.mean[row, column])
+
+
+def test_a_curve_that_ends_early_leaves_the_mean_of_the_others():
+    grid = cells([(np.arange(2), np.array([1.0, 1.0])), (np.arange(4), np.array([3.0, 3.0, 5.0, 5.0]))], 10)
+    whole = band(grid)
+    assert whole.mean.tolist() == [2.0, 2.0, 5.0, 5.0]
+    assert whole.curves.tolist() == [2, 2, 1, 1]
+
+
+def test_non_finite_values_are_counted_and_left_out():
+    grid = cells([(np.arange(3), np.array([1.0, np.nan, 3.0])), (np.arange(3), np.ones(3))], 10)
+    assert grid.bad.tolist() == [[0, 1, 0], [0, 0, 0]]
+    assert band(grid).mean.tolist() == [1.0, 1.0, 2.0]
+
+
+def test_the_rank_that_strays_is_found():
+    generator = np.random.default_rng(4)
+    base = np.exp(-np.arange(200) / 50)
+    curves = [(np.arange(200), base + 0.01 * generator.standard_normal(200)) for _ in range(64)]
+    curves[17] = (np.arange(200), base + np.where(np.arange(200) > 150, 0.5, 0.0))
+    curves[40] = (np.arange(200), np.where(np.arange(200) > 190, np.nan, base))
+    far = stray(cells(curves, 100))
+    assert np.isinf(far[40])
+    assert np.argmax(np.where(np.isinf(far), 0, far)) == 17
+    assert far[17] > 4 * np.median(far)
+
+
+def test_no_curves():
+    grid = cells([], 10)
+    assert band(grid).mean.tolist() == []
+    assert stray(grid).tolist() == []

@@ -1,0 +1,75 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns, on_edges, percentiles
+
+
+def bucketed(*histograms):
+    """Each histogram a list of (left, width, count)."""
+    bounds = np.cumsum([0, *(len(one) for one in histograms)])
+    flat = np.array([bucket for one in histograms for bucket in one] or np.zeros((0, 3)), np.float64)
+    return Bucketed(bounds, flat[:, 0], flat[:, 1], flat[:, 2].astype(np.int64))
+
+
+def of(values, bins):
+    counts, edges = np.histogram(values, bins=bins)
+    return list(zip(edges[:-1], np.diff(edges), counts, strict=True))
+
+
+@given(st.integers(1, 500), st.integers(1, 90), st.integers(2, 120), st.integers(0, 2**32 - 1))
+def test_nothing_is_lost_or_invented_on_other_edges(size, bins, common, seed):
+    values = np.random.default_rng(seed).standard_normal(size) * 10
+    one = bucketed(of(values, bins), of(values + 3, bins))
+    edges = np.linspace(*one.range(), common + 1)
+    counts = on_edges(one, edges)
+    np.testing.assert_allclose(counts.sum(axis=1), size)
+    assert counts.min() >= -1e-9
+
+
+def test_a_bucket_is_spread_evenly():
+    counts = on_edges(bucketed([(0.0, 4.0, 8)]), np.array([0.0, 1.0, 2.0, 4.0]))
+    assert counts.tolist() == [[2.0, 2.0, 4.0]]
+
+
+def test_a_range_shows_only_what_lies_in_it():
+    counts = on_edges(bucketed([(0.0, 4.0, 8)]), np.array([1.0, 2.0, 3.0]))
+    assert counts.tolist() == [[2.0, 2.0]]
+
+
+def test_a_constant_goes_whole_into_one_bucket():
+    one = bucketed([(5.0, 0.0, 30)])
+    assert one.range() == (4.5, 5.5)
+    counts = on_edges(one, np.linspace(4.5, 5.5, 4))
+    assert counts.sum() == 30
+    assert np.count_nonzero(counts) == 1
+    np.testing.assert_allclose(percentiles(one), 5.0)
+
+
+def test_percentiles_are_those_of_the_values():
+    values = np.random.default_rng(1).standard_normal(200_000)
+    found = percentiles(bucketed(of(values, 400)))[0]
+    np.testing.assert_allclose(found, np.percentile(values, PERCENTILES), atol=0.02)
+
+
+def test_empty_outer_buckets_do_not_widen_the_percentiles():
+    found = percentiles(bucketed([(0.0, 1.0, 0), (1.0, 1.0, 10), (2.0, 1.0, 0)]))[0]
+    assert found[0] == 1.0
+    assert found[-1] == 2.0
+
+
+def test_an_empty_histogram_has_no_percentiles_and_no_counts():
+    one = bucketed([], [(0.0, 1.0, 2)])
+    assert np.isnan(percentiles(one)[0]).all()
+    assert on_edges(one, np.array([0.0, 1.0])).tolist() == [[0.0], [2.0]]
+    assert bucketed([]).range() == (-0.5, 0.5)
+
+
+def test_widths_that_overflowed_are_read_as_sizes():
+    one = bucketed([(-128.0, -128.0, 1), (0.0, 127.0, 2)])
+    assert on_edges(one, np.linspace(*one.range(), 11)).sum() == 3
+
+
+def test_neighbouring_steps_are_added_up():
+    counts = np.arange(12.0).reshape(4, 3)
+    assert in_columns(counts, np.array([0, 1, 3])).tolist() == [[0, 1, 2], [9, 11, 13], [9, 10, 11]]

@@ -1,0 +1,125 @@
+"""Comparisons of real dumps against the reports msprobe wrote of them."""
+
+import json
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from mindinsight.server.debug.compare.comparison import Side, compare
+from mindinsight.server.debug.compare.divergence import Tolerance, first_divergence
+from mindinsight.server.debug.compare.report import fields
+from mindinsight.server.formats.dumps import open_dump
+from tests.server.debug.conftest import DUMPS, spoil
+
+REPORTS = json.loads((DUMPS / "compare" / "msprobe_reports.json").read_text())
+COLUMNS = ("cosine", "distance", "max_absolute", "max_relative", "one_thousandth", "five_thousandths")
+
+
+def compared(report):
+    dump = open_dump(DUMPS / "msprobe_pytorch" / report["dump"])
+    sides = [Side(dump, rank, step).entries() for rank, step in (report["target"], report["reference"])]
+    return list(compare(*sides))
+
+
+def msprobe_name(row):
+    entry = row.compared.pair.target
+    if ".parameters_grad." in entry.recorded:
+        return f"{entry.recorded}.{entry.slot}"
+    return f"{entry.recorded}.{entry.direction.replace('parameter', 'parameters')}.{entry.slot}"
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_numbers_of_msprobe_come_out(name):
+    rows = {msprobe_name(row): row for row in compared(REPORTS[name])}
+    expected = REPORTS[name]["rows"]
+    assert set(rows) <= set(expected)  # msprobe has lines for scalar arguments too
+    checked = 0
+    for tensor, row in rows.items():
+        found, (*texts, _) = fields(row), expected[tensor]
+        if len(texts) == 1 and found["norm_error"] is not None:  # integers have no norm there
+            assert found["norm_error"] == pytest.approx(float(texts[0].rstrip("%")) / 100)
+            checked += 1
+        for column, text in zip(COLUMNS, texts, strict=False):
+            if len(texts) > 1 and text not in ("unsupported", "N/A"):
+                assert found[column] == pytest.approx(float(text), rel=2e-6, abs=2e-6), (tensor, column)
+                checked += 1
+    assert checked > {"ranks": 300, "steps": 200, "stat": 40, "md5": -1}[name]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_verdicts_of_msprobe_come_out(name):
+    ours, theirs = {}, {}
+    for row in compared(REPORTS[name]):
+        operator = row.compared.pair.target.recorded
+        ours.setdefault(operator, []).append(row.level)
+        theirs.setdefault(operator, []).append(REPORTS[name]["rows"][msprobe_name(row)][-1])
+    # Of several outputs the worst is marked here, the first there.
+    assert {k: sorted(v) for k, v in ours.items()} == {k: sorted(v) for k, v in theirs.items()}
+
+
+def test_rows_come_in_the_order_the_target_ran():
+    rows = compared(REPORTS["steps"])
+    sequences = [row.compared.pair.target.sequence for row in rows]
+    assert sequences == sorted(sequences)
+
+
+def test_a_pool_finds_the_same(monkeypatch):
+    monkeypatch.setattr("mindinsight.server.debug.spread.HERE", 0)
+    dump = open_dump(DUMPS / "ms_sync_v2_0_names")
+    sides = [Side(dump, 0, step).entries() for step in (0, 1)]
+    with ProcessPoolExecutor(2) as pool:
+        assert list(compare(*sides, None, pool)) == list(compare(*sides))
+
+
+def test_mindspore_is_matched_with_pytorch_layer_by_layer():
+    sides = [
+        Side(open_dump(DUMPS / f"msprobe_{each}" / "L0_tensor_statistics"), 0, 0)
+        for each in ("mindspore", "pytorch")
+    ]
+    sides = [Side(each.dump, each.dump.ranks[0], 0).entries() for each in sides]
+    rows = list(compare(*sides))
+    assert len(rows) == 19
+    for row in rows:
+        pair = row.compared.pair
+        assert pair.way == "alike"
+        assert pair.target.slot == pair.reference.slot
+        assert row.compared.target.shape == row.compared.reference.shape
+
+
+def test_a_perturbed_operator_is_found(copied):
+    healthy = open_dump(DUMPS / "ms_sync_v2_0_names")
+    path = copied("ms_sync_v2_0_names")
+    step = path / "rank_0" / "Net" / "0" / "0"
+    for pattern in ("MatMul.MatMul-op59.*.output.0.*", "ReluGrad.ReluGrad-op63.*.input.0.*"):
+        spoil(step, pattern, 1.5)
+    rows = list(compare(Side(open_dump(path), 0, 0).entries(), Side(healthy, 0, 0).entries()))
+    divergence = first_divergence(rows, Tolerance())
+    assert divergence.kind == "made"
+    assert [row.compared.pair.target.recorded for row in divergence.rows] == ["MatMul-op59"]
+    assert [row.codes for row in divergence.rows] == [("cosine",)]
+
+
+def test_a_perturbed_weight_is_named_as_the_cause(copied):
+    healthy = open_dump(DUMPS / "ms_sync_v2_0_names")
+    path = copied("ms_sync_v2_0_names")
+    spoil(path / "rank_0" / "Net" / "0" / "0", "Conv2D.*.input.1.*", 1.5)
+    spoil(path / "rank_0" / "Net" / "0" / "0", "Conv2D.*.output.0.*", 1.5)
+    rows = compare(Side(open_dump(path), 0, 0).entries(), Side(healthy, 0, 0).entries())
+    divergence = first_divergence(rows, Tolerance())
+    assert (divergence.kind, divergence.rows[0].compared.pair.target.slot) == ("arrived", "1")
+
+
+def test_a_dump_agrees_with_itself():
+    entries = Side(open_dump(DUMPS / "ms_sync_v2_0_names"), 0, 1).entries()
+    rows = list(compare(entries, entries))
+    assert first_divergence(rows, Tolerance()) is None
+    assert {row.level for row in rows} == {"pass"}
+
+
+def test_a_file_that_is_gone_is_said_and_the_rest_compared(copied):
+    path = copied("ms_sync_v2_0_names")
+    entries = Side(open_dump(path), 0, 0).entries()
+    gone = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))
+    gone.unlink()
+    rows = list(compare(entries, entries))
+    assert [row.compared.damage.path for row in rows if row.compared.damage] == [str(gone)]

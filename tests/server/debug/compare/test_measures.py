@@ -1,0 +1,106 @@
+"""Measures of two arrays against NumPy, and against answers of msprobe on small pairs."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from mindinsight.server.debug.compare.measures import measure_pair
+from mindinsight.server.debug.statistics import PIECE
+
+ANSWERS = json.loads(
+    (Path(__file__).parents[3] / "data" / "dumps" / "compare" / "msprobe_single.json").read_text()
+)
+OPPOSITE = [-math.inf, 1.0]  # msprobe takes -Inf and Inf for the same; we do not
+MEASURES = ("cosine", "distance", "max_absolute", "max_relative", "one_thousandth", "five_thousandths")
+
+
+def array(values):
+    found = np.asarray(values)
+    return found.astype(np.float32) if found.dtype == np.float64 else found
+
+
+CASES = [each for each in ANSWERS if each["target"] != OPPOSITE]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['target']}-{case['reference']}")
+def test_the_numbers_of_msprobe_come_out(case):
+    found = measure_pair(array(case["target"]), array(case["reference"]))
+    for name in MEASURES:
+        text = case[name].lower()
+        if text in ("n/a", "unsupported", "shape unmatched", "inf"):
+            continue  # msprobe gives no number; ours are tested below
+        value = None if found is None else getattr(found, name)
+        if text == "nan":
+            assert value is None
+        else:
+            assert value == pytest.approx(float(text), rel=2e-6, abs=1e-9), name
+
+
+def pairs(dtype):
+    shape = hnp.array_shapes(max_dims=2, max_side=6)
+    elements = st.floats(-1e6, 1e6, width=32) if dtype.kind == "f" else None
+    return shape.flatmap(
+        lambda each: st.tuples(*[hnp.arrays(dtype, each, elements=elements) for _ in range(2)])
+    )
+
+
+@settings(deadline=None)
+@given(st.sampled_from([np.dtype(n) for n in ("f4", "f8", "i4", "u1", "?")]).flatmap(pairs))
+def test_the_measures_are_those_of_numpy(pair):
+    target, reference = pair
+    found = measure_pair(target, reference)
+    a, b = target.astype(float).ravel(), reference.astype(float).ravel()
+    assert found.count == a.size
+    assert found.apart == 0
+    assert found.max_absolute == np.abs(a - b).max()
+    assert found.distance == pytest.approx(np.linalg.norm(a - b))
+    norms = np.linalg.norm(a), np.linalg.norm(b)
+    if a.size > 1 and min(norms) > 1e-10:
+        assert found.cosine == pytest.approx(a @ b / norms[0] / norms[1], abs=1e-9)
+    if (b != 0).all():
+        relative = np.abs(a - b) / np.abs(b)
+        assert found.max_relative == relative.max()
+        assert found.one_thousandth == np.mean(relative < 0.001)
+        assert found.five_thousandths == np.mean(relative < 0.005)
+
+
+def test_non_finite_elements_agree_only_with_their_like():
+    nan, inf = math.nan, math.inf
+    found = measure_pair(np.array([nan, inf, inf, nan, 1.0, 2.0]), np.array([nan, inf, -inf, 3.0, 1.0, inf]))
+    assert (found.count, found.apart) == (3, 3)
+    assert found.max_absolute == 0
+
+
+def test_an_array_compared_with_itself_does_not_differ():
+    values = np.random.default_rng(0).normal(size=PIECE + 5).astype(np.float16)
+    found = measure_pair(values, values.astype(np.float64))
+    assert found.cosine == pytest.approx(1)
+    assert (found.distance, found.relative_distance, found.max_relative) == (0, 0, 0)
+    assert found.one_thousandth == found.five_thousandths == 1
+
+
+def test_another_number_of_elements_cannot_be_compared():
+    assert measure_pair(np.zeros(3), np.zeros(4)) is None
+
+
+def test_nothing_at_all_has_no_measures():
+    found = measure_pair(np.zeros((0, 3)), np.zeros((0, 3)))
+    assert (found.count, found.cosine, found.one_thousandth) == (0, None, None)
+
+
+def test_complex_numbers_are_compared_as_such():
+    values = np.array([1 + 1j, 2 - 1j])
+    found = measure_pair(values, values.conj())
+    assert found.distance == pytest.approx(np.linalg.norm(values - values.conj()))
+    assert found.cosine == pytest.approx(np.vdot(values, values.conj()).real / np.linalg.norm(values) ** 2)
+
+
+def test_text_is_refused():
+    with pytest.raises(TypeError, match="U1"):
+        measure_pair(np.array(["a"]), np.array(["b"]))

@@ -1,0 +1,42 @@
+"""The report as a file."""
+
+import csv
+import io
+
+import numpy as np
+
+from mindinsight.server.debug.compare.comparison import Row, Side, compare
+from mindinsight.server.debug.compare.report import MESSAGES, fields, write_csv
+from mindinsight.server.debug.compare.verdicts import LEVELS
+from mindinsight.server.formats.dumps import open_dump
+from tests.server.debug.conftest import spoil
+
+
+def test_every_pair_is_a_line_with_all_columns(lenet):
+    rows = list(compare(*[Side(lenet, 0, step).entries() for step in (0, 1)]))
+    file = io.StringIO()
+    write_csv(rows, file)
+    lines = list(csv.DictReader(file.getvalue().splitlines()))
+    assert len(lines) == len(rows)
+    for row, line in zip(rows, lines, strict=True):
+        assert line == {name: "" if value is None else str(value) for name, value in fields(row).items()}
+
+
+def test_names_are_no_formulas_and_nothing_infinite_breaks_the_file(copied):
+    path = copied("ms_sync_v2_0_names")
+    spoil(path, "Conv2D.*.output.0.*", np.inf)
+    entries = [each._replace(operator="=cmd()") for each in Side(open_dump(path), 0, 0).entries()]
+    file = io.StringIO()
+    write_csv(compare(entries, entries), file)
+    lines = list(csv.DictReader(file.getvalue().splitlines()))
+    assert {line["target"][:7] for line in lines} == {"'=cmd()"}
+    assert "inf" in {line["target_max"] for line in lines}
+
+
+def test_every_message_has_a_text(lenet):
+    assert MESSAGES.keys() == LEVELS.keys()
+    row = next(compare(*[Side(lenet, 0, 0).entries()] * 2))
+    assert (
+        fields(Row(row.compared, ("dtype", "shape")))["messages"]
+        == f"{MESSAGES['dtype']}; {MESSAGES['shape']}"
+    )

@@ -1,0 +1,139 @@
+"""Every rule on small arrays, through the same door as the debugger uses."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, Sample, conditions
+from mindinsight.server.debug.limits import checked_limits
+from mindinsight.server.debug.statistics import measure
+
+ABBREVIATIONS = {
+    "weight_initialization": "WI",
+    "weight_overflow": "WO",
+    "weight_too_large": "WL",
+    "weight_too_small": "WS",
+    "weight_not_changed": "WNC",
+    "weight_change_too_large": "WCL",
+    "weight_change_too_small": "WCS",
+    "gradient_vanishing": "GV",
+    "gradient_too_large": "GL",
+    "gradient_exploding": "GE",
+    "tensor_overflow": "TO",
+    "operator_overflow": "OO",
+    "tensor_too_large": "TL",
+    "tensor_too_small": "TS",
+    "tensor_all_zero": "TZ",
+    "tensor_change_too_large": "TCL",
+    "tensor_change_too_small": "TCS",
+    "tensor_not_changed": "TNC",
+    "tensor_range": "TR",
+    "activation_range": "AR",
+}
+
+
+def judge(condition, values, previous=None, overflowed=False, **limits):
+    values = np.array(values)
+    before = None if previous is None else lambda: np.array(previous)
+    sample = Sample(measure(values), lambda: values, before, overflowed)
+    return conditions()[condition].judge(sample, checked_limits(condition, limits))
+
+
+def test_the_twenty_conditions_are_found_under_their_names():
+    assert {each.id: each.abbreviation for each in conditions().values()} == ABBREVIATIONS
+    for each in conditions().values():
+        assert each.id.startswith("operator" if each.id == "operator_overflow" else each.target)
+
+
+@pytest.mark.parametrize(
+    ("condition", "values", "limits", "hit"),
+    [
+        ("tensor_overflow", [1.0, math.nan], {}, True),
+        ("weight_overflow", [1.0, math.inf], {}, True),
+        ("gradient_exploding", [1.0, -math.inf], {}, True),
+        ("gradient_exploding", [1.0, 1e38], {}, False),
+        ("tensor_too_large", [1.0, -3.0], {"abs_mean_gt": 1.9}, True),
+        ("tensor_too_large", [1.0, -3.0], {"abs_mean_gt": 2.0}, False),
+        ("weight_too_large", [1.0, -3.0], {"max_gt": 0.5}, True),
+        ("gradient_too_large", [1.0, -3.0], {"min_gt": -3.5}, True),
+        ("gradient_too_large", [1.0, -3.0], {"mean_gt": -1.0, "min_gt": 0}, False),
+        ("tensor_too_small", [1.0, -3.0], {"abs_mean_lt": 2.1}, True),
+        ("weight_too_small", [1.0, -3.0], {"max_lt": 1.0}, False),
+        ("gradient_vanishing", [1e-10, -1e-10], {"abs_mean_lt": 1e-9}, True),
+        ("gradient_vanishing", [1.0, -3.0], {"mean_lt": -1.0, "min_lt": -2}, True),
+        ("tensor_all_zero", [0.0, 0.0], {}, True),
+        ("tensor_all_zero", [0.0, 1.0], {}, False),
+        ("tensor_all_zero", [0.0, 1.0], {"zero_percentage_ge": 50}, True),
+        ("weight_initialization", [0.0, -0.0], {}, True),
+        ("weight_initialization", [0.0, 2.0], {"max_gt": 1}, True),
+        ("weight_initialization", [0.0, 2.0], {"min_lt": -1}, False),
+        ("tensor_range", [1, 2, 3, 9], {"max_min_gt": 7}, True),
+        ("tensor_range", [1, 2, 3, 9], {"max_min_lt": 8}, False),
+        ("tensor_range", [[]], {"max_min_lt": 8}, False),
+    ],
+)
+def test_rules_about_one_step(condition, values, limits, hit):
+    verdict = judge(condition, values, **limits)
+    assert (verdict.hit, verdict.error) == (hit, 0)
+    assert any(finding.hit for finding in verdict.findings) == (hit and bool(limits or verdict.findings))
+
+
+def test_the_device_names_the_operator_that_overflowed():
+    assert judge("operator_overflow", [1.0], overflowed=True).hit
+    assert not judge("operator_overflow", [math.inf]).hit
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0, 3.0, 9.0], [1 + 0j, 2j, -3, 9j]])
+def test_the_range_counts_what_lies_inside(values):
+    limits = {"range_start_inclusive": 1, "range_end_inclusive": 3, "range_percentage_gt": 74}
+    verdict = judge("activation_range", values, **limits)
+    assert {finding.name: finding.actual for finding in verdict.findings} == {
+        "range_start_inclusive": 0,
+        "range_end_inclusive": 0,
+        "range_percentage_lt": 0,
+        "range_percentage_gt": 75,
+        "max_min_lt": 0,
+        "max_min_gt": 0,
+    }
+    assert verdict.hit
+
+
+def test_a_range_around_everything_needs_no_reading():
+    values = np.array([1.0, 2.0])
+
+    def never():
+        raise AssertionError("read although the extremes tell")
+
+    limits = checked_limits(
+        "tensor_range", {"range_start_inclusive": 1, "range_end_inclusive": 2, "range_percentage_gt": 99}
+    )
+    assert conditions()["tensor_range"].judge(Sample(measure(values), never), limits).hit
+
+
+@pytest.mark.parametrize(
+    ("condition", "now", "before", "limits", "hit"),
+    [
+        ("weight_change_too_large", [1.0, 2.0], [1.0, 1.0], {}, True),
+        ("weight_change_too_large", [1.0, 1.1], [1.0, 1.0], {}, False),
+        ("weight_change_too_small", [1.0, 1.00001], [1.0, 1.0], {}, True),
+        ("tensor_change_too_small", [1.0, 1.1], [1.0, 1.0], {}, False),
+        ("tensor_change_too_large", [1j], [1.0], {"abs_mean_update_ratio_gt": 1.4}, True),
+        ("weight_not_changed", [1.0, 1.0], [1.0, 1.0], {}, True),
+        ("weight_not_changed", [1.0, 1.1], [1.0, 1.0], {}, False),
+        ("tensor_not_changed", [1.0, 1.1], [1.0, 1.0], {"rtol": 0.2}, True),
+        ("weight_not_changed", [1.0, 5.0], [1.0, math.inf], {}, False),
+    ],
+)
+def test_rules_about_two_steps(condition, now, before, limits, hit):
+    verdict = judge(condition, now, before, **limits)
+    assert (verdict.hit, verdict.error) == (hit, 0)
+
+
+def test_what_cannot_be_judged_says_why():
+    assert judge("tensor_too_large", [math.nan, math.inf], max_gt=0).error == HOLDS_NAN + HOLDS_INF
+    assert judge("weight_not_changed", [-math.inf]).error == HOLDS_INF + NO_PREVIOUS
+    assert judge("weight_not_changed", [1.0]).error == NO_PREVIOUS
+    assert judge("weight_change_too_small", [1.0], [1.0, 2.0]).error == NO_PREVIOUS
+    verdict = judge("weight_not_changed", [1.0], [1.0, 2.0])
+    assert (verdict.hit, verdict.error) == (False, NO_PREVIOUS)

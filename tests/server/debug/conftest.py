@@ -1,0 +1,52 @@
+"""Dumps to look into: real ones, and copies of them into which something was broken."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.formats.dumps import open_dump
+
+DUMPS = Path(__file__).parents[2] / "data" / "dumps"
+
+
+def spoil(root, pattern, value, position=1):
+    """Put a value at a position of every tensor file below ``root`` that fits the pattern."""
+    found = sorted(root.rglob(pattern))
+    assert found, pattern
+    for path in found:
+        values = np.load(path)
+        values.flat[position] = value
+        np.save(path, values)
+
+
+@pytest.fixture
+def data():
+    return DUMPS
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A dump copied so that a test may change it: ``copied("ms_sync_v2_0_names")`` gives its path."""
+
+    def copy(name):
+        return Path(shutil.copytree(DUMPS / name, tmp_path / name))
+
+    return copy
+
+
+@pytest.fixture
+def lenet():
+    """A small network dumped by MindSpore 2.0 at two steps; nothing is wrong with it."""
+    return open_dump(DUMPS / "ms_sync_v2_0_names")
+
+
+@pytest.fixture
+def spoilt_weights(copied):
+    """The same with one NaN in ``fc1.weight`` and one Inf in ``fc2.weight`` at step 1."""
+    path = copied("ms_sync_v2_0_names")
+    step = path / "rank_0" / "Net" / "0" / "1"
+    spoil(step, "Parameter.fc1.weight.*", np.nan)
+    spoil(step, "Parameter.fc2.weight.*", np.inf)
+    return open_dump(path)

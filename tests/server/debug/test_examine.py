@@ -1,0 +1,134 @@
+"""Reading tensors through a pool, with a cache, and past everything that is broken."""
+
+import os
+import sqlite3
+from concurrent.futures import Executor, ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug import spread as spread_module
+from mindinsight.server.debug.conditions import HOLDS_NAN, NO_VALUES
+from mindinsight.server.debug.examine import Question, examine, measure_all
+from mindinsight.server.debug.limits import checked_limits
+from mindinsight.server.debug.spread import AHEAD, HEAVY, batched, spread
+from mindinsight.server.debug.statistics import measure
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
+from mindinsight.server.formats.dumps.types import RecordedStatistics
+
+
+@pytest.fixture
+def entries(lenet):
+    return list_tensors(lenet, 0, 0).items
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return StatisticsCache(tmp_path / "deep" / "statistics.sqlite")
+
+
+def test_every_tensor_is_measured_in_order(entries):
+    answers = list(measure_all(entries))
+    assert [answer.entry for answer in answers] == list(entries)
+    for answer in answers:
+        values = read_tensor(answer.entry.ref)
+        assert answer.measured.statistics == measure(values)
+        assert (answer.measured.shape, answer.measured.dtype) == (values.shape, values.dtype.name)
+
+
+def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cache):
+    entries = list_tensors(open_dump(copied("ms_sync_v2_0_names")), 0, 0).items
+    first = [answer.measured for answer in measure_all(entries, cache=cache)]
+    path = Path(entries[0].ref.path)
+    stamp = path.stat()
+    healthy = path.read_bytes()
+    path.write_bytes(b"x" * len(healthy))  # nobody can read this, and nobody has to
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert [answer.measured for answer in measure_all(entries, cache=cache)] == first
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 1))
+    changed = next(measure_all(entries, cache=cache))
+    assert changed.measured is None
+    assert changed.damage.path == str(path)
+
+
+@pytest.mark.parametrize("content", [b"no database at all" * 99, b""])
+def test_a_broken_cache_costs_time_and_nothing_else(entries, tmp_path, content):
+    file = tmp_path / "statistics.sqlite"
+    file.write_bytes(content)
+    cache = StatisticsCache(file)
+    for _ in range(3):
+        assert [answer.measured is None for answer in measure_all(entries[:9], cache=cache)] == [False] * 9
+    with sqlite3.connect(file) as database:
+        assert database.execute("SELECT count(*) FROM measured").fetchone() == (9,)
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(entries, tmp_path):
+    (tmp_path / "file").touch()
+    cache = StatisticsCache(tmp_path / "file" / "statistics.sqlite")
+    assert len(list(measure_all(entries[:3], cache=cache))) == 3
+
+
+def test_damage_of_one_tensor_is_an_answer(copied):
+    path = copied("ms_sync_v2_0_names")
+    entries = list_tensors(open_dump(path), 0, 0).items
+    Path(entries[0].ref.path).write_bytes(b"\x93NUMPY")
+    Path(entries[1].ref.path).unlink()
+    np.save(entries[2].ref.path, np.array(["text"]))
+    answers = list(measure_all(entries[:4]))
+    assert [answer.measured is None for answer in answers] == [True, True, True, False]
+    assert all(answer.damage.reason and answer.damage.path == answer.entry.ref.path for answer in answers[:3])
+
+
+def test_recorded_statistics_serve_where_there_are_no_values(entries):
+    recorded = RecordedStatistics(max=float("nan"), min=0.0, mean=float("nan"), l2norm=float("nan"))
+    entry = entries[0]._replace(ref=None, statistics=recorded, shape=(2, 3))
+    rules = (("tensor_overflow", {}), ("tensor_too_large", {"max_gt": 0.0}))
+    answer = examine(Question(entry, rules))
+    assert not answer.computed
+    assert answer.measured.statistics.nans == 1
+    assert [(verdict.hit, verdict.error) for verdict in answer.verdicts] == [(True, 0), (False, HOLDS_NAN)]
+
+
+def test_a_rule_that_needs_values_says_that_there_are_none(entries):
+    entry = entries[0]._replace(ref=None, statistics=RecordedStatistics(max=9.0, min=0.0), shape=(2,))
+    limits = checked_limits(
+        "tensor_range", {"range_start_inclusive": 0, "range_end_inclusive": 1, "range_percentage_lt": 5}
+    )
+    assert examine(Question(entry, (("tensor_range", limits),))).verdicts[0].error == NO_VALUES
+
+
+def test_without_values_and_statistics_there_is_nothing_to_say(entries):
+    answer = examine(Question(entries[0]._replace(ref=None)))
+    assert (answer.measured, answer.verdicts) == (None, ())
+
+
+def test_spreading_keeps_the_order_and_stops_early(monkeypatch):
+    monkeypatch.setattr(spread_module, "HERE", 0)
+    begun = []
+
+    def work():
+        for number in range(1000):
+            begun.append(number)
+            yield number
+
+    with ProcessPoolExecutor(1) as pool:
+        results = spread(str, work(), pool)
+        assert [next(results) for _ in range(3)] == ["0", "1", "2"]
+        results.close()
+    assert len(begun) <= AHEAD + 4
+
+
+def test_small_work_needs_nobody_else():
+    class Nobody(Executor):
+        def submit(self, function, /, *args, **kwargs):
+            raise AssertionError("started for half a second of work")
+
+    assert list(spread(str, range(20), Nobody())) == [str(number) for number in range(20)]
+
+
+def test_batches_leave_nothing_out_and_are_never_too_heavy():
+    assert list(batched(range(5), 2)) == [[0, 1], [2, 3], [4]]
+    weights = [1, HEAVY, 1, 1, HEAVY - 1, 1]
+    assert list(batched(weights, 3, lambda weight: weight)) == [[1, HEAVY], [1, 1, HEAVY - 1], [1]]

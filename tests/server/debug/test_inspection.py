@@ -1,0 +1,43 @@
+"""A step that is being looked at, and one that is still being written."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mindinsight.server.debug import inspection
+from mindinsight.server.debug.inspection import Inspection
+
+
+@pytest.fixture
+def executor():
+    with ThreadPoolExecutor(1) as executor:
+        yield executor
+
+
+def test_statistics_come_while_the_listing_is_there(data, executor):
+    inspected = Inspection(str(data / "ms_sync_v2_0_names"), 0, 0, executor, None)
+    listing = inspected.listing()
+    assert len(listing.entries) == 99
+    assert listing.wait(20)
+    assert [answer.entry for answer in listing.answers] == list(listing.entries)
+    entry = listing.entries[7]
+    assert listing.answer(entry).measured.statistics.count > 0
+    assert listing.operators[(entry.graph, entry.recorded)].type == entry.type
+    assert inspected.listing() is listing
+
+
+def test_a_dump_that_grows_is_followed(copied, executor, monkeypatch):
+    monkeypatch.setattr(inspection, "PATIENCE", 0.0)
+    path = copied("ms_sync_v2_0_names")
+    step = path / "rank_0" / "Net" / "0" / "0"
+    inspected = Inspection(str(path), 0, 0, executor, None)
+    before = inspected.listing()
+    assert inspected.listing() is before
+    source = next(step.glob("Conv2D.*.output.0.*"))
+    shutil.copy(source, step / source.name.replace("Conv2D-op51", "Conv2D-op99"))
+    after = inspected.listing()
+    assert len(after.entries) == len(before.entries) + 1
+    assert after.wait(20)
+    assert len(after.answers) == 100
+    inspected.stop()

@@ -1,0 +1,54 @@
+"""Operators as a tree that can be drawn."""
+
+import math
+
+import pytest
+
+from mindinsight.server.debug.operator_graph import operator_tree, share
+from mindinsight.server.debug.walk import graph_links
+from mindinsight.server.formats.dumps import list_operators, open_dump
+
+
+def test_operators_stand_in_their_scopes_and_are_joined(lenet):
+    operators = list_operators(lenet, 0, 0).items
+    drawn = operator_tree(operators, graph_links(operators))
+    leaves = {drawn.operator_at(place).recorded: place for place in drawn.tree.leaves(0)}
+    assert set(leaves) == {each.recorded for each in operators if each.type != "Parameter"}
+    edges = drawn.tree.edges
+    joined = set(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
+    assert (leaves["Conv2D-op51"], leaves["ReLU-op52"]) in joined
+    scope = drawn.tree.places["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
+    assert drawn.operator_at(scope) is None
+    names = {drawn.operator_at(leaf).recorded for leaf in drawn.tree.leaves(scope)}
+    assert names == {"ReLU-op52", "MatMulBiasAddReluFusion-op55"}
+
+
+def test_a_scope_has_the_largest_value_inside(lenet):
+    operators = list_operators(lenet, 0, 0).items
+    drawn = operator_tree(operators, [])
+    values = {each.name: float(each.order) for each in operators}
+    scope = drawn.tree.places["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
+    assert drawn.largest(scope, values) == max(
+        values[drawn.operator_at(leaf).name] for leaf in drawn.tree.leaves(scope)
+    )
+    assert drawn.largest(scope, {}) is None
+
+
+def test_functions_inside_modules_of_msprobe_keep_their_names(data):
+    dump = open_dump(data / "msprobe_pytorch" / "mix_statistics_md5")
+    operators = list_operators(dump, dump.ranks[0], 0).items
+    drawn = operator_tree(operators, [])
+    found = [drawn.operator_at(place).recorded for place in drawn.tree.leaves(0)]
+    assert sorted(found) == sorted(each.recorded for each in operators)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(1, 0), (10, 0.5), (100, 1), (0, 0), (-5, 0), (math.inf, 1), (math.nan, 1)]
+)
+def test_shares_are_logarithmic(value, expected):
+    assert share(value, [0, 1, 10, 100, math.inf]) == pytest.approx(expected)
+
+
+def test_a_single_value_is_the_whole():
+    assert share(5, [5]) == 1
+    assert share(0, [0]) == 0

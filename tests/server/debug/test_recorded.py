@@ -1,0 +1,65 @@
+"""Statistics of the dump itself: concluded from, and checked against the tensors."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug.recorded import disagreeing, presumed
+from mindinsight.server.debug.statistics import measure
+from mindinsight.server.formats.dumps.types import RecordedStatistics
+
+VALUES = np.array([1.0, -2.0, 0.0, 4.5])
+RECORDED = RecordedStatistics(
+    max=4.5, min=-2, mean=0.875, l2norm=5.02494, count=4, negative=1, positive=2, zero=1, nan=0
+)
+
+
+def test_what_is_recorded_is_what_is_concluded():
+    found = presumed(RECORDED, (4,))
+    assert (found.minimum, found.maximum, found.mean, found.norm) == (-2, 4.5, 0.875, 5.02494)
+    assert (found.count, found.negative, found.positive, found.zeros) == (4, 1, 2, 1)
+    assert found.finite
+
+
+@pytest.mark.parametrize(
+    ("recorded", "finite"),
+    [
+        (RecordedStatistics(max=1, min=0), True),
+        (RecordedStatistics(max=math.nan, min=math.nan), False),
+        (RecordedStatistics(max=math.inf, min=0), False),
+        (RecordedStatistics(max=0, min=-math.inf), False),
+        (RecordedStatistics(max=1, min=0, mean=math.nan), False),
+        (RecordedStatistics(max=1, min=0, nan=3), False),
+    ],
+)
+def test_extremes_tell_whether_a_tensor_is_finite(recorded, finite):
+    assert presumed(recorded, (2,)).finite == finite
+
+
+def test_zeros_are_known_when_both_extremes_are_zero():
+    found = presumed(RecordedStatistics(max=0, min=0), (2, 3))
+    assert (found.zeros, found.count) == (6, 6)
+
+
+def test_nothing_recorded_is_nothing_concluded():
+    assert presumed(RecordedStatistics(checksum="abc", checksum_kind="crc32"), (2,)) is None
+
+
+def test_what_agrees_to_the_printed_digits_agrees():
+    assert disagreeing(measure(VALUES), RECORDED) == ()
+    assert (
+        disagreeing(measure(np.array([1.0, math.nan])), RecordedStatistics(max=math.nan, min=math.nan, nan=1))
+        == ()
+    )
+    small = np.array([1e6, -1e6 + 1e-3])
+    assert disagreeing(measure(small), RecordedStatistics(mean=0.0)) == ()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"max": 4.6}, {"min": math.nan}, {"mean": 0.9}, {"l2norm": 6.0}, {"count": 5}, {"zero": 0}, {"nan": 1}],
+)
+def test_what_is_not_so_is_named(wrong):
+    assert disagreeing(measure(VALUES), replace(RECORDED, **wrong)) == tuple(wrong)

@@ -1,0 +1,39 @@
+"""What counts as weight, gradient and activation, under the names every layout gives."""
+
+import pytest
+
+from mindinsight.server.debug.targets import targets
+from mindinsight.server.formats.dumps.types import TensorEntry
+
+
+def entry(operator, kind="MatMul", direction="output", slot="0", recorded=None):
+    place = {"rank": 0, "step": 0, "graph": "", "sequence": 0, "order": 0, "timestamp": 0}
+    names = {"operator": operator, "recorded": recorded or operator, "type": kind}
+    what = {"direction": direction, "slot": slot, "shape": None, "dtype": "", "format": "", "ref": None}
+    return TensorEntry(**place, **names, **what)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (entry("Default/fc1-Dense/MatMul-op0"), {"tensor"}),
+        (entry("Default/fc1-Dense/MatMul-op0", direction="input"), set()),
+        (entry("Default/relu-ReLU/ReLU-op0", "ReLU"), {"tensor", "activation"}),
+        (entry("Gradients/Default/relu-ReLU/ReluGrad-op0", "ReluGrad"), {"tensor", "gradient"}),
+        (entry("gradients/Default/x/Sigmoid-op0", "Sigmoid"), {"tensor", "gradient"}),
+        (entry("MatMul-op1", recorded="Gradients_Default_MatMul-op1"), {"tensor", "gradient"}),
+        (entry("Functional.relu.0.forward", "Functional.relu"), {"tensor", "activation"}),
+        (entry("Functional.relu.0.backward", "Functional.relu"), {"tensor", "gradient"}),
+        (entry("Module.fc1.Linear.parameters_grad.0", "Linear", slot="weight"), {"tensor", "gradient"}),
+        (entry("Module.fc1.Linear.forward.0", "Linear", "parameter", "weight"), {"weight"}),
+        (entry("conv1.weight", "Parameter", "parameter"), {"weight"}),
+        (entry("fc1_bias", "Parameter", "parameter"), {"weight"}),
+        (entry("linear.weight", "Parameter", "parameter"), {"weight"}),
+        (entry("moments.conv1.weight", "Parameter", "parameter"), set()),
+        (entry("moments_conv1_weight", "Parameter", "parameter"), set()),
+        (entry("learning_rate", "Parameter", "parameter"), set()),
+        (entry("inputs0", "Parameter", "parameter"), set()),
+    ],
+)
+def test_classes(found, expected):
+    assert targets(found) == expected

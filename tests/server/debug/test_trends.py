@@ -1,0 +1,53 @@
+"""Weights and gradients between two steps."""
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug.trends import trends
+from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
+
+
+def between(path):
+    dump = open_dump(path)
+    return {
+        each.entry.operator: each for each in trends(*[list_tensors(dump, 0, step).items for step in (0, 1)])
+    }
+
+
+def changed(path, step, pattern, change):
+    (file,) = (path / "rank_0" / "Net" / "0" / str(step)).glob(pattern)
+    np.save(file, change(np.load(file)))
+
+
+def test_weights_and_gradients_are_measured_against_the_step_before(data):
+    found = between(data / "ms_sync_v2_0_names")
+    weights = {name for name, each in found.items() if each.kind == "weight"}
+    assert weights == {"conv1.weight", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}
+    assert found["conv1.weight"].ratio == pytest.approx(0.00043906, rel=1e-4)
+    assert (found["conv1.weight"].state, found["fc2.bias"].state) == ("", "jumping")
+    for each in found.values():
+        values = read_tensor(each.entry.ref).astype(float)
+        assert each.now == pytest.approx(np.abs(values).mean())
+        if each.kind == "gradient" and each.before:
+            assert each.ratio == pytest.approx(each.now / each.before)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "change", "operator", "state"),
+    [
+        ("Parameter.conv1.weight.*", lambda now: None, "conv1.weight", "unchanged"),
+        ("Parameter.conv1.weight.*", lambda now: now * np.nan, "conv1.weight", "not_finite"),
+        ("MatMul.MatMul-op66.*.output.*", lambda now: now * 1e-12, "MatMul-op66", "vanishing"),
+        ("MatMul.MatMul-op66.*.output.*", lambda now: now * 1e6, "MatMul-op66", "exploding"),
+        ("MatMul.MatMul-op66.*.output.*", lambda now: now + np.inf, "MatMul-op66", "not_finite"),
+    ],
+)
+def test_states(copied, pattern, change, operator, state):
+    path = copied("ms_sync_v2_0_names")
+    if state == "unchanged":
+        (before,) = (path / "rank_0" / "Net" / "0" / "0").glob(pattern)
+        changed(path, 1, pattern, lambda now: np.load(before))
+    else:
+        changed(path, 1, pattern, change)
+    found = next(each for name, each in between(path).items() if name.endswith(operator))
+    assert found.state == state

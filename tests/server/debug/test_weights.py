@@ -1,0 +1,109 @@
+"""Checkpoints: statistics of each tensor and the difference of two files, against recorded answers."""
+
+import json
+import struct
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug.statistics import as_dumped
+from mindinsight.server.debug.weights import compare_weights, measure_weights
+from mindinsight.server.formats.weights import open_weights
+
+
+@pytest.fixture
+def folder(data):
+    return data / "ckpt"
+
+
+@pytest.mark.parametrize("name", ["tinynet-1.ckpt", "tinynet-2.ckpt", "tinynet-nan.ckpt"])
+def test_statistics_of_a_checkpoint(folder, name):
+    expected = json.loads((folder / "expected.json").read_text())["files"][name]
+    found = {each.weight.name: each for each in measure_weights(open_weights(folder / name))}
+    assert list(found) == list(expected)
+    for tag, answer in expected.items():
+        statistics = found[tag].statistics
+        assert found[tag].weight.shape == tuple(answer["shape"])
+        assert (statistics.nans, statistics.positive_infs) == (answer["nan"], answer["pinf"])
+        wanted = tuple(float(answer[key]) for key in ("min", "max", "avg", "l2"))
+        assert as_dumped(statistics) == pytest.approx(wanted, rel=1e-8, nan_ok=True)
+
+
+@pytest.mark.parametrize(("first", "second"), [("1", "2"), ("2", "nan")])
+def test_what_stood_still_between_two_checkpoints(folder, first, second):
+    names = f"tinynet-{first}.ckpt", f"tinynet-{second}.ckpt"
+    expected = json.loads((folder / "expected.json").read_text())["pairs"][" -> ".join(names)]
+    files = [open_weights(folder / name) for name in names]
+    found = list(compare_weights(*files))
+    assert [each.name for each in found if each.state == "unchanged"] == expected["unchanged"]
+    assert {each.state for each in found} == {"unchanged", "changed"}
+    for each in found:
+        if each.state == "changed":
+            values = [file.read(each.name).astype(float) for file in files]
+            assert each.equal == np.mean(values[0] == values[1])
+            moved = np.abs(np.subtract(*values))
+            assert each.measures.max_absolute == moved[np.isfinite(moved)].max()
+
+
+def test_a_pool_finds_the_same(folder, monkeypatch):
+    monkeypatch.setattr("mindinsight.server.debug.spread.HERE", 0)
+    files = [open_weights(folder / f"tinynet-{name}.ckpt") for name in ("1", "nan")]
+    with ProcessPoolExecutor(1) as pool:
+        assert list(compare_weights(*files, pool)) == list(compare_weights(*files))
+
+
+def safetensors(path, **tensors):
+    """Write a safetensors file: length of the header, header, bytes."""
+    header, body = {}, b""
+    for name, (dtype, values) in tensors.items():
+        ends = [len(body), len(body) + values.nbytes]
+        header[name] = {"dtype": dtype, "shape": list(values.shape), "data_offsets": ends}
+        body += values.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + body)
+
+
+def test_files_of_different_formats_are_compared_name_by_name(tmp_path):
+    nan = np.array([np.nan, 1], np.float32)
+    np.savez(
+        tmp_path / "a.npz",
+        same=nan, moved=np.float32([1, 2]), shape=np.zeros((2, 3)), wider=np.float32([1, 2]),
+        gone=np.zeros(1), signed=np.float32([0.0]), empty=np.zeros((0, 4)),
+    )  # fmt: skip
+    safetensors(
+        tmp_path / "b.safetensors",
+        added=("I32", np.int32([1])),
+        same=("F32", nan),
+        moved=("F32", np.float32([1, 3])),
+        shape=("F64", np.zeros((3, 2))),
+        wider=("F64", np.float64([1, 2])),
+        signed=("F32", np.float32([-0.0])),
+        empty=("F64", np.zeros((0, 4))),
+    )
+    files = open_weights(tmp_path / "a.npz"), open_weights(tmp_path / "b.safetensors")
+    found = {each.name: each for each in compare_weights(*files)}
+    assert {name: each.state for name, each in found.items()} == {
+        "same": "unchanged",
+        "moved": "changed",
+        "shape": "shape",
+        "wider": "type",
+        "gone": "first",
+        "signed": "changed",
+        "empty": "unchanged",
+        "added": "second",
+    }
+    assert (found["moved"].equal, found["moved"].measures.max_absolute) == (0.5, 1)
+    assert found["wider"].measures.max_absolute == 0
+    assert (found["gone"].second, found["added"].first) == (None, None)
+
+
+def test_a_tensor_that_cannot_be_read_is_named_and_the_rest_compared(tmp_path):
+    np.savez(tmp_path / "a.npz", good=np.zeros(3), bad=np.array([{}]))
+    file = open_weights(tmp_path / "a.npz")
+    states = {each.name: each.state for each in compare_weights(file, file)}
+    assert states == {"good": "unchanged", "bad": "unreadable"}
+    measured = {each.weight.name: each for each in measure_weights(file)}
+    assert measured["good"].statistics.zeros == 3
+    assert measured["bad"].statistics is None
+    assert measured["bad"].error.reason

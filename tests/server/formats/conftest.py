@@ -1,0 +1,22 @@
+"""Real dumps of every layout, unpacked once for a test session."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("patient", deadline=None)  # the machine may be busy with something else
+settings.load_profile("patient")
+
+SAMPLES = Path(__file__).parents[2] / "data" / "dumps" / "samples"
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory):
+    """The folder of all samples; not to be changed."""
+    root = tmp_path_factory.mktemp("samples")
+    for archive in SAMPLES.glob("*.zip"):
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(root)
+    return root

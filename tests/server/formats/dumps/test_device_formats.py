@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.formats.dumps.device_formats import format_name, to_host
+
+AXIS = st.integers(1, 35)
+SMALL = st.integers(1, 5)
+
+
+def filled(*shape):
+    return np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
+
+
+def padded(array, axis, block):
+    widths = [(0, 0)] * array.ndim
+    widths[axis] = (0, -array.shape[axis] % block)
+    return np.pad(array, widths, constant_values=-1)
+
+
+@given(SMALL, AXIS, SMALL, SMALL, st.sampled_from([16, 32]))
+def test_nc1hwc0(n, c, h, w, c0):
+    host = filled(n, c, h, w)
+    blocks = padded(host, 1, c0)
+    device = blocks.reshape(n, -1, c0, h, w).transpose(0, 1, 3, 4, 2)
+    found, name = to_host(device, "NC1HWC0", host.shape)
+    assert name == "NCHW"
+    np.testing.assert_array_equal(found, host)
+
+
+@given(SMALL, SMALL, AXIS, SMALL, SMALL)
+def test_ndc1hwc0(n, d, c, h, w):
+    host = filled(n, c, d, h, w)
+    blocks = padded(host, 1, 16)
+    device = blocks.reshape(n, -1, 16, d, h, w).transpose(0, 3, 1, 4, 5, 2)
+    found, name = to_host(device, "NDC1HWC0", host.shape)
+    assert name == "NCDHW"
+    np.testing.assert_array_equal(found, host)
+
+
+@given(st.lists(SMALL, max_size=2), AXIS, AXIS)
+def test_fractal_nz(outer, m, n):
+    host = filled(*outer, m, n)
+    blocks = padded(padded(host, -1, 16), -2, 16)
+    split = blocks.reshape(*outer, blocks.shape[-2] // 16, 16, blocks.shape[-1] // 16, 16)
+    first = len(outer)
+    device = split.transpose(*range(first), first + 2, first, first + 1, first + 3)
+    found, name = to_host(device, "FRACTAL_NZ", host.shape)
+    assert name == ("NCHW" if len(outer) == 2 else "ND")
+    np.testing.assert_array_equal(found, host)
+
+
+@given(AXIS, AXIS, SMALL, SMALL)
+def test_fractal_z(n, c, h, w):
+    host = filled(n, c, h, w)
+    blocks = padded(padded(host, 1, 16), 0, 16)
+    split = blocks.reshape(blocks.shape[0] // 16, 16, blocks.shape[1] // 16, 16, h, w)
+    device = split.transpose(2, 4, 5, 0, 1, 3).reshape(-1, blocks.shape[0] // 16, 16, 16)
+    found, name = to_host(device, "FRACTAL_Z", host.shape)
+    assert name == "NCHW"
+    np.testing.assert_array_equal(found, host)
+
+
+@pytest.mark.parametrize(
+    ("layout", "order"), [("NHWC", (0, 2, 3, 1)), ("HWCN", (2, 3, 1, 0)), ("CHWN", (1, 2, 3, 0))]
+)
+def test_axes_in_another_order(layout, order):
+    host = filled(2, 3, 4, 5)
+    found, name = to_host(host.transpose(order), layout, host.shape)
+    assert name == "NCHW"
+    np.testing.assert_array_equal(found, host)
+
+
+@pytest.mark.parametrize(("layout", "order"), [("NDHWC", (0, 2, 3, 4, 1)), ("DHWCN", (2, 3, 4, 1, 0))])
+def test_volumes_in_another_order(layout, order):
+    host = filled(2, 3, 4, 5, 6)
+    found, name = to_host(host.transpose(order), layout, host.shape)
+    assert name == "NCDHW"
+    np.testing.assert_array_equal(found, host)
+
+
+def test_host_formats_take_the_host_shape():
+    assert to_host(filled(6), "ND", (2, 3))[0].shape == (2, 3)
+    assert to_host(filled(6), "ND", (2, 4))[0].shape == (6,)
+    assert to_host(filled(2, 3, 1, 1), "NCHW", (2, 3, 1, 1))[1] == "NCHW"
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "host"),
+    [
+        ((2, 2, 2), "NC1HWC0_C04", (2, 2, 2)),
+        ((2, 2), "NC1HWC0", (2, 2)),
+        ((1, 1, 2, 2, 16), "NC1HWC0", (1, 17, 2, 2)),  # more channels than there are
+        ((1, 1, 16, 16), "FRACTAL_NZ", (3, 3, 3)),
+        ((5, 1, 16, 16), "FRACTAL_Z", (3, 3, 2, 2)),
+        ((4, 1, 16, 16), "FRACTAL_Z", (3, 3, 0, 2)),
+        ((4, 1, 16, 16), "FRACTAL_Z_G", (3, 3, 2, 2)),
+        ((3, 3), "NHWC", (3, 3)),
+    ],
+)
+def test_what_does_not_fit_stays_as_it_is(shape, layout, host):
+    device = filled(*shape)
+    found, name = to_host(device, layout, host)
+    assert name == layout
+    np.testing.assert_array_equal(found, device)
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [(0, "NCHW"), (3, "NC1HWC0"), (29, "FRACTAL_NZ"), (39, "FRACTAL_Z_G"), (49, "C1HWC0")]
+    + [(50, "format(50)"), (-1, "format(-1)"), (255, "format(255)")],
+)
+def test_numbers_of_formats(number, name):
+    assert format_name(number) == name

@@ -1,0 +1,95 @@
+import types
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.formats import dumps
+from mindinsight.server.formats.dumps import (
+    find_dump_dirs,
+    find_layout,
+    layouts,
+    list_tensors,
+    open_dump,
+    read_tensor,
+)
+from mindinsight.server.formats.dumps.types import Built, TensorRef
+from mindinsight.server.formats.unreadable import UnreadableError
+
+
+def test_every_layout_has_all_parts():
+    found = layouts()
+    assert [layout.NAME for layout in found] == ["asynchronous", "msprobe", "recorder", "sync"]
+    for layout in found:
+        assert layout.__name__.endswith(f".{layout.NAME}")
+        for part in ("match", "open_dump", "tensors", "operators", "overflows", "header", "read"):
+            assert callable(getattr(layout, part))
+
+
+def test_the_surest_wins_and_one_that_fails_is_named(samples, monkeypatch):
+    def fails(path):
+        raise RuntimeError("no such thing")
+
+    broken = types.SimpleNamespace(NAME="broken", match=fails)
+    unsure = types.SimpleNamespace(NAME="unsure", match=lambda path: 0.1)
+    real = layouts()
+    monkeypatch.setattr(dumps, "layouts", lambda: (broken, unsure, *real))
+    path = samples / "ms_sync_kernels_filter"
+    assert find_layout(path).NAME == "sync"
+    assert [(each.reason, each.detail) for each in open_dump(path).damage] == [
+        ("dump.layout_failed", "broken: no such thing")
+    ]
+    assert find_layout(Path(__file__).parent).NAME == "unsure"
+
+
+def test_not_a_dump_is_an_answer(tmp_path):
+    assert find_layout(tmp_path) is None
+    assert find_dump_dirs(tmp_path) == ()
+    with pytest.raises(UnreadableError, match=r"dump.unknown_layout"):
+        open_dump(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["nothing", "types", "../sync", "", "os.path"])
+def test_layouts_are_not_just_any_module(name):
+    with pytest.raises(UnreadableError, match=r"dump.unknown_layout"):
+        read_tensor(TensorRef(name, "/etc/passwd"))
+
+
+def test_dumps_are_not_searched_for_inside_dumps(samples, tmp_path):
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "dump").symlink_to(samples / "ms_sync_cpu_2ranks")
+    assert find_dump_dirs(tmp_path) == ()
+    found = find_dump_dirs(samples / "ms_sync_cpu_2ranks")
+    assert [each.path for each in found] == [str(samples / "ms_sync_cpu_2ranks")]
+
+
+def test_the_search_has_an_end(tmp_path, monkeypatch):
+    for name in "abcdef":
+        (tmp_path / name / "rank_0" / "graphs").mkdir(parents=True)
+    monkeypatch.setattr(dumps, "SEARCH_FOLDERS", 3)
+    assert [Path(each.path).name for each in find_dump_dirs(tmp_path)] == ["a", "b"]
+    monkeypatch.setattr(dumps, "SEARCH_DEPTH", 0)
+    assert find_dump_dirs(tmp_path) == ()
+
+
+def test_what_is_not_there_is_empty(samples):
+    dump = open_dump(samples / "ms_sync_kernels_filter")
+    assert not list_tensors(dump, 5, 1)
+    assert not list_tensors(dump, 0, 77)
+    assert not list_tensors(dump, 0, 1, "no such graph")
+
+
+def test_listings_are_sequences(samples):
+    entries = list_tensors(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
+    assert len(entries) == len(list(entries)) == 61
+    assert entries[-1] == entries[60] == list(entries)[60]
+    assert list(entries[2:9:3]) == [entries[2], entries[5], entries[8]]
+    assert entries[3] in entries
+    with pytest.raises(IndexError):
+        entries[61]
+
+
+def test_items_are_made_when_asked_for():
+    asked = []
+    items = Built(1000, lambda at: asked.append(at) or at)
+    assert (items[5], items[-1], items[10:12]) == (5, 999, (10, 11))
+    assert asked == [5, 999, 10, 11]

@@ -1,0 +1,114 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.formats.dumps.names import Found, escaped, look_up, parse_bin_name, parse_npy_name
+
+TIME = "1795248166105555"
+
+
+def test_names_of_newer_versions():
+    file = parse_npy_name(f"MatMul.Default_net_MatMul-op0.3.7.{TIME}.input.1.DefaultFormat.Float32.npy", "p")
+    assert (file.type, file.operator, file.timestamp) == ("MatMul", "Default_net_MatMul-op0", int(TIME))
+    assert (file.task, file.stream) == (3, 7)
+    assert (file.io, file.slot, file.format, file.dtype) == ("input", "1", "DefaultFormat", "float32")
+    assert file.path == "p"
+
+
+def test_names_of_older_versions_keep_dots():
+    file = parse_npy_name(f"Parameter.moments.fc1.0.weight.0.0.{TIME}.output.0.DefaultFormat.npy")
+    assert (file.type, file.operator, file.slot, file.dtype) == ("Parameter", "moments.fc1.0.weight", "0", "")
+
+
+def test_a_parameter_that_ends_in_a_number():
+    assert parse_npy_name(f"Parameter.layers.0.0.0.{TIME}.output.0.ND.npy").operator == "layers.0"
+
+
+def test_operators_run_in_parts():
+    assert parse_npy_name(f"Add.op.1.2.{TIME}.0.1.2.3.output.0.ND.npy").timestamp == int(TIME)
+    file = parse_bin_name(f"Add.op.1.2.{TIME}.0.1.2.3")
+    assert (file.operator, file.task, file.stream, file.timestamp) == ("op", 1, 2, int(TIME))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "array.npy",
+        "12345.npy",
+        f"A.b.0.0.{TIME}.sideways.0.ND.npy",
+        f"A.b.0.0.{TIME}.input.x.ND.npy",
+        f"A.b.0.x.{TIME}.input.0.ND.npy",
+        f"A.0.0.{TIME}.input.0.ND.npy",
+        f"A.b.0.0.{TIME}.input.0.ND.bin",
+        "a.b.c.d.e.f.g.h.i.j.k.npy",
+    ],
+)
+def test_other_names(name):
+    assert parse_npy_name(name) is None
+
+
+FIELD = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20)
+
+
+@given(FIELD.filter(lambda text: "." not in text), FIELD, st.integers(0, 65535), st.integers(0, 9))
+def test_whatever_the_operator_is_called(kind, operator, number, slot):
+    name = f"{kind}.{operator}.{number}.{number}.{TIME}.output.{slot}.ND.Float16.npy"
+    file = parse_npy_name(name)
+    assert (file.type, file.operator, file.task, file.slot) == (kind, operator, number, str(slot))
+
+
+@pytest.mark.parametrize("operator", ["a\nb", "..", "%2e%2e", "../../etc", "a\tb", "x.input.0.y"])
+def test_strange_operators_are_only_text(operator):
+    name = f"Add.{operator}.0.0.{TIME}.output.0.DefaultFormat.Float32.npy"
+    assert parse_npy_name(name).operator == operator
+
+
+@pytest.mark.parametrize("name", ["", "Add", "Add.op.1.2", "Add.op.1.2.x", "Add.op.one.2.3", "157301586524"])
+def test_other_names_of_bin_files(name):
+    assert parse_bin_name(name) is None
+
+
+ORDER = [
+    "Default/net-Net/conv.1-Conv/Conv2D-op0",
+    "Default/net-Net/Cast-op0",
+    "Default/net-Net/Cast-op3",
+    "Default/net-Net/Cast-op10",
+    "Gradients/Default/MatMul-op7",
+]
+
+
+def test_escaped_names_are_found():
+    recorded = escaped(ORDER[0])
+    assert recorded == "Default_net-Net_conv_1-Conv_Conv2D-op0"
+    assert look_up([recorded], ORDER, []) == {recorded: Found(ORDER[0], 0)}
+
+
+def test_names_without_scope_are_found_by_their_end():
+    assert look_up(["MatMul-op7"], ORDER, []) == {"MatMul-op7": Found(ORDER[4], 4)}
+
+
+def test_operators_with_other_numbers_are_paired_in_order():
+    recorded = [f"Default_net-Net_Cast-op{number}" for number in (0, 5, 20)]
+    assert look_up(recorded, ORDER, []) == {
+        recorded[0]: Found(ORDER[1], 1),
+        recorded[1]: Found(ORDER[2], 2),
+        recorded[2]: Found(ORDER[3], 3),
+    }
+
+
+def test_more_than_were_planned_stay_as_recorded():
+    recorded = [f"Default_net-Net_Cast-op{number}" for number in (0, 5, 20, 21)]
+    assert look_up(recorded, ORDER, [])[recorded[3]] == Found(recorded[3], -1)
+
+
+def test_parameters_get_their_dots_back():
+    assert look_up(["fc_1_weight", "other"], [], ["fc.1.weight"]) == {
+        "fc_1_weight": Found("fc.1.weight", -1),
+        "other": Found("other", -1),
+    }
+
+
+def test_the_first_of_two_that_look_alike_escaped():
+    order = ["Default/a_b/Add-op0", "Default/a/b/Add-op0"]
+    assert look_up([escaped(order[0])], order, [])[escaped(order[0])] == Found(order[0], 0)

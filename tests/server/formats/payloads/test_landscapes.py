@@ -1,0 +1,27 @@
+"""LossLandscape messages that lack parts, or are none. Whole ones are among the samples of event files."""
+
+from __future__ import annotations
+
+import pytest
+
+from mindinsight.proto.summary_pb2 import LossLandscape
+from mindinsight.server.formats.payloads import Landscape, landscape
+from mindinsight.server.formats.unreadable import UnreadableError
+
+
+def test_empty_message():
+    assert landscape(b"") == Landscape(None, None, (), None, "", "", 0)
+
+
+def test_path_without_one_axis():
+    path = {"intervals": [1, 3], "points": {"x": {"dims": [2], "data_type": 11, "float_data": [0.5, 1.5]}}}
+    message = LossLandscape(loss_path=path, metadata={"unit": "epoch", "step_per_epoch": 4})
+    found = landscape(message.SerializeToString())
+    assert (found.intervals, found.unit, found.step_per_epoch) == ((1, 3), "epoch", 4)
+    assert (found.path.x.tolist(), found.path.y.size) == ([0.5, 1.5], 0)
+
+
+def test_what_is_no_landscape_is_refused():
+    with pytest.raises(UnreadableError) as caught:
+        landscape(b"\x0a\x7f")
+    assert caught.value.reason == "payload.unparsable"

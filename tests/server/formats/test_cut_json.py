@@ -1,0 +1,67 @@
+import json
+
+import pytest
+
+from mindinsight.server.formats.cut_json import read_object
+from mindinsight.server.formats.unreadable import UnreadableError
+
+WHOLE = {"task": "tensor", "level": "L1", "none": None, "data": {"a": [1, {"x": 2}], "b": {"y": "z"}, "c": 3}}
+
+
+def read(tmp_path, text, inner="data"):
+    (tmp_path / "some.json").write_text(text)
+    return read_object(tmp_path / "some.json", inner)
+
+
+def test_a_whole_file(tmp_path):
+    assert read(tmp_path, json.dumps(WHOLE)) == (WHOLE, None)
+    found, trouble = read(tmp_path, '{"a": NaN, "b": -Infinity}')
+    assert found["b"] == float("-inf")
+    assert trouble is None
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_cut_at_every_place(tmp_path, indent):
+    text = json.dumps(WHOLE, indent=indent)
+    most = 0
+    for end in range(len(text)):
+        found, trouble = read(tmp_path, text[:end])
+        assert trouble.reason == "dump.json_cut"
+        data = found["data"]
+        assert list(data) == list(WHOLE["data"])[: len(data)]
+        assert all(data[key] == WHOLE["data"][key] for key in list(data)[:2])
+        assert len(data) >= most
+        most = len(data)
+    assert most == 3
+    assert found["task"] == "tensor"
+
+
+def test_the_members_of_the_file_itself(tmp_path):
+    found, trouble = read(tmp_path, '{"0": [["a"], ["b"]], "1": [["c"], [', "")
+    assert found == {"0": [["a"], ["b"]]}
+    assert trouble.detail.startswith("some.json: ")
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"data"', '{"data": {', '{"data": {1: 2}}', "["])
+def test_nothing_to_recover(tmp_path, text):
+    found, trouble = read(tmp_path, text)
+    assert found.get("data") == {}
+    assert trouble.reason == "dump.json_cut"
+
+
+def test_no_object(tmp_path):
+    found, trouble = read(tmp_path, "[1]")
+    assert found == {}
+    assert trouble.reason == "dump.json"
+
+
+def test_nesting_beyond_all_reason(tmp_path):
+    deep = "[" * 200_000
+    found, trouble = read(tmp_path, f'{{"data": {{"a": 1, "b": {deep}')
+    assert found["data"] == {"a": 1}
+    assert trouble.reason == "dump.json_cut"
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(UnreadableError, match=r"dump.missing"):
+        read_object(tmp_path / "nothing.json")

@@ -1,0 +1,192 @@
+"""Lineage files: everything that is in them, whatever is damaged beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.lineage_pb2 import LineageEvent
+from mindinsight.server.formats.lineage import (
+    EvaluationLineage,
+    Lineage,
+    TrainLineage,
+    decode_lineage,
+    merge_lineages,
+    read_lineage,
+)
+from mindinsight.server.types import Damage
+
+SAMPLES = Path(__file__).parents[2] / "data" / "events"
+RECORDED = {  # field -> message and field of TrainLineage
+    "network": ("algorithm", "network"),
+    "loss": ("algorithm", "loss"),
+    "train_dataset_path": ("train_dataset", "train_dataset_path"),
+    "train_dataset_size": ("train_dataset", "train_dataset_size"),
+    "model_path": ("model", "path"),
+    "model_size": ("model", "size"),
+}
+HYPER_PARAMETERS = ["optimizer", "learning_rate", "loss_function", "epoch", "batch_size"]
+HYPER_PARAMETERS += ["parallel_mode", "device_num"]
+RECORDED |= {name: ("hyper_parameters", name) for name in HYPER_PARAMETERS}
+
+
+def _files() -> list:
+    cases = []
+    for source in sorted(SAMPLES.glob("*/expected.json")):
+        for run, content in json.loads(source.read_text()).get("runs", {}).items():
+            for name, expected in content["files"].items():
+                if name.endswith("_lineage") and not expected["problems"]:
+                    path = source.parent / run / name
+                    cases.append(pytest.param(path, expected, id=f"{source.parent.name}/{run}"))
+    return cases
+
+
+@pytest.mark.parametrize(("path", "expected"), _files())
+def test_sample(path: Path, expected: dict):
+    found = read_lineage(str(path))
+    wanted = dict(expected["lineage"])
+    assert (found.damage, found.pending) == ((), 0)
+    check_train(found.train, wanted.get("train_lineage"))
+    check_evaluation(found.evaluation, wanted.get("evaluation_lineage"))
+    assert found.user_defined == {name: value for _, name, value in wanted.get("user_defined_info", [])}
+    assert (found.dataset_graph is None) == ("dataset_graph" not in wanted)
+    if found.dataset_graph is not None:
+        check_graph(found.dataset_graph, wanted["dataset_graph"])
+
+
+def check_train(train: TrainLineage | None, wanted: dict | None) -> None:
+    assert (train is None) == (wanted is None)
+    for name, (message, field) in RECORDED.items() if wanted else ():
+        recorded = wanted.get(message, {}).get(field)
+        found = getattr(train, name)
+        if name in ("learning_rate", "loss") and found is not None:
+            assert len(str(found)) <= len(str(recorded))
+            found, recorded = np.float32(found), np.float32(recorded)
+        assert found == recorded
+
+
+def check_evaluation(evaluation: EvaluationLineage | None, wanted: dict | None) -> None:
+    assert (evaluation is None) == (wanted is None)
+    if evaluation is not None:
+        dataset = wanted.get("valid_dataset", {})
+        assert evaluation.metric == json.loads(wanted["metric"])
+        assert evaluation.valid_dataset_path == dataset.get("valid_dataset_path")
+        assert evaluation.valid_dataset_size == dataset.get("valid_dataset_size")
+
+
+def check_graph(found: dict, wanted: dict) -> None:
+    rest = dict(found)
+    children, wanted_children = rest.pop("children"), wanted.get("children", [])
+    assert len(children) == len(wanted_children)
+    for child, wanted_child in zip(children, wanted_children, strict=True):
+        check_graph(child, wanted_child)
+    operations = [flat(operation) for operation in wanted.get("operations", [])]
+    assert rest.pop("operations", []) == operations
+    assert rest.pop("sampler", None) == (flat(wanted["sampler"]) if "sampler" in wanted else None)
+    assert rest == nulls(wanted["parameter"])
+
+
+def flat(operation: dict) -> dict:
+    lists = {name: operation[name] for name in ("size", "weights") if name in operation}
+    return {**nulls(operation["param"]), **lists}
+
+
+def nulls(parameters: dict) -> dict:
+    return {name: None if value == "None" else value for name, value in parameters.items()}
+
+
+def record(**parts: object) -> bytes:
+    return encode_record(LineageEvent(wall_time=1.0, **parts).SerializeToString())
+
+
+SET_UP = {"learning_rate": 0.01, "epoch": 3}
+TRAIN = record(train_lineage={"hyper_parameters": SET_UP, "algorithm": {"loss": 1e-7}})
+EVALUATION = record(evaluation_lineage={"metric": '{"acc": 0.5}', "valid_dataset": {"valid_dataset_size": 9}})
+DATA = record(dataset_graph={"parameter": {"mapStr": {"op_type": "Batch", "filter": "None"}}})
+
+
+def user(**values: int) -> bytes:
+    infos = [{"map_int32": {name: value}} for name, value in values.items()]
+    return record(user_defined_info={"user_info": infos})
+
+
+def test_float32_is_told_in_its_shortest_form():
+    train = decode_lineage(TRAIN).train
+    assert (train.learning_rate, train.loss, train.epoch, train.optimizer) == (0.01, 1e-7, 3, None)
+
+
+def test_text_none_and_empty_list_entries_become_null():
+    lists = {"c": {"strValue": ["a", ""]}}
+    graph = {"parameter": {"mapStr": {"op_type": "Map", "f": "None"}, "mapStrList": lists}}
+    assert decode_lineage(record(dataset_graph=graph)).dataset_graph == {
+        "op_type": "Map", "f": None, "c": ["a", None], "children": [],
+    }  # fmt: skip
+
+
+def test_nested_user_defined_values():
+    info = {"user_info": [{"map_dict": {"data": {"map_str": {"set": "mnist"}, "map_double": {"p": 0.1}}}}]}
+    found = decode_lineage(record(user_defined_info=info) + user(seed=5)).user_defined
+    assert found == {"data": {"set": "mnist", "p": 0.1}, "seed": 5}
+
+
+def test_later_message_of_a_kind_wins_and_custom_data_merge():
+    later = record(train_lineage={"hyper_parameters": {"epoch": 5}})
+    found = decode_lineage(TRAIN + user(a=1, b=1) + later + user(b=2))
+    assert found.train == TrainLineage(epoch=5)
+    assert found.user_defined == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize("cut", range(1, len(TRAIN)))
+def test_cut_record_takes_nothing_from_those_before(cut: int):
+    found = decode_lineage(DATA + user(a=1) + TRAIN[:cut])
+    assert (found.train, found.user_defined, found.pending) == (None, {"a": 1}, cut)
+    assert found.dataset_graph == {"op_type": "Batch", "filter": None, "children": []}
+
+
+def test_flipped_byte_costs_its_record_only():
+    wounded = bytearray(TRAIN)
+    wounded[20] ^= 1
+    found = decode_lineage(DATA + bytes(wounded) + EVALUATION)
+    assert found.damage == (Damage(len(DATA), len(TRAIN), "damage.body_crc"),)
+    assert (found.train, found.evaluation) == (None, EvaluationLineage({"acc": 0.5}, None, 9))
+
+
+@pytest.mark.parametrize("metric", ["not json", "[1]", "[" * 100_000])
+def test_metrics_that_are_no_object_are_listed(metric: str):
+    found = decode_lineage(DATA + record(evaluation_lineage={"metric": metric}) + TRAIN)
+    assert [(one.offset, one.reason) for one in found.damage] == [(len(DATA), "damage.unparsable")]
+    assert found.evaluation is None and found.train is not None
+
+
+@pytest.mark.parametrize(("name", "kept"), [("lineage_cut", 2), ("lineage_flip", 2), ("lineage_text", 0)])
+def test_damaged_samples(name: str, kept: int):
+    found = read_lineage(str(next((SAMPLES / "damaged" / name).glob("*_lineage"))))
+    assert sum(bool(part) for part in (found.train, found.dataset_graph, found.user_defined)) == kept
+    assert found.damage or found.pending
+
+
+def test_file_with_training_starts_afresh():
+    first = decode_lineage(TRAIN + DATA + EVALUATION + user(a=1))
+    merged = merge_lineages([first, decode_lineage(record(train_lineage={"hyper_parameters": {"epoch": 9}}))])
+    assert merged == Lineage(train=TrainLineage(epoch=9))
+
+
+def test_file_with_evaluation_alone_adds_to_what_is_known():
+    first = decode_lineage(TRAIN + DATA + user(a=1))
+    merged = merge_lineages([first, decode_lineage(EVALUATION + user(b=2))])
+    assert merged.train == first.train and merged.dataset_graph == first.dataset_graph
+    assert merged.evaluation == EvaluationLineage({"acc": 0.5}, None, 9)
+    assert merged.user_defined == {"a": 1, "b": 2}
+
+
+def test_nothing_to_merge():
+    assert merge_lineages([]) == Lineage() == decode_lineage(b"")
+
+
+def test_missing_file_raises(tmp_path: Path):
+    with pytest.raises(FileNotFoundError):
+        read_lineage(str(tmp_path / "none"))

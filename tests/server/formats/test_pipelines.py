@@ -1,0 +1,59 @@
+from pathlib import Path
+
+from mindinsight.server.formats.lineage import read_lineage
+from mindinsight.server.formats.pipelines import pipeline_graph
+from mindinsight.server.graph.details import attribute_summaries
+from mindinsight.server.graph.folding import foldable_tree
+
+EVENTS = Path(__file__).parents[2] / "data" / "events"
+
+
+def recorded():
+    (path,) = [path for path in (EVENTS / "lenet").glob("*_lineage") if path.stat().st_size > 500]
+    return pipeline_graph(read_lineage(str(path)).dataset_graph)
+
+
+def chain(graph):
+    """Types along the only way from the source to the end."""
+    following = dict(zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True))
+    (node,) = set(range(len(graph))) - set(graph.edges.targets.tolist())
+    types = [graph.types[node]]
+    while node in following:
+        node = following[node]
+        types.append(graph.types[node])
+    return types
+
+
+def test_steps_run_from_the_source_to_the_batch():
+    graph = recorded()
+    assert chain(graph) == [
+        *("SequentialSampler", "MnistDataset"),
+        *("Resize", "Rescale", "Normalize", "HwcToChw", "Map"),
+        *("TypeCast", "Map", "Shuffle", "Batch"),
+    ]
+    assert [graph.types[node] for node in graph.outputs] == ["Batch"]
+
+
+def test_a_step_with_operations_is_a_scope():
+    tree = foldable_tree(recorded())
+    scopes = [tree.paths[place] for place in tree.children(0) if tree.nodes[place] < 0]
+    assert scopes == ["MnistDataset-0", "Map-2", "Map-7"]
+
+
+def test_settings_are_attributes():
+    graph = recorded()
+    batch = dict(attribute_summaries(graph, graph.types.index("Batch")))
+    assert batch["batch_size"] == "10" and batch["drop_remainder"] == "true"
+    shuffle = dict(attribute_summaries(graph, graph.types.index("Shuffle")))
+    assert shuffle["buffer_size"] == "64"
+
+
+def test_two_sources_and_bare_steps():
+    zipped = {
+        "op_type": "Zip",
+        "children": [{"op_type": "A", "children": []}, {"x": [1, None, 0.5], "children": []}],
+    }
+    graph = pipeline_graph(zipped)
+    assert graph.types == ("A", "Dataset", "Zip")
+    assert len(graph.edges) == 2
+    assert attribute_summaries(graph, 1) == [("x", '(1, "None", 0.5)')]

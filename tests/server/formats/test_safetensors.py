@@ -1,0 +1,109 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor
+from mindinsight.server.formats.unreadable import UnreadableError
+
+DATA = Path(__file__).parents[2] / "data" / "weights"
+NAMES = {"bool": "BOOL", "int8": "I8", "uint16": "U16", "int64": "I64", "float16": "F16", "float64": "F64"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("safetensors")
+
+
+def write(path, header, data=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    return path
+
+
+def entry(dtype="F32", shape=(2,), offsets=(0, 8)):
+    return {"dtype": dtype, "shape": shape, "data_offsets": offsets}
+
+
+def test_what_mindspore_saved():
+    file = open_safetensors(DATA / "plain.safetensors")
+    assert file.metadata == {"format": "ms"}
+    found = {name: read_safetensor(file, name) for name in file.tensors}
+    assert found["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert found["b"].tolist() == [1.5, 2]
+    assert file.tensors["b"].dtype == "bfloat16"
+    assert found["s"].shape == ()
+    assert found["s"] == 3
+    assert found["flag"].tolist() == [True, False]
+    assert found["h"].dtype == np.float16
+
+
+@given(st.data(), st.sampled_from(sorted(NAMES)), hnp.array_shapes(min_dims=0, min_side=0, max_side=4))
+def test_round_trip(folder, data, name, shape):
+    array = data.draw(hnp.arrays(name, shape))
+    header = {"x": entry(NAMES[name], shape, (0, array.nbytes))}
+    found = read_safetensor(open_safetensors(write(folder / "x", header, array.tobytes())), "x")
+    assert found.dtype == array.dtype
+    assert found.shape == shape
+    assert found.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (entry(offsets=(0, 12)), "dump.truncated"),
+        (entry(offsets=(4, 12)), "dump.truncated"),
+        (entry(shape=(10**15,), offsets=(0, 4 * 10**15)), "dump.truncated"),
+        (entry(offsets=(8, 0)), "dump.bad_header"),
+        (entry(offsets=(-8, 0)), "dump.bad_header"),
+        (entry(offsets=(0,)), "dump.bad_header"),
+        (entry(offsets=("0", "8")), "dump.bad_header"),
+        (entry(shape=(True, 2)), "dump.bad_header"),
+        (entry(shape=(-2,)), "dump.bad_shape"),
+        (entry(shape=5), "dump.bad_header"),
+        (entry("OBJECT"), "dump.unknown_dtype"),
+        (entry(["F32"]), "dump.unknown_dtype"),
+        ("nothing", "dump.bad_header"),
+        ({}, "dump.bad_header"),
+    ],
+)
+def test_a_bad_entry_leaves_the_others(folder, bad, reason):
+    path = write(folder / "bad", {"bad": bad, "fine": entry()}, np.array([1, 2], "<f4").tobytes())
+    file = open_safetensors(path)
+    with pytest.raises(UnreadableError) as error:
+        read_safetensor(file, "bad")
+    assert error.value.reason == reason
+    assert read_safetensor(file, "fine").tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "dump.truncated"),
+        (b"\xff" * 8 + b"{}", "dump.truncated"),
+        ((2).to_bytes(8, "little") + b"{]", "dump.bad_header"),
+        ((2).to_bytes(8, "little") + b"[]", "dump.bad_header"),
+        ((1).to_bytes(8, "little") + b"\xff", "dump.bad_header"),
+        ((200_000).to_bytes(8, "little") + b"[" * 200_000, "dump.bad_header"),
+    ],
+)
+def test_headers_that_cannot_be_read(folder, content, reason):
+    (folder / "header").write_bytes(content)
+    with pytest.raises(UnreadableError) as error:
+        open_safetensors(folder / "header")
+    assert error.value.reason == reason
+
+
+def test_a_header_beyond_the_limit_of_the_format(folder, monkeypatch):
+    monkeypatch.setattr("mindinsight.server.formats.safetensors.MAX_HEADER", 10)
+    with pytest.raises(UnreadableError, match=r"dump.bad_header: header of"):
+        open_safetensors(DATA / "plain.safetensors")
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(UnreadableError, match=r"dump.missing"):
+        read_safetensor(open_safetensors(DATA / "plain.safetensors"), "nothing")

@@ -1,0 +1,46 @@
+import pytest
+
+from mindinsight.server.formats.folders import files_of, folders_of
+from mindinsight.server.formats.texts import read_json, read_text
+from mindinsight.server.formats.unreadable import UnreadableError
+
+
+def test_texts_within_a_limit(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"caf\xc3\xa9 \xff")
+    assert read_text(tmp_path / "a.txt") == "café \ufffd"
+    with pytest.raises(UnreadableError, match=r"dump.too_large"):
+        read_text(tmp_path / "a.txt", limit=3)
+    with pytest.raises(UnreadableError, match=r"dump.missing"):
+        read_text(tmp_path / "b.txt")
+
+
+def test_json_within_a_limit(tmp_path):
+    (tmp_path / "a.json").write_text('{"a": NaN}')
+    assert list(read_json(tmp_path / "a.json")) == ["a"]
+    with pytest.raises(UnreadableError, match=r"dump.too_large"):
+        read_json(tmp_path / "a.json", limit=3)
+
+
+def test_links_are_not_followed(tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "below").mkdir()
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "file").symlink_to(tmp_path / "secret")
+    (inside / "folder").symlink_to(tmp_path / "below")
+    with pytest.raises(UnreadableError, match=r"dump.link"):
+        read_text(inside / "file")
+    assert files_of(inside) == []
+    assert folders_of(inside) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "nul", "[" * 200_000])
+def test_json_that_is_none(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(UnreadableError, match=r"dump.json"):
+        read_json(tmp_path / "a.json")
+
+
+def test_what_is_gone_has_nothing_inside(tmp_path):
+    assert folders_of(tmp_path / "gone") == []
+    assert files_of(tmp_path / "gone") == []

@@ -1,0 +1,77 @@
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights import open_weights
+
+DATA = Path(__file__).parents[2] / "data" / "weights"
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "count"),
+    [
+        ("plain.ckpt", "ckpt", 7),
+        ("checked.ckpt", "ckpt", 7),
+        ("plain.safetensors", "safetensors", 5),
+        ("tensors.pt", "torch", 11),
+        ("state.pt", "torch", 8),
+        ("legacy.pt", "torch", 8),
+        ("script.pt", "torch", 2),
+    ],
+)
+def test_the_content_tells_the_format_not_the_name(tmp_path, name, form, count):
+    shutil.copy(DATA / name, tmp_path / "weights.bin")
+    file = open_weights(tmp_path / "weights.bin")
+    assert (file.format, len(file.weights), file.damage) == (form, count, ())
+    for weight in file.weights:
+        assert weight.error is None
+        assert file.read(weight.name).shape == weight.shape
+
+
+def test_arrays_of_numpy(tmp_path):
+    np.savez(tmp_path / "some", a=np.arange(6.0), b=np.array(2))
+    np.save(tmp_path / "one", np.arange(3, dtype=np.int16))
+    several, one = open_weights(tmp_path / "some.npz"), open_weights(tmp_path / "one.npy")
+    assert [(w.name, w.dtype, w.shape, w.size) for w in several.weights] == [
+        ("a", "float64", (6,), 48),
+        ("b", "int64", (), 8),
+    ]
+    assert several.read("b") == 2
+    assert (one.format, one.weights[0].name, one.read("one").tolist()) == ("npy", "one", [0, 1, 2])
+
+
+def test_the_checksum_of_a_checkpoint_is_told():
+    assert open_weights(DATA / "checked.ckpt").checksum == 939442454
+
+
+def test_bad_entries_are_listed_with_their_error(tmp_path):
+    header = b'{"bad":{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}'
+    (tmp_path / "a").write_bytes(len(header).to_bytes(8, "little") + header)
+    weight = open_weights(tmp_path / "a").weights[0]
+    assert weight.name == "bad"
+    assert weight.error.reason == "dump.truncated"
+    np.savez(tmp_path / "b.npz", o=np.array([None]))
+    assert open_weights(tmp_path / "b.npz").weights[0].error.reason == "dump.object_dtype"
+
+
+def test_a_torch_file_of_a_type_this_does_not_know(tmp_path):
+    content = (DATA / "legacy.pt").read_bytes()
+    (tmp_path / "a.pt").write_bytes(content.replace(b"FloatStorage", b"FlootStorage"))
+    file = open_weights(tmp_path / "a.pt")
+    assert {weight.error.reason for weight in file.weights} == {"dump.unknown_dtype"}
+    assert "model.0.weight" in {weight.name for weight in file.weights}
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x80\x02"])
+def test_what_holds_no_tensors(tmp_path, content):
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(UnreadableError, match=r"dump\."):
+        open_weights(tmp_path / "a")
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(UnreadableError, match=r"dump.missing"):
+        open_weights(tmp_path / "nothing.ckpt")

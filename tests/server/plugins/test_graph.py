@@ -1,0 +1,123 @@
+"""The routes of graphs over real runs."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parents[2] / "data"
+BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
+
+
+@pytest.fixture
+def lenet(samples):
+    client = samples("lenet")
+    (tag,) = client.get("/v2/graph/graphs", params={"run": "./lenet"}).json()["tags"]
+
+    def ask(path, **params):
+        return client.get(f"/v2/graph/{path}", params={"run": "./lenet", "tag": tag, **params})
+
+    return ask
+
+
+def test_graphs_of_a_run_and_its_pipeline(samples):
+    client = samples("lenet", "multi_rank")
+    answer = client.get("/v2/graph/graphs", params={"run": "./multi_rank/rank_1"}).json()
+    assert len(answer["tags"]) == 1 and answer["dataset"]
+    assert client.get("/v2/graph/graphs", params={"run": "./nothing"}).status_code == 404
+
+
+def test_graph_files_beside_events_are_graphs_and_the_final_one_comes_first(samples, tmp_path):
+    base = tmp_path / "base" / "files"
+    base.mkdir(parents=True)
+    for name in ("a.pb", "ms_output_optimize.pb"):
+        shutil.copy(DATA / "graph" / "conv_optimize.pb", base / name)
+    client = samples()
+    answer = client.get("/v2/graph/graphs", params={"run": "./files"}).json()
+    assert answer == {"run": "./files", "tags": ["ms_output_optimize.pb", "a.pb"], "dataset": False}
+    picture = client.get("/v2/graph/picture", params={"run": "./files", "tag": "a.pb"}).json()
+    assert (picture["operators"], picture["parameters"], picture["constants"]) == (26, 9, 4)
+
+
+def test_scopes_open_by_their_number(lenet):
+    first = lenet("picture").json()
+    closed = next(box for box in first["boxes"] if box["label"] == "_backbone-LeNet")
+    assert not closed["open"] and closed["count"] == 22
+    opened = lenet("picture", open=",".join(map(str, [*first["open"], closed["id"], 99999])) + ",x").json()
+    assert {box["label"] for box in opened["boxes"]} >= {"conv1-Conv2d", "fc1-Dense", "ImageSummary-op0"}
+    assert all(box["open"] for box in opened["boxes"] if box["id"] in opened["open"])
+
+
+def test_simplified_and_pipeline(lenet):
+    assert lenet("picture", view="simplified").json()["operators"] == 24
+    assert lenet("picture", view="dataset").json()["operators"] == 11
+    assert lenet("types", view="dataset").json()["types"]["Map"] == 2
+    assert lenet("picture", view="other").status_code == 422
+
+
+def test_search_and_browse(lenet):
+    found = lenet("search", q="^conv2d-op0$", regex=True).json()
+    assert (found["total"], found["shown"], found["outer_total"]) == (2, 2, 0)
+    assert lenet("search", q="conv1.weight").json()["outer"][0]["text"] == "float32 [4, 1, 5, 5]"
+    bad = lenet("search", q="(", regex=True)
+    assert bad.status_code == 400 and bad.json()["error"]["key"] == "error.bad_pattern"
+    assert [one["label"] for one in lenet("inside").json()["inside"]] == ["Default", "Gradients"]
+    inside = lenet("inside", node=f"{BACKBONE}/relu-ReLU").json()["inside"]
+    assert [one["type"] for one in inside] == ["ReLU"] * 4
+
+
+def test_nodes_by_path_and_by_number(lenet):
+    about = lenet("node", node=f"{BACKBONE}/fc1-Dense/MatMul-op0").json()
+    assert about == lenet("node", node=about["id"]).json()
+    assert about["output"] == "float32 [10, 32]"
+    assert [one["label"] for one in about["outer"]["shown"]] == ["cst2", "cst3"]
+    assert lenet("node", node="Default/nothing").status_code == 404
+    assert lenet("node", node="99999").status_code == 404
+
+
+def test_parameters(lenet):
+    node = lenet("search", q="fc1.bias").json()["outer"][0]["node"]
+    assert lenet("outer", node=node).json()["users"]["total"] >= 2
+    assert lenet("outer", node=0).status_code == 404
+    assert lenet("outer", node=99999).status_code == 404
+
+
+def test_traces_name_the_boxes_that_are_shown(lenet):
+    boxes = {box["path"]: box["id"] for box in lenet("picture").json()["boxes"]}
+    shown = ",".join(map(str, boxes.values()))
+    found = lenet("trace", node=boxes[BACKBONE], direction="down", shown=shown).json()
+    assert boxes["Default/optimizer-Momentum"] in found["boxes"]
+    up = lenet("trace", node=f"{BACKBONE}/conv1-Conv2d/Conv2D-op0", direction="up", shown=shown).json()
+    assert up["operators"] == 2
+    assert set(up["boxes"]) == {boxes[path] for path in ("Default", "Default/network-WithLossCell", BACKBONE)}
+
+
+def test_the_plotly_figure_has_every_box_as_a_shape(lenet):
+    picture, figure = lenet("picture").json(), lenet("figure", theme="dark").json()
+    assert len(figure["layout"]["shapes"]) == len(picture["boxes"])
+    lines, heads, texts, targets = figure["data"]
+    assert lines["x"].count(None) == len(picture["lines"])
+    assert len(heads["x"]) == 2 * len(picture["lines"])
+    assert len(texts["text"]) == len(picture["boxes"])
+    assert set(targets["customdata"]) == {box["id"] for box in picture["boxes"] if not box["open"]}
+
+
+def test_runs_without_graph_or_pipeline(samples):
+    client = samples("record_api/images")
+    params = {"run": "./images", "tag": "x"}
+    assert client.get("/v2/graph/graphs", params=params).json() == {
+        "run": "./images",
+        "tags": [],
+        "dataset": False,
+    }
+    assert client.get("/v2/graph/picture", params=params).json()["error"]["code"] == "unknown_tag"
+    answer = client.get("/v2/graph/picture", params={**params, "view": "dataset"})
+    assert answer.json()["error"]["code"] == "no_pipeline"
+
+
+def test_bytes_that_are_no_graph_are_said_to_be_none(samples, tmp_path):
+    (tmp_path / "base" / "bad").mkdir(parents=True)
+    (tmp_path / "base" / "bad" / "broken.pb").write_bytes(b"not a graph at all")
+    answer = samples().get("/v2/graph/picture", params={"run": "./bad", "tag": "broken.pb"})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "graph_unreadable"

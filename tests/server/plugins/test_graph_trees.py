@@ -1,0 +1,112 @@
+"""Which trees are kept in memory, and where they are built."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.server.errors import ApiError
+from mindinsight.server.plugins.graph.opened import OpenTrees, place_of, places_of
+from mindinsight.server.store.run import Run
+from mindinsight.server.types import Reference
+
+
+class Graphs:
+    """A series of graph payloads that counts how often it is read."""
+
+    def __init__(self, *payloads, version=1):
+        self.payloads = payloads
+        self.count = len(payloads)
+        self.version = version
+        self.reads = 0
+
+    def reference(self, row):
+        return Reference("/base/run/events", row, len(self.payloads[row]))
+
+    def read(self, row):
+        self.reads += 1
+        return self.payloads[row]
+
+
+class Counting(ThreadPoolExecutor):
+    submitted = 0
+
+    def submit(self, *args, **kwargs):
+        self.submitted += 1
+        return super().submit(*args, **kwargs)
+
+
+def payload(operators, padding=0):
+    proto = GraphProto(name="x" * padding)
+    for number in range(operators):
+        proto.node.add(name=str(number), op_type="Add", full_name=f"Default/Add-op{number}")
+    return proto.SerializeToString()
+
+
+def run_with(**tags):
+    return replace(Run("./run", "run", "/base/run", "./run", None, 0.0, 0.0, 0), references={"graph": tags})
+
+
+@pytest.fixture
+def executor():
+    with Counting(1) as executor:
+        yield executor
+
+
+def test_a_tree_is_built_once_for_each_view(executor):
+    series = Graphs(payload(3))
+    trees, run = OpenTrees(), run_with(a=series)
+    first = trees.tree(run, "a", "recorded", executor)
+    assert trees.tree(run, "a", "recorded", executor) is first
+    assert trees.tree(run, "a", "simplified", executor) is not first
+    assert series.reads == 2 and executor.submitted == 0
+
+
+def test_the_newest_graph_counts_and_a_changed_file_is_read_again(executor):
+    trees = OpenTrees()
+    run = run_with(a=Graphs(payload(3), payload(5)))
+    assert len(trees.tree(run, "a", "recorded", executor).graph) == 5
+    run = run_with(a=Graphs(payload(3), payload(6), version=2))
+    assert len(trees.tree(run, "a", "recorded", executor).graph) == 6
+
+
+def test_large_graphs_are_read_elsewhere(executor):
+    large = payload(2, padding=1 << 20)
+    assert len(OpenTrees().tree(run_with(a=Graphs(large)), "a", "recorded", executor).graph) == 2
+    assert executor.submitted == 1
+
+
+def test_only_the_last_trees_are_kept(executor):
+    trees = OpenTrees()
+    every = {f"t{number}": Graphs(payload(number + 1)) for number in range(9)}
+    run = run_with(**every)
+    for tag in every:
+        trees.tree(run, tag, "recorded", executor)
+    trees.tree(run, "t8", "recorded", executor)
+    trees.tree(run, "t0", "recorded", executor)
+    assert every["t8"].reads == 1 and every["t0"].reads == 2
+
+
+@pytest.mark.parametrize(
+    ("tag", "view", "code"),
+    [
+        ("b", "recorded", "unknown_tag"),
+        ("bad", "recorded", "graph_unreadable"),
+        ("", "dataset", "no_pipeline"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(executor, tag, view, code):
+    with pytest.raises(ApiError) as error:
+        OpenTrees().tree(run_with(bad=Graphs(b"none")), tag, view, executor)
+    assert error.value.code == code
+
+
+def test_places_by_path_and_by_number(executor):
+    tree = OpenTrees().tree(run_with(a=Graphs(payload(2))), "a", "recorded", executor)
+    assert place_of(tree, "Default/Add-op1") == place_of(tree, "3") == 3
+    assert places_of(tree, "1,x,999,-2,3,") == [1, 3]
+    assert places_of(tree, None) == []
+    for wrong in ("Default/none", "99", "-1"):
+        with pytest.raises(ApiError):
+            place_of(tree, wrong)

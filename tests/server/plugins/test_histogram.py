@@ -1,0 +1,83 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.columns import decode
+
+EXPECTED = Path(__file__).parents[2] / "data" / "events"
+TAG = "conv1.weight/auto"
+
+
+def expected(sample):
+    return json.loads((EXPECTED / sample / "expected.json").read_text())["runs"]
+
+
+@pytest.fixture
+def lenet(samples):
+    return samples("lenet")
+
+
+def ask(client, **params):
+    answer = client.get("/v2/histogram/series", params={"run": "./lenet", "tag": TAG, **params})
+    assert answer.status_code == 200
+    return answer.json()
+
+
+def test_every_step_is_there_and_every_value_counted(lenet):
+    (events,) = [
+        file
+        for name, file in expected("lenet")["."]["files"].items()
+        if name.endswith("_MS") and "histogram" in file["tags"]
+    ]
+    (known,) = [one for one in events["tags"]["histogram"] if one["tag"] == TAG]
+    answer = ask(lenet)
+    assert answer["count"] == known["number"]
+    assert decode(answer["step"]).tolist() == known["steps"]
+    counts = decode(answer["counts"]).reshape(known["number"], -1)
+    np.testing.assert_allclose(counts.sum(axis=1), known["first"]["count"], rtol=1e-5)
+    shares = decode(answer["percentile"]).reshape(known["number"], 9)
+    assert shares[0, 0] == pytest.approx(known["first"]["min"])
+    assert np.all(np.diff(shares, axis=1) >= 0)
+    assert answer["non_finite"] == {"nan": 0, "positive_infinity": 0, "negative_infinity": 0}
+
+
+def test_fewer_columns_add_up_neighbours_or_pick_steps(lenet):
+    whole = decode(ask(lenet)["counts"]).sum()
+    few = ask(lenet, columns=4)
+    assert few["shown"] == len(decode(few["step"])) == 4
+    assert decode(few["counts"]).sum() == pytest.approx(whole, rel=1e-5)
+    picked = ask(lenet, columns=4, each=True)
+    assert decode(picked["counts"]).sum() < whole / 2
+
+
+def test_a_range_of_values_is_looked_at_closer(lenet):
+    near = ask(lenet, low=-0.1, high=0.1, bins=10)
+    np.testing.assert_allclose(decode(near["edges"]), np.linspace(-0.1, 0.1, 11))
+
+
+def test_runs_beside_each_other_at_one_step(lenet):
+    answer = lenet.get(
+        "/v2/histogram/at", params={"run": ["./lenet", "./gone"], "tag": TAG, "step": 11}
+    ).json()
+    (one,) = answer["runs"]
+    assert one["step"] in (10, 12)
+    assert decode(one["counts"]).sum() == one["count"]
+
+
+def test_unknown_names_are_told(lenet):
+    assert lenet.get("/v2/histogram/series", params={"run": "./x", "tag": TAG}).status_code == 404
+    assert lenet.get("/v2/histogram/series", params={"run": "./lenet", "tag": "x"}).status_code == 404
+
+
+def test_histograms_of_every_type_are_answered(samples):
+    client = samples("record_api/values")
+    tags = client.get("/v2/tags", params={"kind": "histogram"}).json()["tags"]
+    assert len(tags) > 10
+    non_finite = 0
+    for tag in tags:
+        answer = client.get("/v2/histogram/series", params={"run": "./values", "tag": tag["tag"]})
+        assert answer.status_code == 200
+        non_finite += sum(answer.json()["non_finite"].values())
+    assert non_finite > 0

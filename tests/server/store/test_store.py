@@ -1,0 +1,72 @@
+"""Publishing snapshots: what readers see, and who is told."""
+
+import dataclasses
+import logging
+
+import pytest
+
+from mindinsight.server.store.store import Changes, Store
+
+
+@pytest.fixture
+def store():
+    return Store(base="/base", watch="polling")
+
+
+def publish(store, later=1):
+    version = store.snapshot().version + later
+    snapshot = dataclasses.replace(store.snapshot(), version=version)
+    store.publish(snapshot, Changes(version, frozenset({"./a"}), {"./a": frozenset({"scalar"})}))
+    return snapshot
+
+
+def test_a_reader_keeps_the_snapshot_it_took(store):
+    before = store.snapshot()
+    after = publish(store)
+    assert store.snapshot() is after is not before
+
+
+def test_versions_grow_from_one_start_of_the_server_to_the_next(store):
+    assert store.snapshot().version > 1_600_000_000_000  # milliseconds since 1970: later than any before
+
+
+def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store):
+    told = []
+    store.subscribe(told.append)
+    version = store.snapshot().version
+    store.scanned(12.5)
+    assert (store.snapshot().scanned, store.snapshot().version, told) == (12.5, version, [])
+
+
+def test_subscribers_are_told_until_they_leave(store):
+    told = []
+    leave = store.subscribe(told.append)
+    first = publish(store)
+    leave()
+    publish(store)
+    assert [changes.version for changes in told] == [first.version]
+
+
+def test_a_subscriber_sees_what_it_is_told_about(store):
+    seen = []
+    store.subscribe(lambda changes: seen.append((changes.version, store.snapshot().version)))
+    version = publish(store).version
+    assert seen == [(version, version)]
+
+
+def test_a_failing_subscriber_does_not_keep_the_others_from_hearing(store, caplog):
+    def fail(changes):
+        raise RuntimeError("no")
+
+    told = []
+    store.subscribe(fail)
+    store.subscribe(told.append)
+    with caplog.at_level(logging.ERROR):
+        publish(store)
+    assert len(told) == 1
+    assert "subscriber" in caplog.text
+
+
+def test_versions_only_grow(store):
+    with pytest.raises(ValueError, match="after"):
+        publish(store, later=0)

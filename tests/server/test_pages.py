@@ -1,0 +1,55 @@
+import json
+import re
+
+import pytest
+
+from mindinsight.server.plugins import plugins
+
+VIEWS = ["", "overview", "docs", *(plugin.name for plugin in plugins() if plugin.page)]
+
+
+def boot_of(text):
+    return json.loads(re.search(r'id="boot">(.*?)</script>', text).group(1))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_has_its_page_and_its_module(samples, view):
+    client = samples()
+    answer = client.get(f"/{view}")
+    assert answer.status_code == 200
+    boot = boot_of(answer.text)
+    assert boot["view"] == (view or "runs")
+    assert client.get(f"/{boot['assets']}/js/views/{boot['view']}.js").status_code == 200
+    title = re.search("<title>(.*?) · MindInsight</title>", answer.text).group(1)
+    assert title not in ("", f"nav.{view}")
+
+
+def test_every_address_on_the_page_is_relative_and_there(samples):
+    client = samples()
+    text = client.get("/").text
+    addresses = re.findall(r'(?:src|href)="([^"#]+)"', text)
+    assert len(addresses) > 10
+    for address in addresses:
+        assert not address.startswith(("/", "http")), address
+        assert client.get(f"/{address}").status_code == 200, address
+
+
+@pytest.mark.parametrize(
+    ("headers", "lang"),
+    [
+        ({}, "en"),
+        ({"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.8"}, "zh"),
+        ({"Accept-Language": "fr-FR,fr;q=0.9,zh;q=0.8"}, "zh"),
+        ({"Accept-Language": "fr"}, "en"),
+        ({"Accept-Language": "zh", "Cookie": "mindinsight_lang=en"}, "en"),
+        ({"Cookie": "mindinsight_lang=<script>"}, "en"),
+    ],
+)
+def test_the_language_is_the_chosen_one_or_the_browsers(samples, headers, lang):
+    text = samples().get("/", headers=headers).text
+    assert f'<html lang="{lang}">' in text
+    assert boot_of(text)["lang"] == lang
+
+
+def test_unknown_pages_are_not_found(samples):
+    assert samples().get("/nothing").status_code == 404

@@ -1,0 +1,76 @@
+"""What a user installs: one wheel with everything in it and nothing beside it."""
+
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(folder),
+        str(ROOT),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=170)
+    (found,) = folder.glob("mindinsight-*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def names(wheel):
+    return zipfile.ZipFile(wheel).namelist()
+
+
+def test_nothing_generic_reaches_site_packages(names):
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"mindinsight"}
+    assert "mindinsight/__init__.py" not in names
+
+
+@pytest.mark.parametrize("folder", ["proto", "server", "web", "writer"])
+def test_every_file_of_the_tree_is_in_the_wheel(names, folder):
+    listed = subprocess.run(
+        ["git", "ls-files", f"{folder}/mindinsight"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    tracked = [name.removeprefix(f"{folder}/") for name in listed.stdout.splitlines()]
+    assert tracked
+    assert set(tracked) <= set(names)
+
+
+def test_it_runs_from_the_wheel_alone(wheel, tmp_path):
+    """Installed without its dependencies, which come from here: nothing of the clone is on the path."""
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=False, system_site_packages=False)
+    site = next(environment.glob("lib/python*/site-packages"))
+    zipfile.ZipFile(wheel).extractall(site)
+    here = next(path for path in sys.path if path.endswith("site-packages"))
+    code = f"""
+import sys
+sys.path.append({here!r})
+from mindinsight.writer import SummaryRecord
+with SummaryRecord({str(tmp_path / "run")!r}) as record:
+    record.add_value("scalar", "loss", 0.5)
+    record.record(1)
+import mindinsight.writer
+import mindinsight.server.app
+print(mindinsight.writer.__file__)
+"""
+    done = subprocess.run(
+        [environment / "bin" / "python", "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().startswith(str(site))
+    assert len(list((tmp_path / "run").iterdir())) == 1

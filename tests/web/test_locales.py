@@ -1,0 +1,62 @@
+"""Every text in every language, every key that is used known, every key that is known used."""
+
+import json
+import re
+
+import pytest
+
+from mindinsight.server.assets import texts
+from mindinsight.server.pages import LANGUAGES, WEB
+
+ENGLISH = texts(WEB / "locales" / "en")
+SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in (WEB / "static" / "js").rglob("*.js"))
+SERVER = "\n".join(
+    path.read_text(encoding="utf-8") for path in (WEB.parents[2] / "server").rglob("*.py") if path.is_file()
+)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_languages_have_the_same_files_with_the_same_keys(lang):
+    for path in sorted((WEB / "locales" / "en").glob("*.json")):
+        twin = WEB / "locales" / lang / path.name
+        keys, twins = (list(json.loads(one.read_text(encoding="utf-8"))) for one in (path, twin))
+        assert keys == twins
+    assert texts(WEB / "locales" / lang).keys() == ENGLISH.keys()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_languages_fill_in_the_same_values(lang):
+    names = re.compile(r"\{\w+\}")
+    for key, text in texts(WEB / "locales" / lang).items():
+        assert text.strip(), key
+        assert set(names.findall(text)) == set(names.findall(ENGLISH[key])), key
+
+
+def test_full_width_punctuation_belongs_to_chinese():
+    assert {key: text for key, text in ENGLISH.items() if re.search("[：，。（）！？；、]", text)} == {}
+
+
+def test_every_key_a_script_names_is_known():
+    named = set(re.findall(r"""\bt\(\s*["']([\w.-]+)["']""", SCRIPTS))
+    assert len(named) > 50
+    assert sorted(named - ENGLISH.keys()) == []
+
+
+def test_every_key_the_server_names_is_known():
+    named = set(re.findall(r'"((?:damage|file|directory|error)\.[a-z_]+)"', SERVER))
+    assert sorted((named | told_codes()) - ENGLISH.keys()) == []
+
+
+def told_codes():
+    """``ApiError(404, "unknown_tag", ...)`` is told to people by the key ``error.unknown_tag``."""
+    calls = re.findall(r'ApiError\(\s*\d+,\s*"(\w+)"([^\n]*)', SERVER)
+    return {f"error.{code}" for code, rest in calls if "key=" not in rest}
+
+
+def test_every_known_key_is_used():
+    """Keys that are put together are found by their beginning: ``runs.state.${state}``."""
+    template = (WEB / "templates" / "page.html").read_text(encoding="utf-8")
+    everything = SCRIPTS + SERVER + template
+    beginnings = tuple(re.findall(r"`([a-z][\w.]*\.)\$\{", everything))
+    unused = [key for key in ENGLISH if f'"{key}"' not in everything and not key.startswith(beginnings)]
+    assert sorted(set(unused) - told_codes()) == []

@@ -1,0 +1,168 @@
+"""When a network is saved and under which names; files are written by a function of the test's."""
+
+import json
+import types
+
+import numpy as np
+import pytest
+
+from mindinsight.writer.callbacks import CheckpointConfig, KeepBest, ModelCheckpoint, RunArguments, RunContext
+from mindinsight.writer.graph import GraphBuilder
+
+
+def write(network, path, extra):
+    path.write_text(json.dumps({"network": repr(network), **extra}))
+
+
+def names(directory):
+    return sorted(path.name for path in directory.iterdir())
+
+
+def train(callback, steps, batch_num=3, start=0, **more):
+    """A loop of ``steps`` steps that tells ``callback`` all; returns its arguments."""
+    arguments = RunArguments(cur_step_num=start, batch_num=batch_num, network="net", **more)
+    run = RunContext(arguments)
+    with callback:
+        callback.on_train_begin(run)
+        for number in range(start + 1, start + steps + 1):
+            arguments.update(cur_step_num=number, cur_epoch_num=(number - 1) // batch_num + 1)
+            callback.on_train_step_end(run)
+        callback.on_train_end(run)
+    return arguments
+
+
+def test_files_are_named_by_epoch_and_step_of_the_epoch(tmp_path):
+    callback = ModelCheckpoint("net", tmp_path / "new", CheckpointConfig(2), write)
+    arguments = train(callback, 7)
+    assert names(tmp_path / "new") == ["net-1_2.ckpt", "net-2_1.ckpt", "net-2_3.ckpt", "net-3_1.ckpt"]
+    newest = str(tmp_path / "new" / "net-3_1.ckpt")
+    assert callback.latest_ckpt_file_name == arguments.latest_ckpt_file == newest
+    assert arguments.last_save_ckpt_step == 7
+
+
+def test_a_last_step_that_is_saved_already_is_not_saved_again(tmp_path):
+    saved = []
+    config = CheckpointConfig(3)
+    callback = ModelCheckpoint("net", tmp_path, config, lambda *given: saved.append(given[1].name))
+    train(callback, 6)
+    assert saved == ["net-1_3.ckpt", "net-2_3.ckpt"]
+
+
+def test_the_newest_files_are_kept(tmp_path):
+    train(ModelCheckpoint("net", tmp_path, CheckpointConfig(1, keep_checkpoint_max=2), write), 5)
+    assert names(tmp_path) == ["net-2_1.ckpt", "net-2_2.ckpt"]
+
+
+def test_saving_by_time(tmp_path):
+    seconds = iter(range(0, 1000, 10))
+    config = CheckpointConfig(save_checkpoint_steps=0, save_checkpoint_seconds=25)
+    train(ModelCheckpoint("net", tmp_path, config, write, clock=lambda: next(seconds)), 6, 6)
+    # The clock is asked when made (0), at the begin (10), at each step and once more when a file is written.
+    assert names(tmp_path) == ["net-1_3.ckpt", "net-1_6.ckpt"]
+
+
+def test_the_prefix_can_depend_on_the_loop(tmp_path):
+    callback = ModelCheckpoint(lambda run: f"epoch{run.cur_epoch_num}", tmp_path, CheckpointConfig(3), write)
+    train(callback, 6)
+    assert names(tmp_path) == ["epoch1-1_3.ckpt", "epoch2-2_3.ckpt"]
+
+
+def test_a_second_training_leaves_the_files_of_the_first(tmp_path):
+    for _ in range(2):
+        train(ModelCheckpoint("net", tmp_path, CheckpointConfig(3), write), 3)
+    assert names(tmp_path) == ["net-1_3.ckpt", "net_1-1_3.ckpt"]
+
+
+def test_a_resumed_training_counts_on(tmp_path):
+    train(ModelCheckpoint("net", tmp_path, CheckpointConfig(2), write), 2, start=3)
+    assert names(tmp_path) == ["net-2_2.ckpt"]
+
+
+def test_what_is_asked_for_goes_into_the_file(tmp_path):
+    config = CheckpointConfig(append_info=["epoch_num", "step_num", {"lr": 0.1}], saved_network="other")
+    train(ModelCheckpoint("net", tmp_path, config, write), 1)
+    content = json.loads((tmp_path / "net-1_1.ckpt").read_text())
+    assert content == {"network": "'other'", "epoch_num": 1, "step_num": 1, "lr": 0.1}
+
+
+def test_a_graph_is_written_once(tmp_path):
+    graph = GraphBuilder("net")
+    graph.output(graph.node("Relu", [graph.parameter("x", (2, 2))]))
+    train(ModelCheckpoint("net", tmp_path, save=write), 2, train_network=graph)
+    assert (tmp_path / "net-graph.meta").read_bytes() == graph.serialised()
+
+
+@pytest.mark.parametrize(("asked", "files"), [(True, ["net-1_2_breakpoint.ckpt"]), (False, [])])
+def test_a_loop_that_raises_is_saved_when_asked(tmp_path, asked, files):
+    callback = ModelCheckpoint("net", tmp_path, CheckpointConfig(9, exception_save=asked), write)
+    run = RunContext(RunArguments(cur_step_num=2, batch_num=3, network="net"))
+    with pytest.raises(ZeroDivisionError), callback:
+        callback.on_train_begin(run)
+        _ = 1 / 0
+    assert names(tmp_path) == files
+
+
+def test_a_network_nobody_can_save_asks_for_a_function(tmp_path):
+    with pytest.raises(TypeError, match="give a save function: str is no network"):
+        train(ModelCheckpoint("net", tmp_path), 1)
+    with pytest.raises(TypeError, match="named no network"):
+        ModelCheckpoint(directory=tmp_path).on_train_step_end(RunContext({"cur_step_num": 1}))
+
+
+def test_a_framework_saves_its_own_networks(tmp_path, monkeypatch):
+    torch = types.SimpleNamespace(
+        SUFFIX=".pt",
+        SAVE_OPTIONS=False,
+        save=lambda network, path, extra, options: path.write_text(f"{network} {extra}"),
+        trace=lambda network, inputs: None,
+    )
+    monkeypatch.setattr("mindinsight.writer.callbacks.saving.framework_of", lambda network: torch)
+    train(ModelCheckpoint("net", tmp_path), 1)
+    assert (tmp_path / "net-1_1.pt").read_text() == "net {}"
+    with pytest.raises(ValueError, match="only MindSpore saves with crc_check, format"):
+        train(ModelCheckpoint("x", tmp_path, CheckpointConfig(crc_check=True, format="safetensors")), 1)
+
+
+@pytest.mark.parametrize("prefix", ["", "a/b", 3])
+def test_a_bad_prefix_is_refused(tmp_path, prefix):
+    with pytest.raises((ValueError, TypeError)):
+        train(ModelCheckpoint(prefix, tmp_path, save=write), 1)
+
+
+def test_a_config_of_another_type_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="CheckpointConfig, got dict"):
+        ModelCheckpoint(directory=tmp_path, config={"save_checkpoint_steps": 1})
+
+
+def evaluate(callback, epoch, metrics):
+    callback.on_eval_end(RunContext({"cur_epoch_num": epoch, "metrics": metrics, "network": f"net {epoch}"}))
+
+
+@pytest.mark.parametrize(("mode", "epoch", "value"), [("max", 3, 0.8), ("min", 2, 0.4)])
+def test_the_best_evaluation_is_kept(tmp_path, mode, epoch, value):
+    best = KeepBest("acc", mode, tmp_path, "net", write)
+    for number, accuracy in enumerate([0.5, 0.4, 0.8, 0.8, np.nan], start=1):
+        evaluate(best, number, {"acc": np.float32(accuracy)})
+    assert names(tmp_path) == ["net-best.ckpt"]
+    content = json.loads((tmp_path / "net-best.ckpt").read_text())
+    assert content["network"] == f"'net {epoch}'"
+    assert (best.best_epoch, content["epoch_num"]) == (epoch, epoch)
+    assert best.best == content["acc"] == pytest.approx(value)
+
+
+def test_an_evaluation_without_the_metric_changes_nothing(tmp_path):
+    best = KeepBest("acc", directory=tmp_path, save=write)
+    evaluate(best, 1, {"loss": 1.0})
+    evaluate(best, 1, None)
+    assert names(tmp_path) == []
+
+
+def test_metrics_at_the_end_of_an_epoch_count_too(tmp_path):
+    best = KeepBest("acc", directory=tmp_path, save=write)
+    best.on_train_epoch_end(RunContext({"cur_epoch_num": 4, "metrics": {"acc": 1.0}, "network": "net"}))
+    assert best.best_epoch == 4
+
+
+def test_a_wrong_mode_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="'max' or 'min'"):
+        KeepBest("acc", "best", tmp_path)

@@ -1,0 +1,77 @@
+"""Reading back what the writer wrote, with the messages of mindinsight.proto and nothing of the server."""
+
+from pathlib import Path
+
+import pytest
+
+from mindinsight.proto import framing
+from mindinsight.proto.lineage_pb2 import LineageEvent
+from mindinsight.proto.summary_pb2 import Event
+
+
+def payloads(path):
+    """Every record of a file; fails on a wrong checksum. Returns them and the bytes of an unfinished one."""
+    data, start, found = Path(path).read_bytes(), 0, []
+    while start + framing.HEADER_SIZE <= len(data):
+        size = framing.decode_header(data[start : start + framing.HEADER_SIZE])
+        assert size is not None, f"{path}: wrong length checksum at byte {start}"
+        body = data[start + framing.HEADER_SIZE : start + framing.HEADER_SIZE + size + framing.FOOTER_SIZE]
+        if len(body) < size + framing.FOOTER_SIZE:
+            break
+        payload = framing.decode_payload(body)
+        assert payload is not None, f"{path}: wrong checksum of the record at byte {start}"
+        found.append(payload)
+        start += len(body) + framing.HEADER_SIZE
+    return found, data[start:]
+
+
+class Reading:
+    """The event files of one directory."""
+
+    def __init__(self, directory):
+        self.directory = Path(directory)
+
+    def files(self, suffix="_MS"):
+        return sorted(self.directory.glob(f"*.out.events.summary.*{suffix}"))
+
+    def events(self):
+        """Every Event of every summary file but the version events, which must come first."""
+        events = []
+        for path in self.files():
+            records, rest = payloads(path)
+            assert rest == b""
+            first, *others = [Event.FromString(record) for record in records]
+            assert first.version == "MindSpore.Event:1"
+            events += others
+        return events
+
+    def lineage(self):
+        records = [record for path in self.files("_lineage") for record in payloads(path)[0]]
+        return [LineageEvent.FromString(record) for record in records]
+
+    def values(self):
+        """(step, Value) of every value."""
+        return [(event.step, value) for event in self.events() for value in event.summary.value]
+
+    def scalars(self):
+        """(step, tag, number) with the exact number where there is one."""
+        return [(step, value.tag, number_of(value)) for step, value in self.values()]
+
+
+def number_of(value):
+    return value.exact_scalar if value.HasField("exact_scalar") else value.scalar_value
+
+
+@pytest.fixture
+def reading(tmp_path):
+    return Reading(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def reading_of():
+    return Reading
+
+
+@pytest.fixture(scope="session")
+def records_of():
+    return payloads

@@ -1,0 +1,54 @@
+"""Rows of statistic.csv, beside rows MindSpore 2.10 wrote for the same bytes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.writer.arrays import HostArray
+from mindinsight.writer.dump.statistics import HEADER, cells
+
+DATA = Path(__file__).parents[2] / "data" / "writer"
+_, *ROWS = (DATA / "edge_values.csv").read_text().splitlines()
+FIXED_CELLS = 7  # up to the slot; the rest describes the tensor
+
+
+def tensor(described):
+    """The tensor behind a description; bfloat16 as it comes from to_numpy."""
+    raw = bytes.fromhex(described["bytes_hex"])
+    if described["dtype"] == "bfloat16":
+        widened = np.frombuffer(raw, "<u2").astype(np.uint32) << 16
+        return HostArray(widened.view(np.float32).reshape(described["shape"]), "bfloat16", shared=False)
+    values = np.frombuffer(raw, described["dtype"]).reshape(described["shape"])
+    return HostArray(values, described["dtype"], shared=False)
+
+
+def large(case):
+    """The three tensors that are described in words."""
+    values = np.random.default_rng(0).normal(size=(300, 100)).astype(np.float32)
+    if case == 1:
+        values[5, 5] = np.nan
+    if case == 2:
+        values[299, 99] = np.inf
+    return HostArray(values, "float32", shared=False)
+
+
+CASES = [(one["op_name"], tensor(one)) for one in json.loads((DATA / "edge_values.json").read_text())]
+CASES += [(f"Default_MatMul-op{case}", large(case)) for case in range(3)]
+
+
+def test_the_header_is_mindspores():
+    assert (DATA / "edge_values.csv").read_text().startswith(HEADER)
+
+
+@pytest.mark.parametrize(
+    ("name", "host"), [case for case in CASES if case[1].values.size], ids=lambda value: str(value)[:20]
+)
+def test_a_row_tells_what_mindspores_row_tells(name, host):
+    row = next(row for row in ROWS if f",{name}," in row).replace("-nan", "nan")
+    assert row.split(",", FIXED_CELLS)[-1] == cells(host) + ","
+
+
+def test_every_case_but_the_empty_one_has_been_compared():
+    assert len(CASES) == len(ROWS)

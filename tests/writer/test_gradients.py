@@ -1,0 +1,79 @@
+"""Gradients reach the recorder as histograms; the framework is stood in for by its one function."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from mindinsight.writer.gradients import record_gradients
+from mindinsight.writer.operators import take_operator_values
+
+
+class Network:
+    """Hands its gradients to whoever asked, as a backward pass does."""
+
+    def __init__(self, *names):
+        self.names, self.watchers = names, []
+
+    def backward(self):
+        for wanted, put in self.watchers:
+            for name in filter(wanted, self.names):
+                put(name, [1.0])
+
+
+def watch(network, names, put):
+    network.watchers.append((names, put))
+    return network.watchers.clear
+
+
+@pytest.fixture(autouse=True)
+def framework(monkeypatch):
+    take_operator_values()
+    known = SimpleNamespace(on_gradients=watch)
+    monkeypatch.setattr(
+        "mindinsight.writer.gradients.framework_of",
+        lambda network: known if isinstance(network, Network) else None,
+    )
+
+
+def tags():
+    return [f"{plugin} {tag}" for plugin, tag, _ in take_operator_values()]
+
+
+def test_every_gradient_becomes_a_histogram():
+    network = Network("fc1.weight", "fc1.bias")
+    record_gradients(network)
+    network.backward()
+    assert tags() == ["histogram fc1.weight/gradient", "histogram fc1.bias/gradient"]
+
+
+def test_a_pattern_matches_from_the_start_of_the_name():
+    network = Network("fc1.weight", "fc2.weight", "fc1.bias")
+    record_gradients(network, r"fc\d\.w")
+    network.backward()
+    assert tags() == ["histogram fc1.weight/gradient", "histogram fc2.weight/gradient"]
+
+
+def test_only_every_nth_pass_is_recorded():
+    network = Network("w")
+    record_gradients(network, every=3)
+    recorded = []
+    for _ in range(7):
+        network.backward()
+        recorded.append(len(tags()))
+    assert recorded == [1, 0, 0, 1, 0, 0, 1]
+
+
+def test_the_answer_ends_it():
+    network = Network("w")
+    record_gradients(network)()
+    network.backward()
+    assert tags() == []
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(TypeError, match="PyTorch module, got dict"):
+        record_gradients({})
+    with pytest.raises(ValueError, match="no regular expression"):
+        record_gradients(Network(), "(")
+    with pytest.raises(ValueError, match="at least 1"):
+        record_gradients(Network(), every=0)
