@@ -1,0 +1,117 @@
+"""What decoding event files costs: CPU seconds, points a second, linearity, mixed against uniform records.
+
+``python -m benchmarks.decode`` prints a Markdown table. The figures are CPU time of one process, the least of
+three rounds; files come from the page cache.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchmarks import workloads
+from mindinsight.server.formats.events import read_stretch
+from mindinsight.server.settings import Settings
+from mindinsight.server.store.loader import Loader
+from mindinsight.server.store.store import Store
+from mindinsight.server.types import Stretch
+
+PIECE = 8 << 20  # bytes read at a time
+ROUNDS = 3
+SIZES = (10**6, 10**7, 8 * 10**7)  # points of one run
+
+
+def stretches(path: Path) -> Iterable[Stretch]:
+    """The whole file, piece by piece."""
+    offset = 0
+    while True:
+        stretch = read_stretch(str(path), offset, PIECE)
+        if stretch.next_offset == offset:
+            return
+        yield stretch
+        offset = stretch.next_offset
+
+
+def points_of(stretch: Stretch) -> int:
+    scalars = sum(block.values.size for block in stretch.blocks)
+    return scalars + sum(len(one.steps) for one in stretch.references)
+
+
+def decode(paths: list[Path]) -> tuple[int, float]:
+    """Points in the files and the least CPU seconds that reading them took."""
+    seconds = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        points = sum(points_of(stretch) for path in paths for stretch in stretches(path))
+        seconds.append(time.process_time() - began)
+    return points, min(seconds)
+
+
+def load(name: str) -> tuple[int, float]:
+    """Points of a workload and the least CPU seconds in which one process reads, decodes and keeps them."""
+    seconds, points = [], 0
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory(prefix="benchmark-") as workspace:
+            base = workloads.folder(name, "mindspore")
+            store, settings = Store(), Settings(base, Path(workspace), reload_interval=0, cache=False)
+            began = time.process_time()
+            Loader(settings, store).load()
+            seconds.append(time.process_time() - began)
+        runs = store.snapshot().runs.values()
+        kept = [series for run in runs for tags in run.references.values() for series in tags.values()]
+        points = sum(series.count for run in runs for series in run.scalars.values())
+        points += sum(series.count for series in kept)
+    return points, min(seconds)
+
+
+def files(name: str) -> list[Path]:
+    return sorted(path for path in workloads.folder(name, "mindspore").rglob("events.*") if path.is_file())
+
+
+def long_run(points: int) -> Path:
+    """One file of that many points, ten a step."""
+    directory = workloads.DATA / f"long-{workloads.VERSION}" / str(points)
+    if not directory.exists():
+        partial = directory.with_suffix(".partial")
+        workloads.write_run(partial, workloads.scalar_run(0, 10, points // 10, "mindspore"), "mindspore")
+        partial.rename(directory)
+    return next(directory.iterdir())
+
+
+def row(title: str, paths: list[Path]) -> float:
+    """Print one line; returns CPU seconds per point."""
+    points, seconds = decode(paths)
+    size = sum(path.stat().st_size for path in paths)
+    print(
+        f"| {title} | {points:,} | {size / 1e6:,.0f} | {seconds:.2f} | {points / seconds / 1e6:.1f} "
+        f"| {seconds / points * 1e9:.0f} |"
+    )
+    return seconds / points
+
+
+def mixed_load() -> float:
+    """CPU to load a point of W6 against one of W1."""
+    (points, uniform), (mixed_points, mixed) = load("w1"), load("w6")
+    return (mixed / mixed_points) / (uniform / points)
+
+
+def main() -> None:
+    print(f"CPython {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    print("| files | points | MB | CPU s | million points a second | ns a point |")
+    print("|---|---:|---:|---:|---:|---:|")
+    uniform = row("W1: 8 runs of 10 tags and 100 000 steps", files("w1"))
+    mixed = row("W6: mixed records", files("w6"))
+    row("W3: histograms, images, tensors", files("w3"))
+    costs = [row(f"one run of {points:,} points", [long_run(points)]) for points in SIZES]
+    print(f"\nW6 against W1 per point: {mixed / uniform:.2f} decoded, {mixed_load():.2f} loaded")
+    print(f"80 M points against 1 M per point: {costs[-1] / costs[0]:.2f}")
+    print(f"Most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

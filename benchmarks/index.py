@@ -1,0 +1,226 @@
+"""The index beside TensorBoard and MindInsight: what loading, holding and serving runs costs.
+
+All three read the same values, each in its own format. CPU seconds are those of the server and all its
+processes from the start of the command, the imports of Python included, until everything is loaded.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from benchmarks import decode, live, workloads
+from benchmarks.servers import MindInsight, Ours, Server, TensorBoard, timed_requests
+
+ROUNDS = 3
+IDLE = 30.0  # seconds
+TAG = "train/loss_1"
+NONE = "–"
+
+Start = Callable[[], Server]
+
+
+@dataclass(frozen=True)
+class Row:
+    work: str
+    tensorboard: str
+    mindinsight: str
+    ours: str
+    promised: str = ""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Pythons of the environments that have the peers (None leaves one out), and a scratch folder."""
+
+    tensorboard_python: Path | None
+    mindinsight_python: Path | None
+    scratch: Path
+
+    def ours(self, base: Path) -> Start:
+        return lambda: Ours(base, self.new_folder())
+
+    def tensorboard(self, base: Path, kind: str = "scalars", keep: int | None = None) -> Start | None:
+        python = self.tensorboard_python
+        return None if python is None else lambda: TensorBoard(python, base, kind, keep)
+
+    def mindinsight(self, base: Path) -> Start | None:
+        python = self.mindinsight_python
+        return None if python is None else lambda: MindInsight(python, base)
+
+    def new_folder(self) -> Path:
+        path = self.scratch / str(len(list(self.scratch.iterdir())))
+        path.mkdir()
+        return path
+
+
+def measure(contest: Contest) -> Iterator[Row]:
+    """All rows, each as soon as it is measured."""
+    for rows in (start, w1, whole_series, w2, short_series, w3, w4, decoding, growing):
+        yield from rows(contest)
+
+
+def loading(begin: Start | None, runs: int, rounds: int = ROUNDS) -> tuple[str, str, float]:
+    """CPU seconds to load, the least of some rounds, and the MB held then; the seconds as number, too."""
+    if begin is None:
+        return NONE, NONE, np.nan
+    found = []
+    for _ in range(rounds):
+        with begin() as server:
+            found.append((server.wait(runs), server.memory()))
+    cpu, memory = min(found)
+    return f"{cpu:.2f}", f"{memory:.0f}", cpu
+
+
+def asked(server: Server, paths: list[str], clients: int = 1) -> tuple[float, float, int]:
+    """Server CPU ms a request, median ms of a request, and bytes of an answer."""
+    timed_requests(server, paths[:5])
+    before = server.cpu()
+    times, size = timed_requests(server, paths, clients)
+    return (server.cpu() - before) / len(paths) * 1000, statistics.median(times) * 1000, size
+
+
+def base_of(workload: str) -> tuple[Path, Path]:
+    return workloads.folder(workload, "mindspore"), workloads.folder(workload, "tensorboard")
+
+
+def start(contest: Contest) -> list[Row]:
+    empty = contest.new_folder()
+    begins = (contest.tensorboard(empty), contest.mindinsight(empty), contest.ours(empty))
+    cells = [loading(begin, 0)[0] for begin in begins]
+    return [Row("start on an empty directory, contained in what follows, CPU s", *cells)]
+
+
+def w1(contest: Contest) -> list[Row]:
+    mine, theirs = base_of("w1")
+    cpu, memory, number = loading(contest.ours(mine), 8)
+    some, some_memory, some_number = loading(contest.tensorboard(theirs), 8)
+    every, every_memory, _ = loading(contest.tensorboard(theirs, keep=100_000), 8, 1)
+    eighth, eighth_memory, _ = loading(contest.mindinsight(mine / "run_0"), 1, 1)
+    return [
+        Row(
+            "W1: 8 runs × 10 tags × 100 000 steps, CPU s",
+            f"{some} keeping 1 %, {every} keeping all",
+            f"{eighth} for one of the runs, keeping 1 %",
+            f"{cpu} keeping all, {number / some_number:.2f} of TensorBoard",
+            "≤ 1.2, ≤ 0.4 of TensorBoard",
+        ),
+        Row("the same, MB", f"{some_memory}, {every_memory}", eighth_memory, memory, "≤ 260"),
+    ]
+
+
+def whole_series(contest: Contest) -> list[Row]:
+    mine, theirs = base_of("w1")
+    cells = []
+    for begin in (contest.tensorboard(theirs, keep=100_000), None, contest.ours(mine)):
+        if begin is None:
+            cells.append(NONE)
+            continue
+        with begin() as server:
+            server.wait(8)
+            cpu, _, size = asked(server, [server.series("run_3", TAG)] * 40)
+            cells.append(f"{cpu:.1f} ms, {size / 1e6:.2f} MB")
+    return [Row("one series of 100 000 points whole: server CPU, bytes", *cells, "≤ 10 ms, ≤ 1.3 MB")]
+
+
+def w2(contest: Contest) -> list[Row]:
+    mine, theirs = base_of("w2")
+    workspace = contest.new_folder()
+    first, memory, idle = _watching(lambda: Ours(mine, workspace))
+    again = loading(lambda: Ours(mine, workspace), 999, 1)[0]
+    peer, peer_memory, peer_idle = _watching(contest.tensorboard(theirs))
+    return [
+        Row("W2: 999 runs × 5 tags × 1 000 steps, CPU s", peer, NONE, first, "≤ 6"),
+        Row("the same, MB", peer_memory, NONE, memory, "≤ 300"),
+        Row("the same, started again, CPU s", NONE, NONE, again, "≤ 1"),
+        Row("idle with 999 runs watched, share of a core", peer_idle, NONE, idle, "≤ 0.5 %"),
+    ]
+
+
+def _watching(begin: Start | None) -> tuple[str, str, str]:
+    """CPU seconds to load 999 runs, MB, and the share of a core while nothing changes and nobody asks."""
+    if begin is None:
+        return NONE, NONE, NONE
+    with begin() as server:
+        loaded, memory = server.wait(999), server.memory()
+        time.sleep(10)  # what is put off until nothing happens is not idling
+        before, began = server.cpu(), time.monotonic()
+        time.sleep(IDLE)
+        share = (server.cpu() - before) / (time.monotonic() - began)
+    return f"{loaded:.2f}", f"{memory:.0f}", f"{100 * share:.2f} %"
+
+
+def short_series(contest: Contest) -> list[Row]:
+    """1 000 points: all of a W2 run for TensorBoard and us, what is kept of a W1 run for MindInsight."""
+    mine, theirs = base_of("w2")
+    one = base_of("w1")[0] / "run_0"
+    cells = []
+    for begin, runs, run in (
+        (contest.tensorboard(theirs), 999, "run_500"),
+        (contest.mindinsight(one), 1, ""),
+        (contest.ours(mine), 999, "run_500"),
+    ):
+        if begin is None:
+            cells.append(NONE)
+            continue
+        with begin() as server:
+            server.wait(runs)
+            path = server.series(run, TAG)
+            cpu, alone, _ = asked(server, [path] * 400)
+            crowded = asked(server, [path] * 1600, 16)[1]
+            cells.append(f"{cpu:.2f} ms, {alone:.2f} ms, {crowded:.1f} ms")
+    work = "one series of 1 000 points: server CPU, p50, p50 with 16 clients"
+    return [Row(work, *cells, "≤ 1 ms, ≤ 2.5 ms, ≤ 25 ms")]
+
+
+def w3(contest: Contest) -> list[Row]:
+    mine, theirs = base_of("w3")
+    kept = ", keeping 51 of 500 histograms, 10 of 200 images, no tensors"
+    peer = loading(contest.tensorboard(theirs, "histograms,images"), 2)[0]
+    other = loading(contest.mindinsight(mine), 3, 1)[0]
+    ours = loading(contest.ours(mine), 3)[0]
+    work = "W3: 100 tags × 500 histograms, 5 × 200 images, 4 × 50 tensors, CPU s"
+    theirs_kept = peer + kept if contest.tensorboard_python else NONE
+    return [Row(work, theirs_kept, other, f"{ours} keeping all", "≤ 0.8")]
+
+
+def w4(contest: Contest) -> list[Row]:
+    with contest.ours(base_of("w4")[0])() as server:
+        server.wait(1)
+        name = workloads.FILE_NAME["mindspore"].format(int(workloads.START))
+        path = f"/v2/graph/picture?run={quote('./graph')}&tag={quote(name)}"
+        before = server.cpu()
+        picture = server.get(path)
+        first = server.cpu() - before
+        shut = [box["id"] for box in picture["boxes"] if box["count"] > 1 and not box["open"]]
+        opened = ",".join(map(str, picture["open"]))
+        expanding = asked(server, [f"{path}&open={opened},{box}" for box in shut[:20]])[1]
+    work = "W4: graph of 20 000 nodes: first picture; one scope more, p50"
+    return [Row(work, NONE, NONE, f"{first:.2f} CPU s; {expanding:.0f} ms", "≤ 0.8 CPU s; ≤ 50 ms")]
+
+
+def decoding(_: Contest) -> list[Row]:
+    uniform = decode.decode(decode.files("w1"))[1]
+    loaded = decode.load("w1")[1]
+    ratio = decode.mixed_load()
+    costs = [decode.decode([decode.long_run(size)])[1] / size for size in decode.SIZES]
+    nanoseconds = ", ".join(f"{cost * 1e9:.0f}" for cost in costs)
+    return [
+        Row("W1 decoded; loaded, in one process, CPU s", NONE, NONE, f"{uniform:.2f}; {loaded:.2f}", "≤ 0.8"),
+        Row("W6 against W1, CPU to load a point", NONE, NONE, f"{ratio:.1f} ×", "≤ 4 ×"),
+        Row("1, 10 and 80 million points, ns a point decoded", NONE, NONE, nanoseconds, "linear"),
+    ]
+
+
+def growing(_: Contest) -> list[Row]:
+    delays, share = live.measure()
+    p50, p95 = np.percentile(delays, [50, 95])
+    work = "50 runs × 20 events a second, from the file to an answer: p50, p95"
+    ours = f"{p50:.2f} s, {p95:.2f} s at {100 * share:.0f} % of a core"
+    return [Row(work, NONE, NONE, ours, "≤ 0.5 s, ≤ 1 s")]

@@ -1,0 +1,76 @@
+"""CPU time and memory of everything that a command starts, daemons included. Linux only: read from /proc."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+TICKS = os.sysconf("SC_CLK_TCK")
+MARK = "MINDINSIGHT_BENCHMARK"
+
+
+class Processes:
+    """A command and all it starts, known by a mark in the environment that they inherit."""
+
+    def __init__(self, command: Sequence[str | Path], log: Path) -> None:
+        self._mark = f"{MARK}={uuid.uuid4().hex}".encode()
+        name, _, value = self._mark.decode().partition("=")
+        with log.open("wb") as output:
+            path = f"{Path(command[0]).parent}{os.pathsep}{os.environ['PATH']}"  # commands beside this one
+            environment = {**os.environ, name: value, "PATH": path}
+            self._first = subprocess.Popen(
+                list(command), env=environment, stdout=output, stderr=output, start_new_session=True
+            )
+
+    def ids(self) -> list[int]:
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    marked = self._mark in (entry / "environ").read_bytes().split(b"\0")
+                except OSError:
+                    continue
+                if marked:
+                    found.append(int(entry.name))
+        return found
+
+    def cpu(self) -> float:
+        """CPU seconds so far, of those that have ended too if a living one waited for them."""
+        return sum(map(_cpu, self.ids()))
+
+    def memory(self) -> float:
+        """MB in use now; pages shared by several count once in all (PSS)."""
+        return sum(map(_memory, self.ids()))
+
+    def end(self) -> None:
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            for process in self.ids():
+                try:
+                    os.kill(process, how)
+                except ProcessLookupError:
+                    continue
+            deadline = time.monotonic() + 10
+            while time.monotonic() < deadline and self.ids():
+                self._first.poll()
+                time.sleep(0.1)
+
+
+def _cpu(process: int) -> float:
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / TICKS  # utime, stime, cutime, cstime
+
+
+def _memory(process: int) -> float:
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
