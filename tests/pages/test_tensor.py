@@ -129,6 +129,37 @@ def test_large_tensors_are_looked_at_through_a_window(page, serve, tmp_path):
         expect(page.get_by_label("Tag").locator("option")).to_have_count(2)
 
 
+def test_late_steps_of_one_tensor_do_not_replace_those_of_another(page, serve, tmp_path):
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        for step in range(3):
+            record.add_value("tensor", "long", np.zeros((4, 2), np.float32))
+            record.record(step)
+        record.add_value("tensor", "short", np.ones((2, 2), np.float32))
+        record.record(3)
+        record.flush()
+        page.goto(f"{serve(tmp_path / 'base')}tensor?tag=long")
+        expect(page.get_by_text("float32 [4, 2]")).to_be_visible()
+        held = []
+        page.route("**/v2/tensor/steps?*tag=long*", lambda route: held.append(route))
+        with page.expect_request("**/v2/tensor/steps?*tag=long*"):
+            record.add_value("tensor", "long", np.zeros((4, 2), np.float32))
+            record.record(4)
+            record.flush()
+        page.get_by_label("Tag").select_option("short")
+        expect(page.get_by_text("float32 [2, 2]")).to_be_visible()
+        assert held
+        for late in held:
+            late.continue_()
+        page.unroute("**/v2/tensor/steps?*tag=long*")
+        with page.expect_request("**/v2/tensor/steps?*tag=short*"):
+            record.add_value("tensor", "short", np.full((2, 2), 7, np.float32))
+            record.record(5)
+            record.flush()
+        expect(page.get_by_role("spinbutton", name="Step")).to_have_value("5")
+        expect(page.get_by_text("float32 [2, 2]")).to_be_visible()
+        expect(page.locator(".tensor-table tbody tr").first).to_have_text("077")
+
+
 def test_pages_without_tensors_say_what_to_do(page, samples):
     page.goto(f"{samples}tensor?runs=images")
     expect(page.get_by_role("heading", name="No tensors in the selected runs")).to_be_visible()

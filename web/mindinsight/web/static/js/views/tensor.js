@@ -31,8 +31,8 @@ export async function mount(root, app) {
   let tags = [];
   /** @type {any} */
   let steps = null;
-  /** Whether the steps of another tag are on their way: the old ones name no row of it. */
-  let reading = false;
+  /** The tensor that the steps belong to: while those of another are on their way, they name no row of it. */
+  let stepsOf = "";
   let turn = 0;
   const head = h("div", null);
   const saved = h("div", { class: "row" });
@@ -44,14 +44,13 @@ export async function mount(root, app) {
 
   /** @param {Partial<typeof state>} some */
   const change = async (some) => {
-    if (reading && !("tag" in some || "run" in some)) return;
+    if (stepsOf !== chosen() && !("tag" in some || "run" in some)) return;
     Object.assign(state, some);
     if ("tag" in some || "run" in some) {
       Object.assign(state, { dims: "", row: -1, held: false, top: 0, left: 0 });
       const runs = tags.find((one) => one.tag === state.tag)?.runs ?? [];
       if (!runs.includes(state.run)) state.run = runs[0];
-      reading = true;
-      await readSteps().finally(() => (reading = false));
+      if (!(await readSteps())) return;
     }
     keep();
     if ("tag" in some || "run" in some || "mode" in some) replace(head, toolbar());
@@ -66,10 +65,18 @@ export async function mount(root, app) {
     if (known && !known.runs.includes(state.run)) state.run = known.runs[0];
   };
 
+  const chosen = () => JSON.stringify([state.run, state.tag]);
+
+  /** Whether the steps at hand are those of the tensor that is chosen now. */
   const readSteps = async () => {
-    steps = state.tag ? await app.api.columns("v2/tensor/steps", { run: state.run, tag: state.tag }) : null;
+    const asked = chosen();
+    const answer = state.tag ? await app.api.columns("v2/tensor/steps", { run: state.run, tag: state.tag }) : null;
+    if (asked !== chosen()) return false;
+    steps = answer;
+    stepsOf = asked;
     if (steps && !state.held) state.row = steps.step.length - 1;
     if (steps && !state.dims) state.dims = steps.first;
+    return true;
   };
 
   const toolbar = () => {
@@ -149,14 +156,14 @@ export async function mount(root, app) {
   const refresh = throttle(async () => {
     const held = tags.some((one) => one.tag === state.tag && one.runs.includes(state.run));
     await readTags();
-    await readSteps();
+    if (!(await readSteps())) return;
     if (!head.contains(document.activeElement)) replace(head, toolbar());
     if (!state.held || !held) draw();
   }, 1000);
 
   const start = async () => {
     await readTags();
-    await readSteps();
+    if (!(await readSteps())) return;
     replace(head, toolbar());
     await draw();
   };
