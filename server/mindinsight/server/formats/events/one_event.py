@@ -58,10 +58,11 @@ class ParsedEvent:
 def parse_event(data: bytes, at: int, end: int) -> ParsedEvent:
     """The event in ``data[at:end]``; of a repeated field the last counts, as protobuf has it.
 
-    Raises UnparsableError.
+    Raises UnparsableError, also for what does not count: bytes that are wrong there make all of it doubtful.
     """
     event = ParsedEvent()
     what: list[tuple[int, int, int]] = []
+    replaced: list[tuple[int, int, int]] = []
     for key, start, stop in message_fields(data, at, end):
         if key == EVENT_WALL:
             event.wall_at, event.wall = start, _DOUBLE.unpack_from(data, start)[0]
@@ -70,7 +71,11 @@ def parse_event(data: bytes, at: int, end: int) -> ParsedEvent:
             event.step = signed(read_varint(data, start, stop)[0])
         elif key in _WHAT:
             goes_on = key == EVENT_SUMMARY and what and what[-1][0] == key  # parts of one message
-            what = [*what, (key, start, stop)] if goes_on else [(key, start, stop)]
+            if not goes_on:
+                replaced, what = replaced + what, []
+            what.append((key, start, stop))
+    for key, start, stop in replaced:
+        _read_what(ParsedEvent(), data, key, start, stop)
     event.free += [(event.wall_at, 8)] if event.wall_at >= 0 else []
     for key, start, stop in what:
         _read_what(event, data, key, start, stop)
