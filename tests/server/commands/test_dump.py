@@ -167,3 +167,58 @@ def test_a_folder_that_is_no_dump_is_an_error(run, tmp_path, action):
     code, out, err = run("dump", action, tmp_path)
     assert (code, out) == (2, "")
     assert str(tmp_path) in err
+
+
+@pytest.fixture
+def cut(tmp_path):
+    """The network with the file of one tensor cut off."""
+    path = Path(shutil.copytree(LENET, tmp_path / "cut"))
+    (file,) = (path / "rank_0" / "Net" / "0" / "0").glob("MatMul.MatMul-op66.*.output.0.*")
+    file.write_bytes(file.read_bytes()[:-10])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("variables", "text"),
+    [
+        ({"LANG": "en_GB.UTF-8"}, ": it is cut off ("),
+        ({"LANG": "zh_CN.UTF-8"}, ": 文件不完整 ("),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, ": it is cut off ("),
+        ({"LC_MESSAGES": "zh_TW"}, ": 文件不完整 ("),
+        ({}, ": it is cut off ("),
+    ],
+)
+def test_damage_is_told_in_the_language_of_the_terminal(run, cut, monkeypatch, variables, text):
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    code, _, err = run("dump", "stat", cut, "--operator", "*op66")
+    (line,) = err.splitlines()
+    assert code == 1
+    assert text in line
+
+
+@pytest.mark.parametrize(
+    "arguments", [("check",), ("stat", "--json"), ("check", "--json"), ("convert", "--output", "npy")]
+)
+def test_one_cut_file_is_named_and_the_rest_is_used(run, cut, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LC_ALL", "C")
+    action, *rest = arguments
+    code, out, err = run("dump", action, cut, "--step", 0, *rest)
+    assert code == 1
+    (line,) = [line for line in err.splitlines() if "MatMul-op66" in line]
+    assert ": it is cut off (" in line
+    if arguments == ("stat", "--json"):
+        rows = json.loads(out)
+        assert (len(rows), sum("minimum" in row and row["minimum"] is None for row in rows)) == (99, 1)
+    if action == "convert":
+        assert len(list((tmp_path / "npy").rglob("*.npy"))) == 98
+
+
+def test_a_directory_that_is_no_dump_is_told_in_words(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+    code, out, err = run("dump", "ls", tmp_path)
+    assert (code, out) == (2, "")
+    assert err == f"mindinsight: it is no dump that is known here ({tmp_path})\n"

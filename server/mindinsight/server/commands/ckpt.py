@@ -9,7 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_json, telling
+from mindinsight.server.commands.dump.reasons import telling, told
+from mindinsight.server.commands.dump.selection import add_json, workers
 from mindinsight.server.debug.weights import (
     State,
     WeightDifference,
@@ -17,8 +18,9 @@ from mindinsight.server.debug.weights import (
     compare_weights,
     measure_weights,
 )
+from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, open_weights
-from mindinsight.server.terminal import as_json, progress, room, say, table
+from mindinsight.server.terminal import as_json, cell, progress, room, say, table
 
 _STATES: Final[Mapping[State, str]] = {
     "unchanged": "unchanged",
@@ -53,14 +55,18 @@ def register(subparsers: Any) -> None:
 def ls(options: argparse.Namespace) -> int:
     """0: all finite. 1: NaN or infinities, or something cannot be read. 2: no file of weights."""
     file = open_weights(options.file)
-    found = list(progress(measure_weights(file), len(file.weights), "tensors measured"))
+    with workers() as executor:
+        measured = measure_weights(file, executor)
+        found = list(progress(measured, len(file.weights), "tensors measured"))
     if options.json:
         print(as_json([_listed(each) for each in found]))
     else:
         heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
         print(table(heads, map(_row, found), room()))
-    for error in (*file.damage, *(each.error for each in found if each.error)):
-        say(str(error))
+    for error in file.damage:
+        say(told(error.reason, error.detail))
+    for each in found:
+        _complain(each.weight.name, each.error)
     healthy = all(
         each.error is None and (each.statistics is None or each.statistics.finite) for each in found
     )
@@ -71,7 +77,9 @@ def ls(options: argparse.Namespace) -> int:
 def diff(options: argparse.Namespace) -> int:
     """0: the same. 1: something changed. 2: no file of weights."""
     first, second = open_weights(options.first), open_weights(options.second)
-    found = list(progress(compare_weights(first, second), len(first.weights), "tensors compared"))
+    names = {weight.name for file in (first, second) for weight in file.weights}
+    with workers() as executor:
+        found = list(progress(compare_weights(first, second, executor), len(names), "tensors compared"))
     shown = [each for each in found if options.all or each.state != "unchanged"]
     if options.json:
         print(as_json([_difference(each) for each in shown]))
@@ -80,7 +88,16 @@ def diff(options: argparse.Namespace) -> int:
         print(table(heads, map(_changed, shown), room()) if shown else "Nothing changed.")
         counts = Counter(each.state for each in found)
         print(", ".join(f"{counts[state]} {text}" for state, text in _STATES.items() if counts[state]))
+    for damage in (*first.damage, *second.damage):
+        say(told(damage.reason, damage.detail))
+    for each in found:
+        _complain(each.name, each.error)
     return 0 if all(each.state == "unchanged" for each in found) else 1
+
+
+def _complain(name: str, error: UnreadableError | None) -> None:
+    if error is not None:
+        say(f"{cell(name)}: {told(error.reason, error.detail)}")
 
 
 def _row(each: WeightStatistics) -> tuple[object, ...]:

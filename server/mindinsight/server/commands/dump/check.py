@@ -6,14 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from mindinsight.server.commands.dump.selection import (
-    add_json,
-    cache,
-    complain,
-    selected,
-    telling,
-    workers,
-)
+from mindinsight.server.commands.dump.reasons import complain, telling
+from mindinsight.server.commands.dump.selection import add_json, cache, selected, workers
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.fault import Fault, faults, operator_of, source_of
@@ -47,7 +41,7 @@ def register(actions: Any) -> None:
 
 @telling
 def run(options: argparse.Namespace) -> int:
-    """0: nothing found. 1: something found. 2: no dump, or a condition that cannot be."""
+    """0: nothing found. 1: something found, or not readable. 2: no dump, or a condition that cannot be."""
     dump = open_dump(options.path)
     watchpoints = _watchpoints(options)
     entries, damage = selected(dump, argparse.Namespace(**vars(options) | {"type": None}))
@@ -67,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         if unjudged:
             say(f"{unjudged} times a tensor could not be judged: not finite, or without values.")
     complain(damage)
-    return 1 if caught or first else 0
+    return 1 if caught or first or damage else 0
 
 
 def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:

@@ -10,7 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_json, complain, telling, workers
+from mindinsight.server.commands.dump.reasons import complain, telling
+from mindinsight.server.commands.dump.selection import add_json, workers
 from mindinsight.server.debug.compare.comparison import Row, Side, compare
 from mindinsight.server.debug.compare.divergence import (
     COSINE,

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mindinsight.server.commands.dump.selection import add_selection, complain, selected, telling, workers
+from mindinsight.server.commands.dump.reasons import complain, telling
+from mindinsight.server.commands.dump.selection import add_selection, selected, workers
 from mindinsight.server.debug.spread import batched, spread
 from mindinsight.server.formats.dumps import open_dump, read_tensor
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry

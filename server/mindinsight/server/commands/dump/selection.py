@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from functools import wraps
 from pathlib import Path
-from typing import TypeAlias
 
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
-from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.settings import environment
-from mindinsight.server.terminal import cell, say
 from mindinsight.server.workers import Workers
-
-Command: TypeAlias = Callable[[argparse.Namespace], int]
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -47,11 +40,6 @@ def selected(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry]
     return entries, damage
 
 
-def complain(damage: Sequence[FileDamage]) -> None:
-    for each in damage:
-        say(f"{cell(each.path)}: {each.reason} {cell(each.detail)}".rstrip())
-
-
 def workers() -> Workers:
     """Processes on all cores; none is started before there is enough to do for them."""
     return Workers(os.cpu_count() or 1)
@@ -61,20 +49,6 @@ def cache() -> StatisticsCache:
     """The cache the server uses too."""
     workspace = environment(os.environ).get("workspace") or Path.home() / "mindinsight"
     return StatisticsCache(Path(workspace) / "cache" / "statistics.sqlite")
-
-
-def telling(command: Command) -> Command:
-    """Exit code 2 and one line instead of a traceback for what is wrong with the input."""
-
-    @wraps(command)
-    def run(options: argparse.Namespace) -> int:
-        try:
-            return command(options)
-        except (UnreadableError, ValueError, OSError) as error:
-            say(f"mindinsight: {cell(error)}")
-            return 2
-
-    return run
 
 
 def _wanted(entry: TensorEntry, options: argparse.Namespace) -> bool:

@@ -1,0 +1,50 @@
+"""Whatever reason a reader gives for not reading something, there is a text for it in every language."""
+
+import ast
+import re
+
+import pytest
+
+from mindinsight.server.assets import texts
+from mindinsight.server.pages import LANGUAGES, WEB
+
+SERVER = WEB.parents[2] / "server"
+KEY = re.compile(r"(?:dump|file|graph)\.[a-z_]+")
+
+
+def said(node):
+    """The parts of the code that can hold a reason: arguments of what tells it, and values kept for it."""
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        tells = name in ("UnreadableError", "FileDamage", "ApiError")
+        return [*node.args, *(keyword.value for keyword in node.keywords)] if tells else []
+    kept = isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(
+        node.value, ast.IfExp | ast.Constant | ast.Dict
+    )
+    return [node.value] if kept else []
+
+
+def reasons():
+    """Every text that has the form of a reason and stands where one is said, with the file that says it."""
+    for path in sorted(SERVER.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for constant in (inner for part in said(node) for inner in ast.walk(part)):
+                value = getattr(constant, "value", None)
+                if isinstance(value, str) and KEY.fullmatch(value):
+                    yield value, path.name
+
+
+FOUND = sorted(set(reasons()))
+
+
+def test_the_reasons_are_found_where_they_are_said():
+    found = {reason for reason, _ in FOUND}
+    assert {"dump.unsafe_name", "dump.missing", "dump.zip_bomb", "dump.encrypted", "dump.no_numbers"} <= found
+    assert len(found) > 30
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_reason_has_a_text(lang):
+    known = texts(WEB / "locales" / lang)
+    untold = [(reason, file) for reason, file in FOUND if not known.get(reason, "").strip()]
+    assert untold == []
