@@ -140,7 +140,11 @@ def test_late_steps_of_one_tensor_do_not_replace_those_of_another(page, serve, t
         page.goto(f"{serve(tmp_path / 'base')}tensor?tag=long")
         expect(page.get_by_text("float32 [4, 2]")).to_be_visible()
         held = []
-        page.route("**/v2/tensor/steps?*tag=long*", lambda route: held.append(route))
+
+        def hold(route):
+            held.append(route)
+
+        page.route("**/v2/tensor/steps?*tag=long*", hold)
         with page.expect_request("**/v2/tensor/steps?*tag=long*"):
             record.add_value("tensor", "long", np.zeros((4, 2), np.float32))
             record.record(4)

@@ -28,7 +28,8 @@ from mindinsight.server.api.v1 import (
     scalars,
     tensors,
 )
-from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error, without_422
+from mindinsight.server.api.v1.description import corrected
+from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.v1 import UnknownNode
@@ -67,7 +68,7 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(UnreadableError, _gone)
     v1.add_middleware(Methods)
     described = v1.openapi
-    v1.openapi = lambda: without_422(described())  # type: ignore[method-assign]
+    v1.openapi = lambda: corrected(described())  # type: ignore[method-assign]
     return v1
 
 

@@ -7,7 +7,7 @@ Clients choose their own text by the code, so codes and statuses are binding and
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
@@ -97,11 +97,3 @@ RESPONSES: Final[Responses] = {
     405: {"model": FaultBody, "description": "The method is not allowed."},
     **DOOR,
 }
-
-
-def without_422(description: dict[str, Any]) -> dict[str, Any]:
-    """The interface's description without a status that v1 never answers."""
-    for path in description["paths"].values():
-        for operation in path.values():
-            operation["responses"].pop("422", None)
-    return description

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
-from mindinsight.server.api.v1.parameters import Number, Text, first, integer, required, train
+from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import OPTIMIZED, tags_of
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.graph import v1
@@ -28,7 +28,7 @@ _LEAST_OF_A_TYPE: Final = 10  # operators that the simplified view puts together
 def tree_of(
     request: Request,
     service: Uses,
-    train_id: Text = None,
+    train_id: NeededText = None,
     tag: Annotated[list[str] | None, Query(description="the first one by name when it is left out")] = None,
     mode: Annotated[list[str] | None, Query(description="normal or optimize")] = None,
 ) -> Tree:
@@ -70,7 +70,7 @@ def names(tree: Shown, search: Text = None, offset: Number = None, limit: Number
 
 
 @router.get("/single-node")
-def single_node(tree: Shown, name: Text = None) -> dict[str, Any]:
+def single_node(tree: Shown, name: NeededText = None) -> dict[str, Any]:
     """All levels from the top to the one that holds a node."""
     return v1.levels(tree, required(name, "name"))
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import Uses
-from mindinsight.server.api.v1.parameters import Full, Text, required, train
+from mindinsight.server.api.v1.parameters import Full, NeededText, required, train
 from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
 from mindinsight.server.api.v1.thin import HISTOGRAMS, even_rows
@@ -20,7 +20,9 @@ router = APIRouter(prefix="/datavisual", tags=["histograms"])
 
 
 @router.get("/histograms")
-def histograms(service: Uses, train_id: Text = None, tag: Text = None, full: Full = False) -> dict[str, Any]:
+def histograms(
+    service: Uses, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+) -> dict[str, Any]:
     """Every step's counts in the same buckets: [left, width, count]."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
     series = payloads_of(train(service.store.snapshot(), wanted), name, "histogram", Fault.HISTOGRAM)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
-from mindinsight.server.api.v1.parameters import Full, Number, Text, required, to_integer, train
+from mindinsight.server.api.v1.parameters import Full, NeededNumber, NeededText, required, to_integer, train
 from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
 from mindinsight.server.api.v1.thin import IMAGES, even_rows
 from mindinsight.server.formats.payloads import image, image_header
@@ -24,7 +24,9 @@ _SIGNATURES: Final = {
 
 
 @router.get("/metadata")
-def metadata(service: Uses, train_id: Text = None, tag: Text = None, full: Full = False) -> dict[str, Any]:
+def metadata(
+    service: Uses, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+) -> dict[str, Any]:
     """Step, time and size of the images of one tag."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
     series = payloads_of(train(service.store.snapshot(), wanted), name, "image", Fault.IMAGE)
@@ -43,7 +45,9 @@ def _size(payload: bytes) -> dict[str, int]:
     response_class=Response,
     responses={200: {"content": {"image/*": {}, "application/octet-stream": {}}}},
 )
-def single_image(service: Uses, train_id: Text = None, tag: Text = None, step: Number = None) -> Response:
+def single_image(
+    service: Uses, train_id: NeededText = None, tag: NeededText = None, step: NeededNumber = None
+) -> Response:
     """The recorded bytes of one image; step -1 is the newest."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
     asked = to_integer(required(step, "step"), "step")

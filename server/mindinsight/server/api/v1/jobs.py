@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Body, Depends
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.parameters import Number, Text, first, integer, required, train
+from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import NAMES, tags_of
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run, Snapshot
@@ -51,7 +51,7 @@ def train_jobs(
 
 
 @router.get("/plugins")
-def plugins(service: Uses, train_id: Text = None, manual_update: Text = None) -> dict[str, Any]:
+def plugins(service: Uses, train_id: NeededText = None, manual_update: Text = None) -> dict[str, Any]:
     """The tags of each plugin; ``manual_update`` asks for the job to be read next."""
     wanted = required(train_id, "train_id")
     update = (first(manual_update) or "false").lower()
@@ -64,7 +64,7 @@ def plugins(service: Uses, train_id: Text = None, manual_update: Text = None) ->
 
 
 @router.get("/single-job")
-def single_job(service: Uses, plugin_name: Text = None, train_id: Text = None) -> dict[str, Any]:
+def single_job(service: Uses, plugin_name: NeededText = None, train_id: NeededText = None) -> dict[str, Any]:
     """The tags of one plugin of one job."""
     plugin = required(plugin_name, "plugin_name")
     wanted = required(train_id, "train_id")

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import Uses
-from mindinsight.server.api.v1.parameters import Text, Texts, first, required, train
+from mindinsight.server.api.v1.parameters import NeededText, Text, Texts, first, required, train
 from mindinsight.server.api.v1.plugins import newest_rows
 from mindinsight.server.formats.payloads import Landscape, Point, landscape
 from mindinsight.server.store.run import Run
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/datavisual/landscape", tags=["landscapes"])
 
 
 @router.get("/intervals")
-def intervals(service: Uses, train_id: Text = None) -> dict[str, Any]:
+def intervals(service: Uses, train_id: NeededText = None) -> dict[str, Any]:
     """First and last of the intervals of one job that have a landscape, by their start."""
     run = train(service.store.snapshot(), required(train_id, "train_id"))
     with_path = (one for one in _landscapes(run) if one.path is not None and one.intervals)

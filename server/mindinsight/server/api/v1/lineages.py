@@ -11,7 +11,7 @@ from mindinsight.server.api.v1.conditions import Search, parse_search
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses, in_order
 from mindinsight.server.api.v1.lineage_rows import LineageRow, customized, lineage_rows
-from mindinsight.server.api.v1.parameters import Text, is_train_id, required, train
+from mindinsight.server.api.v1.parameters import NeededText, is_train_id, required, train
 from mindinsight.server.api.v1.targets import targets_answer
 from mindinsight.server.service import Service
 
@@ -40,7 +40,9 @@ async def search(service: Uses, request: Request) -> dict[str, Any]:
 
 
 @router.put("/lineagemgr/lineages")
-def annotate(service: Uses, body: Annotated[Any, Body()] = None, train_id: Text = None) -> dict[str, str]:
+def annotate(
+    service: Uses, body: Annotated[Any, Body()] = None, train_id: NeededText = None
+) -> dict[str, str]:
     """Keep a tag and a remark on a job; they stay in the workspace."""
     wanted = required(train_id, "train_id")
     if not is_train_id(wanted):
@@ -63,7 +65,7 @@ async def targets(service: Uses, request: Request) -> dict[str, Any]:
 
 
 @router.get("/datasets/dataset_graph")
-def dataset_graph(service: Uses, train_id: Text = None) -> dict[str, Any]:
+def dataset_graph(service: Uses, train_id: NeededText = None) -> dict[str, Any]:
     """The dataset graph of a job; an empty object when there is none."""
     wanted = required(train_id, "train_id")
     if not is_train_id(wanted):

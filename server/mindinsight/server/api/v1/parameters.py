@@ -10,7 +10,19 @@ from fastapi import Query
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.store.run import Run, Snapshot
 
+NEEDED: Final = "x-needed"  # in the description alone: the routes say themselves what is missing
+
 Text: TypeAlias = Annotated[list[str] | None, Query(description="the first value counts")]
+NeededText: TypeAlias = Annotated[
+    list[str] | None, Query(description="the first value counts", json_schema_extra={NEEDED: True})
+]
+NeededNumber: TypeAlias = Annotated[
+    list[str] | None,
+    Query(description="an integer; the first value counts", json_schema_extra={NEEDED: True}),
+]
+NeededTexts: TypeAlias = Annotated[
+    list[str] | None, Query(description="may be repeated", json_schema_extra={NEEDED: True})
+]
 Number: TypeAlias = Annotated[list[str] | None, Query(description="an integer; the first value counts")]
 Texts: TypeAlias = Annotated[list[str] | None, Query(description="may be repeated")]
 Full: TypeAlias = Annotated[bool, Query(description="every recorded step instead of a sample")]

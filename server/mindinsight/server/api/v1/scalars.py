@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
-from mindinsight.server.api.v1.parameters import Full, Text, Texts, required, train
+from mindinsight.server.api.v1.parameters import Full, NeededText, Texts, required, train
 from mindinsight.server.api.v1.plugins import scalar_of
 from mindinsight.server.api.v1.thin import SCALARS, extreme_rows
 from mindinsight.server.store.series import ScalarSeries, merged
@@ -18,7 +18,9 @@ router = APIRouter(prefix="/datavisual", tags=["scalars"])
 
 
 @router.get("/scalar/metadata")
-def metadata(service: Uses, train_id: Text = None, tag: Text = None, full: Full = False) -> dict[str, Any]:
+def metadata(
+    service: Uses, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+) -> dict[str, Any]:
     """The points of one tag, ascending by step; null for what is not finite."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
     series = scalar_of(train(service.store.snapshot(), wanted), name)

@@ -11,7 +11,16 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
-from mindinsight.server.api.v1.parameters import Full, Number, Text, Texts, first, required, to_integer, train
+from mindinsight.server.api.v1.parameters import (
+    Full,
+    NeededTexts,
+    Number,
+    Text,
+    first,
+    required,
+    to_integer,
+    train,
+)
 from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, bucket_number, common_edges, rebin
 from mindinsight.server.api.v1.thin import TENSORS, even_rows
@@ -29,8 +38,8 @@ _DETAILS: Final = ("stats", "histogram", "data")
 @router.get("/tensors")
 def tensors(
     service: Uses,
-    train_id: Texts = None,
-    tag: Texts = None,
+    train_id: NeededTexts = None,
+    tag: NeededTexts = None,
     detail: Text = None,
     step: Number = None,
     dims: Annotated[

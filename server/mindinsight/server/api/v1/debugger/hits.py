@@ -12,7 +12,7 @@ from mindinsight.server.api.v1.debugger.dump_graph import shown_name
 from mindinsight.server.api.v1.debugger.reach import Asked, One, known_rank, slot_of, takes
 from mindinsight.server.api.v1.debugger.session import WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.parameters import Number, Text, first, integer
+from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer
 from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, NO_VALUES
 from mindinsight.server.debug.watchpoints import Hit
 
@@ -53,7 +53,7 @@ def search_hits(session: One, asked: Asked) -> dict[str, Any]:
 
 @router.get("/{session_id}/tensor-hits")
 def tensor_hits(
-    session: One, tensor_name: Text = None, graph_name: Text = None, rank_id: Number = None
+    session: One, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
 ) -> dict[str, Any]:
     """The watchpoints that caught one tensor."""
     if session.state != WAITING:

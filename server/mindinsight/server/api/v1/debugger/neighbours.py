@@ -12,7 +12,7 @@ from mindinsight.server.api.v1.debugger.reach import One, Slot, known_rank, outp
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.debugger.tensors import values_of
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.parameters import Number, Text, first, integer
+from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer
 from mindinsight.server.api.v1.tensors import statistics_json
 from mindinsight.server.debug.statistics import measure
 from mindinsight.server.formats.dumps.types import Operator
@@ -23,7 +23,7 @@ router = APIRouter()
 
 @router.get("/{session_id}/tensor-graphs")
 def tensor_graphs(
-    session: One, tensor_name: Text = None, graph_name: Text = None, rank_id: Number = None
+    session: One, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
 ) -> dict[str, Any]:
     """Nodes around a tensor, with the statistics of their outputs."""
     if session.step < 1:

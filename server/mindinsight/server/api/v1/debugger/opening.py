@@ -11,7 +11,7 @@ from mindinsight.server.api.v1.debugger.reach import Asked, One, OpenSessions, S
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
-from mindinsight.server.api.v1.parameters import Text, first
+from mindinsight.server.api.v1.parameters import NeededText, first
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.plugins.dump.reach import cache_of
@@ -58,7 +58,7 @@ def close_session(sessions: Sessions, session_id: str) -> None:
 
 
 @router.get("/{session_id}/poll-data")
-async def poll_data(session: One, pos: Text = None) -> Event:
+async def poll_data(session: One, pos: NeededText = None) -> Event:
     """The event after a position, "0" at first; waits up to 25 s for it."""
     position = first(pos)
     if position is None:

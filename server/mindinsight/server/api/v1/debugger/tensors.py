@@ -23,7 +23,7 @@ from mindinsight.server.api.v1.debugger.reach import (
 )
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.parameters import Number, Text, first, integer, required
+from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required
 from mindinsight.server.api.v1.tensors import MOST_VALUES, index_of, plain_values, statistics_json
 from mindinsight.server.debug.statistics import Array, measure
 from mindinsight.server.formats.dumps import describe_tensor, read_tensor
@@ -67,7 +67,7 @@ def tensor_history(session: One, asked: Asked) -> dict[str, Any]:
 @router.get("/{session_id}/tensors")
 def tensor_value(
     session: One,
-    name: Text = None,
+    name: NeededText = None,
     detail: Detail = None,
     shape: Shape = None,
     graph_name: Text = None,
@@ -91,7 +91,7 @@ def tensor_value(
 @router.get("/{session_id}/tensor-comparisons")
 def tensor_comparisons(
     session: One,
-    name: Text = None,
+    name: NeededText = None,
     detail: Detail = None,
     shape: Shape = None,
     graph_name: Text = None,

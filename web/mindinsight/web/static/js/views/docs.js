@@ -1,5 +1,6 @@
-// The interface for scripts, from the description the server gives of itself.
+// The interfaces for scripts, from the descriptions the server gives of itself.
 
+import { segments } from "../components/button.js";
 import { searchBox } from "../components/field.js";
 import { h, replace } from "../core/dom.js";
 
@@ -10,30 +11,49 @@ import { h, replace } from "../core/dom.js";
 
 export const alone = true;
 
+/** The interfaces: where each is described, and what its paths start with. @type {Record<string, {at: string, base: string}>} */
+const INTERFACES = { v2: { at: "v2/openapi.json", base: "" }, v1: { at: "v1/mindinsight/openapi.json", base: "/v1/mindinsight" } };
+
 /** @param {HTMLElement} root @param {import("../core/types.js").App} app */
 export async function mount(root, app) {
   const { t, url } = app;
-  const description = await app.api.get("v2/openapi.json");
-  const routes = routesOf(description.paths);
+  const state = { q: url.get("q", ""), api: url.get("api", "v2") in INTERFACES ? url.get("api", "v2") : "v2" };
+  /** @type {Route[]} */
+  let routes = [];
   const list = h("div", { class: "stack" });
+  const intro = h("p", { class: "muted intro" });
+  const schema = h("a", null, t("docs.schema"));
 
-  /** @param {string} text */
-  const draw = (text) => {
-    url.set({ q: text });
-    const wanted = text.toLowerCase();
+  const draw = () => {
+    url.set({ q: state.q, api: state.api === "v2" ? null : state.api });
+    const wanted = state.q.toLowerCase();
     const found = routes.filter(({ path, operation }) => `${path} ${operation.description ?? ""}`.toLowerCase().includes(wanted));
     replace(list, ...groups(found).map(([tag, some]) => group(app, tag, some)));
   };
-  const search = searchBox({ label: t("docs.search"), value: url.get("q", ""), onchange: draw });
-  const schema = h("a", { href: "v2/openapi.json", download: "mindinsight-openapi.json" }, t("docs.schema"));
-  replace(root, h("h1", null, t("docs.title")), h("p", { class: "muted intro" }, t("docs.intro")), h("div", { class: "toolbar" }, search, schema), list);
-  draw(url.get("q", ""));
+
+  /** @param {string} api */
+  const read = async (api) => {
+    state.api = api;
+    const { at, base } = INTERFACES[api];
+    const description = await app.api.get(at);
+    if (api !== state.api) return; // the other one was chosen meanwhile
+    routes = routesOf(description.paths, base);
+    intro.textContent = t(`docs.intro.${api}`);
+    schema.setAttribute("href", at);
+    schema.setAttribute("download", `mindinsight-${api}-openapi.json`);
+    draw();
+  };
+
+  const which = segments({ label: t("docs.interface"), options: Object.keys(INTERFACES).map((value) => ({ value, label: t(`docs.interface.${value}`) })), value: state.api, onchange: read });
+  const search = searchBox({ label: t("docs.search"), value: state.q, onchange: (q) => ((state.q = q), draw()) });
+  replace(root, h("h1", null, t("docs.title")), intro, h("div", { class: "toolbar" }, which, search, schema), list);
+  await read(state.api);
   return { unmount: () => undefined };
 }
 
-/** @param {Record<string, Record<string, Operation>>} paths @returns {Route[]} */
-function routesOf(paths) {
-  return Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })));
+/** @param {Record<string, Record<string, Operation>>} paths @param {string} base @returns {Route[]} */
+function routesOf(paths, base) {
+  return Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path: base + path, operation })));
 }
 
 /** @param {Route[]} routes @returns {[string, Route[]][]} */
