@@ -96,6 +96,8 @@ def test_unknown_type_keeps_its_number():
     [
         (TensorProto(dims=[3], data_type=11, float_data=[1.0]).SerializeToString(), "payload.shape"),
         (TensorProto(dims=[-1], data_type=11).SerializeToString(), "payload.shape"),
+        (TensorProto(dims=[2**62, 0], data_type=11).SerializeToString(), "payload.shape"),
+        (TensorProto(dims=[1] * 100, data_type=11, float_data=[1.0]).SerializeToString(), "payload.shape"),
         (TensorProto(dims=[2], data_type=12, raw_data=b"123").SerializeToString(), "dump.truncated"),
         (TensorProto(dims=[1], data_type=321, raw_data=b"1234").SerializeToString(), "dump.unknown_dtype"),
         (b"\x08\x01\x10\x0b\x1a\x03abc", "payload.unparsable"),

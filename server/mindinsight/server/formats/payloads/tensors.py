@@ -68,7 +68,15 @@ def tensor(payload: bytes) -> Tensor:
     flat = _numbers(message, blocks)
     if flat.size != math.prod(shape):
         raise UnreadableError("payload.shape", f"tensor of shape {shape} with {flat.size} elements")
-    return Tensor(_as_recorded(flat, name).reshape(shape), name)
+    return Tensor(_in_shape(_as_recorded(flat, name), shape), name)
+
+
+def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """NumPy has no array of 2**62 x 0 elements, nor one with a hundred dimensions."""
+    try:
+        return flat.reshape(shape)
+    except ValueError as error:
+        raise UnreadableError("payload.shape", f"tensor of shape {shape}: {error}") from error
 
 
 def _split(payload: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
