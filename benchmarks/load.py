@@ -1,16 +1,25 @@
-"""Many people at once: clients and event streams against a base of growing runs, on this machine.
+"""Many people at once: pages and event streams against a base of growing runs, on this machine.
 
-    python -m benchmarks.load --clients 200 --streams 50 --runs 999 --growing 50 --seconds 60
+    python -m benchmarks.load --clients 200 --streams 50 --runs 999 --growing 50 --seconds 120
+    nice python -m benchmarks.load --minutes 60 --gentle
 
-Makes the base in a temporary folder, starts a server on it, asks from ``--clients`` connections as fast
-as answers come (with a pause like a person's), holds ``--streams`` event streams, appends to the growing
-runs once a second, and prints latencies, errors, memory and processor time of the server.
+What is modelled: each client is an open page. It keeps one connection, loads the page and the list of runs
+once, and then asks every ``PAUSE`` seconds (between half and one and a half times as long) for the curve of
+one tag of five runs, in the form our pages ask for; one question in twenty is the page or the list of runs
+anew, as after a reload. Streams are pages that are only told: they count the ``change`` events. Growing runs
+get ten steps of three tags each second. ``--gentle`` asks ten times more seldom: what is looked at then is
+the memory over an hour.
+
+Clients are connections of one process with a parser of a few lines, so that a machine with two cores can
+hold them and the server. Prints a table: times to the last byte of an answer, the server's memory and
+processor time, and how late the growth was told.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import socket
@@ -19,17 +28,23 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.answers import COLUMNS
 from mindinsight.server.settings import Settings
 
 SERVE = "import sys; from mindinsight.server.serve import main; sys.exit(main())"
 NAME = "events.out.events.summary.1700000000.0.host_MS"
 TAGS = ("loss", "accuracy", "rate")
-PAUSE = 2.0  # seconds between two answers and questions of one client, on average
+PAUSE = 2.0  # seconds between two questions of one client, on average
+GENTLE = 10.0  # times as long with --gentle
+KINDS = {"series": 38, "list": 1, "page": 1}  # of forty questions
+SLOW = 60.0  # seconds after which an answer counts as an error
 
 
 @dataclass
@@ -38,10 +53,13 @@ class Seen:
 
     times: dict[str, list[float]] = field(default_factory=dict)  # seconds by kind of question
     errors: list[str] = field(default_factory=list)
-    events: int = 0
+    changes: int = 0
+    delays: list[float] = field(default_factory=list)  # seconds from the growth to the event that tells it
+    grown: float = 0.0  # when the runs last grew
 
 
 def steps(first: int, end: int) -> bytes:
+    """Framed records of all tags for the steps from ``first`` to before ``end``."""
     found = []
     for step in range(first, end):
         event = Event(wall_time=time.time(), step=step)
@@ -61,7 +79,9 @@ def make_base(folder: Path, runs: int) -> list[Path]:
     return paths
 
 
-def start(base: Path, workspace: Path) -> tuple[subprocess.Popen[bytes], int]:
+@contextmanager
+def served(base: Path, workspace: Path) -> Iterator[tuple[int, int]]:
+    """Process number and port of a server on ``base``."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     process = subprocess.Popen(
@@ -70,55 +90,105 @@ def start(base: Path, workspace: Path) -> tuple[subprocess.Popen[bytes], int]:
     assert process.stdin is not None
     process.stdin.write(Settings(base, workspace, port=port).to_json().encode())
     process.stdin.close()
-    return process, port
-
-
-async def ask(port: int, path: str) -> tuple[int, bytes]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        writer.write(f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip\r\n\r\n".encode())
-        answer = await asyncio.wait_for(reader.read(), 60)
-        return int(answer[9:12] or 0), answer
+        yield process.pid, port
     finally:
-        writer.close()
+        process.terminate()
+        process.wait(20)
 
 
-async def client(port: int, runs: int, end: float, seen: Seen) -> None:
-    """A person: mostly curves of five runs, sometimes the list or a page."""
-    await asyncio.sleep(random.uniform(0, PAUSE))
+class Connection:
+    """One kept connection to the server."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, path: str) -> tuple[int, bytes]:
+        """Status and body; the connection is made when there is none."""
+        if self._streams is None:
+            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
+        reader, writer = self._streams
+        writer.write(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: {COLUMNS}\r\n"
+            "Accept-Encoding: gzip\r\n\r\n".encode()
+        )
+        try:
+            return await asyncio.wait_for(self._answer(reader), SLOW)
+        except (OSError, EOFError, asyncio.TimeoutError):
+            self.close()
+            raise
+
+    async def _answer(self, reader: asyncio.StreamReader) -> tuple[int, bytes]:
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        status, length = int(head[9:12]), head.partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0]
+        if length:
+            return status, await reader.readexactly(int(length))
+        body = b""
+        while size := int((await reader.readline()).strip() or b"0", 16):
+            body += (await reader.readexactly(size + 2))[:-2]
+        await reader.readline()
+        return status, body
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+
+def address(kind: str, runs: int) -> str:
+    some = "&".join(f"run=./run{random.randrange(runs):03}" for _ in range(5))
+    series = f"/v2/scalar/series?tag={random.choice(TAGS)}&{some}"
+    return {"series": series, "page": "/scalar", "list": "/v2/runs"}[kind]
+
+
+async def client(port: int, runs: int, pause: float, end: float, seen: Seen) -> None:
+    """A page that is loaded and then looked at."""
+    connection, first = Connection(port), ["page", "list"]
+    await asyncio.sleep(random.uniform(0, 2 * pause))
     while time.monotonic() < end:
-        some = "&".join(f"run=./run{random.randrange(runs):03}" for _ in range(5))
-        kinds = {"series": f"/v2/scalar/series?tag={random.choice(TAGS)}&{some}", "page": "/scalar"}
-        kind = random.choices(("series", "page", "list"), (18, 1, 1))[0]
+        kind = first.pop(0) if first else random.choices([*KINDS], [*KINDS.values()])[0]
         began = time.perf_counter()
         try:
-            status, _ = await ask(port, kinds.get(kind, "/v2/runs"))
+            status, _ = await connection.ask(address(kind, runs))
             if status != 200:
                 seen.errors.append(f"{kind}: {status}")
-        except (OSError, asyncio.TimeoutError) as error:
+        except (OSError, EOFError, asyncio.TimeoutError) as error:
             seen.errors.append(f"{kind}: {error!r}")
         seen.times.setdefault(kind, []).append(time.perf_counter() - began)
-        await asyncio.sleep(random.uniform(0, 2 * PAUSE))
+        if not first:
+            await asyncio.sleep(random.uniform(0.5, 1.5) * pause)
+    connection.close()
 
 
 async def listen(port: int, end: float, seen: Seen) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
     writer.write(b"GET /v2/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    told = 0.0
     while (left := end - time.monotonic()) > 0:
         try:
-            seen.events += (await asyncio.wait_for(reader.read(65_536), left)).count(b"event: change")
+            line = await asyncio.wait_for(reader.readline(), left)
         except asyncio.TimeoutError:
             break
+        if not line:
+            seen.errors.append("stream: ended")
+            break
+        if line.startswith(b"event: change"):
+            seen.changes += 1
+            if seen.grown > told:
+                told = seen.grown
+                seen.delays.append(time.monotonic() - told)
     writer.close()
 
 
-async def grow(paths: list[Path], end: float) -> None:
+async def grow(paths: list[Path], end: float, seen: Seen) -> None:
     step = 1000
     while time.monotonic() < end:
         content = steps(step, step + 10)
         for path in paths:
             with path.open("ab") as file:
                 file.write(content)
+        seen.grown = time.monotonic()
         step += 10
         await asyncio.sleep(1)
 
@@ -137,57 +207,72 @@ def busy(pid: int) -> float:
 
 
 async def ready(port: int, runs: int) -> None:
+    connection = Connection(port)
     while True:
         try:
-            _, answer = await ask(port, "/metrics")
-            if f"mindinsight_points {runs * 1000 * len(TAGS)}\n".encode() in answer:
-                return
-        except OSError:
+            health = json.loads((await connection.ask("/health"))[1])
+            if health["points"] == runs * 1000 * len(TAGS):
+                return connection.close()
+        except (OSError, EOFError):
             pass
         await asyncio.sleep(0.2)
 
 
-async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: int) -> None:
+async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: int) -> Seen:
     await asyncio.wait_for(ready(port, options.runs), 300)
-    seen, memory, used, end = Seen(), [], busy(pid), time.monotonic() + options.seconds
-    print(f"load average of the machine before: {os.getloadavg()}")
+    pause = PAUSE * (GENTLE if options.gentle else 1)
+    seconds = options.minutes * 60 if options.minutes else options.seconds
+    before, used, own = os.getloadavg()[0], busy(pid), time.process_time()
+    seen, memory, end = Seen(), [], time.monotonic() + seconds
     await asyncio.gather(
-        *(client(port, options.runs, end, seen) for _ in range(options.clients)),
+        *(client(port, options.runs, pause, end, seen) for _ in range(options.clients)),
         *(listen(port, end, seen) for _ in range(options.streams)),
-        grow(paths[: options.growing], end),
+        grow(paths[: options.growing], end, seen),
         watch(pid, end, memory),
     )
-    report(seen, memory, busy(pid) - used)
+    used, own = busy(pid) - used, time.process_time() - own
+    print(f"{seconds:g} s; load average of the machine {before:.1f} before, {os.getloadavg()[0]:.1f} after")
+    report(seen, seconds, options.streams)
+    report_memory(memory)
+    print(f"processor: server {used:.1f} s ({used / seconds:.0%} of a core), clients {own:.1f} s")
     used = busy(pid)
     await asyncio.sleep(10)
     print(f"10 s after, nothing growing: {(busy(pid) - used) * 10:.1f} % of a core")
+    return seen
 
 
-def report(seen: Seen, memory: list[float], used: float) -> None:
-    for kind, times in sorted(seen.times.items()):
+def report(seen: Seen, seconds: float, streams: int) -> None:
+    print(f"\n{'':10}{'answers':>10}{'a second':>10}{'median':>10}{'p95':>10}{'p99':>10}{'slowest':>10}")
+    for kind, times in sorted({**seen.times, "told": seen.delays}.items()):
         marks = statistics.quantiles([one * 1000 for one in times], n=100) if len(times) > 1 else [0.0] * 99
-        print(f"{kind}: {len(times)} answers, median {marks[49]:.0f} ms, p95 {marks[94]:.0f} ms")
-    print(f"errors: {len(seen.errors)} {seen.errors[:3]}; events received: {seen.events}")
-    third = len(memory) // 3
-    first, middle, last = memory[0], memory[third], memory[-1]
-    print(f"memory: {first:.0f} MB at first, {middle:.0f} MB after a third, {last:.0f} MB at last")
-    print(f"processor: {used:.1f} s; load average of the machine after: {os.getloadavg()}")
+        row = f"{kind:10}{len(times):10}{len(times) / seconds:10.1f}"
+        slowest = max(times, default=0) * 1000
+        print(row + "".join(f"{one:7.0f} ms" for one in (marks[49], marks[94], marks[98], slowest)))
+    each = seen.changes / max(streams, 1) / seconds
+    print(f"\nerrors: {len(seen.errors)} {seen.errors[:3] or ''}")
+    print(f"events: {seen.changes}, {each:.2f} a second for each stream; told: from growth to the event")
+
+
+def report_memory(memory: list[float]) -> None:
+    """The server's own process, at ten moments."""
+    marks = [memory[(len(memory) - 1) * part // 9] for part in range(10)]
+    print("memory, MB: " + " ".join(f"{one:.0f}" for one in marks) + f" (most: {max(memory):.0f})")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, default in (("clients", 200), ("streams", 50), ("runs", 999), ("growing", 50), ("seconds", 60)):
+    defaults = {"clients": 200, "streams": 50, "runs": 999, "growing": 50, "seconds": 120}
+    for name, default in defaults.items():
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--minutes", type=float, default=0, help="instead of --seconds")
+    parser.add_argument("--gentle", action="store_true", help="questions ten times more seldom")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base, workspace = Path(folder, "base"), Path(folder, "workspace")
         paths = make_base(base, options.runs)
-        process, port = start(base, workspace)
-        try:
-            asyncio.run(load(options, paths, process.pid, port))
-        finally:
-            process.terminate()
-            process.wait(20)
+        with served(base, workspace) as (pid, port):
+            seen = asyncio.run(load(options, paths, pid, port))
+    sys.exit(bool(seen.errors))
 
 
 if __name__ == "__main__":

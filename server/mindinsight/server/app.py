@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from importlib.metadata import version
 
+from anyio import to_thread
 from fastapi import FastAPI, Request
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -26,6 +27,8 @@ from mindinsight.server.store.store import Store
 from mindinsight.server.walking import modules_of
 from mindinsight.server.workers import Workers
 from mindinsight.server.workspace import Workspace
+
+THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
 
 
 def create_app(settings: Settings, service: Service | None = None) -> FastAPI:
@@ -81,6 +84,7 @@ def _add_routes(app: FastAPI) -> None:
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
+    to_thread.current_default_thread_limiter().total_tokens = THREADS
     async with app.state.hub.listening(service.store):
         service.loader.start()
         try:

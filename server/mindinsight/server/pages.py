@@ -34,6 +34,7 @@ class Pages:
         self._modules = [f"{root}/{name}" for folder in folders for name in assets.names(folder, ".js")]
         own = [name for name in assets.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [f"{root}/{name}" for name in (*_FIRST_STYLES, *own)]
+        self._rendered: dict[tuple[str, str], str] = {}
         self._views = [{"name": p.name, "needs": p.needs or (p.name,)} for p in kinds if p.page]
 
     def router(self) -> APIRouter:
@@ -45,7 +46,10 @@ class Pages:
 
     def _route(self, view: str) -> Callable[[Request], Response]:
         def page(request: Request) -> Response:
-            return HTMLResponse(self.render(view, language(request)))
+            key = view, language(request)
+            if key not in self._rendered:
+                self._rendered[key] = self.render(*key)
+            return HTMLResponse(self._rendered[key])
 
         return page
 

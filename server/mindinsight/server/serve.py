@@ -17,6 +17,8 @@ from mindinsight.server.listening import listen
 from mindinsight.server.live import Hub
 from mindinsight.server.settings import Settings
 
+TURN = 0.001  # seconds until a thread lets another one go on: the event loop should not wait for many
+
 
 class Server(uvicorn.Server):
     """Says when it answers, and ends the event streams when asked to stop: they would keep it waiting."""
@@ -41,6 +43,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     log = logs.configure(settings)
     sock = listen(settings)
     signal.signal(signal.SIGTERM, _quit)
+    sys.setswitchinterval(TURN)
     app = create_app(settings)
     config = uvicorn.Config(
         app,

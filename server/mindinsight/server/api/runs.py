@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
-from mindinsight.server.api.facts import finite, hyper_of, metrics_of
+from mindinsight.server.api.listing import Listing
 from mindinsight.server.errors import ApiError, unknown_run
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import FileState
-from mindinsight.server.workspace import MAX_LABELS, MAX_NOTE, Note
+from mindinsight.server.workspace import MAX_LABELS, MAX_NOTE
 
 router = APIRouter(tags=["runs"])
 OneService = Annotated[Service, Depends(service_of)]
@@ -23,55 +22,33 @@ Label = Annotated[str, Field(min_length=1, max_length=100)]
 SomeRuns = Annotated[list[str] | None, Query(max_length=1000)]
 
 
-@router.get("/v2/runs")
-def runs(service: OneService, run: SomeRuns = None, if_none_match: Annotated[str, Header()] = "") -> Response:
+def install(app: FastAPI) -> None:
+    app.state.listing = Listing()
+
+
+@router.get("/v2/runs", response_class=JSONResponse)
+def runs(
+    request: Request,
+    service: OneService,
+    run: SomeRuns = None,
+    if_none_match: Annotated[str, Header()] = "",
+    accept_encoding: Annotated[str, Header()] = "",
+) -> Response:
     """Every run (or the asked ones) with what a list shows of it."""
-    snapshot = service.store.snapshot()
+    snapshot, listing = service.store.snapshot(), request.app.state.listing
     etag = f'"{snapshot.version}-{service.workspace.version}"'
+    headers = {"ETag": etag}
     if etag == if_none_match:
-        return Response(status_code=304, headers={"ETag": etag})
-    every = snapshot.runs
-    chosen = every.values() if run is None else [every[one] for one in run if one in every]
-    notes = service.workspace.notes()
-    body = {
-        "version": snapshot.version,
-        "base": snapshot.base,
-        "base_missing": snapshot.base_missing,
-        "left_out": snapshot.left_out,
-        "watch": snapshot.watch,
-        "scanned": snapshot.scanned,
-        "now": time.time(),
-        "errors": [{"path": trouble.path, "reason": trouble.reason} for trouble in snapshot.errors],
-        "runs": [_summary(one, notes.get(one.id, Note())) for one in chosen],
-    }
-    return JSONResponse(body, headers={"ETag": etag})
-
-
-def _summary(run: Run, note: Note) -> dict[str, Any]:
-    kinds = {kind: len(tags) for kind, tags in run.references.items() if tags}
-    return {
-        "id": run.id,
-        "name": run.name,
-        "job": run.job,
-        "rank": run.rank,
-        "created": run.created,
-        "updated": run.updated,
-        "size": run.size,
-        "read": run.read,
-        "total": run.total,
-        "damage": sum(len(file.damage) + bool(file.error) for file in run.files),
-        "step": max((series.last_step for series in run.scalars.values()), default=-1),
-        "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
-        "lineage": run.lineage is not None,
-        "hyper": finite(hyper_of(run.lineage)),
-        "metrics": finite(metrics_of(run.lineage)),
-        "dumps": list(run.dumps),
-        "hidden": note.hidden,
-        "pinned": note.pinned,
-        "note": note.note,
-        "labels": note.labels,
-        "chosen": note.colour,
-    }
+        return Response(status_code=304, headers=headers)
+    every, notes = snapshot.runs, service.workspace.notes()
+    if run is not None:
+        body = listing.some(snapshot, notes, [every[one] for one in run if one in every])
+    else:
+        whole = listing.whole(snapshot, notes, etag)
+        packed = "gzip" in accept_encoding
+        body = whole.packed if packed else whole.plain
+        headers |= {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if packed else {})}
+    return Response(body, media_type="application/json", headers=headers)
 
 
 @router.get("/v2/runs/files")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from importlib.metadata import version
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -17,13 +16,13 @@ OneService = Annotated[Service, Depends(service_of)]
 
 
 @router.get("/health")
-def health(service: OneService) -> dict[str, Any]:
+def health(request: Request, service: OneService) -> dict[str, Any]:
     """Whether the server works, and what of the data is not shown. Names no file and no run."""
     snapshot = service.store.snapshot()
     return {
         "status": "ok",
         "service": "mindinsight",
-        "version": version("mindinsight"),
+        "version": request.app.version,
         "base_missing": snapshot.base_missing,
         **_counts(snapshot),
     }

@@ -1,0 +1,104 @@
+"""The list of runs as JSON: a run is encoded when it changed, the whole list once for all who ask for it.
+
+A thousand runs of which fifty grow are asked for by every page that is open, each second.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from mindinsight.server.api.facts import finite, hyper_of, metrics_of
+from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.workspace import Note
+
+FRESH: Final = 1.0  # seconds for which one answer is given to all: it tells the time, too
+_LEVEL: Final = 1  # of compression: twice as fast as the usual one, a fifth larger
+_NO_NOTE: Final = Note()
+
+
+class Encoded(NamedTuple):
+    """An answer in both forms."""
+
+    plain: bytes
+    packed: bytes  # gzip
+
+
+class Listing:
+    """What was encoded and is still true, for one server; for any thread."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._rows: dict[str, tuple[Run, Note, bytes]] = {}
+        self._whole: tuple[Any, float, Encoded] = (None, 0.0, Encoded(b"", b""))
+
+    def whole(self, snapshot: Snapshot, notes: Mapping[str, Note], key: Any) -> Encoded:
+        """Every run; ``key`` changes when a run or a note does."""
+        with self._lock:  # others wait for what the first one makes
+            known, made, answer = self._whole
+            if known != key or self._clock() - made > FRESH:
+                plain = self.some(snapshot, notes, snapshot.runs.values())
+                answer = Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
+                self._whole = (key, self._clock(), answer)
+                self._rows = {run: row for run, row in self._rows.items() if run in snapshot.runs}
+            return answer
+
+    def some(self, snapshot: Snapshot, notes: Mapping[str, Note], runs: Iterable[Run]) -> bytes:
+        """The given runs of a snapshot."""
+        rows = b",".join([self._row(run, notes.get(run.id, _NO_NOTE)) for run in runs])
+        return _json(_head(snapshot))[:-1] + b',"runs":[' + rows + b"]}"
+
+    def _row(self, run: Run, note: Note) -> bytes:
+        known = self._rows.get(run.id)
+        if known is None or known[0] is not run or known[1] is not note:
+            known = self._rows[run.id] = (run, note, _json(_summary(run, note)))
+        return known[2]
+
+
+def _json(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _head(snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "version": snapshot.version,
+        "base": snapshot.base,
+        "base_missing": snapshot.base_missing,
+        "left_out": snapshot.left_out,
+        "watch": snapshot.watch,
+        "scanned": snapshot.scanned,
+        "now": time.time(),
+        "errors": [{"path": trouble.path, "reason": trouble.reason} for trouble in snapshot.errors],
+    }
+
+
+def _summary(run: Run, note: Note) -> dict[str, Any]:
+    kinds = {kind: len(tags) for kind, tags in run.references.items() if tags}
+    return {
+        "id": run.id,
+        "name": run.name,
+        "job": run.job,
+        "rank": run.rank,
+        "created": run.created,
+        "updated": run.updated,
+        "size": run.size,
+        "read": run.read,
+        "total": run.total,
+        "damage": sum(len(file.damage) + bool(file.error) for file in run.files),
+        "step": max((series.last_step for series in run.scalars.values()), default=-1),
+        "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
+        "lineage": run.lineage is not None,
+        "hyper": finite(hyper_of(run.lineage)),
+        "metrics": finite(metrics_of(run.lineage)),
+        "dumps": list(run.dumps),
+        "hidden": note.hidden,
+        "pinned": note.pinned,
+        "note": note.note,
+        "labels": note.labels,
+        "chosen": note.colour,
+    }
