@@ -15,7 +15,7 @@ from mindinsight.server.formats.dumps import (
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.msprobe_entries import parse_call, parse_tensor_name
+from mindinsight.server.formats.dumps.msprobe_entries import parse_call, parse_tensor_name, statistics_of
 from mindinsight.server.formats.dumps.msprobe_stacks import ancestors, stacks_of_entries
 from mindinsight.server.formats.frames import Frame, own_frame
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -90,6 +90,9 @@ def test_directions_and_slots(samples):
 def test_checksums_of_every_kind(samples, name, kind, digits):
     listed = list_tensors(open_dump(samples / name), 0, 0)
     entries = [entry for entry in listed if entry.statistics]
+    numbers = [entry for entry in entries if entry.statistics.checksum_kind == "value"]
+    assert {entry.shape for entry in numbers} == ({()} if kind == "xor64" else set())
+    entries = [entry for entry in entries if entry not in numbers]
     assert len(entries) >= len(listed) - 8
     assert {entry.statistics.checksum_kind for entry in entries} == {kind}
     assert {len(entry.statistics.checksum) for entry in entries} == {digits}
@@ -326,3 +329,13 @@ def test_steps_without_ranks(tmp_path):
     (tmp_path / "step0" / "checkpoints").mkdir(parents=True)
     (tmp_path / "step1" / "rank0").mkdir(parents=True)
     assert find_layout(tmp_path) is None
+
+
+def test_a_single_number_stands_in_place_of_its_checksum():
+    """``summary_mode: xor`` of msprobe 26.2 writes the value of a 0-d tensor as its ``md5``."""
+    found = statistics_of({"shape": [], "md5": -1.5})
+    assert (found.min, found.max, found.mean, found.l2norm) == (-1.5, -1.5, -1.5, 1.5)
+    assert (found.checksum, found.checksum_kind) == ("-1.5", "value")
+    assert statistics_of({"shape": [], "md5": float("nan")}).checksum == "nan"
+    assert statistics_of({"shape": [], "md5": None}) is None
+    assert statistics_of({"shape": [], "md5": True}) is None

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mindinsight.server.commands.dump.reasons import complain, telling
 from mindinsight.server.commands.dump.selection import add_json, workers
-from mindinsight.server.debug.compare.comparison import Row, Side, compare
+from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.divergence import (
     COSINE,
     RELATIVE,
@@ -66,14 +66,15 @@ def register(actions: Any) -> None:
 
 @telling
 def run(options: argparse.Namespace) -> int:
-    """0: they agree. 1: they differ beyond the tolerance, or a verdict is an error. 2: no dump."""
+    """0: they agree. 1: they differ beyond the tolerance, by a verdict, or cannot be read. 2: no dump."""
     target, reference = _sides(options)
-    ours, theirs = target.entries(), reference.entries()
-    if not ours or not theirs:
+    count = len(target.entries())
+    if not count or not reference.entries():
         raise ValueError(f"no tensors at rank {target.rank}, step {target.step} of one of the two")
     names = read_names(options.map) if options.map else {}
     with workers() as executor:
-        rows = list(progress(compare(ours, theirs, names, executor), len(ours), "tensors compared"))
+        found = compare_sides(target, reference, names, executor)
+        rows = list(progress(found, count, "tensors compared"))
     tolerance = Tolerance(options.cosine, options.relative)
     divergence = first_divergence(rows, tolerance)
     differing = [row for row in rows if beyond(row, tolerance) or row.level == "error"]
@@ -83,8 +84,10 @@ def run(options: argparse.Namespace) -> int:
         say(f"{len(rows)} lines written to {options.csv}")
     shown = rows if options.all else differing
     print(_json(shown, divergence) if options.json else _text(shown, rows, divergence))
-    complain([row.compared.damage for row in rows if row.compared.damage is not None])
-    return 1 if divergence or differing else 0
+    damage = [*target.damage(), *reference.damage()]
+    damage += [row.compared.damage for row in rows if row.compared.damage is not None]
+    complain(damage)
+    return 1 if divergence or differing or damage else 0
 
 
 def read_names(path: Path) -> Mapping[str, str]:

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
-from mindinsight.server.debug.compare.matching import Pair, grouped, match_operators, match_slots
+from mindinsight.server.debug.compare.arguments import Arguments, Difference, arguments_of, differences
+from mindinsight.server.debug.compare.matching import Match, Pair, grouped, match_operators, match_slots
 from mindinsight.server.debug.compare.measures import measure_pair
 from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
 from mindinsight.server.debug.recorded import presumed
 from mindinsight.server.debug.spread import batched, file_size, spread
 from mindinsight.server.debug.statistics import Array, measure
 from mindinsight.server.debug.statistics_cache import Measured
-from mindinsight.server.formats.dumps import describe_tensor, list_tensors, read_tensor
-from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
+from mindinsight.server.formats.dumps import describe_tensor, list_operators, list_tensors, read_tensor
+from mindinsight.server.formats.dumps.types import Dump, FileDamage, Listing, TensorEntry
 from mindinsight.server.formats.unreadable import UnreadableError
 
 OPERATORS: Final = 16  # compared by a worker at once
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Side:
     """One side of a comparison: a step of a rank of a dump, or one graph of it."""
 
@@ -31,7 +33,21 @@ class Side:
     graph: str | None = None
 
     def entries(self) -> Sequence[TensorEntry]:
-        return list_tensors(self.dump, self.rank, self.step, self.graph).items
+        return self._listing.items
+
+    def damage(self) -> tuple[FileDamage, ...]:
+        """What of its files could not be listed."""
+        return self._listing.damage
+
+    @cached_property
+    def _listing(self) -> Listing[TensorEntry]:
+        return list_tensors(self.dump, self.rank, self.step, self.graph)
+
+    def arguments(self) -> Arguments:
+        """What operators were given besides tensors. Only msprobe records it in a form to be compared."""
+        if self.dump.layout != "msprobe":
+            return {}
+        return arguments_of(list_operators(self.dump, self.rank, self.step, self.graph).items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +62,53 @@ class Row:
         return level(self.codes)
 
 
+def compare_sides(
+    target: Side,
+    reference: Side,
+    names: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Row]:
+    """``compare`` of all tensors of both sides, and of what operators were given besides tensors."""
+    arguments = target.arguments(), reference.arguments()
+    return compare(target.entries(), reference.entries(), names, executor, arguments)
+
+
 def compare(
     target: Sequence[TensorEntry],
     reference: Sequence[TensorEntry],
     names: Mapping[str, str] | None = None,
     executor: Executor | None = None,
+    arguments: tuple[Arguments, Arguments] = ({}, {}),
 ) -> Iterator[Row]:
     """Rows operator by operator, in the order the target ran; what only the reference has comes last.
 
-    ``names`` maps operators of the target to operators of the reference.
+    ``names`` maps operators of the target to operators of the reference. An argument that differs
+    (``arguments`` of both sides) has a row of its own, after the tensors of its operator.
     """
     matches = match_operators(grouped(target), grouped(reference), names or {}, _shape)
-    batches = batched((match_slots(match) for match in matches), OPERATORS, _weight)
-    for measured in spread(_compare_batch, batches, executor):
+    work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
+    for measured in spread(_compare_batch, batched(work, OPERATORS, _weight), executor):
         for rows in measured:
             yield from map(Row, rows, judge(rows))
+
+
+def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Iterator[Pair]:
+    """A pair without tensors for each argument that differs."""
+    if match.target is None or match.reference is None:
+        return
+    ours, theirs = match.target.entries[0], match.reference.entries[0]
+    given = (
+        known.get((entry.graph, entry.recorded), ())
+        for known, entry in zip(arguments, (ours, theirs), strict=True)
+    )
+    for found in differences(*given):
+        yield Pair(_argument(ours, found), _argument(theirs, found), match.way, found)
+
+
+def _argument(entry: TensorEntry, found: Difference) -> TensorEntry:
+    return entry._replace(
+        direction="input", slot=found.slot, shape=(), dtype="", ref=None, statistics=None, requires_grad=None
+    )
 
 
 def compare_pair(pair: Pair) -> Compared:

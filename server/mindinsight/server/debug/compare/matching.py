@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias
 
+from mindinsight.server.debug.compare.arguments import Difference
 from mindinsight.server.debug.compare.names import plain_name, plain_parameter
 from mindinsight.server.formats.dumps.types import TensorEntry
 
@@ -44,11 +45,12 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two tensors that belong together; None: only on the other side."""
+    """Two tensors that belong together; None: only on the other side. Or an argument that differs."""
 
     target: TensorEntry | None
     reference: TensorEntry | None
     way: Way
+    argument: Difference | None = None
 
 
 def grouped(entries: Iterable[TensorEntry]) -> list[Group]:

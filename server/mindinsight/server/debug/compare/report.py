@@ -16,6 +16,8 @@ MESSAGES: Final = {
     "not_finite": "NaN or Inf that the reference does not have",
     "dtype": "other type than the reference",
     "shape": "other shape than the reference",
+    "requires_grad": "one of the two requires a gradient, the other does not",
+    "argument": "another argument than the reference",
     "thousandth": "inputs agree (more than 0.9 within one thousandth), the output does not (less than 0.1)",
     "norm": "norms of the inputs agree (within 10 %), that of the output is off by more than 50 %",
     "checksum": "other bytes than the reference",
@@ -51,6 +53,8 @@ def fields(row: Row) -> dict[str, Any]:
         **_extremes("reference", compared.reference),
         "result": row.level,
         "messages": "; ".join(MESSAGES[code] for code in row.codes),
+        "target_argument": compared.pair.argument and compared.pair.argument.target,
+        "reference_argument": compared.pair.argument and compared.pair.argument.reference,
         "damage": f"{compared.damage.reason} {compared.damage.detail}".strip() if compared.damage else None,
     }
 

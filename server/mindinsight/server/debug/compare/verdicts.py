@@ -1,8 +1,14 @@
 """What to think of the differences of one operator, after the rules of msprobe 26.
 
 They judge whether an operator *introduced* an error: an output that is off is no news when an input was
-off already. ``pass`` therefore does not mean that two tensors are equal. A judgement of an operator's
-outputs stands at the worst of them (msprobe writes it at the first).
+off already. ``pass`` therefore does not mean that two tensors are equal.
+
+A rule looks at one tensor (``not_finite``, ``dtype``, ``shape``, ``requires_grad``, ``checksum``,
+``missing``), at one argument (``argument``), or at an operator: there the worst input is held against the
+outputs. ``norm`` stands at every output beyond its limit; ``thousandth``, ``cosine`` and ``norm_growth``
+stand at the worst output (msprobe writes them at the first one). Of operators that give memory as it
+happens to be (``empty`` and its kin), or move tensors, nothing is judged; of some collectives, whose
+inputs are buffers, the outputs alone.
 """
 
 from __future__ import annotations
@@ -24,6 +30,8 @@ LEVELS: Final[dict[str, Level]] = {  # message codes; their texts are in the loc
     "not_finite": "error",
     "dtype": "error",
     "shape": "error",
+    "requires_grad": "error",
+    "argument": "error",
     "thousandth": "error",
     "norm": "error",
     "checksum": "error",
@@ -31,6 +39,16 @@ LEVELS: Final[dict[str, Level]] = {  # message codes; their texts are in the loc
     "norm_growth": "warning",
     "missing": "warning",
 }
+
+# Second part of the names of calls, after msprobe 26.2.
+UNJUDGED: Final = frozenset(
+    ["empty", "empty_like", "empty_strided", "empty_with_format", "new_empty", "new_empty_strided",
+     "numpy", "to", "__setitem__"]
+)  # fmt: skip
+OUTPUTS_ONLY: Final = frozenset(
+    ["_all_gather_base", "_reduce_scatter_base", "all_to_all_single", "batch_isend_irecv"]
+)
+_MODULES: Final = ("Module", "Cell")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +73,25 @@ class Compared:
 
 
 def judge(rows: Sequence[Compared]) -> list[tuple[str, ...]]:
-    """Message codes for each tensor of one operator; none means ``pass``."""
+    """Message codes for each row of one operator; none means ``pass``."""
+    call = _call(rows)
+    if call in UNJUDGED:
+        return [()] * len(rows)
+    if call in OUTPUTS_ONLY:
+        return [tuple(_alone(row)) if _is_made(row.pair.target) else () for row in rows]
     codes: list[list[str]] = [_alone(row) for row in rows]
     given = [row for row in rows if row.pair.target and row.pair.target.direction != "output"]
     made = [i for i, row in enumerate(rows) if _is_made(row.pair.target)]
     for code, position in (*_by_values(rows, given, made), *_by_norms(rows, given, made)):
         codes[position].append(code)
     return [tuple(each) for each in codes]
+
+
+def _call(rows: Sequence[Compared]) -> str:
+    """The function behind ``Tensor.to.0.forward``; "" for modules and operators of a graph."""
+    entries = (row.pair.target or row.pair.reference for row in rows)
+    prefix, _, rest = next((entry.recorded for entry in entries if entry), "").partition(".")
+    return "" if prefix in _MODULES or "." not in rest else rest.partition(".")[0]
 
 
 def level(codes: Sequence[str]) -> Level:
@@ -73,11 +103,15 @@ def level(codes: Sequence[str]) -> Level:
 def _alone(row: Compared) -> list[str]:
     """What a tensor says of itself, whatever its neighbours say."""
     target, reference = row.pair.target, row.pair.reference
+    if row.pair.argument is not None:
+        return ["argument"]
     if target is None or reference is None:
         only = target or reference
         recorded = only and only.statistics
         return ["missing"] if recorded and recorded.checksum and recorded.max is None else []
     codes = []
+    if None not in (target.requires_grad, reference.requires_grad):
+        codes += ["requires_grad"] * (target.requires_grad != reference.requires_grad)
     if row.same_checksum is False and row.measures is None:
         codes.append("checksum")
     if row.target and row.reference:
@@ -113,9 +147,9 @@ def _by_norms(rows: Sequence[Compared], given: Sequence[Compared], made: Sequenc
     ]
     if not outputs or any(row.measures is not None for row in given):
         return []
-    error, position = max(outputs)
+    error, position = max(outputs, key=lambda each: each[0])
     before = max((e for row in given if (e := _usable_error(row)) is not None), default=0.0)
-    found = [("norm", position)] if before < 0.1 and error > 0.5 else []
+    found = [("norm", i) for far, i in outputs if before < 0.1 and far > 0.5]
     if math.isfinite(error) and (error > 10 * before if before else error > 0.1):
         found.append(("norm_growth", position))
     return found

@@ -107,6 +107,11 @@ def statistics_of(fields: dict[str, Any]) -> RecordedStatistics | None:
     largest, least = _number(fields.get("Max")), _number(fields.get("Min"))
     mean, norm = _number(fields.get("Mean")), _number(fields.get("Norm"))
     checksum = fields.get("md5")
+    value = None if isinstance(checksum, bool | str) else _number(checksum)
+    if value is not None:  # in place of the checksum of a single number stands the number
+        return RecordedStatistics(
+            value, value, value, abs(value), checksum=repr(value), checksum_kind="value"
+        )
     if isinstance(checksum, str) and checksum:
         kind = _checksum_kind(checksum)
         return RecordedStatistics(largest, least, mean, norm, checksum=checksum, checksum_kind=kind)

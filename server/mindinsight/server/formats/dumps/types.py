@@ -53,7 +53,7 @@ class RecordedStatistics:
     positive_inf: int | None = None
     size: int | None = None  # bytes
     checksum: str = ""
-    checksum_kind: Literal["", "md5", "sha1", "crc32", "xor64"] = ""
+    checksum_kind: Literal["", "md5", "sha1", "crc32", "xor64", "value"] = ""  # value: the number itself
 
 
 class TensorRef(NamedTuple):

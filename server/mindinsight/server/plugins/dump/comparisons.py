@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from mindinsight.server.debug.collecting import Collecting
-from mindinsight.server.debug.compare.comparison import Row, Side, compare
+from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.divergence import (
     COSINE,
     RELATIVE,
@@ -22,6 +22,7 @@ from mindinsight.server.debug.compare.divergence import (
 from mindinsight.server.debug.compare.report import fields, write_csv
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
+from mindinsight.server.plugins.dump.facts import damage_facts
 from mindinsight.server.plugins.dump.reach import Kept, Uses, opened, plain
 
 router = APIRouter()
@@ -45,9 +46,10 @@ class Comparison(BaseModel):
 @router.post("/compare")
 def start_comparison(service: Uses, sessions: Kept, asked: Comparison) -> dict[str, int]:
     """Begin to compare; ask for the rows by the number that is answered."""
-    ours, theirs = (_entries(service, place) for place in (asked.target, asked.reference))
+    ours, theirs = (_side(service, place) for place in (asked.target, asked.reference))
     names, executor = asked.names, service.executor
-    return {"comparison": sessions.add(Collecting(lambda: compare(ours, theirs, names, executor), len(ours)))}
+    work = Collecting(lambda: compare_sides(ours, theirs, names, executor), len(ours.entries()))
+    return {"comparison": sessions.add(work)}
 
 
 @router.get("/compare/{number}")
@@ -108,9 +110,9 @@ def errors_of(rows: Sequence[Row]) -> dict[str, float]:
     return errors
 
 
-def _entries(service: Uses, place: Place) -> Sequence[TensorEntry]:
-    entries = Side(opened(service, place.dump), place.rank, place.step, place.graph).entries()
-    if not entries:
+def _side(service: Uses, place: Place) -> Side:
+    side = Side(opened(service, place.dump), place.rank, place.step, place.graph)
+    if not side.entries():
         raise ApiError(
             404,
             "unknown_dump_step",
@@ -118,7 +120,7 @@ def _entries(service: Uses, place: Place) -> Sequence[TensorEntry]:
             rank=place.rank,
             step=place.step,
         )
-    return entries
+    return side
 
 
 def _comparison(sessions: Kept, number: int) -> Collecting[Row]:
@@ -161,7 +163,9 @@ def _divergence(compared: list[Row], tolerance: Tolerance) -> dict[str, Any] | N
 def _row(row: Row, tolerance: Tolerance) -> dict[str, Any]:
     pair = row.compared.pair
     tensors = {"target_tensor": _tensor(pair.target), "reference_tensor": _tensor(pair.reference)}
-    return {**plain(fields(row)), **tensors, "codes": row.codes, "beyond": beyond(row, tolerance)}
+    damage = damage_facts(row.compared.damage)
+    judged = {"codes": row.codes, "beyond": beyond(row, tolerance), "damage": damage}
+    return {**plain(fields(row)), **tensors, **judged}
 
 
 def _tensor(entry: TensorEntry | None) -> dict[str, Any] | None:

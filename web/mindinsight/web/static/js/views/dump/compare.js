@@ -138,7 +138,7 @@ export function comparePart(page) {
       h("td", null, slotText(app, tensor)),
       h("td", { class: "muted" }, alone ? t(`dump.compare.alone.${mine ? "target" : "reference"}`) : t(`dump.compare.by.${one.matched_by}`)),
       MEASURES.map((key) => h("td", { class: "number" }, one[key] === null ? "–" : number(app, one[key]))),
-      h("td", { title: why }, h("span", { class: `badge ${level}` }, t(`dump.compare.level.${one.result}`)), why && h("span", { class: "muted" }, ` ${why}`), one.damage && h("span", { class: "strange" }, ` ${one.damage}`)),
+      h("td", { title: why }, h("span", { class: `badge ${level}` }, t(`dump.compare.level.${one.result}`)), why && h("span", { class: "muted" }, ` ${why}`), one.target_argument !== null && h("span", { class: "mono" }, ` ${one.target_argument} ↔ ${one.reference_argument}`), one.damage && h("span", { class: "strange" }, ` ${t(one.damage.reason)} ${one.damage.detail}`)),
     );
   };
 
