@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from starlette.routing import Mount
 
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
@@ -86,9 +86,9 @@ FIELDS = (*GOOD, "note", "labels", "session_type", "dump_dir", "summary_dir", "p
 
 def operations(app):
     """(method, path, parameters) of every route that is described, but for the endless stream."""
-    mounted = [route for route in app.routes if isinstance(getattr(route, "app", None), FastAPI)]
-    for prefix, part in [("", app), *((route.path, route.app) for route in mounted)]:
-        for path, methods in part.openapi()["paths"].items():
+    for mounted in [route for route in app.routes if isinstance(route, Mount)]:
+        prefix = mounted.path
+        for path, methods in mounted.app.app().openapi()["paths"].items():
             for method, about in methods.items():
                 if path != "/v2/events":
                     yield method, prefix + path, about.get("parameters", [])

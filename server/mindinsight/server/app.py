@@ -4,54 +4,48 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncIterator
-from importlib.metadata import version
+from collections.abc import AsyncIterator, Iterable
 
 from anyio import to_thread
-from fastapi import FastAPI, Request
+from starlette.applications import Starlette
+from starlette.datastructures import State
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse, Response
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
 
-from mindinsight.server import api, live
-from mindinsight.server.assets import Assets
-from mindinsight.server.description import OURS
-from mindinsight.server.errors import ApiError, Gone
-from mindinsight.server.pages import WEB, Pages, ask_for_token
-from mindinsight.server.plugins import plugins
+from mindinsight.server.health import Health
+from mindinsight.server.later import Later
+from mindinsight.server.live import Hub
 from mindinsight.server.security import Security
 from mindinsight.server.service import Service
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.loader import Loader
 from mindinsight.server.store.store import Store
-from mindinsight.server.walking import modules_of
 from mindinsight.server.workers import Workers
 from mindinsight.server.workspace import Workspace
 
 THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
 
 
-def create_app(settings: Settings, service: Service | None = None) -> FastAPI:
-    """The whole server as an ASGI application; ``service`` may be given by tests and notebooks."""
+def create_app(settings: Settings, service: Service | None = None) -> Starlette:
+    """The whole server as an ASGI application; ``service`` may be given by tests and notebooks.
+
+    It reads files and tells how it is; the two interfaces are loaded when somebody asks for them.
+    """
     service = service or make_service(settings)
-    app = FastAPI(
-        title="MindInsight",
-        version=version("mindinsight"),
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/v2/openapi.json",
-        responses=OURS,
-        lifespan=_lifespan,
+    state = State({"service": service, "hub": Hub(), "health": Health(service)})
+    parts = {"/v1/mindinsight": Later(lambda: _v1(state)), "": Later(lambda: _interface(state))}
+    app = Starlette(
+        routes=[Route("/health", _health), *(Mount(path, part) for path, part in parts.items())],
         middleware=[
-            Middleware(Security, settings=settings, ask_for_token=ask_for_token()),
+            Middleware(Security, settings=settings, ask_for_token=_ask_for_token),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
         ],
+        lifespan=lambda app: _running(state, parts.values()),
     )
-    app.state.service = service
-    app.state.hub = live.Hub()
-    app.add_exception_handler(ApiError, _api_error)
-    app.add_exception_handler(Gone, _gone)
-    _add_routes(app)
+    app.state = state
     return app
 
 
@@ -68,37 +62,37 @@ def make_service(settings: Settings) -> Service:
     )
 
 
-def _add_routes(app: FastAPI) -> None:
-    kinds = plugins()
-    app.include_router(live.router)
-    for kind in kinds:
-        app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
-    for module in modules_of(api.__name__, api.__path__):
-        if hasattr(module, "router"):
-            app.include_router(module.router)
-        if hasattr(module, "install"):
-            module.install(app)
-    app.include_router(Pages(Assets(WEB), kinds).router())
+def _health(request: Request) -> JSONResponse:
+    return JSONResponse(request.app.state.health.told())
+
+
+def _ask_for_token() -> str:
+    from mindinsight.server.pages import ask_for_token
+
+    return ask_for_token()
+
+
+def _v1(state: State) -> Starlette:
+    from mindinsight.server.api.v1 import create_v1
+
+    return create_v1(state)
+
+
+def _interface(state: State) -> Starlette:
+    from mindinsight.server.interface import create_interface
+
+    return create_interface(state)
 
 
 @contextlib.asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    service: Service = app.state.service
+async def _running(state: State, parts: Iterable[Later]) -> AsyncIterator[None]:
+    service: Service = state.service
     to_thread.current_default_thread_limiter().total_tokens = THREADS
-    async with app.state.hub.listening(service.store):
+    async with contextlib.AsyncExitStack() as stack:
+        await stack.enter_async_context(state.hub.listening(service.store))
         service.loader.start()
-        try:
-            yield
-        finally:
-            service.loader.stop()
-            service.executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _api_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)
-    return JSONResponse(error.body(), error.status)
-
-
-def _gone(request: Request, error: Exception) -> Response:
-    answer = ApiError(410, "gone", "The file has been removed, replaced or cut short since it was read.")
-    return JSONResponse(answer.body(), answer.status)
+        stack.callback(service.executor.shutdown, wait=True, cancel_futures=True)
+        stack.callback(service.loader.stop)
+        for part in parts:
+            await stack.enter_async_context(part.living())
+        yield

@@ -1,34 +1,38 @@
-"""The command ``mindinsight``. Each module in ``commands/`` adds one or more subcommands."""
+"""The command ``mindinsight``. Each module in ``commands/`` adds the one it is named after."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
+from typing import Any
 
 from mindinsight.server import commands
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.walking import modules_of
 
 
-def parser() -> argparse.ArgumentParser:
-    """Long options may not be shortened, as before: a shorter form could change its meaning later."""
+def parser(command: str = "") -> argparse.ArgumentParser:
+    """Knows the ``command`` if there is a module of that name, else all; only those are loaded.
+
+    Long options may not be shortened, as before: a shorter form could change its meaning later.
+    """
     top = argparse.ArgumentParser(
         prog="mindinsight", description="See what a training run wrote.", allow_abbrev=False
     )
-    top.add_argument("--version", action="version", version=f"mindinsight ({version('mindinsight')})")
+    top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
     subparsers.add_parser("help", help="this text").set_defaults(run=lambda _: _help(top))
-    for module in modules_of(commands.__name__, commands.__path__):
+    for module in modules_of(commands.__name__, commands.__path__, command):
         module.register(subparsers)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    top = parser()
-    options = top.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    top = parser(given[0] if given else "")
+    options = top.parse_args(given)
     if not hasattr(options, "run"):
         return _help(top)
     try:
@@ -38,6 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+class _Version(argparse.Action):
+    """Asks what is installed only when somebody wants to know."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        print(f"mindinsight ({version('mindinsight')})")
+        parser.exit()
 
 
 def _help(top: argparse.ArgumentParser) -> int:

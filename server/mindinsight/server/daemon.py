@@ -14,8 +14,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -118,6 +116,8 @@ def _birth_by_ps(pid: int) -> str:
 
 def health(address: str) -> dict[str, Any] | None:
     """What a server says of itself; None when no MindInsight answers there."""
+    import urllib.request  # it brings half of the standard library, and a server has no use for it
+
     try:
         with urllib.request.urlopen(address + "health", timeout=3) as answer:
             told = json.load(answer)

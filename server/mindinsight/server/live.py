@@ -10,14 +10,11 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Iterator
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mindinsight.server.errors import ApiError
-from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.store import Changes, Store
 
 HEARTBEAT = 15.0  # s between comments on a quiet stream
@@ -30,8 +27,6 @@ _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),  # nginx would keep events back
 ]
-
-router = APIRouter(tags=["system"])
 
 
 class Pending:
@@ -163,12 +158,3 @@ async def _next(client: Pending, gone: asyncio.Future[None]) -> bytes:
     finally:
         ready.cancel()
     return client.take() if client.runs or client.whole_list else b": still here\n\n"
-
-
-@router.get("/v2/events")
-async def events(request: Request, service: Annotated[Service, Depends(service_of)]) -> Response:
-    """A stream of server-sent events: ``change`` with ``{version, runs: {id: [kind]}, list}``."""
-    hub: Hub = request.app.state.hub
-    if hub.streams >= MAX_STREAMS:
-        raise ApiError(503, "too_many_streams", "Too many pages are open on this server.")
-    return EventStream(hub, service.store.snapshot().version)

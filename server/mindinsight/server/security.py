@@ -12,7 +12,7 @@ import hmac
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http.cookies import CookieError, SimpleCookie
 from typing import TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -41,8 +41,8 @@ _FORWARDED_PREFIX = re.compile(r"(/[A-Za-z0-9_\-.~]+)*")
 class Security:
     """ASGI middleware: checks requests, adds headers, and knows under which prefix we are reached."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, ask_for_token: str) -> None:
-        """``ask_for_token`` is the page for a browser that comes without one."""
+    def __init__(self, app: ASGIApp, settings: Settings, ask_for_token: Callable[[], str]) -> None:
+        """``ask_for_token`` gives the page for a browser that comes without one."""
         self.app = app
         self._ask = ask_for_token
         self._prefix = settings.url_path_prefix
@@ -92,7 +92,7 @@ class Security:
         if self._right(cookie(headers, self._cookie)) or self._right(bearer(headers)):
             return None
         if "text/html" in headers.get("accept", ""):
-            return HTMLResponse(self._ask, 401)
+            return HTMLResponse(self._ask(), 401)
         return _refusal(TOKEN_REQUIRED)
 
     def _right(self, shown: str) -> bool:

@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fastapi import Request
+from starlette.requests import Request
 
 from mindinsight.server.settings import Settings
 from mindinsight.server.workspace import Workspace

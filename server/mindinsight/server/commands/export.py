@@ -1,4 +1,4 @@
-"""``mindinsight export``, and ``parse_summary`` as it was called: summaries as common files."""
+"""``mindinsight export``: summaries as common files."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ from mindinsight.server.reader import Summary
 from mindinsight.server.terminal import progress, say
 
 
-def register(subparsers: Any) -> None:
+def register(subparsers: Any, name: str = "export") -> None:
     text = "write scalars to CSV or Parquet, images to PNG and tensors to npy files: all of them"
-    for name in ("export", "parse_summary"):
-        parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
-        parser.add_argument(
-            "--summary-dir",
-            "--summary-base-dir",
-            type=Path,
-            default=Path(),
-            help="directory of one run or of many (default: this one)",
-        )
-        parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
-        parser.add_argument("--format", choices=tuple(TABLES), default="csv", help="of the scalars")
-        parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all three")
-        parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
-        parser.set_defaults(run=export)
+    parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
+    parser.add_argument(
+        "--summary-dir",
+        "--summary-base-dir",
+        type=Path,
+        default=Path(),
+        help="directory of one run or of many (default: this one)",
+    )
+    parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
+    parser.add_argument("--format", choices=tuple(TABLES), default="csv", help="of the scalars")
+    parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all three")
+    parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
+    parser.set_defaults(run=export)
 
 
 def export(options: argparse.Namespace) -> int:

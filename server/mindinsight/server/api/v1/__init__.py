@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
@@ -46,17 +46,16 @@ async def _ending(app: FastAPI) -> AsyncIterator[None]:
         app.state.v1_sessions.stop()
 
 
-router = APIRouter(lifespan=_ending)
-
-
-def install(app: FastAPI) -> None:
-    """Serve v1 below ``app``, with what that holds: its service, open graphs, sessions."""
-    app.mount("/v1/mindinsight", create_v1(app.state))
-
-
 def create_v1(state: State) -> FastAPI:
     """The v1 application by itself, over the state of the server's."""
-    v1 = FastAPI(title="MindInsight v1", version="2.3.1", docs_url=None, redoc_url=None, responses=RESPONSES)
+    v1 = FastAPI(
+        title="MindInsight v1",
+        version="2.3.1",
+        docs_url=None,
+        redoc_url=None,
+        responses=RESPONSES,
+        lifespan=_ending,
+    )
     v1.state = state
     for part in (jobs, scalars, images, histograms, tensors, graphs, landscapes, lineages, config, debugger):
         v1.include_router(part.router)

@@ -1,0 +1,23 @@
+"""The stream that tells pages what changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from mindinsight.server import live
+from mindinsight.server.errors import ApiError
+from mindinsight.server.service import Service, service_of
+
+router = APIRouter(tags=["system"])
+
+
+@router.get("/v2/events")
+async def events(request: Request, service: Annotated[Service, Depends(service_of)]) -> Response:
+    """A stream of server-sent events: ``change`` with ``{version, runs: {id: [kind]}, list}``."""
+    hub: live.Hub = request.app.state.hub
+    if hub.streams >= live.MAX_STREAMS:
+        raise ApiError(503, "too_many_streams", "Too many pages are open on this server.")
+    return live.EventStream(hub, service.store.snapshot().version)

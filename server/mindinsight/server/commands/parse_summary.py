@@ -1,0 +1,11 @@
+"""``mindinsight parse_summary``: what ``export`` was called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindinsight.server.commands import export
+
+
+def register(subparsers: Any) -> None:
+    export.register(subparsers, "parse_summary")

@@ -1,0 +1,38 @@
+"""``mindinsight status``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from mindinsight.server import daemon
+from mindinsight.server.options import number
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser("status", help="tell which servers are running", allow_abbrev=False)
+    parser.add_argument("--port", type=number(1, 65535), help="only the one on this port")
+    parser.set_defaults(run=status)
+
+
+def status(options: argparse.Namespace) -> int:
+    """0: at least one is running. 1: none is."""
+    found = [running for running in daemon.all_running() if options.port in (None, running.port)]
+    for running in found:
+        print(_describe(running))
+    if not found:
+        print("No MindInsight server of yours is running.")
+    return 0 if any(running.alive for running in found) else 1
+
+
+def _describe(running: daemon.Running) -> str:
+    facts = f"port {running.port}, process {running.pid}, {running.address}, showing {running.base}"
+    if not running.alive:
+        return f"ended without cleaning up: {facts}"
+    health = daemon.health(running.address)
+    if health is None:
+        return f"running, but does not answer: {facts}; log: {running.log}"
+    hours, seconds = divmod(int(time.time() - running.started), 3600)
+    up = f"{hours} h {seconds // 60} min"
+    return f"running for {up}: {facts}, {health['runs']} runs; log: {running.log}"

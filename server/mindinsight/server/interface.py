@@ -1,0 +1,56 @@
+"""Our own interface and the pages over it: what a browser or a script asks for."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request
+from starlette.datastructures import State
+from starlette.responses import JSONResponse, Response
+
+from mindinsight.server import api
+from mindinsight.server.assets import Assets
+from mindinsight.server.description import OURS
+from mindinsight.server.errors import ApiError, Gone
+from mindinsight.server.pages import WEB, Pages
+from mindinsight.server.plugins import plugins
+from mindinsight.server.walking import modules_of
+
+
+def create_interface(state: State) -> FastAPI:
+    """Pages and ``/v2``, over what the server holds in ``state``."""
+    app = FastAPI(
+        title="MindInsight",
+        version=version("mindinsight"),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/v2/openapi.json",
+        responses=OURS,
+    )
+    app.state = state
+    app.add_exception_handler(ApiError, _api_error)
+    app.add_exception_handler(Gone, _gone)
+    _add_routes(app)
+    return app
+
+
+def _add_routes(app: FastAPI) -> None:
+    kinds = plugins()
+    for kind in kinds:
+        app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
+    for module in modules_of(api.__name__, api.__path__, without=("v1",)):
+        if hasattr(module, "router"):
+            app.include_router(module.router)
+        if hasattr(module, "install"):
+            module.install(app)
+    app.include_router(Pages(Assets(WEB), kinds).router())
+
+
+def _api_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return JSONResponse(error.body(), error.status)
+
+
+def _gone(request: Request, error: Exception) -> Response:
+    answer = ApiError(410, "gone", "The file has been removed, replaced or cut short since it was read.")
+    return JSONResponse(answer.body(), answer.status)

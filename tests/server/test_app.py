@@ -1,0 +1,63 @@
+"""A server as it starts, in a process of its own: what is loaded, and when."""
+
+import subprocess
+import sys
+
+BEGIN = """
+import sys
+from pathlib import Path
+from starlette.testclient import TestClient
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+
+def loaded():
+    names = ("fastapi", "pydantic", "jinja2", "plotly", "pandas", "mindinsight.server.debug.statistics")
+    return {name for name in names if name in sys.modules}
+
+folder = Path(sys.argv[1])
+(folder / "base").mkdir()
+client = TestClient(create_app(Settings(folder / "base", folder / "workspace")), base_url="http://127.0.0.1")
+with client:
+"""
+
+
+def outcome(folder, code):
+    ran = subprocess.run(
+        [sys.executable, "-c", BEGIN + code, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.split()
+
+
+def test_a_server_that_nobody_asks_loads_no_interface(tmp_path):
+    code = "    print(client.get('/health').json()['status'], *loaded())"
+    assert outcome(tmp_path, code) == ["ok"]
+
+
+def test_a_page_loads_what_it_needs_and_never_plotly_itself(tmp_path):
+    code = "    print(client.get('/').status_code, *sorted(loaded()))"
+    told = outcome(tmp_path, code)
+    assert told[:3] == ["200", "fastapi", "jinja2"]
+    assert not {"plotly", "pandas"} & set(told)
+
+
+def test_both_interfaces_answer_and_describe_themselves(tmp_path):
+    code = """
+    for path in ("/v2/openapi.json", "/v1/mindinsight/openapi.json"):
+        print(path, "/health" in client.get(path).json()["paths"])
+    print(client.get("/v1/mindinsight/nothing").status_code, client.get("/v2/nothing").status_code)
+"""
+    told = ["/v2/openapi.json", "True", "/v1/mindinsight/openapi.json", "False", "404", "404"]
+    assert outcome(tmp_path, code) == told
+
+
+def test_a_command_loads_no_other_command(tmp_path):
+    code = """
+import sys
+from mindinsight.server.cli import parser
+options = parser("start").parse_args(["start", "--port", "81"])
+print(options.port, *sorted(name for name in sys.modules if name.startswith("mindinsight.server.commands.")))
+print("numpy" in sys.modules)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["81", "mindinsight.server.commands.start", "False"]
