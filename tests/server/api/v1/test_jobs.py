@@ -1,10 +1,12 @@
 """Train jobs: lists, tags, and what is wrong with asking for them."""
 
+import shutil
+
 import pytest
 
 from mindinsight.server.api.v1.plugins import NAMES
 
-from .conftest import RUNS, code_of
+from .conftest import DATA, ROOT, RUNS, code_of, fine, serving
 
 JOBS = "datavisual/train-jobs"
 CACHES = "datavisual/train-job-caches"
@@ -130,3 +132,27 @@ def test_a_body_that_cannot_be_read(v1):
     assert code_of(v1.client.post(path, content=b"{")) == (400, "50540003")
     other = v1.client.post(path, content=b'{"train_ids": []}', headers={"content-type": "text/plain"})
     assert code_of(other) == (400, "50540003")
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "mode"),
+    [
+        (["profiler_info_0.json", "ascend_timeline_display_0.json"], "ascend", "static"),
+        (["profiler_info_0.json", "gpu_op_detail_info_3.csv"], "gpu", "static"),
+        (["profiler_info_0.json", "gpu_op_detail_info_3.csv", "dynamic_shape_info_3.json"], "gpu", "dynamic"),
+        (["profiler_info_0.json", "cpu_op_type_info_7.csv"], "cpu", "static"),
+        (["profiler_info_0.json"], "", None),
+        (["gpu_op_detail_info_3.csv"], "", None),
+    ],
+)
+def test_the_folder_of_a_profiler_and_its_device(tmp_path, names, kind, mode):
+    shutil.copytree(DATA / "events" / "lenet", tmp_path / "base" / "run")
+    (tmp_path / "base" / "run" / "profiler_a").mkdir()  # holds nothing, so it is not the one
+    folder = tmp_path / "base" / "run" / "profiler_b"
+    folder.mkdir()
+    for name in names:
+        (folder / name).touch()
+    with serving(tmp_path / "base", tmp_path / "workspace") as client:
+        (job,) = fine(client.get(f"{ROOT}/{JOBS}"))["train_jobs"]
+    found = "./profiler_b" if "profiler_info_0.json" in names else None
+    assert (job["profiler_dir"], job["profiler_type"], job.get("graph_mode")) == (found, kind, mode)
