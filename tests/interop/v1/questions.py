@@ -36,12 +36,13 @@ def post(label: str, path: str, body: Any = None, **query: Any) -> Question:
 
 
 def load(server: Server, run: str) -> dict[str, list[str]]:
-    """Have a run read, and its tags by plugin."""
+    """Have a run read and wait until the server is at rest; the tags of the run by plugin."""
     server.ask("POST", "datavisual/train-job-caches", body={"train_ids": [run]})
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        jobs = server.ask("GET", "datavisual/train-jobs", {"train_id": run}).content["train_jobs"]
-        if jobs and jobs[0]["cache_status"] == "CACHED":
+        answer = server.ask("GET", "datavisual/train-jobs", {"train_id": run}).content
+        cached = answer["train_jobs"] and answer["train_jobs"][0]["cache_status"] == "CACHED"
+        if cached and answer["load_status"] != "loading":
             break
         time.sleep(0.2)
     tags: dict[str, list[str]] = server.ask("GET", "datavisual/plugins", {"train_id": run}).content["plugins"]
