@@ -89,6 +89,36 @@ def test_small_files_travel_together(base, events, executor, settings, store, mo
     assert sorted(executor.log[0]) == sorted(f"run{number}" for number in range(20))
 
 
+def test_a_little_is_read_here_and_much_by_workers(
+    base, events, executor, settings, store, steps, monkeypatch
+):
+    events.file(base / "a", events.records(1, 2))
+    loader = Loader(settings, store, executor)
+    loader.load()
+    assert (steps(), executor.log) == ([1, 2], [])
+    monkeypatch.setattr(readers, "_INLINE", len(events.records(3)))
+    events.file(base / "b", events.records(3))
+    loader._lookout.scan()
+    loader._work()
+    assert (steps("./b"), executor.log) == ([3], [])
+    events.file(base / "c", events.records(4, 5))
+    loader._lookout.scan()
+    loader._work()
+    assert (steps("./c"), executor.log) == (None, [["c"]])
+
+
+def test_a_file_of_which_a_worker_died_is_never_read_here(base, events, executor, rounds, steps, monkeypatch):
+    events.file(base / "a", events.records(1))
+    rounds.scan()
+    monkeypatch.setattr(readers, "_INLINE", 1 << 30)
+    executor.work(BrokenExecutor())
+    rounds.next()
+    assert (steps(), executor.log) == (None, [["a"], ["a"]])
+    executor.work()
+    rounds.finish()
+    assert steps() == [1]
+
+
 def test_readers_see_the_list_of_runs_while_they_are_read(base, events, rounds, store):
     events.file(base / "a", events.records(1))
     rounds.scan()

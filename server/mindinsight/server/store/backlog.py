@@ -30,6 +30,11 @@ class Backlog:
         """Bytes to read."""
         return sum(file.unread for items in self._runs.values() for _, file in items.values())
 
+    @property
+    def suspicious(self) -> bool:
+        """Whether a worker died of any of the files."""
+        return any(file.suspect for items in self._runs.values() for _, file in items.values())
+
     def want(self, runs: Iterable[str]) -> None:
         self._wanted = frozenset(runs)
 

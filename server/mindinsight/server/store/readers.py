@@ -1,4 +1,4 @@
-"""Reading what is left to read: a little at once, much in worker processes."""
+"""Reading what is left to read: a little in this thread, much in worker processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mindinsight.server.store.backlog import PIECE, Backlog, Item, request_of
 from mindinsight.server.store.catalogue import Catalogue
 from mindinsight.server.store.reading import Answer, Request, read_piece, read_pieces
 
-_INLINE: Final = 2 << 20  # bytes that are sooner read here than handed to a worker
+_INLINE: Final = 256 << 20  # bytes, less than a second of reading: starting workers takes as long
 _AHEAD: Final = 2  # batches for each worker, so that none waits for us
 
 _log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class Readers:
 
     def dispatch(self) -> None:
         """Begin to read what comes next."""
-        if self._executor is None or (not self._running and self._backlog.size <= _INLINE):
+        if self._executor is None or self._little:
             self._read_here()
             return
         while self._backlog and len(self._running) < self._slots:
@@ -72,6 +72,11 @@ class Readers:
                 return
             self._running[future] = batch
             future.add_done_callback(self._finished)
+
+    @property
+    def _little(self) -> bool:
+        """Whether what is left is read here sooner than elsewhere, and without danger."""
+        return not (self._running or self._backlog.suspicious) and self._backlog.size <= _INLINE
 
     def _read_here(self) -> None:
         for (stage, file), request in self._next_batch(PIECE):
