@@ -1,7 +1,7 @@
 """Reading tensors of a dump to measure and judge them: the pure function, and the way it is spread.
 
-Every tensor is read once, in whatever process the executor gives; a worker holds one tensor, or two
-where a rule looks at the step before. Results come in the order of the questions, as they are ready.
+Tensors are read by parts, in whatever process the executor gives; a worker holds a few megabytes of one, or
+of two where a rule looks at the step before. Results come in the order of the questions, as they are ready.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from functools import cached_property, partial
 from mindinsight.server.debug.conditions import NO_VALUES, Condition, Limits, Sample, Verdict, conditions
 from mindinsight.server.debug.recorded import presumed
 from mindinsight.server.debug.spread import batched, file_size, spread
-from mindinsight.server.debug.statistics import Array, measure
+from mindinsight.server.debug.statistics import measure_values
 from mindinsight.server.debug.statistics_cache import Identity, Measured, StatisticsCache, identify
-from mindinsight.server.formats.dumps import read_tensor
+from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry, TensorRef
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
@@ -56,7 +57,7 @@ def examine(question: Question) -> Answer:
     tensor = _Tensor(entry.ref)
     try:
         measured = question.known or tensor.measured
-        previous = None if question.previous is None else partial(read_tensor, question.previous)
+        previous = None if question.previous is None else partial(tensor_values, question.previous)
         sample = Sample(measured.statistics, lambda: tensor.values, previous, question.overflowed)
         learned = None if question.known else question.identity
         return Answer(entry, measured, _judge(question, sample), learned=learned)
@@ -86,18 +87,18 @@ def measure_all(
 
 
 class _Tensor:
-    """A tensor that is read when first needed and then kept as long as its question is."""
+    """A tensor that is opened when first needed; its values are read by parts, for each rule anew."""
 
     def __init__(self, ref: TensorRef) -> None:
         self._ref = ref
 
     @cached_property
-    def values(self) -> Array:
-        return read_tensor(self._ref)
+    def values(self) -> Values:
+        return tensor_values(self._ref)
 
     @property
     def measured(self) -> Measured:
-        return Measured(measure(self.values), self.values.shape, self.values.dtype.name)
+        return Measured(measure_values(self.values), self.values.shape, self.values.dtype.name)
 
 
 def _without_values(question: Question) -> Answer:
@@ -121,7 +122,7 @@ def _verdict(condition: Condition, sample: Sample, limits: Limits) -> Verdict:
         return Verdict(False, error=NO_VALUES)
 
 
-def _no_values() -> Array:
+def _no_values() -> Values:
     raise UnreadableError("dump.only_statistics")
 
 

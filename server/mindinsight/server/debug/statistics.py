@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.formats.stored import Held, Values
 from mindinsight.server.types import Doubles
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -83,10 +84,17 @@ def measure(values: Array) -> Statistics:
     return combine(parts(values))
 
 
+def measure_values(values: Values) -> Statistics:
+    """Measure a tensor that is read by parts; like :func:`measure`, but it never holds more than one."""
+    if isinstance(values, Held):
+        return measure(values.array)
+    _check(values.dtype)
+    return combine(part for piece in values.pieces() for part in parts(piece))
+
+
 def parts(values: Array) -> list[Part]:
     """Measure an array piece by piece, in memory order."""
-    if values.dtype.char not in _MEASURABLE:
-        raise TypeError(f"a tensor of {values.dtype} has no statistics")
+    _check(values.dtype)
     scratch = np.empty((2, min(values.size, PIECE)))  # a fresh one per piece would cost more than the sums
     return [_part(piece, scratch) for piece in _pieces(values)]
 
@@ -127,6 +135,11 @@ def as_dumped(found: Statistics) -> Extremes:
         return Extremes(low, high, math.nan if found.mean is None else found.mean, found.norm or 0.0)
     mean = math.nan if math.isinf(low) and low == -high else high if found.positive_infs else low
     return Extremes(low, high, mean, math.inf)
+
+
+def _check(dtype: np.dtype[Any]) -> None:
+    if dtype.char not in _MEASURABLE:
+        raise TypeError(f"a tensor of {dtype} has no statistics")
 
 
 def _counted(found: Sequence[Part]) -> Statistics:

@@ -11,9 +11,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.debug.compare.measures import Measures, measure_pair
+from mindinsight.server.debug.compare.measures import Measures, measure_pair_of
 from mindinsight.server.debug.spread import batched, spread
-from mindinsight.server.debug.statistics import PIECE, Array, Statistics, measure
+from mindinsight.server.debug.statistics import PIECE, Statistics, measure_values
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile, open_weights
 
@@ -82,7 +83,7 @@ def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
     if weight.dtype == "str" or weight.error is not None:
         return WeightStatistics(weight, None, weight.error)
     try:
-        return WeightStatistics(weight, measure(file.read(weight.name)))
+        return WeightStatistics(weight, measure_values(file.values(weight.name)))
     except UnreadableError as error:
         return WeightStatistics(weight, None, error)
 
@@ -94,34 +95,40 @@ def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[Weig
 
 
 def _compared(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
-    name = first.name
     try:
-        before, now = file.read(name), other.read(name)
+        return _read_and_compared(file, other, first, second)
     except UnreadableError as error:
-        return WeightDifference(name, "unreadable", first, second, error=error)
+        return WeightDifference(first.name, "unreadable", first, second, error=error)
+
+
+def _read_and_compared(
+    file: WeightFile, other: WeightFile, first: Weight, second: Weight
+) -> WeightDifference:
+    name = first.name
+    before, now = file.values(name), other.values(name)
     if before.shape != now.shape:
         return WeightDifference(name, "shape", first, second)
+    text = "str" in (first.dtype, second.dtype)
     if first.dtype != second.dtype:
-        text = "str" in (first.dtype, second.dtype)
-        return WeightDifference(name, "type", first, second, None if text else measure_pair(now, before))
+        return WeightDifference(name, "type", first, second, None if text else measure_pair_of(now, before))
     equal = _equal_share(before, now)
     if equal == 1.0:
         return WeightDifference(name, "unchanged", first, second, equal=equal)
-    measures = None if first.dtype == "str" else measure_pair(now, before)
-    return WeightDifference(name, "changed", first, second, measures, equal)
+    return WeightDifference(
+        name, "changed", first, second, None if text else measure_pair_of(now, before), equal
+    )
 
 
-def _equal_share(before: Array, now: Array) -> float:
+def _equal_share(before: Values, now: Values) -> float:
     """The share of elements with the same bytes: NaN is like NaN only if its bits are, 0.0 not like -0.0."""
     if before.dtype != now.dtype:  # text of different lengths
         return 0.0
-    if not before.size:
-        return 1.0
-    size, equal = before.dtype.itemsize, 0
+    size, count, equal = before.dtype.itemsize, 0, 0
     unit = f"u{size}" if size in (1, 2, 4, 8) else "u1"
-    flat, other = before.reshape(-1), now.reshape(-1)
-    for start in range(0, flat.size, PIECE):
-        pieces = [np.ascontiguousarray(each[start : start + PIECE]) for each in (flat, other)]
-        words = [piece.view(unit).reshape(piece.size, -1) for piece in pieces]
-        equal += int(np.count_nonzero((words[0] == words[1]).all(axis=1)))
-    return equal / before.size
+    for flat, other in zip(before.pieces(), now.pieces(), strict=True):
+        for start in range(0, flat.size, PIECE):
+            pieces = [np.ascontiguousarray(each[start : start + PIECE]) for each in (flat, other)]
+            words = [piece.view(unit).reshape(piece.size, -1) for piece in pieces]
+            equal += int(np.count_nonzero((words[0] == words[1]).all(axis=1)))
+        count += flat.size
+    return equal / count if count else 1.0

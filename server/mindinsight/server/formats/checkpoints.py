@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from mindinsight.server.formats.arrays import opened
 from mindinsight.server.formats.element_types import Array, canonical, count_of, decode, element_type
 from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
+from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.unreadable import UnreadableError
 
 CRC_MARK: Final = b"crc_num"
@@ -90,6 +91,17 @@ def read_checkpoint(file: CheckpointFile, name: str) -> Array:
     if shape == (0,) and raw.size == element_type(dtype).size(1):
         shape = ()  # how a scalar is saved in older files
     return decode(raw, dtype, shape)
+
+
+def checkpoint_values(file: CheckpointFile, name: str) -> Values:
+    """One tensor by parts where it lies in one piece, as those below 512 MiB do; else whole."""
+    tensor = file.tensors.get(name)
+    if tensor is None or len(tensor.pieces) != 1 or tensor.dtype == "str" or tensor.shape == (0,):
+        return Held(read_checkpoint(file, name))
+    (start, size), kind = tensor.pieces[0], stored_as(file.path, 0, tensor.shape, tensor.dtype)
+    if kind is None or kind.item.itemsize * count_of(tensor.shape) > size:
+        return Held(read_checkpoint(file, name))
+    return replace(kind, offset=start)
 
 
 def verify_checksum(file: CheckpointFile) -> bool | None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from mindinsight.server.formats.arrays import length_of, opened
 from mindinsight.server.formats.element_types import Array, count_of, decode, element_type
 from mindinsight.server.formats.file_bytes import read_stretch
+from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_HEADER: Final = 100 << 20  # bytes, the limit of the format
@@ -73,6 +74,15 @@ def read_safetensor(file: SafeTensorFile, name: str) -> Array:
     with opened(file.path) as stream:
         raw = read_stretch(stream, tensor.offset, tensor.size)
     return decode(raw, tensor.dtype, tensor.shape)
+
+
+def safetensor_values(file: SafeTensorFile, name: str) -> Values:
+    """One tensor by parts; whole where several elements share a byte."""
+    tensor = file.tensors.get(name)
+    if not isinstance(tensor, SafeTensor):
+        return Held(read_safetensor(file, name))
+    found = stored_as(file.path, tensor.offset, tensor.shape, tensor.dtype)
+    return found or Held(read_safetensor(file, name))
 
 
 def _parsed(text: bytes) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from mindinsight.server.formats.arrays import opened
 from mindinsight.server.formats.element_types import Array, count_of, decode, element_type, is_known
 from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
 from mindinsight.server.formats.pickles import interpret
+from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.torch_tensors import TORCH_CALLS, TorchTensor, tensors_of
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -61,6 +62,30 @@ def read_torch(file: TorchFile, name: str) -> Array:
         return np.empty(tensor.shape, flat.dtype)
     strides = [axis * flat.itemsize for axis in tensor.stride]
     return np.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, strides, writeable=False)
+
+
+def torch_values(file: TorchFile, name: str) -> Values:
+    """One tensor by parts where it lies in the file as it is: not packed, not strided, not swapped."""
+    tensor = file.tensors.get(name)
+    if tensor is None or file.swapped or not _in_order(tensor) or tensor.storage.key not in file.places:
+        return Held(read_torch(file, name))
+    _check_view(tensor)
+    start, size = file.places[tensor.storage.key]
+    width = element_type(tensor.dtype).size(1)
+    found = stored_as(file.path, start + tensor.offset * width, tensor.shape, tensor.dtype)
+    if found is None or width * tensor.storage.count > size:
+        return Held(read_torch(file, name))
+    return found
+
+
+def _in_order(tensor: TorchTensor) -> bool:
+    """Whether the elements of a view follow each other in C order."""
+    step = 1
+    for axis, stride in zip(reversed(tensor.shape), reversed(tensor.stride), strict=False):
+        if axis != 1 and stride != step:
+            return False
+        step *= axis
+    return len(tensor.shape) == len(tensor.stride)
 
 
 def _open_zip(path: Path) -> TorchFile:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from mindinsight.server.formats.archives import Archive
 from mindinsight.server.formats.arrays import npz_headers, opened, read_npy, read_npy_header, read_npz
-from mindinsight.server.formats.checkpoints import open_checkpoint, read_checkpoint
+from mindinsight.server.formats.checkpoints import checkpoint_values, open_checkpoint, read_checkpoint
 from mindinsight.server.formats.element_types import Array, count_of, element_type
-from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor
-from mindinsight.server.formats.torch_files import open_torch, read_torch
+from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor, safetensor_values
+from mindinsight.server.formats.stored import Held, Values, stored_npy
+from mindinsight.server.formats.torch_files import open_torch, read_torch, torch_values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
@@ -31,12 +32,16 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class WeightFile:
-    """Named tensors in the order they were saved; ``read`` gives one and raises ``UnreadableError``."""
+    """Named tensors in the order they were saved.
+
+    ``read`` gives one and raises ``UnreadableError``; so does ``values``, to read it by parts.
+    """
 
     path: Path
     format: str  # ckpt, safetensors, npz, npy, torch
     weights: tuple[Weight, ...]
     read: Callable[[str], Array]
+    values: Callable[[str], Values]
     damage: tuple[UnreadableError, ...] = ()
     checksum: int | None = None  # CRC-32 recorded in the file
 
@@ -64,7 +69,13 @@ def _is_torch(path: Path) -> bool:
 def _torch(path: Path) -> WeightFile:
     file = open_torch(path)
     weights = [_weight(name, tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()]
-    return WeightFile(path, "torch", tuple(weights), lambda name: read_torch(file, name))
+    return WeightFile(
+        path,
+        "torch",
+        tuple(weights),
+        lambda name: read_torch(file, name),
+        lambda name: torch_values(file, name),
+    )
 
 
 def _npz(path: Path) -> WeightFile:
@@ -74,13 +85,21 @@ def _npz(path: Path) -> WeightFile:
         else Weight(name, header.dtype, header.shape, header.size)
         for name, header in npz_headers(path)
     )
-    return WeightFile(path, "npz", weights, lambda name: read_npz(path, name))
+    return WeightFile(
+        path, "npz", weights, lambda name: read_npz(path, name), lambda name: Held(read_npz(path, name))
+    )
 
 
 def _npy(path: Path) -> WeightFile:
     header = read_npy_header(path)
     weight = Weight(path.stem, header.dtype, header.shape, header.size)
-    return WeightFile(path, "npy", (weight,), lambda name: read_npy(path))
+    return WeightFile(
+        path,
+        "npy",
+        (weight,),
+        lambda name: read_npy(path),
+        lambda name: stored_npy(path, header) or Held(read_npy(path)),
+    )
 
 
 def _safetensors(path: Path) -> WeightFile:
@@ -91,14 +110,26 @@ def _safetensors(path: Path) -> WeightFile:
         else Weight(name, tensor.dtype, tensor.shape, tensor.size)
         for name, tensor in file.tensors.items()
     )
-    return WeightFile(path, "safetensors", weights, lambda name: read_safetensor(file, name))
+    return WeightFile(
+        path,
+        "safetensors",
+        weights,
+        lambda name: read_safetensor(file, name),
+        lambda name: safetensor_values(file, name),
+    )
 
 
 def _checkpoint(path: Path) -> WeightFile:
     file = open_checkpoint(path)
     weights = tuple(Weight(name, t.dtype, t.shape, t.size) for name, t in file.tensors.items())
     return WeightFile(
-        path, "ckpt", weights, lambda name: read_checkpoint(file, name), file.damage, file.checksum
+        path,
+        "ckpt",
+        weights,
+        lambda name: read_checkpoint(file, name),
+        lambda name: checkpoint_values(file, name),
+        file.damage,
+        file.checksum,
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, Sample, conditions
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.statistics import measure
+from mindinsight.server.formats.stored import Held
 
 ABBREVIATIONS = {
     "weight_initialization": "WI",
@@ -35,8 +36,8 @@ ABBREVIATIONS = {
 
 def judge(condition, values, previous=None, overflowed=False, **limits):
     values = np.array(values)
-    before = None if previous is None else lambda: np.array(previous)
-    sample = Sample(measure(values), lambda: values, before, overflowed)
+    before = None if previous is None else lambda: Held(np.array(previous))
+    sample = Sample(measure(values), lambda: Held(values), before, overflowed)
     return conditions()[condition].judge(sample, checked_limits(condition, limits))
 
 

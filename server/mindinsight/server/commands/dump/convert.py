@@ -9,13 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mindinsight.server.commands.dump.reasons import complain, telling
 from mindinsight.server.commands.dump.selection import add_selection, selected, workers
 from mindinsight.server.debug.spread import batched, spread
-from mindinsight.server.formats.dumps import open_dump, read_tensor
+from mindinsight.server.formats.dumps import open_dump, tensor_values
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry
+from mindinsight.server.formats.stored import write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.terminal import as_json, progress, say
 
@@ -71,10 +70,12 @@ def _convert(root: Path, output: Path, entry: TensorEntry) -> str | FileDamage:
     source = Path(entry.ref.path)
     target = output / os.path.relpath(source.parent, root) / file_name(entry)
     try:
-        values = read_tensor(entry.ref)
+        values = tensor_values(entry.ref)
         target.parent.mkdir(parents=True, exist_ok=True)
-        np.save(target, np.asarray(values), allow_pickle=False)
+        with target.open("wb") as file:
+            file.writelines(write_npy(values))
     except UnreadableError as error:
+        target.unlink(missing_ok=True)  # the half of a tensor is none
         return FileDamage(entry.ref.path, error.reason, error.detail)
     return str(target)
 

@@ -10,14 +10,15 @@ from typing import Final
 
 from mindinsight.server.debug.compare.arguments import Arguments, Difference, arguments_of, differences
 from mindinsight.server.debug.compare.matching import Match, Pair, grouped, match_operators, match_slots
-from mindinsight.server.debug.compare.measures import measure_pair
+from mindinsight.server.debug.compare.measures import measure_pair_of
 from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
 from mindinsight.server.debug.recorded import presumed
 from mindinsight.server.debug.spread import batched, file_size, spread
-from mindinsight.server.debug.statistics import Array, measure
+from mindinsight.server.debug.statistics import measure_values
 from mindinsight.server.debug.statistics_cache import Measured
-from mindinsight.server.formats.dumps import describe_tensor, list_operators, list_tensors, read_tensor
+from mindinsight.server.formats.dumps import describe_tensor, list_operators, list_tensors, tensor_values
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Listing, TensorEntry
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 OPERATORS: Final = 16  # compared by a worker at once
@@ -121,10 +122,10 @@ def compare_pair(pair: Pair) -> Compared:
         return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same)
     path = target.ref.path
     try:
-        ours = read_tensor(target.ref)
+        ours = tensor_values(target.ref)
         path = reference.ref.path
-        theirs = read_tensor(reference.ref)
-        measures = measure_pair(ours, theirs)
+        theirs = tensor_values(reference.ref)
+        measures = measure_pair_of(ours, theirs)
         return Compared(pair, _measured(target, ours), _measured(reference, theirs), measures, same)
     except UnreadableError as error:
         return Compared(pair, None, None, damage=FileDamage(path, error.reason, error.detail))
@@ -147,8 +148,8 @@ def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
     return ours.checksum == theirs.checksum if ours.checksum_kind == theirs.checksum_kind else None
 
 
-def _measured(entry: TensorEntry, values: Array) -> Measured:
-    return Measured(measure(values), values.shape, entry.dtype or values.dtype.name)
+def _measured(entry: TensorEntry, values: Values) -> Measured:
+    return Measured(measure_values(values), values.shape, entry.dtype or values.dtype.name)
 
 
 def _recorded(entry: TensorEntry | None) -> Measured | None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.server.debug.statistics import PIECE, Array
+from mindinsight.server.formats.stored import Held, Values
 
 _ZERO_NORM: Final = float(np.finfo(np.float64).eps)
 
@@ -39,18 +40,24 @@ def measure_pair(target: Array, reference: Array) -> Measures | None:
 
     Raises TypeError for strings, objects and dates.
     """
-    if target.size != reference.size:
+    return measure_pair_of(Held(target), Held(reference))
+
+
+def measure_pair_of(target: Values, reference: Values) -> Measures | None:
+    """``measure_pair`` of two tensors that are read by parts."""
+    size = math.prod(target.shape)
+    if size != math.prod(reference.shape):
         return None
     for each in (target, reference):
         if each.dtype.kind not in "biufc":
             raise TypeError(f"a tensor of {each.dtype} cannot be compared")
     precision = float(np.finfo(np.float64 if reference.dtype.char in "dgDG" else np.float32).eps)
     wide = np.complex128 if "c" in target.dtype.kind + reference.dtype.kind else np.float64
-    flat, other = target.reshape(-1), reference.reshape(-1)
-    sums = _Sums(min(target.size, PIECE), np.dtype(wide), precision)
+    sums = _Sums(min(size, PIECE), np.dtype(wide), precision)
     with np.errstate(all="ignore"):
-        for start in range(0, flat.size, PIECE):
-            sums.add(flat[start : start + PIECE], other[start : start + PIECE])
+        for flat, other in zip(target.pieces(), reference.pieces(), strict=True):
+            for start in range(0, flat.size, PIECE):
+                sums.add(flat[start : start + PIECE], other[start : start + PIECE])
     return sums.measures()
 
 

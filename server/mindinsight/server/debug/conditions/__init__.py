@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from mindinsight.server.debug.statistics import Array, Statistics
+from mindinsight.server.debug.statistics import Statistics
+from mindinsight.server.formats.stored import Values
 
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]
 Limits: TypeAlias = Mapping[str, float]
@@ -43,8 +44,8 @@ class Sample:
     """What a rule looks at: one tensor at one step. Values are read only by the rules that need them."""
 
     statistics: Statistics
-    read: Callable[[], Array]
-    read_previous: Callable[[], Array] | None = None  # the same tensor at the previous dumped step
+    read: Callable[[], Values]
+    read_previous: Callable[[], Values] | None = None  # the same tensor at the previous dumped step
     overflowed: bool = False  # the device recorded an overflow of this operator
 
 

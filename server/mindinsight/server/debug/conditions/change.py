@@ -87,8 +87,8 @@ def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
     if now.shape != before.shape:
         return None
     wide = np.complex128 if now.dtype.kind == "c" else np.float64
-    now, before = now.reshape(-1), before.reshape(-1)
     return (
-        (now[start : start + PIECE].astype(wide), before[start : start + PIECE].astype(wide))
-        for start in range(0, now.size, PIECE)
+        (one[start : start + PIECE].astype(wide), other[start : start + PIECE].astype(wide))
+        for one, other in zip(now.pieces(), before.pieces(), strict=True)
+        for start in range(0, one.size, PIECE)
     )

@@ -40,9 +40,10 @@ def _percentage_inside(sample: Sample, start: float, end: float) -> float:
     low, high = sample.statistics.minimum, sample.statistics.maximum
     if low is not None and high is not None and start <= low and high <= end:
         return 100.0
-    flat, inside = sample.read().reshape(-1), 0
-    for at in range(0, flat.size, PIECE):
-        piece = flat[at : at + PIECE]
-        plain = np.abs(piece) if piece.dtype.kind == "c" else piece.astype(np.float64)
-        inside += int(np.count_nonzero((plain >= start) & (plain <= end)))
-    return 100.0 * inside / flat.size
+    values, inside = sample.read(), 0
+    for flat in values.pieces():
+        for at in range(0, flat.size, PIECE):
+            piece = flat[at : at + PIECE]
+            plain = np.abs(piece) if piece.dtype.kind == "c" else piece.astype(np.float64)
+            inside += int(np.count_nonzero((plain >= start) & (plain <= end)))
+    return 100.0 * inside / sample.statistics.count

@@ -17,6 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar, cast
 
+import numpy as np
+
 from mindinsight.server.formats.dumps.recorder_files import read_log
 from mindinsight.server.formats.dumps.types import (
     Array,
@@ -32,9 +34,9 @@ from mindinsight.server.formats.dumps.types import (
     TensorHeader,
     TensorRef,
     Window,
-    narrowed,
 )
 from mindinsight.server.formats.folders import folders_of
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "open_dump",
     "read_log",
     "read_tensor",
+    "tensor_values",
 ]
 
 Thing = TypeVar("Thing")
@@ -106,10 +109,16 @@ def describe_tensor(ref: TensorRef) -> TensorHeader:
 def read_tensor(ref: TensorRef, window: Window | None = None) -> Array:
     """A tensor, or a window of it, in its own type; bfloat16 and smaller floats come as float32.
 
-    Device formats that are understood come in host order (NCHW). The array may be a read-only
-    map of the file. Raises ``UnreadableError`` for this tensor alone.
+    Device formats that are understood come in host order (NCHW). Of a window no more is read than
+    lies in it, where the file allows it. Raises ``UnreadableError`` for this tensor alone.
     """
-    return narrowed(_named(ref.layout).read(ref), window)
+    layout = _named(ref.layout)
+    return np.asarray(layout.read(ref)) if window is None else layout.values(ref).part(window)
+
+
+def tensor_values(ref: TensorRef) -> Values:
+    """A tensor to be read by parts; raises ``UnreadableError``, as reading the parts may."""
+    return _named(ref.layout).values(ref)
 
 
 def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:

@@ -12,13 +12,14 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mindinsight.server.formats.dumps.dump_data import Slot, find_slot, read_slot, read_slots
+from mindinsight.server.formats.dumps.dump_data import Slot, find_slot, read_slot, read_slots, slot_values
 from mindinsight.server.formats.dumps.names import Found, TensorFile, parse_bin_name
 from mindinsight.server.formats.dumps.npy_folder import (
     list_npy_folder,
     npy_array,
     npy_files,
     npy_header,
+    npy_values,
     read_mapping,
 )
 from mindinsight.server.formats.dumps.opdebug import PREFIX, UnitStatus, read_opdebug
@@ -37,6 +38,7 @@ from mindinsight.server.formats.dumps.types import (
 )
 from mindinsight.server.formats.element_types import canonical
 from mindinsight.server.formats.folders import files_of, folders_of
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 NAME: Final = "asynchronous"
@@ -121,6 +123,11 @@ def header(ref: TensorRef) -> TensorHeader:
 def read(ref: TensorRef) -> Array:
     """A tensor; device formats that are understood come in host order."""
     return read_slot(Path(ref.path), *_member(ref)) if ref.member else npy_array(ref)
+
+
+def values(ref: TensorRef) -> Values:
+    """A tensor by parts, where it lies in the order of the host."""
+    return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_values(ref)
 
 
 def _places(path: Path) -> Iterator[_Place]:

@@ -36,6 +36,11 @@ def format_name(number: int) -> str:
     return _NAMES[number] if 0 <= number < len(_NAMES) else f"format({number})"
 
 
+def is_host(layout: str) -> bool:
+    """Whether elements lie in the order they have on the host."""
+    return layout in _HOST
+
+
 def to_host(array: Array, layout: str, shape: tuple[int, ...]) -> tuple[Array, str]:
     """A device array in host order and the name of the order it is in now.
 

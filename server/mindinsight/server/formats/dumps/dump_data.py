@@ -6,6 +6,7 @@ workspaces in this order. Sizes in the message are held against the file before 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +17,10 @@ from google.protobuf.message import DecodeError
 
 from mindinsight.proto import dump_pb2
 from mindinsight.server.formats.arrays import length_of, opened
-from mindinsight.server.formats.dumps.device_formats import format_name, to_host
+from mindinsight.server.formats.dumps.device_formats import format_name, is_host, to_host
 from mindinsight.server.formats.element_types import Array, decode
 from mindinsight.server.formats.file_bytes import read_stretch
+from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_HEADER: Final = 64 << 20  # bytes of the message
@@ -74,6 +76,16 @@ def read_slot(path: Path, io: str, number: int) -> Array:
     slot = find_slot(path, io, number)
     array = decode(_bytes_of(path, slot), slot.dtype, slot.shape)
     return to_host(array, slot.format, slot.host_shape)[0]
+
+
+def slot_values(path: Path, io: str, number: int) -> Values:
+    """One input or output by parts where it lies in host order, else whole."""
+    slot = find_slot(path, io, number)
+    if is_host(slot.format) and not slot.inline and math.prod(slot.shape) == math.prod(slot.host_shape):
+        kind = stored_as(path, slot.offset, slot.host_shape, slot.dtype)
+        if kind is not None and kind.item.itemsize * math.prod(slot.shape) <= slot.size:
+            return kind
+    return Held(read_slot(path, io, number))
 
 
 def find_slot(path: Path, io: str, number: int) -> Slot:

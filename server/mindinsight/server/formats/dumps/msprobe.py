@@ -12,6 +12,7 @@ from typing import Final
 
 from mindinsight.server.formats.arrays import opened, read_npy, read_npy_header
 from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_calls, list_folder
+from mindinsight.server.formats.dumps.npy_folder import npy_values
 from mindinsight.server.formats.dumps.types import (
     Array,
     Dump,
@@ -26,8 +27,9 @@ from mindinsight.server.formats.dumps.types import (
 )
 from mindinsight.server.formats.element_types import count_of, element_type
 from mindinsight.server.formats.folders import folders_of
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.texts import read_text
-from mindinsight.server.formats.torch_files import TorchFile, open_torch, read_torch
+from mindinsight.server.formats.torch_files import TorchFile, open_torch, read_torch, torch_values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 NAME: Final = "msprobe"
@@ -96,6 +98,14 @@ def read(ref: TensorRef) -> Array:
         return read_npy(Path(ref.path))
     file = open_torch(Path(ref.path))
     return read_torch(file, _only(file))
+
+
+def values(ref: TensorRef) -> Values:
+    """A tensor by parts, where it is not packed."""
+    if ref.path.endswith(".npy"):
+        return npy_values(ref)
+    file = open_torch(Path(ref.path))
+    return torch_values(file, _only(file))
 
 
 def _only(file: TorchFile) -> str:

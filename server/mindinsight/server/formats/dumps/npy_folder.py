@@ -24,6 +24,7 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
 )
 from mindinsight.server.formats.folders import files_of
+from mindinsight.server.formats.stored import Held, Values, stored_npy
 from mindinsight.server.formats.texts import read_text
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -58,6 +59,12 @@ def npy_header(ref: TensorRef) -> TensorHeader:
 def npy_array(ref: TensorRef) -> Array:
     """The array of a ``.npy`` file."""
     return read_npy(Path(ref.path))
+
+
+def npy_values(ref: TensorRef) -> Values:
+    """The array of a ``.npy`` file, by parts where it is in C order."""
+    path = Path(ref.path)
+    return stored_npy(path, read_npy_header(path)) or Held(read_npy(path))
 
 
 def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from mindinsight.server.formats.dumps.types import (
     TensorHeader,
     TensorRef,
 )
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 NAME: Final = "recorder"
@@ -57,4 +58,9 @@ def header(ref: TensorRef) -> TensorHeader:
 
 def read(ref: TensorRef) -> Array:
     """Always ``UnreadableError``: there is no tensor to read."""
+    raise UnreadableError("dump.missing", ref.path)
+
+
+def values(ref: TensorRef) -> Values:
+    """Always ``UnreadableError``."""
     raise UnreadableError("dump.missing", ref.path)

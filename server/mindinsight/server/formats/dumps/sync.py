@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from mindinsight.server.formats.dumps.graph_files import Surroundings
 from mindinsight.server.formats.dumps.names import parse_npy_name
-from mindinsight.server.formats.dumps.npy_folder import list_npy_folder, npy_array, npy_header
+from mindinsight.server.formats.dumps.npy_folder import list_npy_folder, npy_array, npy_header, npy_values
 from mindinsight.server.formats.dumps.operators import Arguments, put_together
 from mindinsight.server.formats.dumps.recorder_files import recorder_logs
 from mindinsight.server.formats.dumps.types import (
@@ -29,6 +29,7 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
 )
 from mindinsight.server.formats.folders import files_of, folders_of
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.texts import read_json, read_text
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -108,6 +109,11 @@ def header(ref: TensorRef) -> TensorHeader:
 def read(ref: TensorRef) -> Array:
     """A tensor."""
     return npy_array(ref)
+
+
+def values(ref: TensorRef) -> Values:
+    """A tensor by parts."""
+    return npy_values(ref)
 
 
 def _ranks(path: Path) -> list[Path]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.formats.frames import Frame
+from mindinsight.server.formats.stored import Values
 
 Array: TypeAlias = npt.NDArray[Any]
 Window: TypeAlias = tuple[slice | int, ...]  # one per axis from the first on; missing axes are whole
@@ -272,9 +272,7 @@ class Layout(Protocol):
         """Shape and type of one tensor without its data."""
 
     def read(self, ref: TensorRef) -> Array:
-        """The tensor; mapped rather than read where the file allows it."""
+        """The tensor, read whole."""
 
-
-def narrowed(array: Array, window: Window | None) -> Array:
-    """The part of an array a window names; the whole without one."""
-    return np.asarray(array) if window is None else np.asarray(array[window])
+    def values(self, ref: TensorRef) -> Values:
+        """The tensor by parts: what asks for a little of a large one does not read it all."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import re
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import StreamingResponse
 
 from mindinsight.server.answers import answer
-from mindinsight.server.debug.pictures import binned, shrunk
+from mindinsight.server.debug.pictures import binned_values, shrunk_rows
 from mindinsight.server.debug.statistics import Array, measure
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.dumps import read_tensor
+from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import TensorEntry
+from mindinsight.server.formats.stored import Held, Values, write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.plugins.dump.reach import Tensor, unreadable
 from mindinsight.server.slices import first_slice, parse_slice
@@ -40,18 +42,17 @@ def window(
     left: Annotated[int, Query(ge=0, description="first column of the window")] = 0,
     accept: Accept = "",
 ) -> Response:
-    """A window of a slice, row by row, with the shape of the slice and its extremes."""
-    values = _read(tensor)
-    index = dims or first_slice(values.shape)
-    table = _as_table(_sliced(values, index))
-    part = table[top : top + WINDOW, left : left + WINDOW]
+    """A window of a slice, row by row, with the shape of the slice and its extremes. No more is read."""
+    values = _opened(tensor)
+    table = _table(values, dims)
+    part = _read(table, slice(top, top + WINDOW), slice(left, left + WINDOW))
     found = measure(part)
     content = {
         "shape": list(values.shape),
         "dtype": tensor.dtype or values.dtype.name,
-        "dims": index,
-        "rows": table.shape[0],
-        "columns": table.shape[1],
+        "dims": table.dims,
+        "rows": table.rows,
+        "columns": table.columns,
         "top": top,
         "left": left,
         "window": list(part.shape),
@@ -59,7 +60,7 @@ def window(
         "maximum": found.maximum,
         "values": _sendable(part),
     }
-    if values.dtype.kind == "c":
+    if part.dtype.kind == "c":
         content |= {"values": _sendable(part.real), "imaginary": _sendable(part.imag)}
     return answer(content, accept)
 
@@ -69,21 +70,23 @@ def histogram(
     tensor: Tensor, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
 ) -> Response:
     """How the finite elements are spread between their extremes; complex numbers by magnitude."""
-    counts, edges = binned(_read(tensor), bins)
+    try:
+        counts, edges = binned_values(_opened(tensor), bins)
+    except UnreadableError as error:
+        raise unreadable(error) from None
     return answer({"counts": counts, "edges": edges}, accept)
 
 
 @router.get("/heatmap")
 def heatmap(tensor: Tensor, dims: Dims = None, accept: Accept = "") -> Response:
     """A slice of at most two axes, shrunk to 256 x 256 by keeping the element farthest from zero."""
-    values = _read(tensor)
-    index = dims or first_slice(values.shape)
-    table = _as_table(_sliced(values, index))
-    picture = shrunk(table, PICTURE)
+    table = _table(_opened(tensor), dims)
+    every = slice(None)
+    picture = shrunk_rows(lambda start, stop: _read(table, slice(start, stop), every), table.rows, PICTURE)
     content = {
-        "dims": index,
-        "rows": table.shape[0],
-        "columns": table.shape[1],
+        "dims": table.dims,
+        "rows": table.rows,
+        "columns": table.columns,
         "window": list(picture.shape),
     }
     return answer({**content, "values": picture.ravel()}, accept)
@@ -91,20 +94,75 @@ def heatmap(tensor: Tensor, dims: Dims = None, accept: Accept = "") -> Response:
 
 @router.get("/download", response_class=Response)
 def download(tensor: Tensor, dims: Dims = None) -> Response:
-    """The tensor, or a slice of it, as npy with its own type."""
-    values = _read(tensor)
-    sink = io.BytesIO()
-    np.save(sink, np.asarray(values if dims is None else _sliced(values, dims)), allow_pickle=False)
+    """The tensor, or a slice of it, as npy with its own type; sent while it is read."""
+    values = _opened(tensor)
+    if dims is not None:
+        table = _table(values, dims)
+        values = Held(_part(values, table.index))
     name = re.sub(r"[^\w.-]+", "_", f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy")
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
-    return Response(sink.getvalue(), media_type="application/octet-stream", headers=headers)
+    return StreamingResponse(write_npy(values), media_type="application/octet-stream", headers=headers)
 
 
-def _read(tensor: TensorEntry) -> Array:
+@dataclass(frozen=True)
+class _Table:
+    """A slice of a tensor as rows and columns: a row of its own for each element of one axis."""
+
+    values: Values
+    dims: str
+    index: tuple[slice | int, ...]
+
+    @property
+    def axes(self) -> list[int]:
+        """Where the rows and columns are among the axes of the tensor."""
+        return [axis for axis, entry in enumerate(self.index) if isinstance(entry, slice)]
+
+    @property
+    def rows(self) -> int:
+        return self._length(0)
+
+    @property
+    def columns(self) -> int:
+        return self._length(1)
+
+    def _length(self, place: int) -> int:
+        axes = self.axes
+        if place >= len(axes):
+            return 1
+        return len(range(self.values.shape[axes[place]])[self.index[axes[place]]])  # type: ignore[arg-type]
+
+
+def _table(values: Values, dims: str | None) -> _Table:
+    text = dims or first_slice(values.shape)
+    try:
+        return _Table(values, text, parse_slice(text, values.shape))
+    except ValueError as error:
+        raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
+
+
+def _read(table: _Table, rows: slice, columns: slice) -> Array:
+    """A window of a table, in two axes."""
+    index = list(table.index)
+    for axis, wanted in zip(table.axes, (rows, columns), strict=False):
+        index[axis] = _within(table.values.shape[axis], table.index[axis], wanted)
+    part = _part(table.values, tuple(index))
+    return part if part.ndim == 2 else part.reshape(-1, 1)[rows if part.ndim == 0 else slice(None), columns]
+
+
+def _within(length: int, outer: slice | int, inner: slice) -> slice:
+    """The slice that ``inner`` is of what ``outer`` leaves of an axis."""
+    assert isinstance(outer, slice)
+    found = range(length)[outer][inner]
+    if not found:
+        return slice(0, 0)
+    return slice(found.start, found.stop if found.stop >= 0 else None, found.step)
+
+
+def _opened(tensor: TensorEntry) -> Values:
     if tensor.ref is None:
         raise ApiError(404, "only_statistics", "The dump holds only statistics of this tensor.")
     try:
-        values = read_tensor(tensor.ref)
+        values = tensor_values(tensor.ref)
     except UnreadableError as error:
         raise unreadable(error) from None
     if values.dtype.kind not in "biufc":
@@ -112,16 +170,11 @@ def _read(tensor: TensorEntry) -> Array:
     return values
 
 
-def _sliced(values: Array, dims: str) -> Array:
+def _part(values: Values, index: tuple[slice | int, ...]) -> Array:
     try:
-        return np.asarray(values[parse_slice(dims, values.shape)])
-    except ValueError as error:
-        raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
-
-
-def _as_table(values: Array) -> Array:
-    """Two axes of whatever has at most two: a row of its own for each element of one axis."""
-    return values if values.ndim == 2 else values.reshape(-1, 1)
+        return values.part(index)
+    except UnreadableError as error:
+        raise unreadable(error) from None
 
 
 def _sendable(part: Array) -> npt.NDArray[Any]:
