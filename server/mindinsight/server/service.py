@@ -26,7 +26,8 @@ class Service:
     started: float  # Unix seconds
 
 
-def service_of(request: Request) -> Service:
+async def service_of(request: Request) -> Service:
+    # Not a plain function: those are run in a thread, which costs as much as a small answer.
     service = request.app.state.service
     assert isinstance(service, Service)
     return service

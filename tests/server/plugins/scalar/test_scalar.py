@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from mindinsight.server.answers import COLUMNS
 from mindinsight.server.columns import decode
 from mindinsight.server.errors import ApiError
-from mindinsight.server.plugins.scalar import PLUGIN
+from mindinsight.server.plugins.scalar import PLUGIN, curves
 from mindinsight.server.service import service_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
@@ -226,3 +226,30 @@ def test_a_download_holds_every_point(ask):
     assert table.num_rows == 45_001
     assert table.column("tag")[-1].as_py() == "=cmd()"
     np.testing.assert_array_equal(table.column("value").to_numpy()[:45_000], values.astype(np.float64))
+
+
+def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(ask, monkeypatch):
+    async def noted(work):
+        threads.append(work)
+        return work()
+
+    threads = []
+    monkeypatch.setattr(curves, "run_in_threadpool", noted)
+    steps = np.arange(30_000)
+    one, two = (run(name, loss=[part(steps, np.sin(steps))]) for name in ("./a", "./b"))
+    client = ask(one, two)
+    few = client.get("/series", params={"tag": "loss", "run": "./a"}).json()
+    assert len(threads) == 0
+    many = client.get("/series", params={"tag": "loss", "run": ["./a", "./b"]}).json()
+    assert len(threads) == 1
+    assert many["series"][0] == few["series"][0]
+
+
+def test_a_small_curve_needs_no_thread(samples, monkeypatch):
+    def refuse(*args, **options):
+        raise AssertionError("a thread costs as much as the answer")
+
+    client = samples("record_api/values")
+    client.get("/v2/scalar/series", params={"tag": "loss", "run": "./values"})  # the interface is loaded
+    monkeypatch.setattr("anyio.to_thread.run_sync", refuse)
+    assert client.get("/v2/scalar/series", params={"tag": "loss", "run": "./values"}).status_code == 200

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header, Query, Response
+from starlette.concurrency import run_in_threadpool
 
 from mindinsight.server.answers import answer
 from mindinsight.server.curves.statistics import range_statistics
@@ -12,6 +13,8 @@ from mindinsight.server.plugins.scalar.lines import View, drawn_series, line_of,
 from mindinsight.server.service import Service, service_of
 
 router = APIRouter()
+
+_AT_ONCE: Final = 50_000  # points, a few milliseconds: for more, other requests do not wait
 
 Runs = Annotated[list[str], Query(description="run ids, in the order of the answer", max_length=1000)]
 Tag = Annotated[str, Query(description="the tag as recorded")]
@@ -41,8 +44,14 @@ async def series(
     view = View(px, x, low, high, log_x, smooth, least)
     runs = [snapshot.runs[one] for one in run if one in snapshot.runs]
     service.loader.want(one.id for one in runs)
-    found = [drawn_series(one, tag, view, older) for one in runs if tag in one.scalars]
-    return answer({"tag": tag, "x": x, "series": found}, accept)
+    having = [one for one in runs if tag in one.scalars]
+
+    def made() -> Response:
+        found = [drawn_series(one, tag, view, older) for one in having]
+        return answer({"tag": tag, "x": x, "series": found}, accept)
+
+    much = sum(one.scalars[tag].count for one in having) > _AT_ONCE
+    return await run_in_threadpool(made) if much else made()
 
 
 @router.get("/tail")
