@@ -108,6 +108,10 @@ class Server:
             new = {pid for pid, parent in parents().items() if parent in new} - found
         return found - {self.process.pid}
 
+    def workers(self):
+        """Those of them that read files: the server begins them by way of another process."""
+        return {pid for pid in self.children() if parents().get(pid) not in (None, self.process.pid)}
+
     def memory(self):
         """Bytes of memory the server's own process holds."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])

@@ -1,8 +1,13 @@
 """The server and its workers die at any moment; what they show afterwards is what is in the files."""
 
+import contextlib
 import os
 import random
+import signal
 import time
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
 
 
 def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base, server):
@@ -27,6 +32,44 @@ def test_workers_end_with_a_killed_server(base, server, wait):
     assert below
     server.kill()
     assert wait(lambda: not any(alive(pid) for pid in below))
+
+
+def test_workers_killed_again_and_again_cost_nothing_but_time(base, server, wait):
+    """With them the process that begins new ones. Somebody who goes on for long is waited for."""
+    for name in "abcde":
+        base.run(name, 0, 0).write_bytes(b"".join(heavy(step) for step in range(60)))
+    wanted = {f"./{name}": 59 for name in "abcde"}
+    server.start(workers=2, cache=False)
+    killed = wait(server.children)
+    while len(killed) < 12 and server.get("health")["points"] < 5 * 60:
+        for pid in server.children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            killed.add(pid)
+    assert wait(lambda: server.steps() == wanted, 120), server.steps()
+    health = server.get("health")
+    assert (health["files_unreadable"], health["damaged_stretches"]) == (0, 0)
+    assert health["points"] == 5 * 60
+
+
+def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(base, server, wait):
+    os.truncate(base.run("a"), 300 << 20)
+    server.start()
+    stopped = wait(server.workers)
+    assert stopped
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    assert server.get("health")["status"] == "ok"
+    assert server.stop() == 0
+    assert wait(lambda: not any(alive(pid) for pid in stopped))
+
+
+def heavy(step):
+    """A scalar and a picture of a megabyte: of so many bytes that they are read by workers."""
+    event = Event(step=step, wall_time=1.0)
+    event.summary.value.add(tag="loss", scalar_value=step)
+    event.summary.value.add(tag="picture").image.encoded_image = bytes(1 << 20)
+    return encode_record(event.SerializeToString())
 
 
 def alive(pid):

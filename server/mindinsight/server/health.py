@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -14,7 +15,7 @@ class Health:
     """What ``/health`` answers."""
 
     def __init__(self, service: Service) -> None:
-        self._store = service.store
+        self._service = service
 
     @cached_property
     def _version(self) -> str:
@@ -22,14 +23,21 @@ class Health:
 
     def told(self) -> dict[str, Any]:
         """Names no file and no run."""
-        snapshot = self._store.snapshot()
+        snapshot = self._service.store.snapshot()
         return {
             "status": "ok",
             "service": "mindinsight",
             "version": self._version,
             "base_missing": snapshot.base_missing,
+            "workers_missing": self._service.executor.missing,
+            "seconds_since_look": round(since_look(self._service), 1),
             **counts(snapshot),
         }
+
+
+def since_look(service: Service) -> float:
+    """Seconds since the base was last looked at: grows while the file system does not answer."""
+    return max(0.0, time.time() - (service.store.snapshot().scanned or service.started))
 
 
 def counts(snapshot: Snapshot) -> dict[str, int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
 from mindinsight.server.settings import Settings
+from mindinsight.server.workers import Workers
 from mindinsight.server.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Service:
     store: Store
     loader: Loader
     workspace: Workspace
-    executor: Executor
+    executor: Workers
     started: float  # Unix seconds
 
 

@@ -1,14 +1,16 @@
 """Reading through an executor: order, crashes, and what becomes of answers that come too late."""
 
 import os
+import signal
 from concurrent.futures import BrokenExecutor, Executor, Future
 
 import pytest
 
-from mindinsight.server.store import readers
+from mindinsight.server.store import catalogue, readers
 from mindinsight.server.store.groups import ScalarTable
 from mindinsight.server.store.loader import Loader
 from mindinsight.server.store.reading import Request, read_piece
+from mindinsight.server.workers import Workers
 
 
 class Held(Executor):
@@ -186,17 +188,23 @@ def test_a_file_that_kills_workers_is_named_and_left(
     assert [file.error for file in store.snapshot().runs["./a"].files] == ["file.crashes"]
     assert steps("./b") == [1]
     assert executor.log[1:] == [["a"], ["b"]] or executor.log[1:] == [["b"], ["a"]]
+    read = len(executor.log)
     events.append(bad, events.records(2))
     loader._lookout.scan()
     loader._work()
-    assert executor.log[-1] == ["a"]
+    assert len(executor.log) == read  # it is left alone for a while, however fast it grows
+    bad.unlink()
+    events.file(base / "a", events.records(8, 9, 10))
+    loader._lookout.scan()
+    loader._work()
+    assert executor.log[-1] == ["a"]  # another file is another matter
 
 
 def test_a_file_of_which_workers_died_is_read_a_while_later(
     base, events, executor, rounds, store, steps, monkeypatch
 ):
     """Perhaps the machine had no memory left, or somebody killed them."""
-    monkeypatch.setattr("mindinsight.server.store.catalogue.RISK", 0.0)
+    monkeypatch.setattr("mindinsight.server.store.catalogue.RISK", -1.0)
     events.file(base / "a", events.records(1))
     rounds.scan()
     for _ in range(2):
@@ -205,6 +213,127 @@ def test_a_file_of_which_workers_died_is_read_a_while_later(
     assert [file.error for file in store.snapshot().runs["./a"].files] == ["file.crashes"]
     rounds.finish()
     assert (steps(), store.snapshot().runs["./a"].files[0].error) == ([1], "")
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+    def time(self):
+        return 1.7e9 + self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time as the store's modules see it."""
+    clock = Clock()
+    for module in ("readers", "catalogue", "loader"):
+        monkeypatch.setattr(f"mindinsight.server.store.{module}.time", clock)
+    return clock
+
+
+def test_a_worker_that_hangs_is_given_up_and_its_file_tried_again(
+    base, events, executor, clock, rounds, store, steps
+):
+    events.file(base / "a", events.records(1))
+    rounds.scan()
+    for _ in range(2):
+        assert not executor.held[-1][0].cancelled()
+        clock.now += readers.PATIENCE + 1
+        rounds.next()
+    assert all(future.cancelled() for future, _, _ in executor.held)
+    assert [file.error for file in store.snapshot().runs["./a"].files] == ["file.hangs"]
+    executor.held = []
+    clock.now += catalogue.HANG - 1
+    rounds.next()
+    assert not executor.held
+    clock.now += 2
+    rounds.next()
+    rounds.finish()
+    assert (steps(), store.snapshot().runs["./a"].files[0].error) == ([1], "")
+
+
+def test_what_waits_behind_a_hanging_worker_is_not_given_up_with_it(
+    base, events, executor, clock, rounds, steps
+):
+    """One worker, two batches: the second one's time begins when the first one's is over."""
+    for number in range(2):
+        aged(events.file(base / f"run{number}", events.records(number)), 1000 + number)
+    rounds.scan()
+    clock.now += readers.PATIENCE + 1
+    rounds.next()
+    (hung, *_), (waiting, *_) = executor.held[:2]
+    assert (hung.cancelled(), waiting.cancelled()) == (True, False)
+    executor.held = executor.held[1:2]
+    executor.work()
+    rounds.next()
+    assert steps("./run0") == [0]
+
+
+def test_each_time_workers_die_the_file_waits_longer(base, events, executor, clock, rounds):
+    events.file(base / "a", events.records(1))
+    rounds.scan()
+    executor.work(BrokenExecutor())
+    rounds.next()
+    waits = []
+    for _ in range(15):
+        executor.work(BrokenExecutor())
+        rounds.next()
+        began = clock.now
+        while not executor.held:
+            clock.now += 0.25
+            rounds.next()
+        waits.append(clock.now - began)
+    assert waits[:4] == pytest.approx([0.5, 1, 2, 4], abs=0.3)
+    assert max(waits) == pytest.approx(3600, abs=0.3)
+
+
+def test_a_file_that_was_read_after_all_counts_as_good_again(base, events, executor, rounds, steps):
+    path = events.file(base / "a", events.records(1))
+    rounds.scan()
+    executor.work(BrokenExecutor())
+    rounds.finish()
+    assert steps() == [1]
+    events.file(base / "b", events.records(5))
+    events.append(path, events.records(2))
+    rounds.scan()
+    rounds.finish()
+    assert (steps("./a"), steps("./b")) == ([1, 2], [5])
+
+
+def test_what_workers_died_of_is_never_read_in_the_server(
+    base, events, executor, settings, store, monkeypatch
+):
+    """However small it is: it could end the server."""
+    events.file(base / "a", events.records(1))
+    loader = Loader(settings, store, executor)
+    monkeypatch.setattr(readers, "_INLINE", -1)
+    loader._lookout.scan()
+    loader._work()
+    monkeypatch.undo()
+    executor.work(BrokenExecutor())
+    loader._work()
+    assert [len(executor.held), executor.log] == [1, [["a"], ["a"]]]
+
+
+@pytest.mark.parametrize("signal_sent", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
+    base, events, settings, store, steps, clock, monkeypatch, signal_sent
+):
+    monkeypatch.setattr(readers, "_INLINE", -1)
+    events.file(base / "a", events.records(1))
+    with Workers(1) as workers:
+        os.kill(workers.submit(os.getpid).result(60), signal_sent)
+        loader = Loader(settings, store, workers)
+        loader._lookout.scan()
+        while loader._work():
+            loader._bell.wait(0.2)
+            loader._bell.clear()
+            clock.now = min(clock.now + 10, 1010 + readers.PATIENCE)  # for the first one's time only
+        assert steps() == [1]
 
 
 def test_a_piece_is_read_only_where_the_file_is_still_the_same(base, events):

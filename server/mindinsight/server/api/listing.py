@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from mindinsight.server.api.facts import finite, hyper_of, metrics_of
-from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.run import Run, Snapshot, Trouble
 from mindinsight.server.workspace import Note
 
 FRESH: Final = 1.0  # seconds for which one answer is given to all: it tells the time, too
@@ -37,21 +37,29 @@ class Listing:
         self._rows: dict[str, tuple[Run, Note, bytes]] = {}
         self._whole: tuple[Any, float, Encoded] = (None, 0.0, Encoded(b"", b""))
 
-    def whole(self, snapshot: Snapshot, notes: Mapping[str, Note], key: Any) -> Encoded:
-        """Every run; ``key`` changes when a run or a note does."""
+    def whole(
+        self, snapshot: Snapshot, notes: Mapping[str, Note], key: Any, troubles: Iterable[Trouble] = ()
+    ) -> Encoded:
+        """Every run; ``key`` changes when anything else does. ``troubles`` of the server come first."""
         with self._lock:  # others wait for what the first one makes
             known, made, answer = self._whole
             if known != key or self._clock() - made > FRESH:
-                plain = self.some(snapshot, notes, snapshot.runs.values())
+                plain = self.some(snapshot, notes, snapshot.runs.values(), troubles)
                 answer = Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
                 self._whole = (key, self._clock(), answer)
                 self._rows = {run: row for run, row in self._rows.items() if run in snapshot.runs}
             return answer
 
-    def some(self, snapshot: Snapshot, notes: Mapping[str, Note], runs: Iterable[Run]) -> bytes:
+    def some(
+        self,
+        snapshot: Snapshot,
+        notes: Mapping[str, Note],
+        runs: Iterable[Run],
+        troubles: Iterable[Trouble] = (),
+    ) -> bytes:
         """The given runs of a snapshot."""
         rows = b",".join([self._row(run, notes.get(run.id, _NO_NOTE)) for run in runs])
-        return _json(_head(snapshot))[:-1] + b',"runs":[' + rows + b"]}"
+        return _json(_head(snapshot, troubles))[:-1] + b',"runs":[' + rows + b"]}"
 
     def _row(self, run: Run, note: Note) -> bytes:
         known = self._rows.get(run.id)
@@ -64,7 +72,7 @@ def _json(content: Any) -> bytes:
     return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _head(snapshot: Snapshot) -> dict[str, Any]:
+def _head(snapshot: Snapshot, troubles: Iterable[Trouble]) -> dict[str, Any]:
     return {
         "version": snapshot.version,
         "base": snapshot.base,
@@ -73,7 +81,7 @@ def _head(snapshot: Snapshot) -> dict[str, Any]:
         "watch": snapshot.watch,
         "scanned": snapshot.scanned,
         "now": time.time(),
-        "errors": [{"path": trouble.path, "reason": trouble.reason} for trouble in snapshot.errors],
+        "errors": [{"path": one.path, "reason": one.reason} for one in (*troubles, *snapshot.errors)],
     }
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from mindinsight.server.api.listing import Listing
 from mindinsight.server.errors import ApiError, unknown_run
 from mindinsight.server.service import Service, service_of
-from mindinsight.server.store.run import Run
+from mindinsight.server.store.run import Run, Trouble
 from mindinsight.server.types import FileState
 from mindinsight.server.workspace import MAX_LABELS, MAX_NOTE
 
@@ -36,15 +36,16 @@ def runs(
 ) -> Response:
     """Every run (or the asked ones) with what a list shows of it."""
     snapshot, listing = service.store.snapshot(), request.app.state.listing
-    etag = f'"{snapshot.version}-{service.workspace.version}"'
+    troubles = [Trouble("", "workers.missing")] if service.executor.missing else []
+    etag = f'"{snapshot.version}-{service.workspace.version}-{len(troubles)}"'
     headers = {"ETag": etag}
     if etag == if_none_match:
         return Response(status_code=304, headers=headers)
     every, notes = snapshot.runs, service.workspace.notes()
     if run is not None:
-        body = listing.some(snapshot, notes, [every[one] for one in run if one in every])
+        body = listing.some(snapshot, notes, [every[one] for one in run if one in every], troubles)
     else:
-        whole = listing.whole(snapshot, notes, etag)
+        whole = listing.whole(snapshot, notes, etag, troubles)
         packed = "gzip" in accept_encoding
         body = whole.packed if packed else whole.plain
         headers |= {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if packed else {})}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import PlainTextResponse
 
-from mindinsight.server.health import Health, counts
+from mindinsight.server.health import Health, counts, since_look
 from mindinsight.server.service import Service, service_of
 
 router = APIRouter(tags=["system"])
@@ -30,6 +30,8 @@ def metrics(request: Request, service: OneService) -> str:
     gauges = {
         **counts(snapshot),
         "base_missing": int(snapshot.base_missing),
+        "workers_missing": int(service.executor.missing),
+        "seconds_since_look": since_look(service),
         "snapshot_version": snapshot.version,
         "streams_open": hub.streams,
         "streams_dropped": hub.dropped,

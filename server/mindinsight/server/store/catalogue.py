@@ -20,9 +20,11 @@ from mindinsight.server.store.run_stage import RunStage
 from mindinsight.server.store.store import ChangedKind, Changes, Store
 
 RETRY: Final = 10.0  # seconds until a file that could not be opened is tried again
-RISK: Final = 60.0  # seconds until one is that workers died of: perhaps somebody else killed them
+RISK: Final = 0.5  # seconds until one is that workers died of: perhaps somebody else killed them
+HANG: Final = 60.0  # seconds until one is that a worker hung over; both double each time
+_LONGEST: Final = 3600.0  # seconds
 _MOST_SAID: Final = 100  # different faults in the log
-_PASSING: Final = frozenset({"file.permission", "file.unreadable", "file.memory", "file.crashes"})
+_PASSING: Final = frozenset({"file.permission", "file.unreadable", "file.memory"})
 
 _log = logging.getLogger(__name__)
 
@@ -114,18 +116,23 @@ class Catalogue:
         if answer.stretch is None:
             self._fail(stage, file, answer.reason, answer.detail)
             return file.stamp != file.checked
-        file.print = answer.print
+        file.print, file.suspect, file.wait = answer.print, False, 0.0
         stage.fold(file, answer.stretch, answer.lineage)
         advanced = file.read > request.offset
         return file.stamp != file.checked or (advanced and file.unread > file.pending)
 
-    def crashed(self, stage: RunStage, file: FileStage) -> None:
-        """A worker died when it read this file, perhaps with others; next time it is read alone."""
+    def crashed(self, stage: RunStage, file: FileStage, hung: bool = False) -> None:
+        """Workers died, or one hung, when they read this file, perhaps with others; it is read alone next.
+
+        Whether the file is to blame or somebody who kills processes cannot be told, so it is tried again
+        soon, and each time later than the time before.
+        """
         file.busy = False
         if stage.files.get(file.name) is not file:
             return
         if file.suspect:
-            self._fail(stage, file, "file.crashes", "")
+            file.wait = min(max(2 * file.wait, HANG if hung else RISK), _LONGEST)
+            self._fail(stage, file, "file.hangs" if hung else "file.crashes", "", file.wait)
         else:
             file.suspect = True
             self._backlog.add(stage, file)
@@ -185,15 +192,19 @@ class Catalogue:
         if moved:
             stage.relocate(file)
         stage.touch(file)
-        self._backlog.add(stage, file)
+        if not (file.wait and (stage, file) in self._failed):  # what workers die of is left for a while
+            self._backlog.add(stage, file)
 
-    def _fail(self, stage: RunStage, file: FileStage, reason: str, detail: str) -> None:
+    def _fail(
+        self, stage: RunStage, file: FileStage, reason: str, detail: str, wait: float | None = None
+    ) -> None:
         if (reason, detail) not in self._said and len(self._said) < _MOST_SAID:  # once for all files
             self._said.add((reason, detail))
             _log.warning("%s: %s/%s: %s", reason, stage.found.id, file.name, detail)
         file.error = reason
-        if reason in _PASSING:
-            wait = RISK if reason == "file.crashes" else RETRY
+        if wait is None and reason in _PASSING:
+            wait = RETRY
+        if wait is not None:
             self._failed[stage, file] = time.monotonic() + wait
         stage.touch(file)
 

@@ -33,6 +33,7 @@ class FileStage:
         self.checked = NOWHERE  # as it was when it was last read, or is being read
         self.busy = False  # is being read
         self.suspect = False  # a worker died reading it, or something beside it
+        self.wait = 0.0  # seconds it was last left alone because of that
         self.print: Print | None = None
         self.read = 0
         self.pending = 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
+import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future
-from typing import Final, TypeAlias
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from typing import Final, NamedTuple, TypeAlias
 
 from mindinsight.server.store.backlog import PIECE, Backlog, Item, request_of
 from mindinsight.server.store.catalogue import Catalogue
@@ -14,10 +14,16 @@ from mindinsight.server.store.reading import Answer, Request, read_piece, read_p
 
 _INLINE: Final = 256 << 20  # bytes, less than a second of reading: starting workers takes as long
 _AHEAD: Final = 2  # batches for each worker, so that none waits for us
-
-_log = logging.getLogger(__name__)
+PATIENCE: Final = 120.0  # seconds a worker may take for a batch: far more than it needs on a disk that works
 
 Batch: TypeAlias = list[tuple[Item, Request]]
+
+
+class _Given(NamedTuple):
+    """What was handed to a worker, and when it should be back (monotonic)."""
+
+    batch: Batch
+    due: float
 
 
 class Readers:
@@ -33,11 +39,11 @@ class Readers:
     ) -> None:
         """``bell`` is rung, from another thread, when a batch has been read."""
         self._executor = executor
-        self._slots = max(1, workers) * _AHEAD
+        self._workers = max(1, workers)
         self._backlog = backlog
         self._catalogue = catalogue
         self._bell = bell
-        self._running: dict[Future[list[Answer]], Batch] = {}
+        self._running: dict[Future[list[Answer]], _Given] = {}
         self._done: deque[Future[list[Answer]]] = deque()
 
     @property
@@ -46,14 +52,17 @@ class Readers:
         return bool(self._running or self._backlog)
 
     def collect(self) -> None:
-        """Give what workers have read to the catalogue."""
+        """Give what workers have read to the catalogue, and give up those that hang."""
+        now = time.monotonic()
+        for future in [one for one, given in self._running.items() if given.due < now]:
+            future.cancel()  # is done then, and ends the worker that is at it
         while self._done:
             future = self._done.popleft()
-            batch = self._running.pop(future)
+            batch = self._running.pop(future).batch
             try:
                 answers = future.result()
-            except BrokenExecutor:
-                self._crashed(batch)
+            except (BrokenExecutor, CancelledError):
+                self._crashed(batch, hung=future.cancelled())
                 continue
             for ((stage, file), request), answer in zip(batch, answers, strict=True):
                 self._catalogue.take(stage, file, request, answer)
@@ -63,14 +72,15 @@ class Readers:
         if self._executor is None or self._little:
             self._read_here()
             return
-        while self._backlog and len(self._running) < self._slots:
+        while self._backlog and len(self._running) < self._workers * _AHEAD:
             batch = self._next_batch(PIECE)
             try:
                 future = self._executor.submit(read_pieces, [request for _, request in batch])
             except RuntimeError:  # broken, or shut down while the server ends
                 self._crashed(batch)
                 return
-            self._running[future] = batch
+            turns = 1 + len(self._running) // self._workers
+            self._running[future] = _Given(batch, time.monotonic() + turns * PATIENCE)
             future.add_done_callback(self._finished)
 
     @property
@@ -91,9 +101,9 @@ class Readers:
             batch.append(((stage, file), request_of(file, budget)))
         return batch
 
-    def _crashed(self, batch: Batch) -> None:
+    def _crashed(self, batch: Batch, hung: bool = False) -> None:
         for (stage, file), _ in batch:
-            self._catalogue.crashed(stage, file)
+            self._catalogue.crashed(stage, file, hung)
 
     def _finished(self, future: Future[list[Answer]]) -> None:
         self._done.append(future)
