@@ -30,7 +30,7 @@ def test_hyper_parameters_are_single_values():
 
 def test_results_are_the_last_loss_and_the_metrics():
     lineage = Lineage(TrainLineage(loss=0.5), EvaluationLineage(metric={"acc": 0.9, "loss": 0.4, "odd": {}}))
-    assert metrics_of(lineage) == {"loss": 0.4, "acc": 0.9}
+    assert metrics_of(lineage) == {"loss": 0.5, "eval/loss": 0.4, "acc": 0.9}
     assert metrics_of(Lineage()) == {}
 
 

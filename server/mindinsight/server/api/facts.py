@@ -50,12 +50,9 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
 
 
 def metrics_of(lineage: Lineage | None) -> dict[str, Any]:
-    """What came out: the last loss, and the metrics of the evaluation."""
-    if lineage is None:
-        return {}
-    loss = {"loss": lineage.train.loss} if lineage.train and lineage.train.loss is not None else {}
-    metric = lineage.evaluation.metric if lineage.evaluation else {}
-    return {**loss, **{name: value for name, value in metric.items() if _is_single(value)}}
+    """What came out, without what is not one value."""
+    metrics = lineage.metrics if lineage is not None else {}
+    return {name: value for name, value in metrics.items() if _is_single(value)}
 
 
 def finite(values: dict[str, Any]) -> dict[str, Any]:

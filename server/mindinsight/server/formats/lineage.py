@@ -58,6 +58,19 @@ class Lineage:
     dataset_graph: dict[str, Any] | None = None  # MindInsight's JSON form
     user_defined: dict[str, Any] = field(default_factory=dict)
     damage: tuple[Damage, ...] = ()
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """What came out, by name: the training's last ``loss``, and what the evaluation found.
+
+        Two losses are two facts: where the evaluation found one too, it is ``eval/loss``.
+        """
+        found = dict(self.evaluation.metric) if self.evaluation is not None else {}
+        if self.train is None or self.train.loss is None:
+            return found
+        if "loss" in found:
+            found["eval/loss"] = found.pop("loss")
+        return {"loss": self.train.loss, **found}
     pending: int = 0  # bytes of a record at the end that is cut
 
 

@@ -77,10 +77,9 @@ def row_of(lineage: Lineage) -> dict[str, Any]:
     row: dict[str, Any] = {}
     if lineage.train is not None:
         row |= {f"train:{name}": getattr(lineage.train, name) for name in _TRAIN}
-        row["metric:loss"] = lineage.train.loss
     if lineage.evaluation is not None:
-        row |= {f"metric:{name}": value for name, value in lineage.evaluation.metric.items()}
         row["data:valid_dataset_size"] = lineage.evaluation.valid_dataset_size
+    row |= {f"metric:{name}": value for name, value in lineage.metrics.items()}
     row |= {f"user:{name}": value for name, value in lineage.user_defined.items()}
     if lineage.dataset_graph:
         row["data:pipeline"] = " → ".join(stage["name"] for stage in stages(lineage.dataset_graph))

@@ -1,0 +1,67 @@
+"""Loss landscapes against what the samples' other reader found in the same files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.columns import decode
+
+EVENTS = Path(__file__).parents[2] / "data" / "events"
+
+
+def recorded(sample, run):
+    files = json.loads((EVENTS / sample / "expected.json").read_text())["runs"][run]["files"].values()
+    return {one["tag"]: one["last"] for file in files for one in file.get("tags", {}).get("landscape", ())}
+
+
+def ask(client, *runs):
+    answer = client.get("/v2/landscape/all", params={"run": runs})
+    assert answer.status_code == 200, answer.text
+    return {(one["run"], one["tag"]): one for one in answer.json()["landscapes"]}
+
+
+@pytest.mark.parametrize(
+    ("sample", "run", "within"),
+    [
+        ("landscape", "landscape", "."),
+        ("record_api/lineage_and_graph", "lineage_and_graph", "lineage_and_graph"),
+    ],
+)
+def test_a_grid_is_as_recorded(samples, sample, run, within):
+    known = recorded(sample.split("/")[0], within)
+    found = ask(samples(sample), f"./{run}")
+    with_grid = {tag: one for tag, one in known.items() if one["landscape"]}
+    assert {tag for _, tag in found} == set(with_grid)
+    for tag, one in with_grid.items():
+        shown = found[f"./{run}", tag]
+        for axis in "xyz":
+            column = decode(shown[axis])
+            assert len(column) == one["landscape"][axis]["float_data_len"]
+            assert column.sum() == pytest.approx(one["landscape"][axis]["finite_sum"])
+            first = one["landscape"][axis]["first"]
+            np.testing.assert_allclose(column[: len(first)], first)
+        assert len(decode(shown["z"])) == len(decode(shown["x"])) * len(decode(shown["y"]))
+        assert shown["intervals"] == one.get("loss_path", {}).get("intervals", [])
+
+
+def test_the_path_of_a_training_has_a_loss_at_each_interval(samples):
+    known = recorded("landscape", ".")
+    found = {tag: one for (_, tag), one in ask(samples("landscape"), "./landscape").items()}
+    taken = {tag for tag, one in known.items() if one.get("loss_path", {}).get("points")}
+    assert {tag for tag, one in found.items() if one["path"]} == taken
+    assert taken
+    for tag in taken:
+        for axis in "xyz":
+            column = decode(found[tag]["path"][axis])
+            assert len(column) == len(found[tag]["intervals"])
+            assert column.sum() == pytest.approx(known[tag]["loss_path"]["points"][axis]["finite_sum"])
+        assert found[tag]["decomposition"] == known[tag]["metadata"]["decomposition"]
+
+
+def test_runs_without_landscapes_and_unknown_runs_add_nothing(samples):
+    client = samples("landscape", "record_api/values")
+    assert set(ask(client, "./values", "./none", "../base")) == set()
+    assert {run for run, _ in ask(client, "./values", "./landscape")} == {"./landscape"}
+    assert client.get("/v2/landscape/all").status_code == 422

@@ -1,0 +1,159 @@
+"""The table of lineage against what the samples' other reader found in the same files."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
+from mindinsight.server.plugins.lineage import row_of, stages
+from mindinsight.writer import SummaryRecord
+
+from ..conftest import wait_until_read
+
+EVENTS = Path(__file__).parents[2] / "data" / "events"
+
+
+def recorded(sample, run, kind):
+    """The first message of a kind in the lineage files of a sample."""
+    files = json.loads((EVENTS / sample / "expected.json").read_text())["runs"][run]["files"].values()
+    return next(fields for file in files for name, fields in file.get("lineage", ()) if name == kind)
+
+
+def table(client, **params):
+    answer = client.get("/v2/lineage/table", params=params)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def row(answer, run):
+    (found,) = [one["values"] for one in answer["rows"] if one["run"] == run]
+    return found
+
+
+def searched(tmp_path, runs):
+    """A base directory of runs, each with a learning rate, a seed and the loss it came to."""
+    for place, (rate, seed, loss) in enumerate(runs):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{place}")) as record:
+            record.add_value("custom_lineage_data", "user", {"rate": rate, "seed": seed})
+            record.add_value("eval_lineage", "eval", {"metrics": {"error": loss}})
+            record.record(1)
+
+
+def test_a_row_holds_what_was_recorded(samples):
+    train = recorded("record_api", "lineage_and_graph", "train_lineage")
+    found = row(table(samples("record_api/lineage_and_graph")), "./lineage_and_graph")
+    for name in ("optimizer", "loss_function", "epoch", "parallel_mode", "device_num", "batch_size"):
+        assert found[f"train:{name}"] == train["hyper_parameters"][name]
+    assert found["train:learning_rate"] == pytest.approx(train["hyper_parameters"]["learning_rate"])
+    assert found["train:network"] == train["algorithm"]["network"]
+    assert found["train:train_dataset_path"] == train["train_dataset"]["train_dataset_path"]
+    assert found["train:model_size"] == train["model"]["size"]
+    assert found["metric:loss"] == train["algorithm"]["loss"]
+    assert found["metric:acc"] == 0.875
+    assert found["metric:per_class"] == "[0.5, 1.0]"
+    assert found["user:备注"] == "中文 value"
+
+
+def test_the_losses_of_training_and_evaluation_are_two_columns(samples):
+    found = row(table(samples("lenet")), "./lenet")
+    train = recorded("lenet", ".", "train_lineage")
+    evaluation = json.loads(recorded("lenet", ".", "evaluation_lineage")["metric"])
+    assert found["metric:loss"] == pytest.approx(train["algorithm"]["loss"], rel=1e-6)
+    assert found["metric:eval/loss"] == evaluation["loss"]
+    assert found["metric:Accuracy"] == evaluation["Accuracy"]
+
+
+def test_columns_come_in_groups_and_say_whether_they_are_numbers(samples):
+    answer = table(samples("lenet", "record_api/lineage_and_graph"))
+    groups = [column["key"].split(":")[0] for column in answer["columns"]]
+    assert groups == sorted(groups, key=("user", "train", "data", "metric").index)
+    numeric = {column["key"]: column["numeric"] for column in answer["columns"]}
+    assert numeric["train:learning_rate"]
+    assert not numeric["train:optimizer"]
+    assert not numeric["metric:per_class"]
+    assert {key for one in answer["rows"] for key in one["values"]} == set(numeric)
+
+
+def test_only_the_runs_asked_for_and_of_those_only_the_known(samples):
+    client = samples("lenet", "record_api/lineage_and_graph")
+    asked = table(client, run=["./lenet", "./none", "../base"])
+    assert [one["run"] for one in asked["rows"]] == ["./lenet"]
+    assert len(table(client)["rows"]) == 2
+
+
+def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples, tmp_path):
+    rates = np.linspace(0.01, 1, 12)
+    seeds = np.random.default_rng(4).permutation(12)
+    searched(
+        tmp_path, [(float(rate), int(seed), float(3 * rate)) for rate, seed in zip(rates, seeds, strict=True)]
+    )
+    client = samples()
+    wait_until_read(client, 12)
+    answer = table(client, objective="metric:error")
+    importance = {one["key"]: one["importance"] for one in answer["importance"]}
+    assert answer["objective"] == "metric:error"
+    assert answer["importance"][0]["key"] == "user:rate"
+    assert importance["user:rate"] > 0.9 > importance["user:seed"]
+    assert "metric:error" not in importance
+    assert all(0 <= score <= 1 for score in importance.values())
+
+
+def test_an_objective_that_no_run_has_is_told(samples):
+    answer = samples("lenet").get("/v2/lineage/table", params={"objective": "metric:none"})
+    assert answer.status_code == 404
+    assert answer.json()["error"]["key"] == "error.unknown_column"
+
+
+def test_the_pipeline_of_data_from_the_source_on(samples):
+    client = samples("lenet", "record_api/values")
+    answer = client.get("/v2/lineage/dataset", params={"run": "./lenet"}).json()
+    names = [stage["name"] for stage in answer["stages"]]
+    assert names == ["MnistDataset", "Map", "Map", "Shuffle", "Batch"]
+    assert row(table(client), "./lenet")["data:pipeline"] == " → ".join(names)
+    parameters = answer["stages"][-1]["parameters"]
+    recorded_last = recorded("lenet", ".", "dataset_graph")["parameter"]
+    assert parameters["batch_size"] == recorded_last["batch_size"]
+    assert client.get("/v2/lineage/dataset", params={"run": "./values"}).json()["stages"] == []
+    assert client.get("/v2/lineage/dataset", params={"run": "../../etc"}).status_code == 404
+
+
+def test_branches_of_a_pipeline_come_before_what_joins_them():
+    graph = {
+        "op_type": "Zip",
+        "children": [{"op_type": "A"}, {"op_type": "B", "children": [{"op_type": "C"}]}],
+    }
+    found = [(stage["name"], stage["inputs"]) for stage in stages(graph)]
+    assert found == [("A", 0), ("C", 0), ("B", 1), ("Zip", 2)]
+    assert stages({}) == [{"name": "?", "inputs": 0, "parameters": {}}]
+
+
+def test_numbers_that_json_does_not_have_go_as_text(samples, tmp_path):
+    searched(tmp_path, [(math.nan, 1, math.inf)])
+    client = samples()
+    wait_until_read(client, 1)
+    found = row(table(client), "./run_0")
+    assert (found["user:rate"], found["metric:error"]) == ("nan", "inf")
+
+
+@pytest.mark.parametrize(
+    ("lineage", "expected"),
+    [
+        (Lineage(), {}),
+        (Lineage(train=TrainLineage(loss=0.5)), {"loss": 0.5}),
+        (Lineage(train=TrainLineage()), {}),
+        (Lineage(evaluation=EvaluationLineage({"loss": 0.7})), {"loss": 0.7}),
+        (Lineage(TrainLineage(), EvaluationLineage({"loss": 0.7})), {"loss": 0.7}),
+        (
+            Lineage(TrainLineage(loss=0.5), EvaluationLineage({"loss": 0.7, "a": 1})),
+            {"loss": 0.5, "eval/loss": 0.7, "a": 1},
+        ),
+    ],
+)
+def test_metrics_of_a_run(lineage, expected):
+    assert lineage.metrics == expected
+    assert {key: value for key, value in row_of(lineage).items() if key.startswith("metric:")} == {
+        f"metric:{name}": value for name, value in expected.items()
+    }
