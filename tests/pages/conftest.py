@@ -176,6 +176,16 @@ class Chart:
         self.page.mouse.move(box["x"] + end * box["width"], middle, steps=3)
         self.page.mouse.up()
 
+    def drag_up(self, start: float, end: float) -> None:
+        """Over the middle of the plot from one share of its height to another, counted from its top."""
+        self.element.scroll_into_view_if_needed()
+        box = self.element.locator(".nsewdrag").first.bounding_box()
+        middle = box["x"] + box["width"] / 2
+        self.page.mouse.move(middle, box["y"] + start * box["height"])
+        self.page.mouse.down()
+        self.page.mouse.move(middle, box["y"] + end * box["height"], steps=6)
+        self.page.mouse.up()
+
     def point(self, across: float, down: float) -> None:
         """Move the pointer to a place, in shares of the plot."""
         self.element.scroll_into_view_if_needed()

@@ -200,6 +200,28 @@ def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(page, long,
     assert "z" not in query(page)
 
 
+def test_a_vertical_zoom_is_in_the_address_and_of_one_card_alone(page, long, chart):
+    page.goto(f"{long}scalar?s=0")
+    loss, rate = chart("loss"), chart("rate")
+    rate.traces()
+    before = rate.axis("yaxis")["range"]
+    loss.drag_up(0.75, 0.25)
+    page.wait_for_url("**zy=**")
+    tag, ends = query(page)["zy"][0].rsplit(":", 1)
+    low, high = numbers(ends.split(","))
+    assert tag == "loss"
+    assert loss.axis("yaxis")["range"] == pytest.approx([low, high], rel=1e-6)
+    eventually_true(page, lambda: rate.axis("yaxis")["range"] == pytest.approx(before))
+    page.reload()
+    assert loss.axis("yaxis")["range"] == pytest.approx([low, high], rel=1e-6)
+    page.get_by_label("Y scale").select_option("Log")
+    eventually_true(page, lambda: loss.axis("yaxis")["type"] == "log")
+    page.get_by_role("button", name="Reset zoom").click()
+    page.get_by_label("Y scale").select_option("Linear")
+    eventually_true(page, lambda: loss.axis("yaxis")["range"][1] > 40)
+    assert "zy" not in query(page)
+
+
 def test_a_double_click_undoes_the_zoom(page, long, chart):
     page.goto(f"{long}scalar?s=0&z=1000,2000")
     assert lines(chart("loss"))[0]["x"][-1] <= 2002
@@ -235,6 +257,20 @@ def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(page, sa
     expect(tip.locator("tbody tr").filter(has_text="lenet")).to_contain_text(f"{last['values'][-1]:.5g}"[:5])
     page.mouse.move(5, 5)
     expect(tip).to_be_hidden()
+
+
+def test_the_tip_is_right_after_a_chart_was_drawn_again(page, samples, chart, expected):
+    page.goto(f"{samples}scalar?runs=lenet&s=0")
+    loss = chart("loss/auto")
+    loss.traces()
+    across = loss.axis("xaxis")["range"]
+    page.get_by_role("button", name=re.compile("colours", re.I)).first.click()
+    page.get_by_label("Before restarts").uncheck()
+    page.get_by_label("Before restarts").check()
+    loss.point(0.999, 0.5)
+    known = expected("lenet", "scalar", "loss/auto")
+    expect(page.get_by_role("tooltip")).to_contain_text(f"{known['values'][-1]:.5g}"[:5])
+    assert loss.axis("xaxis")["range"] == pytest.approx(across)
 
 
 def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart):
@@ -306,6 +342,28 @@ def test_full_screen_shows_facts_of_the_range(page, samples, expected):
     assert float(cells[5]) == pytest.approx(max(inside.values()), rel=1e-4)
     page.keyboard.press("Escape")
     expect(table).to_have_count(0)
+
+
+def test_statistics_of_the_range_looked_at_stand_in_the_card(page, samples, chart, expected):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    table = card(page, "loss/auto").get_by_role("table")
+    chart("loss/auto").traces()
+    expect(table).to_have_count(0)
+    page.get_by_label("Statistics").check()
+    known = expected("lenet", "scalar", "loss/auto")
+    latest = dict(zip(known["steps"], known["values"], strict=True))
+    expect(table).to_contain_text("The whole curve")
+    expect(table.locator("tbody td").first).to_have_text(str(len(latest)))
+    chart("loss/auto").drag(0.2, 0.5)
+    page.wait_for_url("**z=**")
+    low, high = numbers(query(page)["z"][0].split(","))
+    inside = [value for step, value in latest.items() if low <= step <= high]
+    expect(table.locator("tbody td").first).to_have_text(str(len(inside)))
+    assert float(table.locator("tbody td").nth(7).inner_text()) == pytest.approx(
+        sum(inside) / len(inside), rel=1e-4
+    )
+    page.reload()
+    expect(table.locator("tbody td").first).to_have_text(str(len(inside)))
 
 
 def test_all_points_are_downloaded_as_csv(page, samples, expected):

@@ -15,6 +15,9 @@ export class Charts {
   /** @type {Promise<any> | null} */
   #loading = null;
   #busy = false;
+  #revision = 0;
+  /** @type {(() => void)[]} */
+  #waiting = [];
   #seen = new IntersectionObserver((entries) => entries.forEach((entry) => this.#moved(entry)), { rootMargin: NEAR });
   #sized = new ResizeObserver((entries) => entries.forEach(({ target }) => this.#resized(target)));
 
@@ -80,6 +83,11 @@ export class Charts {
     return this.#charts.get(element)?.figure() ?? null;
   }
 
+  /** When all that is to be drawn now has been. @returns {Promise<void>} */
+  drawn() {
+    return this.#busy ? new Promise((done) => this.#waiting.push(done)) : Promise.resolve();
+  }
+
   /** Whether a chart is near the window. @param {Element} element */
   visible(element) {
     return this.#charts.get(element)?.near ?? false;
@@ -118,6 +126,7 @@ export class Charts {
     const [element] = this.#queue;
     if (!element) {
       this.#busy = false;
+      this.#waiting.splice(0).forEach((done) => done());
       return;
     }
     this.#queue.delete(element);
@@ -135,7 +144,8 @@ export class Charts {
     chart.drawn = true;
     const { data, layout, config } = chart.figure();
     const size = { width: element.clientWidth, height: element.clientHeight };
-    await Plotly.react(element, data, { ...size, ...layout }, { ...CONFIG, ...config });
+    // Without a new revision, data that is the same leaves axes with ranges nobody has worked out.
+    await Plotly.react(element, data, { ...size, ...layout, datarevision: ++this.#revision }, { ...CONFIG, ...config });
     if (anew) chart.ready?.(element);
   }
 

@@ -37,6 +37,26 @@ export function replace(element, ...children) {
   return element;
 }
 
+/**
+ * Replace controls by newer ones. The one with the focus keeps it, found again by its name; while somebody writes
+ * in a box of text nothing is replaced, and false is the answer.
+ * @param {Element} element
+ * @param {...Child} children
+ */
+export function renew(element, ...children) {
+  const active = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
+  if (active?.matches("input:is([type=text], [type=search], [type=number]), textarea")) return false;
+  const name = active && nameOf(active);
+  replace(element, ...children);
+  if (name) /** @type {any} */ ([...element.querySelectorAll("button, input, select")].find((one) => nameOf(one) === name))?.focus();
+  return true;
+}
+
+/** @param {Element} control */
+function nameOf(control) {
+  return `${control.tagName} ${control.getAttribute("aria-label") ?? control.closest("label")?.querySelector("span")?.textContent ?? control.textContent}`;
+}
+
 /** @param {Element} element @param {Record<string, any> | null | undefined} attrs @param {Child[]} children */
 function fill(element, attrs, children) {
   for (const [name, value] of Object.entries(attrs ?? {})) {

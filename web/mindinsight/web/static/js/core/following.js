@@ -8,6 +8,8 @@ import { throttle } from "./dom.js";
 
 const MANY = 50; // changed runs from which the whole list is fetched
 
+const LONGEST_MS = 60_000;
+
 /** @type {RunList} */
 const NOTHING = { version: 0, base: "", base_missing: false, left_out: 0, watch: "", scanned: 0, now: 0, errors: [], runs: [] };
 
@@ -16,6 +18,8 @@ export class Following {
   #stale = new Set();
   #whole = false;
   #catchUp = throttle(() => this.#fetch(), 1000);
+  /** Lists are fetched one after the other: an older one must not come in after a newer. @type {Promise<void>} */
+  #before = Promise.resolve();
 
   /**
    * @param {import("./live.js").Live} live
@@ -30,8 +34,15 @@ export class Following {
   }
 
   /** Fetch the whole list. */
-  async refresh() {
-    this.#take(await get("v2/runs"));
+  refresh() {
+    return this.#next(async () => this.#take(await get("v2/runs", {}, soon())));
+  }
+
+  /** @param {() => Promise<void>} fetch @returns {Promise<void>} */
+  #next(fetch) {
+    const mine = this.#before.then(fetch);
+    this.#before = mine.catch(() => {});
+    return mine;
   }
 
   /** @param {import("./types.js").Change} change */
@@ -53,10 +64,12 @@ export class Following {
   }
 
   /** @param {string[]} ids */
-  async #refreshSome(ids) {
-    const part = await get("v2/runs", { run: ids });
-    const fresh = new Map(part.runs.map((/** @type {Run} */ run) => [run.id, run]));
-    this.#take({ ...part, runs: this.list.runs.map((run) => fresh.get(run.id) ?? run) });
+  #refreshSome(ids) {
+    return this.#next(async () => {
+      const part = await get("v2/runs", { run: ids }, soon());
+      const fresh = new Map(part.runs.map((/** @type {Run} */ run) => [run.id, run]));
+      this.#take({ ...part, runs: this.list.runs.map((run) => fresh.get(run.id) ?? run) });
+    });
   }
 
   /** @param {RunList} next */
@@ -66,6 +79,11 @@ export class Following {
     this.byId = new Map(oldest.map((run, index) => [run.id, { run, index }]));
     this.onchange();
   }
+}
+
+/** A question that must not keep those behind it waiting for ever. */
+function soon() {
+  return { signal: AbortSignal.timeout(LONGEST_MS) };
 }
 
 /** Newest first, ranks of a job together. @param {Run} a @param {Run} b */

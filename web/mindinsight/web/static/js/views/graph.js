@@ -4,7 +4,8 @@ import { iconButton, segments } from "../components/button.js";
 import { menu } from "../components/dialog.js";
 import { empty } from "../components/empty.js";
 import { toast } from "../components/toast.js";
-import { h, replace } from "../core/dom.js";
+import { h, renew, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
 import { createCanvas } from "./graph/canvas.js";
 import { chooser } from "./graph/chooser.js";
 import { createFinder } from "./graph/finder.js";
@@ -41,14 +42,23 @@ class GraphView {
     this.traced = null;
     /** @type {any} */
     this.picture = null;
+    /** @type {{tags: string[], dataset: boolean}} */
+    this.graphs = { tags: [], dataset: false };
     this.asking = new AbortController();
+    /** Which graphs a run has: the one that was chosen, and whether there are more by now. */
+    this.opening = latest(root);
+    this.following = latest(root);
+    /** Pictures asked for, and times that something was pointed at: only the last of each is shown. */
+    this.drawings = 0;
+    this.pointed = 0;
     /** @type {import("../core/types.js").Run[]} */
     this.runs = [];
     this.tools = h("div", { class: "toolbar" });
     this.facts = h("div", { class: "graph-about scroll", role: "region", "aria-label": app.t("graph.about"), tabindex: "0" });
     this.notes = h("div", { class: "row wrap small muted graph-notes", role: "status" });
-    this.canvas = createCanvas(app, { select: (id, reveal) => this.select(id, reveal), outer: (node) => this.outer(node), toggle: (id) => this.toggle(id), key: (key) => this.key(key) });
-    this.finder = createFinder(app, { ask: (path, params) => this.ask(path, params), goTo: (id) => this.goTo(id), outer: (node) => this.outer(node) });
+    const { goTo, outer, toggle } = this.does();
+    this.canvas = createCanvas(app, { select: (id, reveal) => this.tried(() => this.select(id, reveal)), outer, toggle, key: (key) => this.key(key) });
+    this.finder = createFinder(app, { ask: (path, params) => this.ask(path, params), goTo, outer });
     this.side = h("aside", { class: "graph-side", "aria-label": app.t("graph.panel") }, this.finder.element, this.facts);
     this.offUrl = app.url.on(() => this.restart());
     this.offSelection = app.selection.on(() => !this.picture && this.start());
@@ -75,20 +85,27 @@ class GraphView {
   }
 
   async start() {
-    try {
-      await this.begin();
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  async begin() {
     this.runs = this.app.selection.all().filter((run) => run.kinds.graph || run.lineage);
     const chosen = this.state.run ? this.runs.find((run) => run.id === this.state.run) : this.firstRun();
     if (!chosen) return this.nothing();
     this.state.run = chosen.id;
-    await this.findGraphs();
-    await this.load();
+    return this.open();
+  }
+
+  /** Show the graph that was chosen, once it is known which there are. */
+  open() {
+    this.following.end();
+    this.asking.abort();
+    const opened = this.opening.ask((signal) => this.graphsOf(signal), (graphs) => {
+      this.settle(graphs);
+      return this.load();
+    });
+    return opened.catch((error) => this.failed(error));
+  }
+
+  /** @param {AbortSignal} signal */
+  graphsOf(signal) {
+    return this.app.api.get("v2/graph/graphs", { run: this.state.run }, { signal });
   }
 
   restart() {
@@ -113,21 +130,20 @@ class GraphView {
     replace(this.root, empty({ icon: "kind-graph", title: t("graph.none"), text: t("graph.none.how"), code: 'record.add_value("graph", "model", network)' }));
   }
 
-  /** What graphs the run has; the state is brought in line with it. */
-  async findGraphs() {
+  /** The state is brought in line with what graphs the run has. @param {{tags: string[], dataset: boolean}} graphs */
+  settle(graphs) {
     const { state } = this;
-    this.graphs = await this.app.api.get("v2/graph/graphs", { run: state.run });
+    this.graphs = graphs;
     if (!this.graphs.tags.includes(state.tag)) state.tag = this.graphs.tags[0] ?? "";
     if (!state.tag) state.view = "dataset";
     else if (state.view === "dataset" && !this.graphs.dataset) state.view = "recorded";
   }
 
   /** @param {Partial<State>} some */
-  async change(some) {
+  change(some) {
     Object.assign(this.state, some, { open: null, node: null });
     this.opened = false;
-    if ("run" in some) await this.findGraphs();
-    await this.load();
+    return this.open();
   }
 
   /**
@@ -146,7 +162,6 @@ class GraphView {
   async load() {
     this.opened ??= this.state.open !== null;
     replace(this.tools, this.controls());
-    this.asking.abort();
     this.asking = new AbortController();
     if (!this.canvas.element.isConnected) {
       replace(this.root, h("div", { class: "graph" }, h("h1", { class: "unseen" }, this.app.t("nav.graph")), this.tools, this.notes, h("div", { class: "graph-body" }, this.canvas.element, this.side)));
@@ -161,10 +176,13 @@ class GraphView {
   /** Draw what is open now. @param {{keep?: number}} how */
   async draw(how) {
     const { state } = this;
+    const mine = ++this.drawings;
     try {
-      this.picture = await this.ask("v2/graph/picture", { open: state.open?.join(",") });
+      const picture = await this.ask("v2/graph/picture", { open: state.open?.join(",") });
+      if (mine !== this.drawings) return false; // another scope was opened or closed meanwhile
+      this.picture = picture;
     } catch (error) {
-      return this.failed(error);
+      return mine === this.drawings && this.failed(error);
     }
     state.open = this.picture.open;
     this.write();
@@ -234,9 +252,10 @@ class GraphView {
 
   /** @param {string} key */
   key(key) {
+    const { trace } = this.does();
     if (key === "/") this.finder.focus();
-    else if (key === "u") this.trace(this.traced === "up" ? null : "up");
-    else if (key === "d") this.trace(this.traced === "down" ? null : "down");
+    else if (key === "u") trace(this.traced === "up" ? null : "up");
+    else if (key === "d") trace(this.traced === "down" ? null : "down");
     else return false;
     return true;
   }
@@ -275,7 +294,8 @@ class GraphView {
   async select(id, reveal = false) {
     this.state.node = id;
     this.write();
-    if (this.traced) await this.trace(null);
+    this.traced = null;
+    this.canvas.light(null);
     this.canvas.select(id, reveal);
     await this.about();
   }
@@ -284,19 +304,22 @@ class GraphView {
   async about(text) {
     const { t } = this.app;
     const { node } = this.state;
+    const mine = ++this.pointed;
     if (node === null) {
       replace(this.facts, h("p", { class: "muted" }, t("graph.pick")));
       return;
     }
-    const about = await this.ask("v2/graph/node", { node }).catch((error) => this.failed(error));
-    if (!about || this.state.node !== node) return;
+    const about = await this.ask("v2/graph/node", { node });
+    if (mine !== this.pointed) return;
     const opened = this.state.open?.includes(node);
     replace(this.facts, nodeFacts(this.app, { ...about, opened, traced: text }, this.traced, this.does()));
   }
 
   /** All about a parameter or constant; its users are lit. @param {number} node */
   async outer(node) {
+    const mine = ++this.pointed;
     const about = await this.ask("v2/graph/outer", { node });
+    if (mine !== this.pointed) return;
     this.canvas.select(null);
     this.canvas.light(new Set(about.users.shown.map((/** @type {any} */ one) => one.id)));
     replace(this.facts, outerFacts(this.app, about, this.does()));
@@ -304,11 +327,16 @@ class GraphView {
 
   does() {
     return {
-      goTo: (/** @type {number} */ id) => this.goTo(id),
-      outer: (/** @type {number} */ node) => this.outer(node),
-      toggle: (/** @type {number} */ id) => this.toggle(id),
-      trace: (/** @type {"up" | "down" | null} */ direction) => this.trace(direction),
+      goTo: (/** @type {number} */ id) => this.tried(() => this.goTo(id)),
+      outer: (/** @type {number} */ node) => this.tried(() => this.outer(node)),
+      toggle: (/** @type {number} */ id) => this.tried(() => this.toggle(id)),
+      trace: (/** @type {"up" | "down" | null} */ direction) => this.tried(() => this.trace(direction)),
     };
+  }
+
+  /** What a click begins may fail: the run may be gone. While another graph is on its way this one is dead. @param {() => Promise<any>} what */
+  tried(what) {
+    if (!this.asking.signal.aborted) what().catch((error) => this.failed(error));
   }
 
   /** Light what the selected node depends on (up), or what depends on it. @param {"up" | "down" | null} direction */
@@ -319,25 +347,30 @@ class GraphView {
       this.canvas.light(null);
       return this.about();
     }
+    const mine = ++this.pointed;
     const shown = this.canvas.boxes().map((box) => box.id).join(",");
     const found = await this.ask("v2/graph/trace", { node, direction, shown });
+    if (mine !== this.pointed) return;
     this.canvas.light(new Set(found.boxes));
     return this.about(this.app.t(`graph.traced.${direction}`, { n: found.operators }));
   }
 
   /** @param {import("../core/types.js").Change} change */
-  async changed(change) {
+  changed(change) {
     const { run } = this.state;
     const concerned = change.runs[run]?.some((kind) => kind === "graph" || kind === "lineage");
     if (!concerned || !this.picture) return;
-    const before = JSON.stringify(this.graphs);
-    await this.findGraphs();
-    if (JSON.stringify(this.graphs) === before) return;
-    replace(this.tools, this.controls());
-    toast(this.app.t("graph.more"));
+    this.following.ask((signal) => this.graphsOf(signal), (graphs) => {
+      if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
+      this.settle(graphs);
+      renew(this.tools, this.controls());
+      toast(this.app.t("graph.more"));
+    }, leaveAsIs);
   }
 
   end() {
+    this.opening.end();
+    this.following.end();
     this.offUrl();
     this.offSelection();
     this.asking.abort();

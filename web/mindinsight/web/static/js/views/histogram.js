@@ -4,7 +4,8 @@ import { card } from "../components/card.js";
 import { segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { searchBox, select, slider } from "../components/field.js";
-import { h, replace, throttle } from "../core/dom.js";
+import { h, renew, replace, throttle } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
 import { whenNear } from "../core/near.js";
 import { saveButton } from "../core/share.js";
 import { nameOf, tagsOf } from "../core/tags.js";
@@ -39,38 +40,44 @@ export async function mount(root, app) {
     else build();
   };
 
-  /** Tags and runs the cards are made of. */
-  let made = "";
+  const asked = latest(root);
+  /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
+  let tags = null;
+  /** Runs with new points since the tags were read. @type {Set<string>} */
+  const grown = new Set();
 
-  const build = async () => {
-    const tags = (await tagsOf(app, "histogram")).filter((one) => one.tag.toLowerCase().includes(options.filter.toLowerCase()));
-    made = nameOf(tags);
+  const build = () => {
+    const shown = (tags ?? []).filter((one) => one.tag.toLowerCase().includes(options.filter.toLowerCase()));
     cards.forEach((one) => one.end());
-    if (!head.contains(document.activeElement) || !head.firstChild) replace(head, toolbar(app, options, change));
+    renew(head, toolbar(app, options, change));
     const make = options.mode === "beside" ? besideCards : overCards;
-    cards = make(app, tags, () => options);
+    cards = make(app, shown, () => options);
     replace(body, cards.length ? h("div", { class: "cards" }, cards.map((one) => /** @type {any} */ (one).element)) : nothing(app, options));
     cards.forEach((one) => one.load());
   };
 
-  /** New points, new tags or other runs. @param {string[]} changed runs */
-  const follow = async (changed) => {
-    const tags = (await tagsOf(app, "histogram")).filter((one) => one.tag.toLowerCase().includes(options.filter.toLowerCase()));
-    if (nameOf(tags) !== made) await build();
-    else cards.filter((one) => one.runs.some((run) => changed.includes(run))).forEach((one) => one.load());
+  /** New points, new tags or other runs. @param {string[]} changed runs @param {(error: any) => any} [failed] */
+  const follow = (changed, failed) => {
+    changed.forEach((run) => grown.add(run));
+    return asked.ask((signal) => tagsOf(app, "histogram", signal), (next) => {
+      const same = tags !== null && nameOf(next) === nameOf(tags);
+      tags = next;
+      if (!same) build();
+      else cards.filter((one) => one.runs.some((run) => grown.has(run))).forEach((one) => one.load());
+      grown.clear();
+    }, failed);
   };
 
-  const offSelection = app.selection.on(() => follow([]));
+  const offSelection = app.selection.on(() => follow([], leaveAsIs));
   const offTheme = app.theme.on(() => cards.forEach((one) => one.paint()));
-  await build();
+  await follow([]);
   return {
     update(update) {
       const changed = Object.keys(update.runs).filter((run) => update.runs[run].includes("histogram"));
-      if (changed.length) follow(changed);
+      if (changed.length) follow(changed, leaveAsIs);
     },
     unmount() {
-      offSelection();
-      offTheme();
+      [offSelection, offTheme, asked.end].forEach((off) => off());
       cards.forEach((one) => one.end());
     },
   };
@@ -112,38 +119,47 @@ function overCard(app, tag, run, options) {
     if (FIGURES[mode]) app.charts.draw(plot, () => FIGURES[mode](app, known, options().axis));
     replace(foot, who(app, run), h("span", { class: "grow" }, app.t("histogram.steps", { shown: known.shown, n: known.count })), strange(app, known.non_finite));
   };
-  const load = throttle(async () => {
+  const load = throttle(() => {
     const few = ["ridge", "overlay"].includes(options().mode);
     const columns = few ? Math.min(MOST_RIDGES, 40) : Math.max(60, Math.min(500, plot.clientWidth));
-    series = await app.api.columns("v2/histogram/series", { run, tag, columns, each: few || null }).catch(() => series);
-    paint();
+    asked.ask((signal) => app.api.columns("v2/histogram/series", { run, tag, columns, each: few || null }, { signal }), (answer) => {
+      series = answer;
+      paint();
+    }, leaveAsIs);
   }, 1000);
   const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: plot, foot, full: { label: app.t("common.fullscreen") } });
+  const asked = latest(element);
   const seen = whenNear(element, load);
-  return { element, paint, load: seen.ask, runs: [run], end: () => (seen.end(), app.charts.remove(plot)) };
+  return { element, paint, load: seen.ask, runs: [run], end: () => (asked.end(), seen.end(), app.charts.remove(plot)) };
 }
 
 /** A card for each tag, with every run's histogram at one step. @param {App} app @param {{tag: string, runs: string[]}[]} tags @param {() => Options} options */
 function besideCards(app, tags, options) {
-  return tags.map(({ tag, runs }) => {
-    /** @type {any[]} */
-    let found = [];
-    const plot = h("div", { class: "chart", role: "img", "aria-label": tag });
-    const foot = h("div", { class: "row small wrap" });
-    const paint = () => {
-      app.charts.draw(plot, () => beside(app, found));
-      replace(foot, found.map((one) => h("span", { class: "row" }, who(app, one.run), app.t("histogram.at", { step: app.format.number(one.step) }), strange(app, one))));
-    };
-    const load = async () => {
-      const step = options().step || Math.max(1, ...app.selection.runs().map((run) => run.step));
-      const answer = await app.api.columns("v2/histogram/at", { tag, run: runs.filter((run) => app.selection.has(run)), step: Math.round(step) }).catch(() => ({ runs: [] }));
+  return tags.map((one) => besideCard(app, one, options));
+}
+
+/** @param {App} app @param {{tag: string, runs: string[]}} what @param {() => Options} options */
+function besideCard(app, { tag, runs }, options) {
+  /** @type {any[]} */
+  let found = [];
+  const plot = h("div", { class: "chart", role: "img", "aria-label": tag });
+  const foot = h("div", { class: "row small wrap" });
+  const paint = () => {
+    app.charts.draw(plot, () => beside(app, found));
+    replace(foot, found.map((one) => h("span", { class: "row" }, who(app, one.run), app.t("histogram.at", { step: app.format.number(one.step) }), strange(app, one))));
+  };
+  const load = () => {
+    const step = options().step || Math.max(1, ...app.selection.runs().map((run) => run.step));
+    const run = runs.filter((one) => app.selection.has(one));
+    asked.ask((signal) => app.api.columns("v2/histogram/at", { tag, run, step: Math.round(step) }, { signal }), (answer) => {
       found = answer.runs;
       paint();
-    };
-    const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: plot, foot, full: { label: app.t("common.fullscreen") } });
-    const seen = whenNear(element, load);
-    return { element, paint, load: seen.ask, runs, end: () => (seen.end(), app.charts.remove(plot)) };
-  });
+    }, leaveAsIs);
+  };
+  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: plot, foot, full: { label: app.t("common.fullscreen") } });
+  const asked = latest(element);
+  const seen = whenNear(element, load);
+  return { element, paint, load: seen.ask, runs, end: () => (asked.end(), seen.end(), app.charts.remove(plot)) };
 }
 
 /** @param {App} app @param {string} run */

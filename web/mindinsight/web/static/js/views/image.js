@@ -4,6 +4,7 @@ import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { check, searchBox, slider } from "../components/field.js";
 import { h, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOf } from "../core/tags.js";
 import { imageCard } from "./image/card.js";
 import { compareDialog } from "./image/compare.js";
@@ -21,8 +22,11 @@ export async function mount(root, app) {
   };
   /** @type {ReturnType<typeof imageCard>[]} */
   let cards = [];
-  /** @type {import("../core/tags.js").Tag[]} */
-  let tags = [];
+  /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
+  let tags = null;
+  /** Runs with new pictures since the tags were read. @type {Set<string>} */
+  const grown = new Set();
+  const asked = latest(root);
   const head = h("div", null);
   const body = h("div", null);
   replace(root, head, body);
@@ -48,7 +52,7 @@ export async function mount(root, app) {
       keep();
       cards.forEach((one) => one.show(step));
     },
-    compare: (/** @type {any} */ choice) => compareDialog(app, choice, tags),
+    compare: (/** @type {any} */ choice) => compareDialog(app, choice, tags ?? []),
   };
 
   const toolbar = () => {
@@ -63,32 +67,38 @@ export async function mount(root, app) {
     );
   };
 
-  const build = async () => {
-    tags = await tagsOf(app, "image");
+  const build = () => {
     cards.forEach((one) => one.end());
-    const shown = tags.filter((one) => one.tag.toLowerCase().includes(options.filter.toLowerCase()));
+    const shown = (tags ?? []).filter((one) => one.tag.toLowerCase().includes(options.filter.toLowerCase()));
     cards = shown.flatMap(({ tag, runs }) => runs.filter((run) => app.selection.has(run)).map((run) => imageCard(app, { tag, run }, page)));
     const none = options.filter ? empty({ title: t("image.none_match") }) : empty({ title: t("image.none"), text: t("image.none_how"), code: 'record.add_value("image", "input", images)  # NCHW' });
     replace(body, cards.length ? h("div", { class: "cards" }, cards.map((one) => one.element)) : none);
     cards.forEach((one) => one.load());
   };
 
-  /** New steps, new tags or other runs. @param {string[]} changed runs */
-  const follow = async (changed) => {
-    if (nameOf(await tagsOf(app, "image")) !== nameOf(tags)) await build();
-    else cards.filter((one) => changed.includes(one.run)).forEach((one) => one.load());
+  /** New steps, new tags or other runs. @param {string[]} changed runs @param {(error: any) => any} [failed] */
+  const follow = (changed, failed) => {
+    changed.forEach((run) => grown.add(run));
+    return asked.ask((signal) => tagsOf(app, "image", signal), (next) => {
+      const same = tags !== null && nameOf(next) === nameOf(tags);
+      tags = next;
+      if (!same) build();
+      else cards.filter((one) => grown.has(one.run)).forEach((one) => one.load());
+      grown.clear();
+    }, failed);
   };
 
-  const off = app.selection.on(() => follow([]));
+  const off = app.selection.on(() => follow([], leaveAsIs));
   replace(head, toolbar());
-  await build();
+  await follow([]);
   return {
     update(change) {
       const changed = Object.keys(change.runs).filter((run) => change.runs[run].includes("image"));
-      if (changed.length) follow(changed);
+      if (changed.length) follow(changed, leaveAsIs);
     },
     unmount() {
       off();
+      asked.end();
       cards.forEach((one) => one.end());
     },
   };

@@ -5,6 +5,7 @@ import { card } from "../components/card.js";
 import { empty } from "../components/empty.js";
 import { check, select, slider } from "../components/field.js";
 import { h, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
 import { whenNear } from "../core/near.js";
 import { saveButton } from "../core/share.js";
 import { landscapeFigure, name } from "./landscape/figures.js";
@@ -23,7 +24,7 @@ export async function mount(root, app) {
   let all = [];
   /** @type {{draw: () => void, end: () => void, element: HTMLElement}[]} */
   let cards = [];
-  let timer = 0;
+  let playing = 0; // counted up whenever the path is played anew or not any more
   const head = h("div", null);
   const body = h("div", null);
   replace(root, head, body);
@@ -31,10 +32,15 @@ export async function mount(root, app) {
   /** @param {Landscape} one */
   const intervalOf = (one) => (one.path ? one.intervals.join(",") : "final");
 
-  const load = async () => {
-    const runs = app.selection.runs().filter((run) => run.kinds.landscape).map((run) => run.id);
-    all = runs.length ? (await app.api.columns("v2/landscape/all", { run: runs })).landscapes : [];
-    build();
+  const asked = latest(root);
+
+  /** @param {(error: any) => any} [failed] */
+  const load = (failed) => {
+    const run = app.selection.runs().filter((one) => one.kinds.landscape).map((one) => one.id);
+    return asked.ask(async (signal) => (run.length ? (await app.api.columns("v2/landscape/all", { run }, { signal })).landscapes : []), (found) => {
+      all = found;
+      build();
+    }, failed);
   };
 
   const build = () => {
@@ -54,7 +60,7 @@ export async function mount(root, app) {
   const toolbar = (intervals, chosen) => {
     const label = (/** @type {string} */ text) => (text === "final" ? t("landscape.final") : text.split(",").length > 2 ? `${text.split(",")[0]} … ${text.split(",").at(-1)}` : text);
     const longest = Math.max(0, ...chosen.map((one) => one.path?.x.length ?? 0));
-    const move = slider({ label: t("landscape.path"), min: 1, max: Math.max(1, longest), step: 1, value: longest, onchange: (value) => ((state.shown = value), cards.forEach((one) => one.draw())) });
+    const move = slider({ label: t("landscape.path"), min: 1, max: Math.max(1, longest), step: 1, value: longest, onchange: (value) => (stop(), (state.shown = value), cards.forEach((one) => one.draw())) });
     const play = iconButton("play", t("landscape.play"), () => start(longest, move));
     return h("div", { class: "toolbar" },
       segments({ label: t("landscape.mode"), options: MODES.map((value) => ({ value, label: t(`landscape.mode.${value}`) })), value: state.mode, onchange: (value) => ((state.mode = value), build()) }),
@@ -64,20 +70,23 @@ export async function mount(root, app) {
       longest > 1 && [play, move]);
   };
 
-  /** @param {number} longest @param {{set: (value: number) => void}} move */
-  const start = (longest, move) => {
-    stop();
-    state.shown = 1;
-    timer = window.setInterval(() => {
-      move.set(state.shown);
+  /** Step after step, each for a while after it was drawn: a slow machine shows all of them, too. @param {number} longest @param {{set: (value: number) => void}} move */
+  const start = async (longest, move) => {
+    const mine = stop();
+    for (let step = 1; step <= longest; step++) {
+      state.shown = step;
+      move.set(step);
       cards.forEach((one) => one.draw());
-      if (state.shown++ >= longest) stop();
-    }, PLAY_MS);
+      await app.charts.drawn();
+      await new Promise((done) => setTimeout(done, PLAY_MS));
+      if (mine !== playing) return;
+    }
+    stop();
   };
 
   const stop = () => {
-    clearInterval(timer);
     state.shown = Infinity;
+    return ++playing;
   };
 
   /** @param {Landscape[]} some */
@@ -101,16 +110,17 @@ export async function mount(root, app) {
   const off = app.selection.on(() => {
     if (known === shown()) return;
     known = shown();
-    load();
+    load(leaveAsIs);
   });
   const offTheme = app.theme.on(() => cards.forEach((one) => one.draw()));
   await load();
   return {
     update(change) {
-      if (Object.values(change.runs).some((kinds) => kinds.includes("landscape"))) load();
+      if (Object.values(change.runs).some((kinds) => kinds.includes("landscape"))) load(leaveAsIs);
     },
     unmount() {
       stop();
+      asked.end();
       off();
       offTheme();
       cards.forEach((one) => one.end());

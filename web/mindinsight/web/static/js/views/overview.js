@@ -3,6 +3,7 @@
 import { iconButton } from "../components/button.js";
 import { empty, loading } from "../components/empty.js";
 import { h, replace, throttle } from "../core/dom.js";
+import { leaveAsIs } from "../core/latest.js";
 import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
 import { tiles } from "./overview/tiles.js";
@@ -29,7 +30,7 @@ class Overview {
     /** @type {import("./overview/tiles.js").Tile[]} */
     this.tiles = [];
     this.drawn = ""; // what the pictures show: how much of the run was known
-    this.again = throttle(() => this.refresh(), 1000);
+    this.again = throttle(() => this.refresh().catch(leaveAsIs), 1000);
     this.offs = [app.selection.on((reason) => (reason === "list" ? this.changed() : undefined)), app.url.on(() => this.show())];
   }
 
@@ -57,7 +58,13 @@ class Overview {
     this.files = h("section", { class: "panel" });
     replace(this.root, this.head, h("div", { class: "tiles" }, this.tiles.map((tile) => tile.element)), h("div", { class: "overview-rest" }, this.facts, this.files));
     this.drawHead();
-    await this.refresh();
+    await this.refresh().catch((error) => this.failed(error));
+  }
+
+  /** @param {any} error */
+  failed(error) {
+    const { t } = this.app;
+    if (this.facts) replace(this.facts, h("p", { class: "badge bad" }, t(error.key ?? "error.http", error.vars)));
   }
 
   missing() {

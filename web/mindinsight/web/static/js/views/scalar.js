@@ -1,7 +1,9 @@
 // Scalars: every tag of the selected runs as a chart, grouped by prefix; losses and accuracies first.
 
 import { empty } from "../components/empty.js";
-import { h, replace } from "../core/dom.js";
+import { h, renew, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { tagsOf } from "../core/tags.js";
 import { curveCard } from "./scalar/card.js";
 import { compareView } from "./scalar/compare.js";
 import { createCursor } from "./scalar/cursor.js";
@@ -19,12 +21,16 @@ const FIRST = /loss|acc|metric|error|perplexity|reward/i;
 const FETCH = ["x", "smooth", "logX", "older", "zoom", "tolerance", "group"];
 /** Changes that need other cards. */
 const BUILD = ["mode", "filter", "pins", "mixes", "job"];
+/** Changes that need other controls. */
+const HEAD = ["mode", "zoom", "tall"];
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
   let options = readOptions(app.url);
   /** @type {Part[]} */
   let parts = [];
+  /** @type {Map<string, string[]>} tag -> selected runs that hold it */
+  let holders = new Map();
   const head = h("div", null);
   const body = h("div", { class: "scalar-cards" });
   const cursor = createCursor(app);
@@ -37,6 +43,7 @@ export async function mount(root, app) {
     change,
     cursor,
     tags: [],
+    runsOf: (tag) => holders.get(tag) ?? [],
     shown: () => tagsShown(page.tags, options.filter),
   };
 
@@ -48,7 +55,7 @@ export async function mount(root, app) {
     if (keys.some((key) => BUILD.includes(key))) build();
     else if (keys.some((key) => FETCH.includes(key))) parts.forEach((part) => part.load());
     else parts.forEach((part) => part.paint());
-    if (keys.some((key) => key === "mode" || key === "zoom")) replace(head, toolbar(page));
+    if (keys.some((key) => HEAD.includes(key))) renew(head, toolbar(page));
   }
 
   const build = () => {
@@ -69,20 +76,30 @@ export async function mount(root, app) {
     parts.forEach((part) => part.load());
   };
 
-  const readTags = async () => {
-    const runs = app.selection.runs().map((run) => run.id);
-    const answer = runs.length ? await app.api.get("v2/tags", { kind: "scalar", run: runs }) : { tags: [] };
-    const next = answer.tags.map((/** @type {any} */ one) => one.tag);
-    const same = next.join("\n") === page.tags.join("\n");
+  const asked = latest(root);
+  let first = true;
+  /** Whether other runs were chosen since the tags were read. */
+  let others = false;
+
+  /** @param {import("../core/tags.js").Tag[]} found */
+  const takeTags = (found) => {
+    const next = found.map((one) => one.tag);
+    holders = new Map(found.map((one) => [one.tag, one.runs]));
+    const fresh = first || next.join("\n") !== page.tags.join("\n");
+    const chosen = others;
+    [first, others] = [false, false];
     page.tags = next;
-    return !same;
+    if (fresh) renew(head, toolbar(page));
+    if (fresh || (chosen && options.mode !== "curves")) build();
+    else if (chosen) parts.forEach((part) => part.load());
   };
 
-  const offSelection = app.selection.on(async (reason) => {
-    const fresh = await readTags();
-    if (fresh) replace(head, toolbar(page));
-    if (fresh || (reason === "runs" && options.mode !== "curves")) build();
-    else if (reason === "runs") parts.forEach((part) => part.load());
+  /** @param {(error: any) => any} [failed] */
+  const readTags = (failed) => asked.ask((signal) => tagsOf(app, "scalar", signal), takeTags, failed);
+
+  const offSelection = app.selection.on((reason) => {
+    others ||= reason === "runs";
+    readTags(leaveAsIs);
   });
   const offTheme = app.theme.on(() => parts.forEach((part) => part.paint()));
   const offUrl = app.url.on(() => {
@@ -92,8 +109,6 @@ export async function mount(root, app) {
   });
 
   await readTags();
-  replace(head, toolbar(page));
-  build();
 
   return {
     update(change) {
@@ -101,7 +116,7 @@ export async function mount(root, app) {
       if (runs.length || change.list) parts.forEach((part) => part.update(runs));
     },
     unmount() {
-      [offSelection, offTheme, offUrl].forEach((off) => off());
+      [offSelection, offTheme, offUrl, asked.end].forEach((off) => off());
       parts.forEach((part) => part.end());
       cursor.end();
     },

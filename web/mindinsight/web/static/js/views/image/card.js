@@ -3,6 +3,7 @@
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
 import { h, replace, throttle } from "../../core/dom.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -33,13 +34,14 @@ export function imageCard(app, { tag, run }, page) {
     if (page.options().linked) page.onstep(step);
   };
 
-  /** The picture of the last step at or before the one wanted. @param {number} step */
+  /** The picture of the step nearest to the one wanted. @param {number} step */
   const show = (step) => {
     let next = 0;
     for (let i = 0; i < steps.length; i++) if (Math.abs(steps[i] - step) <= Math.abs(steps[next] - step)) next = i;
-    if (next === row) return;
+    if (next === row || !steps.length) return;
     row = next;
-    picture.src = app.api.build("v2/image/picture", { run, tag, row });
+    const address = app.api.build("v2/image/picture", { run, tag, row });
+    if (picture.getAttribute("src") !== address) picture.src = address;
     picture.alt = app.t("image.alt", { tag, step: steps[row] });
     move.set(steps[row]);
     note();
@@ -52,15 +54,19 @@ export function imageCard(app, { tag, run }, page) {
       h("span", { class: "grow" }, app.t("image.of", { row: row + 1, n: steps.length })), pixel, size, compare);
   };
 
-  const load = throttle(async () => {
-    const answer = await app.api.columns("v2/image/steps", { run, tag }).catch(() => null);
-    if (!answer) return;
-    steps = answer.step;
+  /** @param {Float64Array} next all steps there are now */
+  const take = (next) => {
+    const { linked, step } = page.options();
+    const kept = held ? steps[row] : undefined; // the step that was chosen, wherever its row is now
+    steps = next;
+    row = -1;
     move.setValues(steps);
-    const wanted = page.options().step;
-    show(page.options().linked && wanted !== null ? wanted : held ? steps[Math.max(row, 0)] : steps[steps.length - 1]);
-    move.set(steps[row]);
+    show(linked && step !== null ? step : (kept ?? steps[steps.length - 1]));
     note();
+  };
+
+  const load = throttle(() => {
+    asked.ask((signal) => app.api.columns("v2/image/steps", { run, tag }, { signal }), (answer) => take(answer.step), leaveAsIs);
   }, 1000);
 
   const style = () => {
@@ -77,8 +83,9 @@ export function imageCard(app, { tag, run }, page) {
     if (by && steps[row + by] !== undefined) onStep(steps[row + by]);
   });
   style();
+  const asked = latest(element);
   const seen = whenNear(element, load);
-  return { element, run, style, load: seen.ask, show: (/** @type {number} */ step) => steps.length && show(step), end: seen.end };
+  return { element, run, style, load: seen.ask, show, end: () => (asked.end(), seen.end()) };
 }
 
 /** "x, y: r g b" of the pixel under the pointer. @param {HTMLImageElement} picture @param {PointerEvent} event */

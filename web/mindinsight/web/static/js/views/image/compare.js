@@ -4,72 +4,100 @@ import { segments } from "../../components/button.js";
 import { dialog } from "../../components/dialog.js";
 import { select, slider } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{tag: string, run: string, row: number, step: number}} Choice */
 
 const BLINK_MS = 500;
+const MODES = ["side", "blink", "difference"];
 
 /** @param {App} app @param {Choice} first @param {{tag: string, runs: string[]}[]} tags */
 export async function compareDialog(app, first, tags) {
-  const right = { ...first };
-  let mode = "side";
-  let timer = 0;
-  const stage = h("div", { class: "image-compare" });
-  const steps = slider({ label: app.t("image.step"), values: [first.step], value: first.step, onchange: (step) => pick(step) });
-  const runs = tags.find((one) => one.tag === first.tag)?.runs ?? [first.run];
-  const run = select({
-    label: app.t("image.other_run"),
-    options: runs.map((id) => ({ value: id, label: app.selection.run(id)?.name ?? id })),
-    value: first.run,
-    onchange: (value) => {
-      right.run = value;
-      readSteps();
-    },
-  });
-  const modes = ["side", "blink", "difference"].map((value) => ({ value, label: app.t(`image.compare.${value}`) }));
-  const how = segments({ label: app.t("image.compare"), options: modes, value: mode, onchange: (value) => ((mode = value), draw()) });
-  /** @type {Float64Array} */
-  let known = new Float64Array(0);
+  await new Comparison(app, first, tags.find((one) => one.tag === first.tag)?.runs ?? [first.run]).open();
+}
+
+class Comparison {
+  /** @param {App} app @param {Choice} first @param {string[]} runs that hold the tag */
+  constructor(app, first, runs) {
+    const { t } = app;
+    this.app = app;
+    this.first = first;
+    this.right = { ...first };
+    this.mode = "side";
+    this.timer = 0;
+    /** Steps of the run on the right. */
+    this.known = new Float64Array(0);
+    this.stage = h("div", { class: "image-compare" });
+    this.steps = slider({ label: t("image.step"), values: [first.step], value: first.step, onchange: (step) => this.pick(step) });
+    const names = runs.map((id) => ({ value: id, label: app.selection.run(id)?.name ?? id }));
+    const run = select({ label: t("image.other_run"), options: names, value: first.run, onchange: (id) => this.readSteps(id) });
+    const modes = MODES.map((value) => ({ value, label: t(`image.compare.${value}`) }));
+    const how = segments({ label: t("image.compare"), options: modes, value: this.mode, onchange: (mode) => ((this.mode = mode), this.draw()) });
+    this.body = h("div", { class: "stack" }, h("div", { class: "toolbar" }, how, run, this.steps), this.stage);
+    this.askedSteps = latest(this.body);
+    this.askedPictures = latest(this.body);
+  }
+
+  open() {
+    dialog({ title: this.first.tag, body: this.body, close: this.app.t("common.close"), wide: true, onclose: () => clearInterval(this.timer) });
+    return this.readSteps(this.first.run);
+  }
+
+  /** Another run on the right, at the step before or at the same row. @param {string} run */
+  readSteps(run) {
+    const { app, first, right } = this;
+    right.run = run;
+    return this.askedSteps.ask((signal) => app.api.columns("v2/image/steps", { run, tag: right.tag }, { signal }), (answer) => {
+      this.known = answer.step;
+      this.steps.setValues(this.known);
+      const before = Math.max(0, Math.min(first.run === run ? first.row - 1 : first.row, this.known.length - 1));
+      this.steps.set(this.known[before]);
+      this.pick(this.known[before]);
+    }, (error) => this.failed(error));
+  }
 
   /** @param {number} step */
-  const pick = (step) => {
-    right.row = Math.max(0, known.indexOf(step));
-    right.step = step;
-    draw();
-  };
+  pick(step) {
+    this.right.row = Math.max(0, this.known.indexOf(step));
+    this.right.step = step;
+    return this.draw();
+  }
 
-  const readSteps = async () => {
-    const answer = await app.api.columns("v2/image/steps", { run: right.run, tag: right.tag });
-    known = answer.step;
-    steps.setValues(known);
-    const before = Math.max(0, Math.min(first.run === right.run ? first.row - 1 : first.row, known.length - 1));
-    steps.set(known[before]);
-    pick(known[before]);
-  };
+  draw() {
+    const { app, first, mode } = this;
+    const right = { ...this.right };
+    clearInterval(this.timer);
+    return this.askedPictures.ask(() => Promise.all([first, right].map((one) => loadPicture(app, one))), (pictures) => {
+      if (mode === "difference") this.showDifference(pictures);
+      else this.showBoth(pictures, [first, right]);
+    }, (error) => this.failed(error));
+  }
 
-  const draw = async () => {
-    clearInterval(timer);
-    const pictures = await Promise.all([first, right].map((one) => loadPicture(app, one)));
-    const label = (/** @type {Choice} */ one) => app.t("image.compare.label", { run: app.selection.run(one.run)?.name ?? one.run, step: one.step });
-    if (mode === "difference") {
-      const { canvas, most, same } = difference(pictures[0], pictures[1]);
-      replace(stage, h("figure", null, canvas, h("figcaption", null, same ? app.t("image.compare.same") : app.t("image.compare.most", { most }))));
-      return;
-    }
-    const figures = pictures.map((picture, i) => h("figure", null, picture, h("figcaption", null, label(i ? right : first))));
-    replace(stage, figures);
-    if (mode === "blink") {
-      let turn = 0;
-      const blink = () => figures.forEach((figure, i) => (figure.hidden = i !== turn % 2));
-      blink();
-      timer = window.setInterval(() => (turn++, blink()), BLINK_MS);
-    }
-  };
+  /** @param {HTMLImageElement[]} pictures */
+  showDifference([left, right]) {
+    const { t } = this.app;
+    const { canvas, most, same } = difference(left, right);
+    replace(this.stage, h("figure", null, canvas, h("figcaption", null, same ? t("image.compare.same") : t("image.compare.most", { most }))));
+  }
 
-  const body = h("div", { class: "stack" }, h("div", { class: "toolbar" }, how, run, steps), stage);
-  dialog({ title: first.tag, body, close: app.t("common.close"), wide: true, onclose: () => clearInterval(timer) });
-  await readSteps();
+  /** @param {HTMLImageElement[]} pictures @param {Choice[]} of */
+  showBoth(pictures, of) {
+    const { t, selection } = this.app;
+    const label = (/** @type {Choice} */ one) => t("image.compare.label", { run: selection.run(one.run)?.name ?? one.run, step: one.step });
+    const figures = pictures.map((picture, i) => h("figure", null, picture, h("figcaption", null, label(of[i]))));
+    replace(this.stage, figures);
+    if (this.mode !== "blink") return;
+    let turn = 0;
+    const blink = () => figures.forEach((figure, i) => (figure.hidden = i !== turn % 2));
+    blink();
+    this.timer = window.setInterval(() => (turn++, blink()), BLINK_MS);
+  }
+
+  /** @param {any} error */
+  failed(error) {
+    replace(this.stage, h("p", { class: "badge bad" }, this.app.t(error.key ?? "error.http", error.vars)));
+  }
 }
 
 /** @param {App} app @param {Choice} one @returns {Promise<HTMLImageElement>} */

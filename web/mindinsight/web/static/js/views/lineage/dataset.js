@@ -2,11 +2,21 @@
 
 import { dialog } from "../../components/dialog.js";
 import { empty } from "../../components/empty.js";
+import { toast } from "../../components/toast.js";
 import { h } from "../../core/dom.js";
 
 /** @param {import("../../core/types.js").App} app @param {string} run */
 export async function datasetDialog(app, run) {
-  const { stages } = await app.api.get("v2/lineage/dataset", { run });
+  try {
+    const { stages } = await app.api.get("v2/lineage/dataset", { run });
+    show(app, run, stages);
+  } catch (/** @type {any} */ error) {
+    toast(app.t(error.key ?? "error.http", error.vars), { bad: true });
+  }
+}
+
+/** @param {import("../../core/types.js").App} app @param {string} run @param {any[]} stages */
+function show(app, run, stages) {
   const list = h("ol", { class: "stages" }, stages.map((/** @type {any} */ stage) => h("li", null, h("h3", null, stage.name, stage.inputs > 1 && h("span", { class: "badge" }, app.t("lineage.inputs", { n: stage.inputs }))), parameters(stage.parameters))));
   const body = stages.length ? list : empty({ title: app.t("lineage.no_dataset") });
   dialog({ title: app.t("lineage.dataset_of", { run: app.selection.run(run)?.name ?? run }), body, close: app.t("common.close"), wide: true });

@@ -9,15 +9,17 @@ export const datasetTile = {
   view: "graph",
   params: { view: "dataset" },
   has: (run) => run.lineage,
-  async draw(app, run, box, figures) {
-    const { dataset } = await app.api.get("v2/runs/facts", { run: run.id });
-    replace(figures);
-    if (!dataset) {
-      replace(box, h("p", { class: "muted" }, app.t("overview.no.dataset")));
-      return;
-    }
-    replace(figures, h("span", null, app.t("overview.operations", { n: count(dataset) })));
-    replace(box, h("div", { class: "pipeline-flow scroll", tabindex: "0", role: "group", "aria-label": app.t("overview.dataset") }, flow(dataset)));
+  async load(app, run, signal) {
+    const { dataset } = await app.api.get("v2/runs/facts", { run: run.id }, { signal });
+    return (box, figures) => {
+      replace(figures);
+      if (!dataset) {
+        replace(box, h("p", { class: "muted" }, app.t("overview.no.dataset")));
+        return;
+      }
+      replace(figures, h("span", null, app.t("overview.operations", { n: count(dataset) })));
+      replace(box, h("div", { class: "pipeline-flow scroll", tabindex: "0", role: "group", "aria-label": app.t("overview.dataset") }, flow(dataset)));
+    };
   },
 };
 

@@ -11,9 +11,13 @@ const LISTED = 100; // stretches per file
 
 /** @param {App} app @param {HTMLElement} panel @param {import("../../core/types.js").Run} run */
 export async function filesPanel(app, panel, run) {
-  const { t } = app;
   const answer = await app.api.get("v2/runs/files", { run: run.id });
-  const files = /** @type {FileFacts[]} */ (answer.files);
+  if (panel.isConnected) show(app, panel, answer.files);
+}
+
+/** @param {App} app @param {HTMLElement} panel @param {FileFacts[]} files */
+function show(app, panel, files) {
+  const { t } = app;
   const hurt = files.filter((file) => file.damage.length || file.error);
   const heads = ["overview.file", "overview.read", "runs.col.updated", "overview.state"];
   replace(

@@ -11,12 +11,14 @@ export const graphTile = {
   title: "nav.graph",
   view: "graph",
   has: (run) => Boolean(run.kinds.graph),
-  async draw(app, run, box, figures) {
-    const { tags } = await app.api.get("v2/graph/graphs", { run: run.id });
-    const picture = await app.api.get("v2/graph/picture", { run: run.id, tag: tags[0], open: "" });
-    const count = (/** @type {string} */ kind) => h("span", null, app.t(`overview.${kind}`, { n: picture[kind] }));
-    replace(figures, count("operators"), count("parameters"), count("constants"));
-    replace(box, drawn(picture, app.t("nav.graph")));
+  async load(app, run, signal) {
+    const { tags } = await app.api.get("v2/graph/graphs", { run: run.id }, { signal });
+    const picture = await app.api.get("v2/graph/picture", { run: run.id, tag: tags[0], open: "" }, { signal });
+    return (box, figures) => {
+      const count = (/** @type {string} */ kind) => h("span", null, app.t(`overview.${kind}`, { n: picture[kind] }));
+      replace(figures, count("operators"), count("parameters"), count("constants"));
+      replace(box, drawn(picture, app.t("nav.graph")));
+    };
   },
 };
 

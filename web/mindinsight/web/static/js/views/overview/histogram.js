@@ -9,15 +9,17 @@ export const histogramTile = {
   title: "nav.histogram",
   view: "histogram",
   has: (run) => Boolean(run.kinds.histogram),
-  async draw(app, run, box, figures) {
-    const { tags } = await app.api.get("v2/tags", { kind: "histogram", run: run.id });
+  async load(app, run, signal) {
+    const { tags } = await app.api.get("v2/tags", { kind: "histogram", run: run.id }, { signal });
     const tag = mainTag(tags, /weight/i);
-    const series = await app.api.get("v2/histogram/series", { run: run.id, tag, columns: 60, bins: 40 });
-    const edges = app.api.column(series.edges);
-    const range = `${app.format.number(edges[0], 3)} … ${app.format.number(edges[edges.length - 1], 3)}`;
-    replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, range));
-    if (!box.querySelector(".chart")) replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
-    app.charts.draw(/** @type {Element} */ (box.querySelector(".chart")), () => figure(app, series, edges));
+    const series = await app.api.get("v2/histogram/series", { run: run.id, tag, columns: 60, bins: 40 }, { signal });
+    return (box, figures) => {
+      const edges = app.api.column(series.edges);
+      const range = `${app.format.number(edges[0], 3)} … ${app.format.number(edges[edges.length - 1], 3)}`;
+      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, range));
+      if (!box.querySelector(".chart")) replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
+      app.charts.draw(/** @type {Element} */ (box.querySelector(".chart")), () => figure(app, series, edges));
+    };
   },
 };
 

@@ -10,17 +10,19 @@ export const scalarTile = {
   title: "nav.scalar",
   view: "scalar",
   has: (run) => Boolean(run.kinds.scalar),
-  async draw(app, run, box, figures) {
-    const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: run.id });
+  async load(app, run, signal) {
+    const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: run.id }, { signal });
     const tag = mainTag(tags, /loss/i);
-    const answer = await app.api.get("v2/scalar/series", { tag, run: run.id, px: 400 });
-    const [series] = answer.series;
-    const steps = app.api.column(series.step);
-    const values = app.api.column(series.value);
-    replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), ...numbers(app, tag, steps, values));
-    if (!box.querySelector(".chart")) replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
-    const chart = /** @type {Element} */ (box.querySelector(".chart"));
-    app.charts.draw(chart, () => figure(app, run.id, steps, values));
+    const answer = await app.api.get("v2/scalar/series", { tag, run: run.id, px: 400 }, { signal });
+    return (box, figures) => {
+      const [series] = answer.series;
+      const steps = app.api.column(series.step);
+      const values = app.api.column(series.value);
+      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), ...numbers(app, tag, steps, values));
+      if (!box.querySelector(".chart")) replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
+      const chart = /** @type {Element} */ (box.querySelector(".chart"));
+      app.charts.draw(chart, () => figure(app, run.id, steps, values));
+    };
   },
 };
 

@@ -12,16 +12,18 @@ export const tensorTile = {
   title: "nav.tensor",
   view: "tensor",
   has: (run) => Boolean(run.kinds.tensor),
-  async draw(app, run, box, figures) {
-    const { tags } = await app.api.get("v2/tags", { kind: "tensor", run: run.id });
+  async load(app, run, signal) {
+    const { tags } = await app.api.get("v2/tags", { kind: "tensor", run: run.id }, { signal });
     const tag = mainTag(tags, /.*/);
-    const steps = await app.api.get("v2/tensor/steps", { run: run.id, tag });
+    const steps = await app.api.get("v2/tensor/steps", { run: run.id, tag }, { signal });
     const column = app.api.column(steps.step);
     const row = column.length - 1;
-    const slice = await app.api.get("v2/tensor/slice", { run: run.id, tag, row });
-    const shape = `${slice.type} [${slice.shape.join(", ")}]`;
-    replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, app.t("overview.at", { step: column[row] })), h("span", { class: "mono" }, shape));
-    replace(box, cells(app, slice));
+    const slice = await app.api.get("v2/tensor/slice", { run: run.id, tag, row }, { signal });
+    return (box, figures) => {
+      const shape = `${slice.type} [${slice.shape.join(", ")}]`;
+      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, app.t("overview.at", { step: column[row] })), h("span", { class: "mono" }, shape));
+      replace(box, cells(app, slice));
+    };
   },
 };
 

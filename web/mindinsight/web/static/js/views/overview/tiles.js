@@ -1,6 +1,7 @@
 // The six tiles: what each kind of data looks like right now.
 
 import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
 import { icon } from "../../components/icons.js";
 import { datasetTile } from "./dataset.js";
 import { graphTile } from "./graph.js";
@@ -13,9 +14,10 @@ import { tensorTile } from "./tensor.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{element: HTMLElement, refresh: (run: Run) => Promise<void>}} Tile */
 /**
- * What a kind gives: `has` whether the run holds any, `draw` fills the box and the line of figures.
+ * What a kind gives: `has` whether the run holds any; `load` fetches and answers with what fills the box and the
+ * line of figures.
  * @typedef {{kind: string, title: string, view: string, params?: Record<string, string>, has: (run: Run) => boolean,
- *   draw: (app: App, run: Run, box: HTMLElement, figures: HTMLElement) => Promise<void>}} TileKind
+ *   load: (app: App, run: Run, signal: AbortSignal) => Promise<(box: HTMLElement, figures: HTMLElement) => void>}} TileKind
  */
 
 /** @type {TileKind[]} */
@@ -34,20 +36,19 @@ function tile(app, first, kind) {
   const count = h("span", { class: "badge" });
   const element = h("section", { class: "card tile", "aria-label": app.t(kind.title) }, h("header", null, icon(`kind-${kind.kind}`), h("h2", null, h("a", { href }, app.t(kind.title))), count), figures, box);
 
+  const asked = latest(element);
   const refresh = async (/** @type {Run} */ run) => {
     element.classList.toggle("nothing", !kind.has(run));
     count.textContent = String(run.kinds[kind.kind] ?? "");
     count.hidden = !run.kinds[kind.kind];
     if (!kind.has(run)) {
+      asked.end();
       replace(box, h("p", { class: "muted" }, app.t(`overview.no.${kind.kind}`)));
       return;
     }
-    try {
-      await kind.draw(app, run, box, figures);
-    } catch (error) {
-      const known = /** @type {any} */ (error);
-      replace(box, h("p", { class: "muted" }, known.key ? app.t(known.key, known.vars) : String(known.message ?? known)));
-    }
+    await asked.ask((signal) => kind.load(app, run, signal), (show) => show(box, figures), (error) => {
+      replace(box, h("p", { class: "muted" }, error.key ? app.t(error.key, error.vars) : String(error.message ?? error)));
+    });
   };
   return { element, refresh };
 }

@@ -2,16 +2,29 @@
 
 import { card } from "../../components/card.js";
 import { empty } from "../../components/empty.js";
-import { h, replace } from "../../core/dom.js";
+import { h, replace, throttle } from "../../core/dom.js";
 import { number } from "../../core/format.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
+import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
 
 /** @typedef {import("./card.js").Page} Page */
+
+const SWEEP_MS = 10_000; // between two looks at all tags while runs grow
 
 /** The run that the others are measured against: the pinned one, or the first selected. @param {Page} page */
 export function baselineOf(page) {
   const { selection } = page.app;
   return selection.baseline() ?? selection.runs()[0] ?? null;
+}
+
+/** Tags that the baseline and another run hold: only these can be compared. @param {Page} page @param {string[]} tags @param {string} base */
+export function comparable(page, tags, base) {
+  const selected = page.app.selection.has(base); // what an unselected run holds is not known here
+  return tags.filter((tag) => {
+    const runs = page.runsOf(tag);
+    return runs.some((run) => run !== base) && (!selected || runs.includes(base));
+  });
 }
 
 /** @param {Page} page @param {string[]} tags */
@@ -22,41 +35,99 @@ export function compareView(page, tags) {
   if (!base || !others.length) {
     return { element: empty({ title: app.t("scalar.compare.need"), text: app.t("scalar.compare.how") }), load() {}, update() {}, paint() {}, end() {} };
   }
-  const verdicts = h("tbody", null);
-  const head = ["scalar.compare.tag", "scalar.tip.run", "scalar.compare.parted", "scalar.compare.largest", "scalar.compare.shared"];
-  const table = h("table", { class: "table" }, h("caption", null, app.t("scalar.compare.caption", { run: base.name, tolerance: number(page.options().tolerance) })),
-    h("thead", null, h("tr", null, head.map((key, i) => h("th", { scope: "col", class: i > 2 ? "number" : null }, app.t(key))))), verdicts);
-  const cards = tags.map((tag) => differenceCard(page, tag, base.id));
+  const cards = comparable(page, tags, base.id).map((tag) => new DifferenceCard(page, tag, base.id));
+  const verdicts = verdictTable(app, app.t("scalar.compare.caption", { run: base.name, tolerance: number(page.options().tolerance) }), cards);
   const grid = h("div", { class: "cards" }, cards.map((one) => one.element));
-  const element = h("div", { class: "stack" }, h("div", { class: "panel scroll scalar-verdicts", tabindex: "0", role: "region", "aria-label": app.t("scalar.mode.compare") }, table), settings(page, [base, ...others]), grid);
-
-  const load = async () => {
-    const answers = await Promise.all(cards.map((one) => one.load()));
-    replace(verdicts, answers.flatMap((answer) => (answer ? rows(app, answer) : [])));
-  };
-  return { element, load, paint: () => cards.forEach((one) => one.paint()), update: load, end: () => cards.forEach((one) => app.charts.remove(one.plot)) };
-}
-
-/** @param {Page} page @param {string} tag @param {string} baseline */
-function differenceCard(page, tag, baseline) {
-  const { app } = page;
-  let answer = /** @type {any} */ (null);
-  const plot = h("div", { class: "chart", role: "img", "aria-label": app.t("scalar.compare.chart", { tag }) });
-  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: plot, full: { label: app.t("common.fullscreen") } });
-  const paint = () => answer && app.charts.draw(plot, () => difference(page, answer));
+  const element = h("div", { class: "stack" }, verdicts, settings(page, [base, ...others]), grid);
+  const asked = latest(element);
+  /** The verdicts of cards that nobody has scrolled to, one after the other. */
+  const sweep = () =>
+    asked.ask(async (signal) => {
+      for (const one of cards) if (!one.known()) await one.judge(signal);
+    }, () => {}, leaveAsIs);
+  const again = throttle(sweep, SWEEP_MS);
   return {
     element,
-    plot,
-    paint,
-    async load() {
-      const runs = app.selection.runs().map((run) => run.id);
-      const params = { tag, run: runs, baseline, tolerance: page.options().tolerance, px: Math.max(300, plot.clientWidth) };
-      answer = await app.api.columns("v2/scalar/compare", params).catch(() => null);
-      paint();
-      element.hidden = !answer?.series.length;
-      return answer;
-    },
+    load: () => (cards.forEach((one) => one.load()), sweep()),
+    paint: () => cards.forEach((one) => one.paint()),
+    update: () => (cards.forEach((one) => one.load()), again()),
+    end: () => (asked.end(), cards.forEach((one) => one.end())),
   };
+}
+
+/** @param {import("../../core/types.js").App} app @param {string} caption @param {DifferenceCard[]} cards */
+function verdictTable(app, caption, cards) {
+  const heads = ["scalar.compare.tag", "scalar.tip.run", "scalar.compare.parted", "scalar.compare.largest", "scalar.compare.shared"];
+  const head = h("tr", null, heads.map((key, i) => h("th", { scope: "col", class: i > 2 ? "number" : null }, app.t(key))));
+  const table = h("table", { class: "table" }, h("caption", null, caption), h("thead", null, head), cards.map((one) => one.verdict));
+  return h("div", { class: "panel scroll scalar-verdicts", tabindex: "0", role: "region", "aria-label": app.t("scalar.mode.compare") }, table);
+}
+
+class DifferenceCard {
+  /** @param {Page} page @param {string} tag @param {string} baseline */
+  constructor(page, tag, baseline) {
+    const { app } = page;
+    this.page = page;
+    this.tag = tag;
+    this.baseline = baseline;
+    /** What is drawn. @type {any} */
+    this.answer = null;
+    /** Whether the verdict is that of the newest question. */
+    this.judged = false;
+    this.verdict = h("tbody", null);
+    this.plot = h("div", { class: "chart", role: "img", "aria-label": app.t("scalar.compare.chart", { tag }) });
+    this.element = card({ title: tag, tools: [saveButton(app, () => this.element, tag)], body: this.plot, full: { label: app.t("common.fullscreen") } });
+    this.asked = latest(this.element);
+    this.seen = whenNear(this.element, () => this.fetch());
+  }
+
+  known() {
+    return this.judged;
+  }
+
+  load() {
+    this.judged = false;
+    this.seen.ask();
+  }
+
+  fetch() {
+    this.asked.ask((signal) => this.ask(this.plot.clientWidth, signal), (answer) => {
+      this.answer = answer;
+      this.tell(answer);
+      this.paint();
+    }, leaveAsIs);
+  }
+
+  /** The verdict alone, without a curve to draw. @param {AbortSignal} signal */
+  async judge(signal) {
+    const answer = await this.ask(1, signal);
+    if (!signal.aborted && !this.judged) this.tell(answer);
+  }
+
+  /** @param {number} width px @param {AbortSignal} signal */
+  ask(width, signal) {
+    const { app, options } = this.page;
+    const run = app.selection.runs().map((one) => one.id);
+    const params = { tag: this.tag, run, baseline: this.baseline, tolerance: options().tolerance, px: Math.min(width || 400, 2000) };
+    return app.api.columns("v2/scalar/compare", params, { signal });
+  }
+
+  /** @param {any} answer */
+  tell(answer) {
+    this.judged = true;
+    replace(this.verdict, rows(this.page.app, answer));
+  }
+
+  paint() {
+    const { answer } = this;
+    if (answer) this.page.app.charts.draw(this.plot, () => difference(this.page, answer));
+  }
+
+  end() {
+    this.asked.end();
+    this.seen.end();
+    this.page.app.charts.remove(this.plot);
+  }
 }
 
 /** @param {Page} page @param {any} answer */

@@ -3,6 +3,7 @@
 
 import { merged } from "./merge.js";
 import { calmRange, scaleOf } from "./scale.js";
+import { upright } from "./zoom.js";
 
 /** Curves beyond which a chart is a cloud rather than lines to follow. */
 const MANY = 40;
@@ -51,10 +52,10 @@ export function shown(curve) {
 
 /**
  * @param {App} app @param {Drawn[]} drawn @param {Options} options @param {import("./threshold.js").Threshold | null} threshold
- * @param {[number, number] | null} own range of y that was dragged out in this chart, in Plotly's units
+ * @param {[number, number]} [tall] range of y that is looked at in this chart
  * @returns {{data: any[], layout: Record<string, any>, config: Record<string, any>, scales: Scales}}
  */
-export function figure(app, drawn, options, threshold = null, own = null) {
+export function figure(app, drawn, options, threshold = null, tall = undefined) {
   const yScale = scaleOf(options.y, drawn.map((one) => one.curve.value));
   const xScale = options.x === "wall" ? scaleOf("linear", []) : scaleOf(options.logX, drawn.map((one) => places(one.curve, options.x)));
   const range = options.clip ? calmRange(drawn.map((one) => shown(one.curve))) : null;
@@ -63,7 +64,7 @@ export function figure(app, drawn, options, threshold = null, own = null) {
   const traces = drawn.flatMap((one) => tracesOf(pen, one));
   const data = drawn.length > MANY ? merged(traces) : traces;
   if (threshold) data.push(...drawn.flatMap((one) => beyond(pen, one, threshold)));
-  return { data, layout: layout(pen, threshold, own), config: { doubleClick: "autosize" }, scales: { x: xScale, y: yScale } };
+  return { data, layout: layout(pen, threshold, tall), config: { doubleClick: "autosize" }, scales: { x: xScale, y: yScale } };
 }
 
 /** @typedef {{app: App, options: Options, xScale: import("./scale.js").Scale, yScale: import("./scale.js").Scale, range: [number, number] | null, many: boolean}} Pen many: too many curves for a faint raw one behind each */
@@ -147,12 +148,12 @@ function dots(x, y, marker) {
   return { type: "scatter", mode: "markers", x, y, marker, hoverinfo: "skip", cliponaxis: false };
 }
 
-/** @param {Pen} pen @param {import("./threshold.js").Threshold | null} threshold @param {[number, number] | null} own */
-function layout(pen, threshold, own) {
+/** @param {Pen} pen @param {import("./threshold.js").Threshold | null} threshold @param {[number, number]} [tall] */
+function layout(pen, threshold, tall) {
   const { app, options, xScale, yScale, range } = pen;
   const { theme } = app;
   const zoom = options.zoom?.map(xScale.ticks ? xScale.to : options.logX === "log" && options.x !== "wall" ? Math.log10 : (v) => (options.x === "wall" ? v * 1000 : v));
-  const up = own ?? range?.map(yScale.to);
+  const up = (tall && upright(tall, yScale)) ?? (range && (upright(range, yScale) ?? undefined));
   const lines = (threshold?.bounds() ?? []).map((v) => ({
     type: "line", xref: "paper", x0: 0, x1: 1, y0: yScale.to(v), y1: yScale.to(v), line: { color: theme.colour("--bad"), width: 1, dash: "dot" },
   }));

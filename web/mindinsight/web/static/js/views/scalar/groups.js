@@ -5,6 +5,7 @@ import { empty } from "../../components/empty.js";
 import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
 import { bandTraces } from "./band.js";
@@ -96,21 +97,22 @@ function groupCard(page, tag, groups) {
       data: bands.flatMap((band, i) => (band.runs.length ? bandTraces({ band, colour: colourOf(app, i), label: drawn[i].label }) : [])),
       layout: { ...app.theme.plotly(), yaxis: app.theme.axis({ type: page.options().y === "log" ? "log" : "linear", nticks: 5 }), hovermode: "x" },
     }));
-  const load = async () => {
+  const load = () => {
     const wanted = groups();
     const px = Math.max(200, Math.min(800, plot.clientWidth || 400));
-    const answers = await Promise.all(wanted.map((group) => app.api.columns("v2/scalar/band", { tag, run: group.runs, px }))).catch(() => []);
-    if (wanted !== groups()) return;
-    [drawn, bands] = [wanted, answers];
-    replace(foot, app.t("scalar.groups.foot", { n: bands.reduce((sum, band) => sum + band.runs.length, 0) }));
-    paint();
+    asked.ask((signal) => Promise.all(wanted.map((group) => app.api.columns("v2/scalar/band", { tag, run: group.runs, px }, { signal }))), (answers) => {
+      [drawn, bands] = [wanted, answers];
+      replace(foot, app.t("scalar.groups.foot", { n: bands.reduce((sum, band) => sum + band.runs.length, 0) }));
+      paint();
+    }, leaveAsIs);
   };
   const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: plot, foot, full: { label: app.t("common.fullscreen") } });
+  const asked = latest(element);
   const seen = whenNear(element, load);
   return {
     element,
     paint,
     load: seen.ask,
-    end: () => (seen.end(), app.charts.remove(plot)),
+    end: () => (asked.end(), seen.end(), app.charts.remove(plot)),
   };
 }

@@ -11,7 +11,9 @@
  * @property {"linear" | "log" | "symlog"} logX
  * @property {boolean} clip leave outliers outside the picture
  * @property {boolean} older draw segments from before a restart
- * @property {[number, number] | null} zoom range of x
+ * @property {[number, number] | null} zoom range of x, of all charts
+ * @property {Map<string, [number, number]>} tall chart's key -> range of y
+ * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
  * @property {string[][]} mixes tags that share a chart
  * @property {Map<string, string>} thresholds tag -> expression
@@ -39,6 +41,8 @@ export function readOptions(url) {
     clip: url.get("clip") === "1",
     older: url.get("old") !== "0",
     zoom: readRange(url.get("z")),
+    tall: readTall(url.all("zy")),
+    facts: url.get("st") === "1",
     pins: url.all("pin"),
     mixes: url.all("mix").map((text) => text.split("|")),
     thresholds: new Map(url.all("th").map(splitLast)),
@@ -59,7 +63,9 @@ export function writeOptions(url, options) {
     lx: options.logX === "linear" ? null : options.logX,
     clip: options.clip ? "1" : null,
     old: options.older ? null : "0",
-    z: options.zoom ? options.zoom.map((v) => Number(v.toPrecision(8))).join(",") : null,
+    z: options.zoom && writeRange(options.zoom),
+    zy: [...options.tall].map(([key, range]) => `${key}:${writeRange(range)}`),
+    st: options.facts ? "1" : null,
     pin: options.pins,
     mix: options.mixes.map((tags) => tags.join("|")),
     th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
@@ -83,6 +89,22 @@ function oneOf(text, choices) {
 function readRange(text) {
   const ends = (text ?? "").split(",").map(Number);
   return text && ends.length === 2 && ends[0] < ends[1] ? [ends[0], ends[1]] : null;
+}
+
+/** "loss:0.5,1.5" for each chart. @param {string[]} texts */
+function readTall(texts) {
+  /** @type {Options["tall"]} */
+  const tall = new Map();
+  for (const [key, text] of texts.map(splitLast)) {
+    const range = readRange(text);
+    if (range) tall.set(key, range);
+  }
+  return tall;
+}
+
+/** @param {[number, number]} range */
+function writeRange(range) {
+  return range.map((end) => Number(end.toPrecision(8))).join(",");
 }
 
 /** "a:b:>1" -> ["a:b", ">1"]. @param {string} text @returns {[string, string]} */

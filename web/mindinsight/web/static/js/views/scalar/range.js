@@ -5,14 +5,14 @@ import { number } from "../../core/format.js";
 
 const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", "mean", "deviation", "slope"];
 
-/** @param {import("./card.js").Page} page @param {string[]} tags @returns {Promise<HTMLElement>} */
-export async function rangeTable(page, tags) {
+/** @param {import("./card.js").Page} page @param {string[]} tags @param {AbortSignal} signal @returns {Promise<HTMLElement>} */
+export async function rangeTable(page, tags, signal) {
   const { app } = page;
   const options = page.options();
   const zoom = options.x === "step" ? options.zoom : null;
   const runs = app.selection.runs().filter((run) => run.kinds.scalar).map((run) => run.id);
   const answers = await Promise.all(
-    tags.map((tag) => app.api.get("v2/scalar/statistics", { tag, run: runs, low: zoom?.[0], high: zoom?.[1] })),
+    tags.map((tag) => app.api.get("v2/scalar/statistics", { tag, run: runs, low: zoom?.[0], high: zoom?.[1] }, { signal })),
   );
   const rows = answers.flatMap((answer) =>
     answer.rows.map((/** @type {any} */ row) =>

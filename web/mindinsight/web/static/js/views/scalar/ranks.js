@@ -6,6 +6,7 @@ import { empty } from "../../components/empty.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
 import { bandTraces } from "./band.js";
@@ -60,36 +61,45 @@ function rankCard(page, tag, job) {
     if (!together || !grid) return;
     app.charts.draw(band, () => bandFigure(page, together, picked));
     app.charts.draw(heat, () => heatFigure(app, grid), (plot) => plot.on("plotly_click", (/** @type {any} */ event) => pick(grid.ranks.indexOf(event.points[0].y))));
-    replace(foot, straying(app, grid, pick), picked && button(app.t("scalar.ranks.unpick"), () => ((picked = null), paint()), { class: "link" }));
+    replace(foot, straying(app, grid, pick), picked && button(app.t("scalar.ranks.unpick"), unpick, { class: "link" }));
   };
 
   /** @param {number} row */
-  const pick = async (row) => {
-    const run = grid.runs[row];
-    const answer = await app.api.columns("v2/scalar/series", { tag, run: [run], px: 600 });
-    picked = answer.series[0] && { ...answer.series[0], label: app.t("scalar.ranks.rank", { rank: grid.ranks[row] }) };
+  const pick = (row) => {
+    const [run, label] = [grid.runs[row], app.t("scalar.ranks.rank", { rank: grid.ranks[row] })];
+    return askedOne.ask((signal) => app.api.columns("v2/scalar/series", { tag, run: [run], px: 600 }, { signal }), (answer) => {
+      picked = answer.series[0] && { ...answer.series[0], label };
+      paint();
+    }, leaveAsIs);
+  };
+
+  const unpick = () => {
+    askedOne.end();
+    picked = null;
     paint();
   };
 
-  const load = async () => {
+  const load = () => {
     const px = Math.max(200, Math.min(800, band.clientWidth || 400));
-    const [one, two] = await Promise.all([
-      app.api.columns("v2/scalar/band", { tag, job, px }),
-      app.api.columns("v2/scalar/ranks", { tag, job, px: Math.min(px, 300) }),
-    ]).catch(() => [null, null]);
-    [together, grid] = [one, two];
-    element.hidden = !grid?.runs.length;
-    paint();
+    return asked.ask((signal) => Promise.all([
+      app.api.columns("v2/scalar/band", { tag, job, px }, { signal }),
+      app.api.columns("v2/scalar/ranks", { tag, job, px: Math.min(px, 300) }, { signal }),
+    ]), (answers) => {
+      [together, grid] = answers;
+      element.hidden = !grid.runs.length;
+      paint();
+    }, leaveAsIs);
   };
 
   const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: h("div", null, band, heat), foot, full: { label: app.t("common.fullscreen") } });
+  const [asked, askedOne] = [latest(element), latest(element)];
   const seen = whenNear(element, load);
   return {
     element,
     paint,
     load: seen.ask,
     end() {
-      seen.end();
+      [asked, askedOne, seen].forEach((one) => one.end());
       app.charts.remove(band);
       app.charts.remove(heat);
     },

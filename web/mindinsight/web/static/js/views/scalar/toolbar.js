@@ -50,8 +50,9 @@ function drawing(page) {
   const clip = check({ label: t("scalar.clip"), checked: options.clip, onchange: (on) => page.change({ clip: on }) });
   const older = check({ label: t("scalar.older"), checked: options.older, onchange: (on) => page.change({ older: on }) });
   const mix = button(t("scalar.mix"), () => chooseTags(page));
-  const reset = options.zoom && button(t("scalar.unzoom"), () => page.change({ zoom: null }));
-  return [smooth, clip, older, mix, reset];
+  const facts = check({ label: t("scalar.facts"), checked: options.facts, onchange: (on) => page.change({ facts: on }) });
+  const reset = (options.zoom || options.tall.size > 0) && button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
+  return [smooth, clip, older, facts, mix, reset];
 }
 
 /** @param {Page} page */

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { kept, placeOf } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
+import { readBrushes, writeBrushes } from "../../web/mindinsight/web/static/js/views/lineage/brushes.js";
+import { axesShown, labelOf, moved, objectiveAmong, sortedBy } from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
+import { between, tint } from "../../web/mindinsight/web/static/js/views/lineage/tint.js";
+
+const column = (key, numeric = true) => ({ key, numeric, label: key });
+const rows = [
+  { run: "a", values: { lr: 0.1, opt: "sgd", loss: 1, same: 1 } },
+  { run: "b", values: { lr: 0.01, opt: "adam", loss: 3, same: 1 } },
+  { run: "c", values: { lr: 0.001, opt: "adam", same: 1 } },
+];
+const columns = [column("lr"), column("opt", false), column("same"), column("loss")];
+
+function plot(more = {}) {
+  return { columns, rows, logs: new Set(), brushes: new Map(), ...more };
+}
+
+test("axes are what varies, the objective last, unless somebody chose", () => {
+  const keys = (state) => axesShown({ columns, rows }, { axes: [], objective: "", ...state }).map((one) => one.key);
+  assert.deepEqual(keys({ objective: "loss" }), ["lr", "opt", "loss"]);
+  assert.deepEqual(keys({ axes: ["same", "gone", "lr"] }), ["same", "lr"]);
+  assert.deepEqual(keys({ axes: ["gone"], objective: "lr" }), ["opt", "loss", "lr"]);
+});
+
+test("an axis moves, and stops at both ends", () => {
+  assert.deepEqual(moved(["a", "b", "c"], "a", 1), ["b", "a", "c"]);
+  assert.deepEqual(moved(["a", "b", "c"], "a", 9), ["b", "c", "a"]);
+  assert.deepEqual(moved(["a", "b", "c"], "c", -9), ["c", "a", "b"]);
+  assert.deepEqual(moved(["a", "b", "c"], "b", 0), ["a", "b", "c"]);
+});
+
+test("the objective is the one asked for, else the first metric", () => {
+  const all = [column("train:lr"), column("user:note", false), column("metric:loss"), column("metric:acc")];
+  assert.equal(objectiveAmong(all, "train:lr"), "train:lr");
+  assert.equal(objectiveAmong(all, "user:note"), "metric:loss");
+  assert.equal(objectiveAmong([column("train:lr")], ""), null);
+});
+
+test("known columns have words, a user's own keep their names", () => {
+  const t = (key) => `«${key}»`;
+  assert.equal(labelOf(t, "train:learning_rate"), "«lineage.column.learning_rate»");
+  assert.equal(labelOf(t, "user:a:b"), "a:b");
+});
+
+test("rows sort by size or name, those without a value last either way", () => {
+  const order = (key, down) => sortedBy(rows, key, down).map((row) => row.run).join("");
+  assert.deepEqual([order("loss", false), order("loss", true)], ["abc", "bac"]);
+  assert.deepEqual([order("opt", false), order("opt", true)], ["bca", "abc"]);
+});
+
+test("numbers lie by size, on a logarithmic axis by their powers", () => {
+  const place = placeOf(plot(), column("lr"));
+  assert.ok(Math.abs(place.of(0.01) - 0.0909) < 1e-3);
+  const powers = placeOf(plot({ logs: new Set(["lr"]) }), column("lr"));
+  assert.ok(Math.abs(powers.of(0.01) - 0.5) < 1e-9);
+  assert.ok(Number.isNaN(place.of(undefined)));
+});
+
+test("names lie evenly, each once", () => {
+  const { ticks, of } = placeOf(plot(), column("opt", false));
+  assert.deepEqual(ticks, [{ at: 0, text: "adam" }, { at: 1, text: "sgd" }]);
+  assert.equal(of("sgd"), 1);
+});
+
+test("a brush keeps what lies inside it, and nothing without a value", () => {
+  const inside = (brush) => rows.filter((row) => kept(plot({ brushes: new Map([["loss", brush]]) }), row)).map((row) => row.run).join("");
+  assert.equal(inside({ low: 0, high: 1 }), "ab");
+  assert.equal(inside({ low: 0.5, high: 1 }), "b");
+});
+
+test("brushes survive the address, also with odd names", () => {
+  const texts = ["user:dropout~0.25~1", "a~b~0~0.5"];
+  assert.deepEqual(writeBrushes(readBrushes(texts)), texts);
+  assert.equal(readBrushes(["x~1~0", "x", "x~0.1"]).size, 0);
+});
+
+const app = { theme: { dark: () => false, colour: (name) => ({ "--panel": "#ffffff", "--muted": "muted" })[name] } };
+
+test("a line has the colour of its objective, and none without one", () => {
+  const colour = tint(app, rows, "loss");
+  assert.notEqual(colour(rows[0]), colour(rows[1]));
+  assert.equal(colour(rows[2]), "muted");
+});
+
+test("a colour between two is mixed by its place", () => {
+  const stops = [[0, "#000000"], [0.5, "#ff0000"], [1, "#ffffff"]];
+  assert.deepEqual([0, 0.25, 0.5, 1].map((at) => between(stops, at)), ["rgb(0, 0, 0)", "rgb(128, 0, 0)", "rgb(255, 0, 0)", "rgb(255, 255, 255)"]);
+});

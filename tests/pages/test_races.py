@@ -1,0 +1,253 @@
+"""An answer that comes late must not lay an older choice over a newer one.
+
+Each test holds an answer back, chooses something else, lets the answer go, and looks at what stands.
+"""
+
+import re
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+
+class Held:
+    """The next answer that matches is kept until it is released."""
+
+    def __init__(self, page, pattern):
+        self.page = page
+        self._pattern = re.compile(pattern)
+        self._kept = None
+        page.route(lambda url: bool(self._pattern.search(unquote(url))), self._keep)
+
+    def _keep(self, route):
+        if self._kept:
+            route.continue_()
+        else:
+            self._kept = (route, route.fetch())
+
+    def until(self):
+        """Until the answer is held back."""
+        for _ in range(400):
+            if self._kept:
+                return
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"{self._pattern.pattern} was not asked for")
+
+    def release(self):
+        """Let it go, and let the page deal with it."""
+        route, answer = self._kept
+        route.fulfill(response=answer)
+        self.page.evaluate("async () => { for (let i = 0; i < 5; i++) await fetch('health'); }")
+        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+
+
+def card(page, tag):
+    return page.get_by_role("group", name=tag, exact=True)
+
+
+def choose_run(page, run):
+    name = page.get_by_title(f"./{run}", exact=True)
+    page.locator("#side label").filter(has=name).get_by_role("checkbox").click()
+
+
+def query(page):
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_points_that_arrive_late_do_not_undo_another_axis(page, serve, tmp_path, chart):
+    with SummaryRecord(str(tmp_path / "live" / "run")) as record:
+        for step in (1, 2, 3):
+            write(record, step)
+        page.goto(f"{serve(tmp_path / 'live')}scalar")
+        chart("loss").until(lambda traces: len(traces[0]["x"]) == 3)
+        held = Held(page, "scalar/tail")
+        write(record, 4)
+        held.until()
+        page.get_by_label("X axis").select_option("rate")
+        wanted = [0.1, 0.2, 0.3, 0.4]
+        chart("loss").until(lambda traces: traces[0]["x"] == pytest.approx(wanted))
+        held.release()
+        assert chart("loss").traces()[0]["x"] == pytest.approx(wanted)
+
+
+def write(record, step):
+    record.add_value("scalar", "loss", 1.0 / step)
+    record.add_value("scalar", "rate", 0.1 * step)
+    record.record(step)
+    record.flush()
+
+
+def test_curves_of_runs_that_were_switched_off_do_not_come_back(page, samples, chart):
+    page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss/auto")
+    loss = chart("loss/auto")
+    loss.until(lambda traces: {one["name"] for one in traces} == {"lenet", "landscape"})
+    held = Held(page, r"scalar/series.*smooth=0\.3")
+    box = page.get_by_role("spinbutton", name="Smoothing")
+    box.fill("0.3")
+    box.press("Enter")
+    held.until()
+    choose_run(page, "landscape")
+    loss.until(lambda traces: {one["name"] for one in traces} == {"lenet"})
+    held.release()
+    assert {one["name"] for one in loss.traces()} == {"lenet"}
+    assert query(page)["runs"] == ["lenet"]
+
+
+def test_a_verdict_for_an_older_tolerance_is_dropped(page, samples):
+    page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1&q=loss/auto")
+    row = page.locator(".scalar-verdicts tbody tr")
+    expect(row).to_contain_text("at step")
+    held = Held(page, "compare.*tolerance=0.005")
+    box = page.get_by_label("Tolerance")
+    box.fill("5")
+    box.press("Enter")
+    held.until()
+    box.fill("100000000")
+    box.press("Enter")
+    expect(row).to_contain_text("never")
+    held.release()
+    expect(row).to_contain_text("never")
+
+
+def test_a_rank_picked_later_stays(page, samples, chart):
+    page.goto(f"{samples}scalar?m=ranks&q=loss/auto")
+    heat = chart("How far each rank is from the median rank: loss/auto")
+    heat.traces()
+    held = Held(page, r"scalar/series.*rank_0")
+    pick(page, heat, 0.9)
+    held.until()
+    pick(page, heat, 0.1)
+    band = chart("Mean, deviation and range of loss/auto over the ranks")
+    band.until(lambda traces: any(one["name"] == "Rank 3" for one in traces))
+    held.release()
+    assert [one["name"] for one in band.traces() if str(one["name"]).startswith("Rank")] == ["Rank 3"]
+
+
+def pick(page, heat, down):
+    heat.element.scroll_into_view_if_needed()
+    box = heat.element.locator(".nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + down * box["height"])
+
+
+def test_histograms_of_a_step_that_was_left_are_dropped(page, samples):
+    page.goto(f"{samples}histogram?runs=lenet&m=beside&q=conv1")
+    foot = page.locator(".card footer").first
+    expect(foot).to_contain_text("step")
+    box = page.get_by_role("spinbutton", name="Step")
+    held = Held(page, r"histogram/at.*step=1($|&)")
+    box.fill("1")
+    box.press("Enter")
+    held.until()
+    before = foot.inner_text()
+    box.fill("100000")
+    box.press("Enter")
+    expect(page).to_have_url(re.compile(r"at=(?!1(&|$))"))
+    held.release()
+    expect(foot).to_have_text(re.compile(re.escape(before.split("\n")[-1])))
+
+
+def test_pictures_of_runs_that_were_switched_off_do_not_come_back(page, samples):
+    page.goto(f"{samples}image?runs=images")
+    expect(page.locator(".card").first).to_be_visible()
+    held = Held(page, r"v2/tags\?kind=image.*lenet")
+    choose_run(page, "lenet")
+    held.until()
+    choose_run(page, "lenet")
+    expect(page).to_have_url(re.compile(r"runs=images$"))
+    held.release()
+    expect(page.locator(".card footer").filter(has_text="lenet")).to_have_count(0)
+    expect(page.locator(".card").first).to_be_visible()
+
+
+def test_the_step_compared_is_the_one_chosen_last(page, samples):
+    page.goto(f"{samples}image?runs=images")
+    page.get_by_role("button", name="Compare").first.click()
+    box = page.get_by_role("dialog")
+    captions = box.locator("figcaption")
+    expect(captions).to_have_count(2)
+    step = box.get_by_role("slider", name="Step")
+    step.press("End")
+    last = captions.nth(1).inner_text()
+    held = Held(page, r"image/picture.*row=0($|&)")
+    step.press("Home")
+    held.until()
+    step.press("End")
+    expect(captions.nth(1)).to_have_text(last)
+    held.release()
+    expect(captions.nth(1)).to_have_text(last)
+
+
+def test_the_objective_chosen_last_stays(page, samples):
+    page.goto(f"{samples}lineage?runs=lenet,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3")
+    objective = page.locator("select[data-focus=objective]")
+    expect(objective).to_be_visible()
+    held = Held(page, "lineage/table.*objective=train:batch_size")
+    objective.select_option(value="train:batch_size")
+    held.until()
+    objective.select_option(value="train:learning_rate")
+    expect(page.get_by_role("heading", name="What matters for Learning rate")).to_be_visible()
+    held.release()
+    expect(objective).to_have_value("train:learning_rate")
+    expect(page.get_by_role("heading", name="What matters for Learning rate")).to_be_visible()
+    assert query(page)["o"] == ["train:learning_rate"]
+
+
+@pytest.mark.parametrize(
+    ("view", "answer"),
+    [("lineage", "lineage/table"), ("graph", "graph/graphs"), ("landscape", "landscape/all")],
+)
+def test_a_page_that_was_left_writes_nothing_into_the_address(page, samples, view, answer):
+    held = Held(page, answer)
+    page.goto(f"{samples}{view}")
+    held.until()
+    page.get_by_role("navigation").get_by_role("link", name="Runs", exact=True).click()
+    expect(page.get_by_role("heading", name="Runs").first).to_be_visible()
+    address = page.url
+    held.release()
+    assert page.url == address
+
+
+def test_landscapes_of_runs_that_were_switched_off_do_not_come_back(page, samples):
+    page.goto(f"{samples}landscape?runs=-")
+    expect(page.locator(".empty")).to_be_visible()
+    held = Held(page, "landscape/all")
+    choose_run(page, "landscape")
+    held.until()
+    choose_run(page, "landscape")
+    held.release()
+    expect(page.locator(".empty")).to_be_visible()
+    expect(page.locator(".landscape-chart")).to_have_count(0)
+
+
+def test_the_graph_shown_is_that_of_the_run_chosen_last(page, samples):
+    page.goto(f"{samples}graph?run=./lenet")
+    expect(page.locator(".graph-drawing [data-id]").first).to_be_attached()
+    runs = page.locator('.graph .toolbar label:has(span:text-is("Run")) select')
+    held = Held(page, r"graph/graphs.*run=\./landscape")
+    runs.select_option(label="landscape")
+    held.until()
+    runs.select_option(label="lenet")
+    expect(page).to_have_url(re.compile(r"run=\./lenet"))
+    held.release()
+    expect(page).to_have_url(re.compile(r"run=\./lenet"))
+    expect(runs.locator("option:checked")).to_have_text("lenet")
+
+
+def test_a_scope_opened_while_another_opens_is_open_too(page, samples):
+    page.goto(f"{samples}graph?run=./lenet&open=0")
+    scopes = page.locator(".graph-drawing g.closed:has(.mark)")
+    expect(scopes.nth(1)).to_be_attached()
+    wanted = {scopes.nth(i).get_attribute("data-id") for i in (0, 1)}
+    held = Held(page, "graph/picture")
+    scopes.nth(0).locator(".mark").dispatch_event("click")
+    held.until()
+    scopes.nth(1).locator(".mark").dispatch_event("click")
+    opened = page.locator(".graph-drawing g.frame")
+    for scope in wanted:
+        expect(opened.and_(page.locator(f"[data-id='{scope}']"))).to_be_attached()
+    held.release()
+    for scope in wanted:
+        expect(opened.and_(page.locator(f"[data-id='{scope}']"))).to_be_attached()
+    assert wanted <= set(query(page)["open"][0].split(","))

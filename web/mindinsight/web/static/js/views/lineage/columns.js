@@ -1,0 +1,51 @@
+// What the columns of lineage are called, and which of them are axes.
+
+/** @typedef {import("./axes.js").Column} Column */
+/** @typedef {import("./axes.js").Row} Row */
+
+const MOST_AXES = 9;
+
+/** "train:learning_rate" in words; a user's own names stay what they are. @param {import("../../core/types.js").Translate} t @param {string} key */
+export function labelOf(t, key) {
+  const [group, name] = [key.slice(0, key.indexOf(":")), key.slice(key.indexOf(":") + 1)];
+  return group === "train" || group === "data" ? t(`lineage.column.${name}`) : name;
+}
+
+/** The objective asked for if there is such a number, else the first metric. @param {{key: string, numeric: boolean}[]} columns @param {string} asked @returns {string | null} */
+export function objectiveAmong(columns, asked) {
+  const numeric = columns.filter((column) => column.numeric).map((column) => column.key);
+  return numeric.includes(asked) ? asked : (numeric.find((key) => key.startsWith("metric:")) ?? null);
+}
+
+/**
+ * Axes chosen, or those that vary: parameters first, the objective last.
+ * @param {{columns: Column[], rows: Row[]}} data @param {{axes: string[], objective: string}} state
+ */
+export function axesShown({ columns, rows }, { axes, objective }) {
+  const chosen = axes.map((key) => columns.find((column) => column.key === key)).filter((column) => column !== undefined);
+  if (chosen.length) return chosen;
+  const vary = columns.filter((column) => column.key !== objective && new Set(rows.map((row) => String(row.values[column.key]))).size > 1);
+  return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
+}
+
+/** Keys with one of them moved so many places to the right. @param {string[]} keys @param {string} key @param {number} by */
+export function moved(keys, key, by) {
+  const from = keys.indexOf(key);
+  const rest = keys.filter((one) => one !== key);
+  const to = Math.min(rest.length, Math.max(0, from + by));
+  return [...rest.slice(0, to), key, ...rest.slice(to)];
+}
+
+/**
+ * Rows by a column: numbers by size, texts by name, missing values last whichever way.
+ * @param {Row[]} rows @param {string} key @param {boolean} down @returns {Row[]}
+ */
+export function sortedBy(rows, key, down) {
+  const missing = (/** @type {Row} */ row) => row.values[key] === undefined || row.values[key] === null;
+  return [...rows].sort((a, b) => Number(missing(a)) - Number(missing(b)) || compare(a.values[key], b.values[key]) * (down ? -1 : 1));
+}
+
+/** @param {any} a @param {any} b */
+function compare(a, b) {
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
+}

@@ -1,0 +1,50 @@
+// The controls above the axes, and the choice of axes.
+
+import { button } from "../../components/button.js";
+import { checklist } from "../../components/checklist.js";
+import { dialog } from "../../components/dialog.js";
+import { check, select } from "../../components/field.js";
+import { h } from "../../core/dom.js";
+import { kept } from "./axes.js";
+import { differenceDialog } from "./difference.js";
+
+/** @typedef {import("../lineage.js").Lineage} Lineage */
+
+/** @param {Lineage} view */
+export function toolbar(view) {
+  const { app, data, state, brushes, picked } = view;
+  const { t } = app;
+  const numeric = data.columns.filter((column) => column.numeric).map((column) => ({ value: column.key, label: column.label }));
+  const objective = select({ label: t("lineage.objective"), options: numeric, value: state.objective, onchange: (value) => view.aim(value) });
+  objective.box.dataset.focus = "objective";
+  const tints = check({ label: t("lineage.tint"), checked: view.tinted(), onchange: (on) => view.setTint(on) });
+  tints.box.dataset.focus = "tint";
+  const plot = view.plot();
+  const count = data.rows.filter((row) => kept(plot, row)).length;
+  const compare = () => differenceDialog(app, data.columns, data.rows.filter((row) => picked.has(row.run)));
+  const clear = () => (brushes.clear(), view.draw());
+  return h("div", { class: "toolbar" }, objective, tints,
+    button(t("lineage.choose"), () => chooseAxes(view)),
+    picked.size > 1 && button(t("lineage.difference"), compare),
+    brushes.size > 0 && button(t("lineage.clear"), clear),
+    h("span", { class: "muted" }, t("lineage.count", { n: count, all: data.rows.length })));
+}
+
+/** @param {Lineage} view */
+function chooseAxes(view) {
+  const { app, data, state } = view;
+  const { t } = app;
+  const checked = new Set(view.axes().map((column) => column.key));
+  const items = data.columns.map((column) => ({ value: column.key, label: column.label }));
+  const list = checklist({ label: t("lineage.choose"), filter: t("lineage.filter"), all: t("common.all"), none: t("common.none"), items, checked, onchange: () => {} });
+  const logs = data.columns.filter((column) => column.numeric).map((column) => {
+    const box = h("input", { type: "checkbox", checked: state.logs.has(column.key), onchange: () => (box.checked ? state.logs.add(column.key) : state.logs.delete(column.key)) });
+    return h("label", { class: "check" }, box, h("span", null, t("lineage.log", { axis: column.label })));
+  });
+  const done = button(t("lineage.apply"), () => {
+    state.axes = data.columns.map((column) => column.key).filter((key) => checked.has(key));
+    box.close();
+    view.draw();
+  }, { class: "primary" });
+  const box = dialog({ title: t("lineage.choose"), body: h("div", { class: "lineage-row" }, list, h("div", { class: "stack" }, logs)), actions: [done], close: t("common.close") });
+}

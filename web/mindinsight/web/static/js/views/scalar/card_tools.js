@@ -1,0 +1,49 @@
+// What a card offers: pinning, downloads, thresholds.
+
+import { iconButton } from "../../components/button.js";
+import { menu } from "../../components/dialog.js";
+import { h } from "../../core/dom.js";
+import { savePage } from "../../core/share.js";
+import { thresholdForm } from "./threshold_form.js";
+
+/** @typedef {import("./card.js").Page} Page */
+
+/** @param {Page} page @param {string[]} tags @param {HTMLElement} plot */
+export function toolsOf(page, tags, plot) {
+  const { app } = page;
+  const key = tags.join("|");
+  const pinned = () => page.options().pins.includes(key);
+  const pin = iconButton("pin", app.t("scalar.pin"), () => {
+    const pins = page.options().pins.filter((one) => one !== key);
+    page.change({ pins: pinned() ? pins : [...pins, key] });
+  });
+  pin.setAttribute("aria-pressed", String(pinned()));
+  const more = iconButton("more", app.t("scalar.more"), () => {
+    const box = menu(more, moreItems(page, tags, plot, () => box.close()), app.t("scalar.more"));
+  });
+  return [pin, more];
+}
+
+/** @param {Page} page @param {string[]} tags @param {HTMLElement} plot @param {() => void} close */
+function moreItems(page, tags, plot, close) {
+  const { app } = page;
+  const runs = app.selection.runs().map((run) => run.id);
+  const name = tags.join("_").replace(/[^\w.-]+/g, "_");
+  const picture = (/** @type {string} */ format) => async () => {
+    close();
+    const Plotly = await app.charts.plotly();
+    Plotly.downloadImage(plot, { format, filename: name, width: 1200, height: 600 });
+  };
+  const link = app.api.build("v2/scalar/download", { tag: tags, run: runs });
+  const items = [
+    h("a", { href: link, download: `${name}.csv`, class: "item" }, app.t("scalar.csv")),
+    h("button", { type: "button", class: "item", onclick: picture("png") }, app.t("scalar.png")),
+    h("button", { type: "button", class: "item", onclick: picture("svg") }, app.t("scalar.svg")),
+    h("button", { type: "button", class: "item", onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, tags.join(" + "))) }, app.t("share.card")),
+  ];
+  if (page.options().mixes.some((mix) => mix.join("|") === tags.join("|"))) {
+    const drop = () => page.change({ mixes: page.options().mixes.filter((mix) => mix.join("|") !== tags.join("|")) });
+    items.push(h("button", { type: "button", class: "item", onclick: drop }, app.t("scalar.unmix")));
+  }
+  return [h("div", { class: "stack" }, items, thresholdForm(page, tags[0], close))];
+}

@@ -1,0 +1,36 @@
+// A zoom as Plotly tells it, in the units of the data; and back into Plotly's units.
+
+/** @typedef {[number, number]} Range */
+/** @typedef {{r2c: (end: any) => number}} PlotlyAxis from what stands in a range to a number */
+
+/**
+ * What a change of the layout means; `null` is a zoom that was undone, `undefined` what did not change.
+ * @param {Record<string, any>} change of "plotly_relayout"
+ * @param {{xaxis: PlotlyAxis, yaxis: PlotlyAxis}} layout
+ * @param {import("./figure.js").Scales} scales @param {boolean} wall whether x is in milliseconds
+ * @returns {{zoom?: Range | null, tall?: Range | null}}
+ */
+export function zoomed(change, layout, scales, wall) {
+  /** @type {{zoom?: Range | null, tall?: Range | null}} */
+  const next = {};
+  if (change["yaxis.autorange"]) next.tall = null;
+  if (change["xaxis.autorange"]) next.zoom = null;
+  const up = ends(change, "yaxis", (end) => scales.y.from(layout.yaxis.r2c(end)));
+  const across = ends(change, "xaxis", (end) => scales.x.from(layout.xaxis.r2c(end)) / (wall ? 1000 : 1));
+  if (up) next.tall = up;
+  if (across) next.zoom = across;
+  return next;
+}
+
+/** @param {Record<string, any>} change @param {string} axis @param {(end: any) => number} value @returns {Range | null} */
+function ends(change, axis, value) {
+  const [low, high] = [change[`${axis}.range[0]`], change[`${axis}.range[1]`]];
+  return low === undefined ? null : [value(low), value(high)];
+}
+
+/** A range of values as the y axis has it; null when the axis has no place for it. @param {Range} range @param {import("./scale.js").Scale} scale @returns {Range | null} */
+export function upright(range, scale) {
+  const to = scale.type === "log" ? Math.log10 : scale.to;
+  const ends = range.map(to);
+  return ends.every(Number.isFinite) ? [ends[0], ends[1]] : null;
+}
