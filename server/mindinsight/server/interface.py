@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib.metadata import version
 
 from fastapi import FastAPI, Request
@@ -12,9 +13,12 @@ from mindinsight.server import api
 from mindinsight.server.assets import Assets
 from mindinsight.server.description import OURS
 from mindinsight.server.errors import ApiError, Gone
+from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.pages import WEB, Pages
 from mindinsight.server.plugins import plugins
 from mindinsight.server.walking import modules_of
+
+_log = logging.getLogger(__name__)
 
 
 def create_interface(state: State) -> FastAPI:
@@ -30,6 +34,7 @@ def create_interface(state: State) -> FastAPI:
     app.state = state
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(Gone, _gone)
+    app.add_exception_handler(UnreadableError, _unreadable)
     _add_routes(app)
     return app
 
@@ -53,4 +58,12 @@ def _api_error(request: Request, error: Exception) -> Response:
 
 def _gone(request: Request, error: Exception) -> Response:
     answer = ApiError(410, "gone", "The file has been removed, replaced or cut short since it was read.")
+    return JSONResponse(answer.body(), answer.status)
+
+
+def _unreadable(request: Request, error: Exception) -> Response:
+    """A payload that is no such message. Its detail may name a file: that is for the log."""
+    assert isinstance(error, UnreadableError)
+    _log.warning("%s: %s", error.reason, error.detail)
+    answer = ApiError(422, "unreadable", f"It cannot be read: {error.reason}.", key=error.reason, detail="")
     return JSONResponse(answer.body(), answer.status)

@@ -3,14 +3,84 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+Index: TypeAlias = "tuple[int | slice, ...]"
 
 _ENTRY: Final = re.compile(r"\s*(?:(-?\d+)|(-?\d*)\s*:\s*(-?\d*)\s*(?::\s*(-?\d*))?)\s*\Z")
 _LONGEST: Final = 1000  # characters
 MOST_SLICES: Final = 2
 
 
-def parse_slice(text: str, shape: tuple[int, ...]) -> tuple[int | slice, ...]:
+@dataclass(frozen=True)
+class Table:
+    """What ``index`` leaves of an array of ``shape`` as rows and columns; one axis is one column."""
+
+    shape: tuple[int, ...]
+    index: Index
+
+    @property
+    def rows(self) -> int:
+        return len(self._places(0))
+
+    @property
+    def columns(self) -> int:
+        return len(self._places(1))
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of the array is left out, and nothing turned round."""
+        return all(
+            isinstance(entry, slice) and _taken(size, entry) == range(size)
+            for entry, size in zip(self.index, self.shape, strict=True)
+        )
+
+    def window(self, rows: slice, columns: slice = slice(None)) -> Index:
+        """The index of some rows and columns in the array."""
+        index = list(self.index)
+        for axis, wanted in zip(self._axes, (rows, columns), strict=False):
+            index[axis] = _as_slice(_taken(self.shape[axis], self.index[axis])[wanted])
+        return tuple(index)
+
+    def blocks(self, most: int) -> Iterator[Index]:
+        """Indices of stretches of at most ``most`` elements: row by row, all together."""
+        width = max(1, min(self.columns, most))
+        height = max(1, most // width)
+        for top in range(0, self.rows, height):
+            for left in range(0, self.columns, width):
+                yield self.window(slice(top, top + height), slice(left, left + width))
+
+    def shape_of(self, index: Index) -> tuple[int, int]:
+        """Rows and columns of a window."""
+        kept = [len(_taken(self.shape[axis], index[axis])) for axis in self._axes]
+        return (kept[0] if kept else 1), (kept[1] if len(kept) > 1 else 1)
+
+    @property
+    def _axes(self) -> list[int]:
+        return [axis for axis, entry in enumerate(self.index) if isinstance(entry, slice)]
+
+    def _places(self, number: int) -> range:
+        axes = self._axes
+        if number >= len(axes):
+            return range(1)
+        return _taken(self.shape[axes[number]], self.index[axes[number]])
+
+
+def _taken(size: int, entry: int | slice) -> range:
+    """Places of an axis that a slice leaves."""
+    assert isinstance(entry, slice)
+    return range(size)[entry]
+
+
+def _as_slice(places: range) -> slice:
+    if not places:
+        return slice(0, 0)
+    return slice(places.start, places.stop if places.stop >= 0 else None, places.step)
+
+
+def parse_slice(text: str, shape: tuple[int, ...]) -> Index:
     """The index that ``text`` names in an array of ``shape``; entries mean what they mean in Python.
 
     Raises:

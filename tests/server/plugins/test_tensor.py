@@ -1,11 +1,16 @@
 import io
 import json
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.graph_pb2 import TensorProto
+from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.columns import decode
+from mindinsight.server.slices import parse_slice
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.json"
 PARAMS = {"run": "./lenet", "tag": "Tensor"}
@@ -87,3 +92,83 @@ def test_tensors_of_every_type_are_shown(samples):
         assert client.get("/v2/tensor/slice", params={**params, "row": 0}).status_code == 200
         assert client.get("/v2/tensor/distribution", params=params).status_code == 200
     assert {"bool", "int8", "int64", "uint64", "float16", "float64"} <= types
+
+
+@pytest.fixture
+def by_parts(monkeypatch):
+    """Every tensor is read as if it had gigabytes."""
+    monkeypatch.setattr("mindinsight.server.formats.payloads.by_parts.WHOLE", 0)
+    monkeypatch.setattr("mindinsight.server.plugins.tensor._BLOCK", 7)
+
+
+@pytest.mark.parametrize("format", ["npy", "csv"])
+@pytest.mark.parametrize(
+    "dims", [None, "[0,:,:,0]", "[0,::2,0,::-1]", "[0,0,0,0]", "[0,0,:,1]", "[0,0,0,:0]"]
+)
+def test_a_download_sent_by_parts_is_that_of_the_whole(lenet, request, dims, format):
+    params = {**PARAMS, "row": 0, "format": format, **({"dims": dims} if dims else {})}
+    whole = npy(lenet)
+    request.getfixturevalue("by_parts")
+    answer = lenet.get("/v2/tensor/download", params=params)
+    assert answer.status_code == 200
+    wanted = whole if dims is None else whole[parse_slice(dims, whole.shape)]
+    if format == "npy":
+        found = np.load(io.BytesIO(answer.content), allow_pickle=False)
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_array_equal(found, wanted)
+    elif wanted.size:
+        rows = np.loadtxt(io.StringIO(answer.text), delimiter=",", dtype=np.float32, ndmin=2)
+        np.testing.assert_array_equal(rows.ravel(), wanted.ravel())
+    else:
+        assert answer.text.strip() == ""
+
+
+def test_answers_by_parts_are_those_of_the_whole(samples, request):
+    client = samples("lenet", "record_api/values")
+    asked = [("/v2/tensor/slice", {**PARAMS, "row": 0, "dims": "[3,:,1,:]", "top": 2, "left": 1})]
+    for tag in client.get("/v2/tags", params={"kind": "tensor", "run": "./values"}).json()["tags"]:
+        params = {"run": "./values", "tag": tag["tag"]}
+        asked += [("/v2/tensor/steps", params), ("/v2/tensor/slice", {**params, "row": 0})]
+        asked.append(("/v2/tensor/distribution", params))
+    whole = [client.get(path, params=params).json() for path, params in asked]
+    request.getfixturevalue("by_parts")
+    for (path, params), known in zip(asked, whole, strict=True):
+        found = client.get(path, params=params).json()
+        for facts in ("slice", "whole"):  # sums in another order differ in their last digit
+            if facts in known:
+                assert found.pop(facts) == pytest.approx(known.pop(facts), nan_ok=True)
+        for one, other in zip(found.pop("facts", []), known.pop("facts", []), strict=True):
+            assert one == pytest.approx(other, nan_ok=True)
+        assert found == known, (path, params)
+
+
+def test_a_tensor_whose_file_was_replaced_or_cut_is_gone(samples, tmp_path):
+    client = samples("lenet")
+    client.app.state.service.loader.stop()  # it has not seen yet what happens now
+    (path,) = [one for one in (tmp_path / "base" / "lenet").iterdir() if one.name.endswith("_MS")]
+    content = path.read_bytes()
+    path.write_bytes(content[:1000])
+    assert client.get("/v2/tensor/slice", params={**PARAMS, "row": 0}).status_code == 410
+    path.with_name("new").write_bytes(content)  # before the old one goes, whose number it could get
+    path.with_name("new").rename(path)
+    assert client.get("/v2/tensor/download", params={**PARAMS, "row": 0}).status_code == 410
+
+
+def test_a_message_that_is_no_tensor_is_told_with_its_reason(samples, tmp_path):
+    folder = tmp_path / "base" / "odd"
+    folder.mkdir(parents=True)
+    event = Event(step=1, wall_time=1.0)
+    event.summary.value.add(tag="t").tensor.CopyFrom(TensorProto(dims=[3], data_type=11, float_data=[1.0]))
+    (folder / "events.out.events.summary.1.0.host_MS").write_bytes(encode_record(event.SerializeToString()))
+    client = samples(max_runs=1)
+    wait_for(lambda: client.get("/v2/tags", params={"kind": "tensor"}).json()["tags"])
+    for path in ("steps", "slice", "distribution", "download"):
+        answer = client.get(f"/v2/tensor/{path}", params={"run": "./odd", "tag": "t", "row": 0})
+        assert (answer.status_code, answer.json()["error"]["key"]) == (422, "payload.shape")
+        assert str(tmp_path) not in answer.text
+
+
+def wait_for(condition):
+    end = time.monotonic() + 30
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)

@@ -155,11 +155,14 @@ def stored_as(path: Path, offset: int, shape: tuple[int, ...], name: str) -> Sto
 
 def write_npy(values: Values) -> Iterator[bytes]:
     """A tensor as the bytes of a ``.npy`` file, a part at a time."""
-    head = io.BytesIO()
-    descr = np.lib.format.dtype_to_descr(values.dtype)
-    np.lib.format.write_array_header_1_0(
-        head, {"descr": descr, "fortran_order": False, "shape": values.shape}
-    )
-    yield head.getvalue()
+    yield from npy_header(values.dtype, values.shape)
     for piece in values.pieces():
         yield piece.tobytes()
+
+
+def npy_header(dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> Iterator[bytes]:
+    """What a ``.npy`` file in C order begins with."""
+    head = io.BytesIO()
+    descr = np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": shape})
+    yield head.getvalue()

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi.responses import StreamingResponse
 
 from mindinsight.server.answers import answer
-from mindinsight.server.debug.statistics import Statistics, measure
+from mindinsight.server.debug.statistics import Statistics, combine, measure_values, parts
 from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
-from mindinsight.server.formats.payloads import Tensor
-from mindinsight.server.formats.payloads import tensor as read_tensor
+from mindinsight.server.formats.payloads import Recorded, recorded
+from mindinsight.server.formats.stored import npy_header, write_npy
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.service import Service, service_of
-from mindinsight.server.slices import first_slice, parse_slice
+from mindinsight.server.slices import Index, Table, first_slice, parse_slice
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
 
@@ -32,6 +37,7 @@ Dims = Annotated[
 ]
 
 _WINDOW: Final = 200  # rows and columns of a table sent at once
+_BLOCK: Final = 1 << 20  # numbers of a slice read at once
 _MOST_STEPS: Final = 400  # steps read for one distribution
 
 
@@ -39,9 +45,10 @@ _MOST_STEPS: Final = 400  # steps read for one distribution
 def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
     """Steps and times of all tensors of a tag, in the order written; shape and type of the newest."""
     series = _series(service.store.snapshot(), run, tag)
-    newest = read_tensor(series.read(series.count - 1))
-    content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
-    return answer({**content, **_described(newest), "first": first_slice(newest.values.shape)}, accept)
+    with _opened(series, series.count - 1) as newest:
+        content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
+        content |= {**_described(newest), "first": first_slice(newest.values.shape)}
+    return answer(content, accept)
 
 
 @router.get("/slice")
@@ -56,26 +63,24 @@ def part(
     accept: Accept = "",
 ) -> Response:
     """A window of a slice, row by row, with statistics of the slice and of the whole tensor."""
-    one = _tensor(service.store.snapshot(), run, tag, row)
-    index = dims or first_slice(one.values.shape)
-    sliced = _sliced(one, index)
-    table = _as_table(sliced)
-    window = table[top : top + _WINDOW, left : left + _WINDOW]
-    return answer(
-        {
+    with _opened(_with_row(service.store.snapshot(), run, tag, row), row) as one:
+        index = dims or first_slice(one.values.shape)
+        table = _table(one, index)
+        window = _read(one, table, table.window(slice(top, top + _WINDOW), slice(left, left + _WINDOW)))
+        whole = measure_values(one.values)
+        content = {
             **_described(one),
             "dims": index,
-            "rows": table.shape[0],
-            "columns": table.shape[1],
+            "rows": table.rows,
+            "columns": table.columns,
             "top": top,
             "left": left,
             "window": list(window.shape),
             "values": _sendable(window),
-            "slice": _facts(measure(sliced)),
-            "whole": _facts(measure(one.values)),
-        },
-        accept,
-    )
+            "slice": _facts(whole if table.whole else _measured(one, table)),
+            "whole": _facts(whole),
+        }
+    return answer(content, accept)
 
 
 @router.get("/distribution")
@@ -87,12 +92,18 @@ def distribution(
     rows = np.unique(
         np.linspace(0, series.count - 1, min(series.count, _MOST_STEPS)).round().astype(np.int64)
     )
-    measured = [measure(read_tensor(series.read(row)).values) for row in rows.tolist()]
+    measured = []
+    for row in rows.tolist():
+        with _opened(series, row) as one:
+            measured.append(measure_values(one.values))
     lows = [one.minimum for one in measured if one.minimum is not None]
     highs = [one.maximum for one in measured if one.maximum is not None]
     low, high = (float(min(lows)), float(max(highs))) if lows else (0.0, 0.0)
     edges = np.linspace(low, high, bins + 1) if low < high else np.linspace(low - 0.5, high + 0.5, bins + 1)
-    counts = [_counts(read_tensor(series.read(row)), edges) for row in rows.tolist()]
+    counts = []
+    for row in rows.tolist():
+        with _opened(series, row) as one:
+            counts.append(_counts(one, edges))
     content = {"step": series.steps[rows], "wall": series.walls[rows], "count": series.count, "edges": edges}
     return answer(
         {**content, "counts": np.concatenate(counts), "facts": [_facts(one) for one in measured]}, accept
@@ -103,23 +114,60 @@ def distribution(
 def download(
     service: Uses, run: str, tag: str, row: Row, dims: Dims = None, format: Literal["npy", "csv"] = "npy"
 ) -> Response:
-    """The tensor, or a slice of it, as npy with its own type, or as CSV."""
-    snapshot = service.store.snapshot()
-    one = _tensor(snapshot, run, tag, row)
-    values = one.values if dims is None else _sliced(one, dims)
-    step = int(_series(snapshot, run, tag).steps[row])
-    name = re.sub(r"[^\w.-]+", "_", f"{tag}_{step}.{format}")
-    sink = io.BytesIO()
-    if format == "npy":
-        np.save(sink, values, allow_pickle=False)
-    else:
-        np.savetxt(sink, _as_table(values), delimiter=",", fmt="%s")
-    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
-    return Response(
-        sink.getvalue(),
+    """The tensor, or a slice of it, as npy with its own type, or as CSV; sent while it is read."""
+    series = _with_row(service.store.snapshot(), run, tag, row)
+    with _opened(series, row) as one:  # what cannot be sent is said before anything is
+        table = Table(one.values.shape, _index(one, dims)) if dims is not None else None
+        rest = iter(_npy(one, table) if format == "npy" else _csv(one, table))
+        first = next(rest, b"")
+    name = re.sub(r"[^\w.-]+", "_", f"{tag}_{int(series.steps[row])}.{format}")
+    return StreamingResponse(
+        _within(series, row, first, rest),
         media_type="text/csv" if format == "csv" else "application/octet-stream",
-        headers=headers,
+        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"},
     )
+
+
+def _within(series: ReferenceSeries, row: int, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    """Send on while the file is the one it was: what follows breaks off when it is another one."""
+    yield first
+    for piece in rest:
+        with series.located(row):
+            yield piece
+
+
+def _npy(one: Recorded, table: Table | None) -> Iterator[bytes]:
+    if table is None:
+        return write_npy(one.values)
+    shape = tuple(
+        len(range(size)[entry])
+        for size, entry in zip(table.shape, table.index, strict=True)
+        if isinstance(entry, slice)
+    )
+    blocks = (_read(one, table, index).tobytes() for index in table.blocks(_BLOCK))
+    return chain(npy_header(one.values.part(table.window(slice(0, 0))).dtype, shape), blocks)
+
+
+def _csv(one: Recorded, table: Table | None) -> Iterator[bytes]:
+    """A line for each row; a longer shape is laid out row by row."""
+    if table is not None:
+        for top in range(0, table.rows, height := max(1, _BLOCK // max(1, table.columns))):
+            yield _lines(_read(one, table, table.window(slice(top, top + height))))
+        return
+    shape = one.values.shape
+    columns = shape[-1] if len(shape) > 1 else 1
+    held = np.empty(0)
+    for piece in one.values.pieces():
+        held = np.concatenate([held, piece]) if held.size else piece
+        full = held.size // columns * columns if columns else 0
+        yield _lines(held[:full].reshape(-1, max(1, columns)))
+        held = held[full:]
+
+
+def _lines(table: npt.NDArray[Any]) -> bytes:
+    sink = io.BytesIO()
+    np.savetxt(sink, table, delimiter=",", fmt="%s")
+    return sink.getvalue()
 
 
 def _series(snapshot: Snapshot, run: str, tag: str) -> ReferenceSeries:
@@ -131,23 +179,37 @@ def _series(snapshot: Snapshot, run: str, tag: str) -> ReferenceSeries:
     return series
 
 
-def _tensor(snapshot: Snapshot, run: str, tag: str, row: int) -> Tensor:
+def _with_row(snapshot: Snapshot, run: str, tag: str, row: int) -> ReferenceSeries:
     series = _series(snapshot, run, tag)
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} tensors.", count=series.count)
-    return read_tensor(series.read(row))
+    return series
 
 
-def _sliced(one: Tensor, dims: str) -> npt.NDArray[Any]:
+@contextmanager
+def _opened(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
+    """A tensor that is read in the block; raises ``Gone`` when the file changed."""
+    with series.located(row) as place:
+        yield recorded(Path(place.path), place.offset, place.size)
+
+
+def _index(one: Recorded, dims: str) -> Index:
     try:
-        return np.asarray(one.values[parse_slice(dims, one.values.shape)])
+        return parse_slice(dims, one.values.shape)
     except ValueError as error:
         raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
 
 
-def _as_table(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Two dimensions of whatever has at most two; a longer shape is laid out row by row."""
-    return values if values.ndim == 2 else values.reshape(-1, values.shape[-1] if values.ndim > 1 else 1)
+def _table(one: Recorded, dims: str) -> Table:
+    return Table(one.values.shape, _index(one, dims))
+
+
+def _read(one: Recorded, table: Table, index: Index) -> npt.NDArray[Any]:
+    return np.asarray(one.values.part(index)).reshape(table.shape_of(index))
+
+
+def _measured(one: Recorded, table: Table) -> Statistics:
+    return combine(each for index in table.blocks(_BLOCK) for each in parts(_read(one, table, index)))
 
 
 def _sendable(window: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -156,13 +218,16 @@ def _sendable(window: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
 
 
-def _counts(one: Tensor, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    values = np.asarray(one.values, np.float64)
-    return np.histogram(values[np.isfinite(values)], bins=edges)[0].astype(np.float32)
+def _counts(one: Recorded, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    counts = np.zeros(len(edges) - 1)
+    for piece in one.values.pieces():
+        values = np.asarray(piece, np.float64)
+        counts += np.histogram(values[np.isfinite(values)], bins=edges)[0]
+    return counts.astype(np.float32)
 
 
-def _described(one: Tensor) -> dict[str, Any]:
-    return {"shape": list(one.values.shape), "type": one.data_type.removeprefix("DT_").lower()}
+def _described(one: Recorded) -> dict[str, Any]:
+    return {"shape": list(one.values.shape), "type": one.dtype}
 
 
 def _facts(one: Statistics) -> dict[str, Any]:

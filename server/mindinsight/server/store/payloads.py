@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from mindinsight.server.errors import Gone
 from mindinsight.server.store.files import opened, read_at
 from mindinsight.server.types import Reference
+
+
+def make_sure(reference: Reference, identity: tuple[int, int]) -> None:
+    """Raise ``Gone`` when the file is missing, too short or not the (device, inode) it was."""
+    try:
+        found = Path(reference.path).lstat()
+    except OSError as error:
+        raise Gone(f"the file cannot be read: {error.strerror}") from error
+    if (found.st_dev, found.st_ino) != identity:
+        raise Gone("the file was replaced")
+    if found.st_size < reference.offset + reference.size:
+        raise Gone("the file was cut short")
 
 
 def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:

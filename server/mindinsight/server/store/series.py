@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.store.parts import ReferencePart, ScalarPart, file_rows, segment_rows
-from mindinsight.server.store.payloads import read_payload
+from mindinsight.server.store.payloads import make_sure, read_payload
 from mindinsight.server.types import Doubles, Floats, Ints, Kind, Reference
 
 _Number = TypeVar("_Number", np.int64, np.float64)
@@ -116,6 +117,20 @@ class ReferenceSeries:
         """Where the payload of ``row`` lies; raises IndexError when there is no such row."""
         part, inner = self._place(row)
         return Reference(part.path, int(part.offsets[inner]), int(part.sizes[inner]))
+
+    @contextmanager
+    def located(self, row: int) -> Iterator[Reference]:
+        """Where the payload of ``row`` lies, for reading parts of it in the block.
+
+        Raises ``Gone`` when the file is not the one it was found in, before, or after.
+        """
+        part, _ = self._place(row)
+        reference, identity = self.reference(row), (part.device, part.inode)
+        make_sure(reference, identity)
+        try:
+            yield reference
+        finally:
+            make_sure(reference, identity)
 
     def read(self, row: int) -> bytes:
         """The payload's bytes; raises ``Gone`` when the file they were found in is no longer there."""

@@ -3,6 +3,7 @@
 All raise UnreadableError with the reason ``payload.unparsable`` when the bytes are not the message.
 """
 
+from mindinsight.server.formats.payloads.by_parts import Recorded, recorded
 from mindinsight.server.formats.payloads.histograms import Histograms, histograms
 from mindinsight.server.formats.payloads.images import Image, ImageHeader, image, image_header
 from mindinsight.server.formats.payloads.landscapes import Landscape, Point, landscape
@@ -14,10 +15,12 @@ __all__ = [
     "ImageHeader",
     "Landscape",
     "Point",
+    "Recorded",
     "Tensor",
     "histograms",
     "image",
     "image_header",
     "landscape",
+    "recorded",
     "tensor",
 ]

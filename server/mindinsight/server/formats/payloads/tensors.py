@@ -16,10 +16,10 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
 
 # Fields of fixed width, packed (as everybody writes them) and not: (number, wire type) in the bytes.
-_FLOATS: Final = (3 << 3 | 2, 3 << 3 | 5)
-_DOUBLES: Final = (6 << 3 | 2, 6 << 3 | 1)
-_RAW: Final = (8 << 3 | 2,)
-_BLOCKS: Final = {*_FLOATS, *_DOUBLES, *_RAW}
+FLOATS: Final = (3 << 3 | 2, 3 << 3 | 5)
+DOUBLES: Final = (6 << 3 | 2, 6 << 3 | 1)
+RAW: Final = (8 << 3 | 2,)
+_BLOCKS: Final = {*FLOATS, *DOUBLES, *RAW}
 _NUMPY_TYPES: Final = frozenset(
     ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
     + ("float16", "float32", "float64")
@@ -58,17 +58,17 @@ def tensor(payload: bytes) -> Tensor:
         message = TensorProto.FromString(rest)
     except (UnparsableError, DecodeError) as error:
         raise UnreadableError("payload.unparsable", f"tensor: {error}") from error
-    shape, name = tuple(message.dims), _type_name(message.data_type)
+    shape, name = tuple(message.dims), type_name(message.data_type)
     if any(axis < 0 for axis in shape):
         raise UnreadableError("payload.shape", f"tensor of shape {shape}")
-    raw = _joined(blocks, _RAW)
+    raw = _joined(blocks, RAW)
     if raw:
         values = decode(np.frombuffer(raw, np.uint8), name.removeprefix("DT_").lower(), shape)
         return Tensor(values, name)
     flat = _numbers(message, blocks)
     if flat.size != math.prod(shape):
         raise UnreadableError("payload.shape", f"tensor of shape {shape} with {flat.size} elements")
-    return Tensor(_in_shape(_as_recorded(flat, name), shape), name)
+    return Tensor(_in_shape(as_recorded(flat, name), shape), name)
 
 
 def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -97,7 +97,7 @@ def _joined(blocks: list[tuple[int, bytes]], keys: tuple[int, ...]) -> bytes:
 
 def _numbers(message: TensorProto, blocks: list[tuple[int, bytes]]) -> npt.NDArray[Any]:
     """The one of the number fields that holds something."""
-    for keys, dtype in ((_FLOATS, "<f4"), (_DOUBLES, "<f8")):
+    for keys, dtype in ((FLOATS, "<f4"), (DOUBLES, "<f8")):
         block = _joined(blocks, keys)
         if len(block) % np.dtype(dtype).itemsize:
             raise UnreadableError("payload.unparsable", f"tensor: {len(block)} bytes of {dtype}")
@@ -110,14 +110,14 @@ def _numbers(message: TensorProto, blocks: list[tuple[int, bytes]]) -> npt.NDArr
     return np.empty(0, np.float32)
 
 
-def _type_name(number: int) -> str:
+def type_name(number: int) -> str:
     try:
         return str(DataType.Name(number))
     except ValueError:
         return f"DT_{number}"
 
 
-def _as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     """``flat`` in the type called ``name``, if every number is the same in it."""
     lower = name.removeprefix("DT_").lower()
     if lower not in _NUMPY_TYPES:

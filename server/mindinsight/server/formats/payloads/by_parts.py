@@ -1,0 +1,139 @@
+"""A recorded tensor where it lies in its event file: described at once, its numbers read when asked for.
+
+A message may hold two gigabytes of numbers. They lie in one stretch, as they are in memory, so a part of
+them is read like a part of a file; only messages up to ``WHOLE`` bytes are read as one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from mindinsight.proto.graph_pb2 import TensorProto
+from mindinsight.server.formats.arrays import opened
+from mindinsight.server.formats.element_types import Array
+from mindinsight.server.formats.payloads.tensors import DOUBLES, FLOATS, RAW, as_recorded, tensor, type_name
+from mindinsight.server.formats.stored import Held, Stored, Values, stored_as
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.wire_format import UnparsableError, read_varint
+
+WHOLE: Final = 8 << 20  # bytes of a message that is read as one
+MOST: Final = 256 << 20  # bytes of one that must be, because its numbers are packed or in several stretches
+_KEY: Final = 20  # bytes a key and a length take at most
+_FIELDS: Final = 256  # of a message that is read by parts
+_BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What ``tensor`` gives, by parts. Reading may raise ``UnreadableError`` at any time: files change."""
+
+    values: Values
+    data_type: str  # DT_FLOAT32, DT_BFLOAT16, ...; the number for a type that is not known
+
+    @property
+    def dtype(self) -> str:
+        """The recorded type as NumPy calls it."""
+        return self.data_type.removeprefix("DT_").lower()
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """One field of numbers: its key, and where they lie in the file."""
+
+    key: int
+    at: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Cast:
+    """Numbers that were stored in a wider type and are all numbers of a narrower one."""
+
+    stored: Stored
+    dtype: np.dtype[np.generic]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.stored.shape
+
+    def pieces(self) -> Iterator[Array]:
+        return (piece.astype(self.dtype) for piece in self.stored.pieces())
+
+    def part(self, window: Sequence[slice | int]) -> Array:
+        return self.stored.part(window).astype(self.dtype)
+
+
+def recorded(path: Path, offset: int, size: int) -> Recorded:
+    """The tensor whose message lies in a file. Raises UnreadableError, also when shape and data disagree."""
+    with opened(path) as file:
+        if size > WHOLE:
+            found = _by_parts(file, path, offset, size)
+            if found is not None:
+                return found
+        if size > MOST:
+            raise UnreadableError("dump.too_large", f"a tensor of {size} bytes that cannot be read by parts")
+        file.seek(offset)
+        whole = tensor(file.read(size))
+    return Recorded(Held(whole.values), whole.data_type)
+
+
+def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded | None:
+    """None where its numbers do not lie in one stretch."""
+    try:
+        rest, blocks = _fields(file, offset, offset + size)
+        message = TensorProto.FromString(rest)
+    except (UnparsableError, DecodeError) as error:
+        raise UnreadableError("payload.unparsable", f"tensor: {error}") from error
+    if len(blocks) != 1 or message.int32_data or message.int64_data or message.uint64_data:
+        return None
+    (block,), shape, name = blocks, tuple(message.dims), type_name(message.data_type)
+    kind = _BLOCKS[block.key] or name.removeprefix("DT_").lower()
+    values = stored_as(path, block.at, shape, kind)
+    if values is None or any(axis < 0 for axis in shape):
+        return None
+    needed = math.prod(shape) * values.item.itemsize
+    if needed > block.size or (needed != block.size and block.key != RAW[0]):
+        raise UnreadableError("payload.shape", f"tensor of shape {shape} in {block.size} bytes of {kind}")
+    return Recorded(values if block.key == RAW[0] else _in_its_type(values, name), name)
+
+
+def _fields(file: IO[bytes], at: int, end: int) -> tuple[bytes, list[_Block]]:
+    """The message without its stretches of numbers, and these; nothing where there is more to it."""
+    kept = b""
+    blocks: list[_Block] = []
+    while at < end and len(blocks) < _FIELDS:
+        file.seek(at)
+        head = file.read(min(_KEY, end - at))
+        key, inner = read_varint(head, 0, len(head))
+        if key & 7 == 2:
+            length, inner = read_varint(head, inner, len(head))
+            after = at + inner + length
+        elif key & 7 == 0:
+            after = at + read_varint(head, inner, len(head))[1]
+        else:  # numbers one by one, or nothing that we know
+            return b"", []
+        if after > end:
+            raise UnparsableError("field too long")
+        if key in _BLOCKS:
+            blocks.append(_Block(key, at + inner, after - at - inner))
+        elif after - at + len(kept) > WHOLE:
+            return b"", []
+        else:
+            file.seek(at)
+            kept += file.read(after - at)
+        at = after
+    return kept, [block for block in blocks if block.size]
+
+
+def _in_its_type(values: Stored, name: str) -> Values:
+    """As ``as_recorded`` has it: in the type it was recorded with, if every number is the same in it."""
+    kinds = {as_recorded(piece, name).dtype for piece in values.pieces()} if name != "DT_FLOAT32" else set()
+    kept = len(kinds) == 1 and kinds != {values.dtype}
+    return _Cast(values, kinds.pop()) if kept else values
