@@ -1,7 +1,8 @@
 """``python -m benchmarks``: the index beside its peers, written to ``benchmarks/results/index.md``.
 
-Environments with the peers (``pip install tensorboard``; ``pip install mindinsight``) are given by option;
-one that is not given is left out. It takes a quarter of an hour, and a machine with nothing else to do.
+It takes twelve minutes, most of them the peers' own, and a machine with nothing else to do. The peers are
+installed by itself, each into an environment of its own. ``--only w1 w3`` measures some rows and writes
+nothing; ``--without mindinsight`` leaves a peer out.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ import argparse
 import os
 import platform
 import subprocess
+import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.index import Contest, Row, measure
+from benchmarks.environments import PACKAGES, python_with
+from benchmarks.index import MEASURES, Contest, Row
 
 RESULT = Path(__file__).with_name("results") / "index.md"
 COLUMNS = ("work", "tensorboard", "mindinsight", "ours", "promised")
+HEAD = "| work | TensorBoard | MindInsight | ours | promised |\n|---|---|---|---|---|"
 
 
 def load() -> str:
@@ -41,24 +47,36 @@ def line(row: Row) -> str:
     return f"| {' | '.join(getattr(row, column) for column in COLUMNS)} |"
 
 
+def measured(contest: Contest, names: list[str]) -> Iterator[str]:
+    """The lines of the table, each printed as soon as it is known; what is going on is told beside them."""
+    began = time.monotonic()
+    for name in names:
+        print(f"[{time.monotonic() - began:4.0f} s] {name}", file=sys.stderr, flush=True)
+        for row in MEASURES[name](contest):
+            print(line(row), flush=True)
+            yield line(row)
+    print(f"[{time.monotonic() - began:4.0f} s] done", file=sys.stderr, flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tensorboard", type=Path, metavar="PYTHON")
-    parser.add_argument("--mindinsight", type=Path, metavar="PYTHON")
-    pythons = parser.parse_args()
-    before, lines = load(), []
+    parser.add_argument("--only", nargs="+", choices=tuple(MEASURES), help="rows to measure; nothing is kept")
+    parser.add_argument("--without", nargs="+", choices=tuple(PACKAGES), default=(), help="peers left out")
+    options = parser.parse_args()
+    pythons = {name: None if name in options.without else python_with(name) for name in PACKAGES}
+    before = load()
+    print(HEAD, flush=True)
     with tempfile.TemporaryDirectory(prefix="benchmark-") as scratch:
-        for row in measure(Contest(pythons.tensorboard, pythons.mindinsight, Path(scratch))):
-            lines.append(line(row))
-            print(lines[-1], flush=True)
-    peers = f"{version('tensorboard', pythons.tensorboard)}, {version('mindinsight', pythons.mindinsight)}"
+        contest = Contest(pythons["tensorboard"], pythons["mindinsight"], Path(scratch))
+        lines = list(measured(contest, options.only or list(MEASURES)))
+    if options.only:
+        return
+    peers = ", ".join(version(name, python) for name, python in pythons.items())
     RESULT.write_text(
         "# The index beside its peers\n\n"
         f"{machine()}; load {before} before, {load()} after. {peers}.\n"
         "Made by `python -m benchmarks`; what is measured is told in `benchmarks/index.py`, on what in\n"
-        "`benchmarks/workloads.py`.\n\n"
-        "| work | TensorBoard | MindInsight | ours | promised |\n|---|---|---|---|---|\n"
-        + "".join(f"{one}\n" for one in lines)
+        f"`benchmarks/workloads.py`.\n\n{HEAD}\n" + "".join(f"{one}\n" for one in lines)
     )
 
 

@@ -28,6 +28,8 @@ class Server:
     name = ""
     form: Format = "mindspore"
     accept = "*/*"  # what its own pages ask for
+    first_page: tuple[str, ...] = ()  # what a browser asks for first
+    port: int
 
     def __init__(self, command: list[str | Path]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="benchmark-")
@@ -77,6 +79,7 @@ class Server:
 
 class Ours(Server):
     name = "ours"
+    first_page = ("/", "/v2/runs", "/v2/tags?kind=scalar")
     accept = COLUMNS
 
     def __init__(self, base: Path, workspace: Path, *more: str) -> None:
@@ -95,6 +98,7 @@ class Ours(Server):
 
 class TensorBoard(Server):
     name = "TensorBoard"
+    first_page = ("/", "/data/environment", "/data/plugins_listing", "/data/runs")
     form = "tensorboard"
 
     def __init__(self, python: Path, base: Path, kind: str = "scalars", keep: int | None = None) -> None:

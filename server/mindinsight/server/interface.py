@@ -40,15 +40,16 @@ def create_interface(state: State) -> FastAPI:
 
 
 def _add_routes(app: FastAPI) -> None:
+    """What is looked for first comes first: FastAPI makes a router's routes when it looks into it."""
     kinds = plugins()
-    for kind in kinds:
-        app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
+    app.include_router(Pages(Assets(WEB), kinds).router())
     for module in modules_of(api.__name__, api.__path__, without=("v1",)):
         if hasattr(module, "router"):
             app.include_router(module.router)
         if hasattr(module, "install"):
             module.install(app)
-    app.include_router(Pages(Assets(WEB), kinds).router())
+    for kind in kinds:
+        app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
 
 
 def _api_error(request: Request, error: Exception) -> Response:
