@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
@@ -39,7 +38,7 @@ class FileStage:
         self.pending = 0
         self.error = ""
         self.damage: list[Damage] = []
-        self.skipped: Counter[str] = Counter()
+        self.skipped: dict[str, int] = {}
         self.lineage: Lineage | None = None
         self.scalars = ScalarTable()
         self.references: dict[Key, ReferenceGroup] = {}
@@ -72,7 +71,8 @@ class FileStage:
         self.pending = stretch.pending
         self.error = ""
         self._note_damage(stretch.damage)
-        self.skipped.update(dict(stretch.skipped))
+        for what, count in stretch.skipped:
+            self.skipped[what] = self.skipped.get(what, 0) + count
         grown: list[Key] = []
         for block in stretch.blocks:
             self.scalars.fold(block)

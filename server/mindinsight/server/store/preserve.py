@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from mindinsight.server.store.file_stage import FileStage
@@ -39,7 +38,7 @@ def restore(note: Note, body: Body, path: str) -> FileStage:
     file.print = Print(*map(bytes.fromhex, note["print"]))
     file.read, file.pending = int(note["read"]), int(note["pending"])
     file.damage = [Damage(*one) for one in note["damage"]]
-    file.skipped = Counter(note["skipped"])
+    file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
     for axis, tags, places in note["scalars"]:
         values = {tag: body.array(place) for tag, place in zip(tags, places, strict=True)}
         file.scalars.place(ScalarGroup(_axis(axis, body), values))

@@ -14,7 +14,8 @@ from mindinsight.server.service import Service, service_of
 
 router = APIRouter()
 
-_AT_ONCE: Final = 50_000  # points, a few milliseconds: for more, other requests do not wait
+_AT_ONCE: Final = 500_000  # points, a few milliseconds: while more are drawn, other requests do not wait
+_SMOOTHING: Final = 10  # times as long
 
 Runs = Annotated[list[str], Query(description="run ids, in the order of the answer", max_length=1000)]
 Tag = Annotated[str, Query(description="the tag as recorded")]
@@ -50,7 +51,8 @@ async def series(
         found = [drawn_series(one, tag, view, older) for one in having]
         return answer({"tag": tag, "x": x, "series": found}, accept)
 
-    much = sum(one.scalars[tag].count for one in having) > _AT_ONCE
+    points = sum(one.scalars[tag].count for one in having)
+    much = points * (_SMOOTHING if smooth else 1) > _AT_ONCE
     return await run_in_threadpool(made) if much else made()
 
 
