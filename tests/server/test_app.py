@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 BEGIN = """
 import sys
 from pathlib import Path
@@ -54,6 +56,8 @@ def test_both_interfaces_answer_and_describe_themselves(tmp_path):
 def test_a_command_loads_no_other_command(tmp_path):
     code = """
 import sys
+
+import pytest
 from mindinsight.server.cli import parser
 options = parser("start").parse_args(["start", "--port", "81"])
 print(options.port, *sorted(name for name in sys.modules if name.startswith("mindinsight.server.commands.")))
@@ -61,3 +65,10 @@ print("numpy" in sys.modules)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["81", "mindinsight.server.commands.start", "False"]
+
+
+@pytest.mark.parametrize("path", ["/v2/a%0Ab", "/v2/%0A", "/a%0A/b"])
+def test_addresses_with_a_line_break_are_answered_like_others(samples, path):
+    answer = samples().get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == samples().get("/v2/none").headers["content-type"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import AsyncIterator, Iterable
 
@@ -38,7 +39,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     state = State({"service": service, "hub": Hub(), "health": Health(service)})
     parts = {"/v1/mindinsight": Later(lambda: _v1(state)), "": Later(lambda: _interface(state))}
     app = Starlette(
-        routes=[Route("/health", _health), *(Mount(path, part) for path, part in parts.items())],
+        routes=[Route("/health", _health), *(_below(path, part) for path, part in parts.items())],
         middleware=[
             Middleware(Security, settings=settings, ask_for_token=_ask_for_token),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
@@ -60,6 +61,13 @@ def make_service(settings: Settings) -> Service:
         executor=executor,
         started=time.time(),
     )
+
+
+def _below(path: str, part: Later) -> Mount:
+    """Everything below ``path``. Starlette's own pattern leaves out paths with a line break in them."""
+    mount = Mount(path, part)
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount
 
 
 def _health(request: Request) -> JSONResponse:

@@ -39,7 +39,7 @@ def test_methods_of_a_path_that_has_others(v1, method, path):
     assert code_of(v1.client.request(method, f"{ROOT}/{path}")) == (405, "50545002")
 
 
-@pytest.mark.parametrize("path", ["nothing", "datavisual/nothing", "", "profile/ops/search"])
+@pytest.mark.parametrize("path", ["nothing", "datavisual/nothing", "", "profile/ops/search", "a%0Ab", "%0A"])
 def test_unknown_paths_are_json_too(v1, path):
     assert v1.fault(path) == (404, "50545001")
 
