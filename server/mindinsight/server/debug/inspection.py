@@ -33,7 +33,7 @@ class Listing:
         self.dump = dump
         self.rank = rank
         self.step = step
-        self.entries: Sequence[TensorEntry] = found.items
+        self.entries: Sequence[TensorEntry] = tuple(found.items)  # searched again and again
         self.damage: Sequence[FileDamage] = found.damage
         self._work = Collecting(lambda: measure_all(self.entries, executor, cache), len(self.entries))
 

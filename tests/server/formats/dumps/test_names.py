@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.formats.dumps.names import Found, escaped, look_up, parse_bin_name, parse_npy_name
+from mindinsight.server.formats.dumps.names import (
+    Found,
+    escaped,
+    look_up,
+    parse_bin_name,
+    parse_npy_name,
+    parse_npy_names,
+)
 
 TIME = "1795248166105555"
 
@@ -103,12 +110,52 @@ def test_more_than_were_planned_stay_as_recorded():
 
 
 def test_parameters_get_their_dots_back():
-    assert look_up(["fc_1_weight", "other"], [], ["fc.1.weight"]) == {
-        "fc_1_weight": Found("fc.1.weight", -1),
-        "other": Found("other", -1),
-    }
+    found = look_up(["fc_1_weight", "other"], [], ["fc.1.weight"])
+    assert found["fc_1_weight"] == Found("fc.1.weight", -1)
+    assert found["other"] == Found("other", -1)
 
 
 def test_the_first_of_two_that_look_alike_escaped():
     order = ["Default/a_b/Add-op0", "Default/a/b/Add-op0"]
     assert look_up([escaped(order[0])], order, [])[escaped(order[0])] == Found(order[0], 0)
+
+
+PARTS = st.sampled_from(
+    [
+        "MatMul",
+        "a_b-op1",
+        "0",
+        "3",
+        TIME,
+        "input",
+        "output",
+        "ND",
+        "Float32",
+        "",
+        "npy",
+        "x y",
+        "ü",
+        "٣",
+        "\n",
+        "%",
+    ]
+)
+PLAIN = [
+    f"MatMul.Default_net_MatMul-op0.3.7.{TIME}.input.1.DefaultFormat.Float32.npy",
+    f"Parameter.moments.fc1.0.weight.0.0.{TIME}.output.0.DefaultFormat.npy",
+    f"Add.op.1.2.{TIME}.0.1.2.3.output.0.ND.npy",
+    "12345.npy",
+]
+
+
+@given(st.lists(st.one_of(st.sampled_from(PLAIN), st.lists(PARTS, max_size=14).map(".".join)), max_size=12))
+def test_many_names_at_once_mean_what_each_means_alone(names):
+    assert parse_npy_names(names, "/d") == [parse_npy_name(name, f"/d/{name}") for name in names]
+
+
+def test_a_name_with_a_line_in_it_changes_no_other():
+    names = [PLAIN[0], f"Add.op\n{PLAIN[1]}", PLAIN[1]]
+    found = parse_npy_names(names, "/d")
+    assert [file and file.operator for file in found] == [
+        parse_npy_name(name).operator if parse_npy_name(name) else None for name in names
+    ]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mindinsight.server.formats.dumps.dump_data import Slot, find_slot, read_slot, read_slots, slot_values
-from mindinsight.server.formats.dumps.names import Found, TensorFile, parse_bin_name
+from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_bin_name
 from mindinsight.server.formats.dumps.npy_folder import (
     list_npy_folder,
     npy_array,
@@ -164,8 +164,8 @@ def _named_apart(place: _Place, first: dict[tuple[int, int, str], str]) -> StepF
     return StepFolder(folder.rank, folder.step, graph, folder.path, folder.root)
 
 
-def _as_recorded(names: Iterable[str]) -> dict[str, Found]:
-    return {name: Found(name, -1) for name in names}
+def _as_recorded(names: Iterable[str]) -> Names:
+    return Names()
 
 
 def _bin_files(folder: StepFolder, damage: list[FileDamage]) -> list[TensorFile]:

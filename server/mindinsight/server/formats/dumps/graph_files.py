@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from mindinsight.server.formats.dumps.names import Found, look_up
+from mindinsight.server.formats.dumps.names import Names, look_up
 from mindinsight.server.formats.dumps.types import FileDamage, StepFolder
 from mindinsight.server.formats.folders import files_of
 from mindinsight.server.formats.ir import IrNode, read_ir, read_ir_parameters
@@ -43,7 +43,7 @@ class Surroundings:
             names += [line.strip() for line in lines if line.strip() and line.strip() != _HEADER]
         return names
 
-    def look_up(self, recorded: Iterable[str]) -> dict[str, Found]:
+    def look_up(self, recorded: Iterable[str]) -> Names:
         """Full names behind recorded ones."""
         return look_up(recorded, self.order(), self.parameters())
 

@@ -17,6 +17,12 @@ _ESCAPES: Final = str.maketrans("/\\. ", "____")
 _NUMBER: Final = re.compile(r"-op(\d+)$")
 _IO: Final = frozenset(("input", "output"))
 _TIMESTAMP_DIGITS: Final = 12  # microseconds have 16 today; the context numbers of newer tools have few
+# Of every line the fields, empty where it is no such name.
+_NPY_NAMES: Final = re.compile(
+    r"^(?:([^.\n]*)\.([^\n]*)\.(\d+)\.(\d+)\.(\d+)\.(input|output)\.(\d+)"
+    r"\.([^.\n]*)(?:\.([^.\n]*))?\.npy|[^\n]*)$",
+    re.MULTILINE,
+)
 
 
 class TensorFile(NamedTuple):
@@ -40,6 +46,25 @@ class TensorFile(NamedTuple):
 def escaped(name: str) -> str:
     """A full operator name as file names have it."""
     return name.translate(_ESCAPES)
+
+
+def parse_npy_names(names: Sequence[str], folder: str) -> list[TensorFile | None]:
+    """``parse_npy_name`` of many names at once: one search through all of them takes a tenth of the time."""
+    text = "\n".join(names)
+    if text.count("\n") >= len(names):  # a name with a line in it
+        return [parse_npy_name(name, f"{folder}/{name}") for name in names]
+    found = _NPY_NAMES.findall(text)
+    return [
+        TensorFile(
+            kind, operator, int(task), int(stream), int(time),
+            io, slot, layout, dtype.lower(), f"{folder}/{name}",
+        )
+        if len(time) >= _TIMESTAMP_DIGITS
+        else parse_npy_name(name, f"{folder}/{name}")
+        for name, (kind, operator, task, stream, time, io, slot, layout, dtype) in zip(
+            names, found, strict=True
+        )
+    ]  # fmt: skip
 
 
 def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
@@ -84,7 +109,14 @@ class Found(NamedTuple):
     order: int  # position in the execution order, -1 when it has none
 
 
-def look_up(recorded: Iterable[str], order: Sequence[str], parameters: Iterable[str]) -> dict[str, Found]:
+class Names(dict[str, Found]):
+    """Operators by recorded names; a name that stands for itself is not kept."""
+
+    def __missing__(self, name: str) -> Found:
+        return Found(name, -1)
+
+
+def look_up(recorded: Iterable[str], order: Sequence[str], parameters: Iterable[str]) -> Names:
     """Full names behind recorded ones.
 
     ``order`` are full operator names in execution order. Looked for are: the escaped name; the last
@@ -98,9 +130,13 @@ def look_up(recorded: Iterable[str], order: Sequence[str], parameters: Iterable[
         known.setdefault(name.rpartition("/")[2], Found(name, position))
     known |= {escaped(name): Found(name, position) for position, name in reversed(list(enumerate(order)))}
     wanted = set(recorded)
-    found = {name: known[key] for name in wanted if (key := escaped(name)) in known}
-    found |= _paired(sorted(wanted - found.keys()), order, {hit.name for hit in found.values()})
-    return {name: found.get(name, Found(name, -1)) for name in wanted}
+    found = {name: known[name] for name in wanted & known.keys()}
+    missing = wanted - found.keys()
+    if known:
+        found |= {name: known[key] for name in missing if (key := escaped(name)) in known}
+    if order:
+        found |= _paired(sorted(missing - found.keys()), order, {hit.name for hit in found.values()})
+    return Names(found)
 
 
 def _paired(missing: Iterable[str], order: Sequence[str], taken: set[str]) -> dict[str, Found]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.formats.arrays import read_npy, read_npy_header
-from mindinsight.server.formats.dumps.names import Found, TensorFile, parse_npy_name
+from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_npy_name, parse_npy_names
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.dumps.types import (
     Array,
@@ -30,7 +30,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_MAPPING: Final = 1 << 28  # bytes
 _KEY: Final = attrgetter("operator", "timestamp", "io", "slot")
-LookUp = Callable[[Iterable[str]], dict[str, Found]]
+LookUp = Callable[[Iterable[str]], Names]
 
 
 def list_npy_folder(
@@ -82,15 +82,14 @@ def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:
 
 def _in_order(files: list[TensorFile]) -> list[TensorFile]:
     """By time; where all of an operator has one time, inputs go before outputs, each by slot."""
-    files.sort(key=lambda file: int(file.slot))
-    files.sort(key=attrgetter("timestamp", "operator", "io"))
+    files.sort(key=lambda file: (file.timestamp, file.operator, file.io, int(file.slot)))
     return files
 
 
 def npy_files(path: str, damage: list[FileDamage]) -> list[TensorFile]:
     """The ``.npy`` files of a folder by their names, in no order."""
     names = [name for name in files_of(Path(path)) if name.endswith(".npy")]
-    parsed = [parse_npy_name(name, f"{path}/{name}") for name in names]
+    parsed = parse_npy_names(names, path)
     found = [file for file in parsed if file]
     if len(found) < len(names):
         unknown = [name for name, file in zip(names, parsed, strict=True) if file is None]
@@ -135,9 +134,7 @@ def _described(file: TensorFile, row: TensorFile | None) -> TensorFile:
     return file._replace(dtype=row.dtype or file.dtype, shape=row.shape, statistics=row.statistics)
 
 
-def _entry(
-    folder: StepFolder, layout: str, names: dict[str, Found], position: int, file: TensorFile
-) -> TensorEntry:
+def _entry(folder: StepFolder, layout: str, names: Names, position: int, file: TensorFile) -> TensorEntry:
     name, order = names[file.operator]
     return TensorEntry(
         folder.rank,
