@@ -96,7 +96,8 @@ def parts(values: Array) -> list[Part]:
     """Measure an array piece by piece, in memory order."""
     _check(values.dtype)
     scratch = np.empty((2, min(values.size, PIECE)))  # a fresh one per piece would cost more than the sums
-    return [_part(piece, scratch) for piece in _pieces(values)]
+    with np.errstate(all="ignore"):
+        return [_part(piece, scratch) for piece in _pieces(values)]
 
 
 def combine(pieces: Iterable[Part]) -> Statistics:
@@ -159,34 +160,32 @@ def _pieces(values: Array) -> Iterator[Array]:
     for start in range(0, flat.size, PIECE):
         piece = flat[start : start + PIECE]
         kind = piece.dtype.kind
-        with np.errstate(all="ignore"):
-            if kind == "c":
-                yield np.abs(piece)
-            elif kind == "b":
-                yield piece.view(np.uint8)
-            elif piece.dtype.char == "e":
-                yield piece.astype(np.float32)  # half precision has no fast arithmetic
-            else:
-                yield piece
+        if kind == "c":
+            yield np.abs(piece)
+        elif kind == "b":
+            yield piece.view(np.uint8)
+        elif piece.dtype.char == "e":
+            yield piece.astype(np.float32)  # half precision has no fast arithmetic
+        else:
+            yield piece
 
 
 def _part(piece: Array, scratch: Doubles) -> Part:
     """Measure up to ``PIECE`` numbers."""
     size, nans, above, below = piece.size, 0, 0, 0
-    with np.errstate(all="ignore"):
+    low, high = piece.min(), piece.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        nans = int(np.count_nonzero(np.isnan(piece)))
+        above = int(np.count_nonzero(piece == np.inf))
+        below = int(np.count_nonzero(piece == -np.inf))
+        piece = piece[np.isfinite(piece)]
+        if not piece.size:
+            return Part(size, 0, below, above, nans, above, below, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
         low, high = piece.min(), piece.max()
-        if not (np.isfinite(low) and np.isfinite(high)):
-            nans = int(np.count_nonzero(np.isnan(piece)))
-            above = int(np.count_nonzero(piece == np.inf))
-            below = int(np.count_nonzero(piece == -np.inf))
-            piece = piece[np.isfinite(piece)]
-            if not piece.size:
-                return Part(size, 0, below, above, nans, above, below, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-            low, high = piece.min(), piece.max()
-        negative = int(np.count_nonzero(piece < 0)) if low < 0 else 0
-        positive = int(np.count_nonzero(piece > 0)) if high > 0 else 0
-        zeros = piece.size - negative - positive
-        sums = _sums(piece, scratch[:, : piece.size], signed=bool(low < 0))
+    negative = int(np.count_nonzero(piece < 0)) if low < 0 else 0
+    positive = int(np.count_nonzero(piece > 0)) if high > 0 else 0
+    zeros = piece.size - negative - positive
+    sums = _sums(piece, scratch[:, : piece.size], signed=bool(low < 0))
     return Part(
         size, zeros, negative + below, positive + above, nans, above, below,
         piece.size, low.item(), high.item(), *sums,

@@ -75,6 +75,8 @@ class Stored:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
+        if self.name == self.item.name:
+            return self.item if self.item.isnative else self.item.newbyteorder("=")
         return self._decoded(np.empty(0, np.uint8)).dtype
 
     def pieces(self) -> Iterator[Array]:

@@ -13,6 +13,7 @@ import os
 import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar, cast
@@ -153,6 +154,7 @@ def _surest(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
     return best[1], tuple(skipped)
 
 
+@cache
 def _named(name: str) -> Layout:
     if name.isidentifier():
         with contextlib.suppress(ModuleNotFoundError):

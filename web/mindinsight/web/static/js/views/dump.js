@@ -2,6 +2,7 @@
 
 import { empty } from "../components/empty.js";
 import { h, replace } from "../core/dom.js";
+import { failure, lastAsked } from "./dump/asking.js";
 import { checkPart } from "./dump/check.js";
 import { checkpointsPart } from "./dump/checkpoints.js";
 import { comparePart } from "./dump/compare.js";
@@ -16,7 +17,7 @@ import { treePart } from "./dump/tree.js";
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./dump/state.js").State} State */
 /** @typedef {{element: HTMLElement, changed?: (keys: string[]) => void, refresh?: () => void, end?: () => void}} Part */
-/** @typedef {{app: App, state: State, summary: any, dumps: any[], comparison: number, change: (some: Partial<State>) => void}} Page */
+/** @typedef {{app: App, state: State, summary: any, dumps: any[], comparison: number, look: any, change: (some: Partial<State>) => void}} Page */
 
 export const alone = true;
 
@@ -31,41 +32,52 @@ export async function mount(root, app) {
   const main = h("div", { class: "dump-main" });
   const side = h("aside", { class: "dump-side", hidden: true, "aria-label": t("dump.operator") });
   replace(root, head, h("div", { class: "dump-body" }, main, side));
+  const reading = lastAsked();
   /** @type {Part | null} */
   let part = null;
 
   /** @type {Page} */
-  const page = { app, state: readState(app), summary: null, dumps: [], comparison: 0, change };
+  const page = { app, state: readState(app), summary: null, dumps: [], comparison: 0, look: null, change };
   const panel = operatorPanel(page, side);
 
   /** @param {Partial<State>} some */
-  async function change(some) {
+  function change(some) {
     const keys = Object.keys(some).filter((key) => page.state[/** @type {keyof State} */ (key)] !== some[/** @type {keyof State} */ (key)]);
     Object.assign(page.state, some);
-    if (keys.includes("dump")) await readSummary();
+    if (keys.includes("dump")) read(() => changed(keys));
+    else changed(keys);
+  }
+
+  /** @param {string[]} keys */
+  const changed = (keys) => {
     writeState(app, page.state);
     if (keys.some((key) => ANEW.includes(key))) build();
     else part?.changed?.(keys);
     panel.changed(keys);
-  }
+  };
 
-  const readSummary = async () => {
-    const { state } = page;
-    page.summary = state.dump ? await app.api.get("v2/dump/summary", { dump: state.dump }) : null;
-    const ranks = page.summary?.ranks ?? [];
-    const rank = ranks.find((/** @type {any} */ one) => one.rank === state.rank) ?? ranks[0];
-    state.rank = rank?.rank ?? 0;
-    if (rank && !rank.steps.includes(state.step)) state.step = rank.steps[0] ?? 0;
-    const onlyLogs = page.summary?.logs && !ranks.some((/** @type {any} */ one) => one.steps.length);
-    if (onlyLogs && state.tab === "tensors") state.tab = "logs";
+  /** Read what the chosen dump holds. @param {() => void} then */
+  const read = (then) =>
+    reading.ask(
+      async () => (page.state.dump ? app.api.get("v2/dump/summary", { dump: page.state.dump }) : null),
+      (summary) => {
+        page.summary = summary;
+        settle(page);
+        then();
+      },
+      fail,
+    );
+
+  const leave = () => {
+    part?.end?.();
+    part = null;
+    app.charts.removeAll(main);
   };
 
   const build = () => {
-    part?.end?.();
-    app.charts.removeAll(main);
+    leave();
     replace(head, header(page));
     if (!page.dumps.length && page.state.tab !== "checkpoints") {
-      part = null;
       replace(main, empty({ title: t("dump.none"), text: t("dump.none_how"), code: "export MINDSPORE_DUMP_CONFIG=/path/data_dump.json" }));
       return;
     }
@@ -73,17 +85,26 @@ export async function mount(root, app) {
     replace(main, part.element);
   };
 
+  /** The dump cannot be read: others can still be chosen. @param {any} error */
+  const fail = (error) => {
+    leave();
+    page.summary = null;
+    replace(head, header(page));
+    replace(main, failure(app, error));
+  };
+
   const start = async () => {
     page.dumps = (await app.api.get("v2/dump/list")).dumps;
     if (!page.dumps.some((one) => one.id === page.state.dump)) page.state.dump = chosen(page.dumps, app);
-    await readSummary();
-    build();
-    panel.changed(["operator"]);
+    await read(() => {
+      build();
+      panel.changed(["operator"]);
+    });
   };
 
   const offUrl = app.url.on(() => {
     page.state = Object.assign(page.state, readState(app));
-    start();
+    start().catch(fail);
   });
   await start();
 
@@ -94,10 +115,22 @@ export async function mount(root, app) {
     },
     unmount() {
       offUrl();
+      reading.end();
       part?.end?.();
       panel.end();
     },
   };
+}
+
+/** A rank and a step that the dump has, and a tab that shows something. @param {Page} page */
+function settle({ state, summary }) {
+  const ranks = summary?.ranks ?? [];
+  const rank = ranks.find((/** @type {any} */ one) => one.rank === state.rank) ?? ranks[0];
+  state.rank = rank?.rank ?? 0;
+  if (rank && !rank.steps.includes(state.step)) state.step = rank.steps[0] ?? 0;
+  const onlyLogs = summary?.logs && !ranks.some((/** @type {any} */ one) => one.steps.length);
+  if (onlyLogs && state.tab === "tensors") state.tab = "logs";
+  if (!summary?.logs && state.tab === "logs") state.tab = "tensors";
 }
 
 /** The dump of a selected run if there is one, else the first. @param {any[]} dumps @param {App} app */

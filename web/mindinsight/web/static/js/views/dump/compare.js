@@ -1,153 +1,174 @@
 // This step beside another one, of the same dump or of another: rows, verdicts, and where the two part.
 
 import { button } from "../../components/button.js";
-import { select } from "../../components/field.js";
-import { searchBox } from "../../components/field.js";
+import { searchBox, select } from "../../components/field.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
-import { number, short, slotText } from "./rows.js";
+import { failure, lastAsked } from "./asking.js";
+import { comparedTable, verdict } from "./compared.js";
 
 /** @typedef {import("../dump.js").Page} Page */
+/** @typedef {{dump: string, rank: number, step: number}} Place */
 
 const ASKING = 700;
-const MEASURES = ["cosine", "max_absolute", "max_relative", "one_thousandth", "five_thousandths", "norm_error"];
 const SORTS = ["sequence", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"];
+const ONLY = ["", "beyond", "warning", "error", "alone"];
 
 /** @param {Page} page */
 export function comparePart(page) {
+  const { app, state } = page;
+  const { t } = app;
+  const results = resultPart(page);
+  const starting = lastAsked();
+  const choice = choicePart(page, (reference, names) => {
+    results.wait();
+    const body = { target: { dump: state.dump, rank: state.rank, step: state.step }, reference, names };
+    starting.ask(
+      () => app.api.send("POST", "v2/dump/compare", body),
+      ({ comparison }) => {
+        page.comparison = comparison; // the graph can be coloured by it
+        results.follow(comparison);
+      },
+      results.fail,
+    );
+  });
+  const head = h("section", { class: "panel stack" }, h("h2", null, t("dump.compare.title")), h("p", { class: "muted" }, t("dump.compare.how")), choice.element);
+  return {
+    element: h("div", { class: "stack" }, head, results.element),
+    end() {
+      starting.end();
+      choice.end();
+      results.end();
+    },
+  };
+}
+
+/**
+ * What to compare with.
+ * @param {Page} page @param {(reference: Place, names: Record<string, string>) => void} start
+ */
+function choicePart(page, start) {
   const { app, state, dumps } = page;
   const { t, url } = app;
   const other = { dump: url.get("with") || state.dump, rank: Number(url.get("with_rank", String(state.rank))), step: Number(url.get("with_step", String(state.step))) };
-  const look = { q: "", only: "", sort: "sequence" };
-  /** @type {any} */
-  let summary = null;
+  const asking = lastAsked();
+  const element = h("div", { class: "toolbar" });
   /** @type {Record<string, string>} */
   let names = {};
-  let comparison = 0;
-  let timer = 0;
-  let ended = false;
-  const choose = h("div", { class: "toolbar" });
-  const told = h("div", { class: "stack" });
-  const rows = h("div");
-  const element = h("div", { class: "stack" }, h("section", { class: "panel stack" }, h("h2", null, t("dump.compare.title")), h("p", { class: "muted" }, t("dump.compare.how")), choose), told, rows);
 
-  const readOther = async () => {
-    summary = await app.api.get("v2/dump/summary", { dump: other.dump });
-    const rank = summary.ranks.find((/** @type {any} */ one) => one.rank === other.rank) ?? summary.ranks[0];
-    other.rank = rank?.rank ?? 0;
-    if (rank && !rank.steps.includes(other.step)) other.step = rank.steps[0] ?? 0;
-    if (!ended) drawChoice(rank?.steps ?? []);
-  };
+  const read = () =>
+    asking.ask(
+      () => app.api.get("v2/dump/summary", { dump: other.dump }),
+      (summary) => {
+        const rank = summary.ranks.find((/** @type {any} */ one) => one.rank === other.rank) ?? summary.ranks[0];
+        other.rank = rank?.rank ?? 0;
+        if (rank && !rank.steps.includes(other.step)) other.step = rank.steps[0] ?? 0;
+        draw(summary, rank?.steps ?? []);
+      },
+      (error) => replace(element, failure(app, error)),
+    );
 
-  /** @param {Partial<typeof other>} some */
+  /** @param {Partial<Place>} some */
   const pick = (some) => {
     Object.assign(other, some);
     url.set({ with: other.dump === state.dump ? null : other.dump, with_rank: other.rank, with_step: other.step });
-    return readOther();
+    read();
   };
 
-  /** @param {number[]} steps */
-  const drawChoice = (steps) => {
+  /** @param {any} summary @param {number[]} steps */
+  const draw = (summary, steps) => {
     const file = h("input", { type: "file", class: "unseen", accept: ".json,.csv,.txt", onchange: () => readNames(file) });
-    const map = h("label", { class: "button" }, icon("file"), Object.keys(names).length ? t("dump.compare.mapped", { n: Object.keys(names).length }) : t("dump.compare.map"), file);
-    map.title = t("dump.compare.map_how");
+    const count = Object.keys(names).length;
+    const map = h("label", { class: "button", title: t("dump.compare.map_how") }, icon("file"), count ? t("dump.compare.mapped", { n: count }) : t("dump.compare.map"), file);
     replace(
-      choose,
+      element,
       select({ label: t("dump.compare.with"), options: dumps.map((one) => ({ value: one.id, label: one.id.slice(2) || "." })), value: other.dump, onchange: (dump) => pick({ dump }) }),
       select({ label: t("dump.rank"), options: summary.ranks.map((/** @type {any} */ one) => ({ value: String(one.rank), label: String(one.rank) })), value: String(other.rank), onchange: (rank) => pick({ rank: Number(rank) }) }),
       select({ label: t("common.step"), options: steps.map((step) => ({ value: String(step), label: String(step) })), value: String(other.step), onchange: (step) => pick({ step: Number(step) }) }),
       map,
-      button(t("dump.compare.start"), start, { class: "primary" }),
+      button(t("dump.compare.start"), () => start({ ...other }, names), { class: "primary" }),
     );
   };
 
   /** @param {any} file an input with a file that maps names */
   const readNames = async (file) => {
-    const text = await file.files[0].text();
-    try {
-      names = text.trimStart().startsWith("{") ? JSON.parse(text) : Object.fromEntries(text.split("\n").filter((/** @type {string} */ line) => line.includes(",")).map((/** @type {string} */ line) => line.split(",").map((part) => part.trim())));
-    } catch {
-      names = {};
-    }
-    readOther();
+    names = mapped(await file.files[0].text());
+    read();
   };
 
-  const start = async () => {
-    clearTimeout(timer);
-    replace(told, h("p", { class: "booting", role: "status" }, t("common.loading")));
-    replace(rows);
-    try {
-      const body = { target: { dump: state.dump, rank: state.rank, step: state.step }, reference: { ...other }, names };
-      comparison = (await app.api.send("POST", "v2/dump/compare", body)).comparison;
-      page.comparison = comparison; // the graph can be coloured by it
-      await ask();
-    } catch (/** @type {any} */ error) {
-      replace(told, h("div", { class: "banner bad", role: "alert" }, icon("warning"), t(error.key ?? "error.view", error.vars)));
-    }
-  };
+  read();
+  return { element, end: asking.end };
+}
 
-  const ask = async () => {
-    clearTimeout(timer);
-    const answer = await app.api.get(`v2/dump/compare/${comparison}`, { ...look, limit: 1000 });
-    if (ended) return;
-    replace(told, verdict(answer));
-    replace(rows, table(answer));
-    if (!answer.done) timer = window.setTimeout(ask, ASKING);
-  };
+/** A map of names: a JSON object, or lines of two names; {} when it is neither. @param {string} text @returns {Record<string, string>} */
+function mapped(text) {
+  try {
+    if (text.trimStart().startsWith("{")) return JSON.parse(text);
+  } catch {
+    return {};
+  }
+  const lines = text.split("\n").filter((line) => line.includes(","));
+  return Object.fromEntries(lines.map((line) => line.split(",", 2).map((part) => part.trim())));
+}
 
-  /** @param {any} answer */
-  const verdict = (answer) => {
-    const { divergence, levels } = answer;
-    const [tensor] = divergence?.tensors ?? [];
-    const open = () => page.change({ graph: tensor.graph, operator: tensor.recorded, tensor: `${tensor.direction}/${tensor.slot}` });
-    const parts = divergence
-      ? h("p", null, h("span", { class: "badge bad" }, t(`dump.compare.${divergence.kind}`)), " ", h("button", { type: "button", class: "link wrapped", onclick: open }, tensor.operator), " ", h("span", { class: "muted" }, slotText(app, tensor)))
-      : h("p", null, answer.done ? t("dump.compare.agree") : t("common.loading"));
-    const counts = h("p", { role: "status" }, t("dump.compare.counted", { done: answer.compared, all: answer.all }), " · ", t("dump.compare.levels", { pass: levels.pass, warning: levels.warning, error: levels.error }), " · ", t("dump.compare.beyond", { n: answer.beyond }));
-    const file = h("a", { class: "button", href: app.api.build(`v2/dump/compare/${comparison}/csv`), download: "" }, "CSV");
-    const only = ["", "beyond", "warning", "error", "alone"].map((value) => ({ value, label: t(`dump.compare.only.${value || "all"}`) }));
-    const tools = h(
-      "div",
-      { class: "toolbar" },
-      searchBox({ label: t("dump.filter.operator"), value: look.q, onchange: (q) => ((look.q = q), ask()) }),
-      select({ label: t("dump.compare.only"), options: only, value: look.only, onchange: (value) => ((look.only = value), ask()) }),
-      select({ label: t("dump.compare.sort"), options: SORTS.map((value) => ({ value, label: t(`dump.column.${value}`) })), value: look.sort, onchange: (value) => ((look.sort = value), ask()) }),
-      file,
+/** The rows of a comparison as they come; what is typed into the search stays. @param {Page} page */
+function resultPart(page) {
+  const { app } = page;
+  const { t } = app;
+  const look = { q: "", only: "", sort: "sequence" };
+  const asking = lastAsked();
+  let comparison = 0;
+  const told = h("div");
+  const file = h("a", { class: "button", download: "" }, "CSV");
+  const only = ONLY.map((value) => ({ value, label: t(`dump.compare.only.${value || "all"}`) }));
+  const narrow = (/** @type {Partial<typeof look>} */ some) => {
+    Object.assign(look, some);
+    ask();
+  };
+  const tools = h(
+    "div",
+    { class: "toolbar" },
+    searchBox({ label: t("dump.filter.operator"), onchange: (q) => narrow({ q }) }),
+    select({ label: t("dump.compare.only"), options: only, value: "", onchange: (value) => narrow({ only: value }) }),
+    select({ label: t("dump.compare.sort"), options: SORTS.map((value) => ({ value, label: t(`dump.column.${value}`) })), value: "sequence", onchange: (sort) => narrow({ sort }) }),
+    file,
+  );
+  const box = h("section", { class: "panel stack", hidden: true }, told, tools);
+  const rows = h("div");
+
+  const ask = () =>
+    asking.ask(
+      () => app.api.get(`v2/dump/compare/${comparison}`, { ...look, limit: 1000 }),
+      (answer) => {
+        replace(told, verdict(page, answer));
+        replace(rows, comparedTable(page, answer));
+        tools.hidden = false;
+        if (!answer.done) asking.later(ask, ASKING);
+      },
+      fail,
     );
-    return h("section", { class: "panel stack" }, parts, counts, answer.error && h("p", { class: "strange" }, answer.error), tools);
+
+  const fail = (/** @type {any} */ error) => {
+    box.hidden = false;
+    replace(told, failure(app, error));
   };
 
-  /** @param {any} answer */
-  const table = (answer) => {
-    const heads = ["operator", "slot", "matched", ...MEASURES, "result"].map((key) => h("th", { class: MEASURES.includes(key) ? "number" : null }, t(`dump.column.${key}`)));
-    return h("div", { class: "panel scroll dump-compared", tabindex: "0" }, h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), h("tbody", null, answer.rows.map(row))), answer.total > answer.rows.length && h("p", { class: "muted" }, t("dump.compare.more", { n: answer.total - answer.rows.length })));
-  };
-
-  /** @param {any} one */
-  const row = (one) => {
-    const tensor = one.target_tensor ?? one.reference_tensor;
-    const mine = Boolean(one.target_tensor);
-    const open = () => mine && page.change({ graph: tensor.graph, operator: tensor.recorded, tensor: `${tensor.direction}/${tensor.slot}` });
-    const level = { pass: "ok", warning: "warn", error: "bad" }[/** @type {"pass"} */ (one.result)];
-    const why = one.codes.map((/** @type {string} */ code) => t(`dump.compare.code.${code}`)).join("; ");
-    const alone = !one.target_tensor || !one.reference_tensor;
-    return h(
-      "tr",
-      { class: one.beyond ? "far" : null },
-      h("td", { class: "name" }, mine ? h("button", { type: "button", class: "link", title: `${one.target} ↔ ${one.reference ?? "–"}`, onclick: open }, short(tensor.operator)) : h("span", { title: tensor.operator }, short(tensor.operator))),
-      h("td", null, slotText(app, tensor)),
-      h("td", { class: "muted" }, alone ? t(`dump.compare.alone.${mine ? "target" : "reference"}`) : t(`dump.compare.by.${one.matched_by}`)),
-      MEASURES.map((key) => h("td", { class: "number" }, one[key] === null ? "–" : number(app, one[key]))),
-      h("td", { title: why }, h("span", { class: `badge ${level}` }, t(`dump.compare.level.${one.result}`)), why && h("span", { class: "muted" }, ` ${why}`), one.target_argument !== null && h("span", { class: "mono" }, ` ${one.target_argument} ↔ ${one.reference_argument}`), one.damage && h("span", { class: "strange" }, ` ${t(one.damage.reason)} ${one.damage.detail}`)),
-    );
-  };
-
-  readOther();
   return {
-    element,
-    end() {
-      ended = true;
-      clearTimeout(timer);
+    element: h("div", { class: "stack" }, box, rows),
+    fail,
+    wait() {
+      asking.end();
+      box.hidden = false;
+      tools.hidden = true;
+      replace(told, h("p", { class: "booting", role: "status" }, t("common.loading")));
+      replace(rows);
     },
+    /** @param {number} number */
+    follow(number) {
+      comparison = number;
+      file.href = app.api.build(`v2/dump/compare/${number}/csv`);
+      ask();
+    },
+    end: asking.end,
   };
 }

@@ -11,8 +11,8 @@ import { DEFAULTS, FILTERS, STATISTICS } from "./state.js";
 export function filterBar(page) {
   const { app, state, change } = page;
   const { t } = app;
-  const lists = h("span", { class: "row" });
-  const range = h("span", { class: "row" });
+  const lists = h("span", { class: "row wrap" });
+  const range = h("span", { class: "row wrap" });
   const reset = button(t("dump.filter.reset"), () => {
     change(Object.fromEntries(FILTERS.map((key) => [key, DEFAULTS[key]])));
     draw();

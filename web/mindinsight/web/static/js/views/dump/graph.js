@@ -4,6 +4,7 @@ import { iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { createCanvas } from "../graph/canvas.js";
+import { inWords, lastAsked } from "./asking.js";
 import { number } from "./rows.js";
 import { place, STATISTICS } from "./state.js";
 
@@ -18,8 +19,7 @@ export function graphPart(page) {
   const look = { colour: app.url.get("colour", "nans"), open: /** @type {number[] | null} */ (null) };
   /** @type {any} */
   let picture = null;
-  let timer = 0;
-  let ended = false;
+  const asking = lastAsked();
   const canvas = createCanvas(app, { select: pick, outer: () => undefined, toggle, key: () => false });
   const tools = h("div", { class: "toolbar" });
   const told = h("span", { class: "muted", role: "status" });
@@ -27,7 +27,7 @@ export function graphPart(page) {
 
   /** @param {number | null} id */
   function pick(id) {
-    const box = picture.boxes.find((/** @type {any} */ one) => one.id === id);
+    const box = picture?.boxes.find((/** @type {any} */ one) => one.id === id);
     canvas.select(id);
     told.textContent = box && box.value !== null ? `${box.label}: ${label()} ${number(app, box.value)}` : "";
     if (box?.recorded) page.change({ graph: box.graph, operator: box.recorded, tensor: "" });
@@ -44,19 +44,18 @@ export function graphPart(page) {
   const label = () => (look.colour === "error" ? t("dump.graph.error") : t(`dump.statistic.${look.colour}`));
 
   /** @param {number} [keep] a place that stays where it is */
-  const draw = async (keep) => {
-    clearTimeout(timer);
+  const draw = (keep) => {
     const params = { ...place(state), colour: look.colour, open: look.open?.join(",") ?? null, comparison: page.comparison || null };
-    try {
-      picture = await app.api.get("v2/dump/picture", params);
-    } catch (/** @type {any} */ error) {
-      told.textContent = t(error.key ?? "error.view", error.vars);
-      return;
-    }
-    if (ended) return;
-    canvas.show(picture, { keep });
-    paint();
-    if (!picture.done) timer = window.setTimeout(() => draw(0), COUNTING);
+    asking.ask(
+      () => app.api.get("v2/dump/picture", params),
+      (found) => {
+        picture = found;
+        canvas.show(picture, { keep });
+        paint();
+        if (!picture.done) asking.later(() => draw(0), COUNTING);
+      },
+      (error) => (told.textContent = inWords(app, error)),
+    );
   };
 
   /** Fill each box by its share; open scopes only in their header. */
@@ -88,9 +87,6 @@ export function graphPart(page) {
   return {
     element,
     refresh: () => draw(0),
-    end() {
-      ended = true;
-      clearTimeout(timer);
-    },
+    end: asking.end,
   };
 }

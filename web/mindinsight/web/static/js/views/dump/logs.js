@@ -2,6 +2,7 @@
 
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
+import { failure, lastAsked } from "./asking.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -9,25 +10,40 @@ import { h, replace } from "../../core/dom.js";
 export function logsPart(page) {
   const { app, state } = page;
   const { t, format } = app;
+  const listing = lastAsked();
+  const reading = lastAsked();
   const list = h("ul", { class: "dump-links" });
   const text = h("pre", { class: "dump-log scroll", tabindex: "0" });
   const more = h("div", { class: "row" });
   const element = h("div", { class: "panel dump-logs" }, h("div", { class: "scroll" }, list), h("div", { class: "stack" }, text, more));
 
   /** @param {any} log @param {number} offset */
-  const open = async (log, offset) => {
-    const part = await app.api.get("v2/dump/log", { dump: state.dump, file: log.file, rank: log.rank, offset });
-    if (offset === 0) replace(text);
-    text.append(part.text);
-    replace(more, part.next !== null && button(t("dump.logs.more"), () => open(log, part.next)));
-  };
+  const open = (log, offset) =>
+    reading.ask(
+      () => app.api.get("v2/dump/log", { dump: state.dump, file: log.file, rank: log.rank, offset }),
+      (part) => {
+        if (offset === 0) replace(text);
+        text.append(part.text);
+        replace(more, part.next !== null && button(t("dump.logs.more"), () => open(log, part.next)));
+      },
+      (error) => replace(more, failure(app, error)),
+    );
 
-  const start = async () => {
-    const { logs } = await app.api.get("v2/dump/logs", { dump: state.dump });
-    const item = (/** @type {any} */ log) => h("li", null, log.kind === "pb" ? h("span", { class: "muted" }, log.file) : h("button", { type: "button", class: "link wrapped", onclick: () => open(log, 0) }, log.file), " ", h("span", { class: "muted" }, format.bytes(log.size)));
-    replace(list, logs.map(item));
+  const item = (/** @type {any} */ log) => h("li", null, log.kind === "pb" ? h("span", { class: "muted" }, log.file) : h("button", { type: "button", class: "link wrapped", onclick: () => open(log, 0) }, log.file), " ", h("span", { class: "muted" }, format.bytes(log.size)));
+  listing.ask(
+    () => app.api.get("v2/dump/logs", { dump: state.dump }),
+    ({ logs }) => {
+      replace(list, logs.map(item));
+      const first = logs.find((/** @type {any} */ log) => log.kind !== "pb");
+      if (first) open(first, 0);
+    },
+    (error) => replace(more, failure(app, error)),
+  );
+  return {
+    element,
+    end() {
+      listing.end();
+      reading.end();
+    },
   };
-
-  start();
-  return { element };
 }

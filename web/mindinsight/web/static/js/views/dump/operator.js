@@ -2,6 +2,7 @@
 
 import { iconButton } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
+import { failure } from "./asking.js";
 import { number, shapeText, short, slotText } from "./rows.js";
 import { place } from "./state.js";
 import { tensorView } from "./values.js";
@@ -32,7 +33,7 @@ export function operatorPanel(page, side) {
       const waiting = found.tensors.some((/** @type {any} */ one) => !one.known);
       if (waiting) timer = window.setTimeout(draw, COUNTING);
     } catch (/** @type {any} */ error) {
-      if (mine === turn) replace(side, head(state.operator), h("p", null, t(error.key ?? "error.view", error.vars)));
+      if (mine === turn) replace(side, head(state.operator), failure(app, error));
     }
   };
 
@@ -104,7 +105,7 @@ function tensors(page, rows) {
   const { app, state } = page;
   const { t } = app;
   const keys = ["minimum", "maximum", "mean", "norm"];
-  const head = h("tr", null, h("th", null, t("dump.column.slot")), h("th", null, t("dump.column.shape")), keys.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))), h("th", { class: "number" }, t("dump.column.lost")));
+  const head = h("tr", null, h("th", null, t("dump.column.slot")), h("th", null, t("dump.column.shape")), h("th", { class: "number" }, t("dump.column.lost")), keys.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))));
   const line = (/** @type {any} */ row) => {
     const key = `${row.direction}/${row.slot}`;
     const found = row.statistics;
@@ -115,8 +116,8 @@ function tensors(page, rows) {
       { class: state.tensor === key ? "current" : null },
       h("td", null, h("button", { type: "button", class: "link", "aria-expanded": state.tensor === key, onclick: open }, slotText(app, row))),
       h("td", null, h("span", { class: "mono" }, shapeText(row.shape)), " ", h("span", { class: "muted" }, row.dtype)),
-      keys.map((name) => h("td", { class: "number" }, found ? number(app, found[name]) : "")),
       h("td", { class: lost ? "number strange" : "number" }, row.damage ? t(row.damage.reason) : (lost ?? "")),
+      keys.map((name) => h("td", { class: "number" }, found ? number(app, found[name]) : "")),
     );
   };
   return h("section", null, h("h3", null, t("dump.tensors_of")), h("div", { class: "scroll" }, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, rows.map(line)))));

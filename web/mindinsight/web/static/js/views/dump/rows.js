@@ -35,16 +35,16 @@ export function cells(page, row, open) {
     h("td", null, slotText(app, row)),
     h("td", null, row.dtype),
     h("td", { class: "mono" }, shapeText(row.shape)),
-    lost(found?.nans, row),
-    lost(found && found.positive_infs + found.negative_infs, row),
+    lost(app, found?.nans, row),
+    lost(app, found && found.positive_infs + found.negative_infs, row),
     ...["minimum", "maximum", "mean", "std", "norm"].map((key) => h("td", { class: "number" }, found ? number(app, found[key]) : "")),
     h("td", { class: "number" }, found && row.computed ? found.zeros : ""),
   ];
 }
 
-/** @param {number | undefined} count @param {any} row */
-function lost(count, row) {
-  if (row.damage) return h("td", { class: "number strange", title: `${row.damage.reason} ${row.damage.detail}` }, "!");
+/** @param {App} app @param {number | undefined} count @param {any} row */
+function lost(app, count, row) {
+  if (row.damage) return h("td", { class: "number strange", title: `${app.t(row.damage.reason)} ${row.damage.detail}` }, "!");
   return h("td", { class: count ? "number strange" : "number" }, count === undefined || count === null ? "" : count);
 }
 

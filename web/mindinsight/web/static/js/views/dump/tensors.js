@@ -2,6 +2,7 @@
 
 import { headCell, virtualTable } from "../../components/virtual.js";
 import { h, replace } from "../../core/dom.js";
+import { inWords } from "./asking.js";
 import { damage } from "./header.js";
 import { filterBar } from "./filters.js";
 import { FILTERS, filters, place } from "./state.js";
@@ -20,7 +21,7 @@ export function tensorsPart(page) {
   /** @type {Map<number, any[]>} */
   let pages = new Map();
   /** @type {Set<number>} */
-  const asked = new Set();
+  let asked = new Set();
   let answer = { all: 0, measured: 0, done: false, total: 0, types: [], dtypes: [], damage: [] };
   let aborter = new AbortController();
   let timer = 0;
@@ -60,17 +61,20 @@ export function tensorsPart(page) {
   /** @param {number} number */
   async function fetchPage(number) {
     if (asked.has(number)) return;
-    asked.add(number);
+    const mine = asked;
+    mine.add(number);
     const { signal } = aborter;
     try {
       const params = { ...place(state), ...filters(state), sort: state.sort, descending: state.descending, offset: number * PAGE, limit: PAGE };
-      answer = await app.api.get("v2/dump/tensors", params, { signal });
-      pages.set(number, /** @type {any} */ (answer).rows);
+      const found = await app.api.get("v2/dump/tensors", params, { signal });
+      if (mine !== asked) return; // something else was chosen meanwhile
+      answer = found;
+      pages.set(number, found.rows);
       show();
     } catch (/** @type {any} */ error) {
-      if (!app.api.aborted(error)) told.textContent = t(error.key ?? "error.view", error.vars);
+      if (mine === asked && !app.api.aborted(error)) told.textContent = inWords(app, error);
     } finally {
-      asked.delete(number);
+      mine.delete(number);
     }
   }
 
@@ -88,16 +92,25 @@ export function tensorsPart(page) {
   /** Ask again for what is seen; what was known stays until the answer is there. */
   const again = async () => {
     clearTimeout(timer);
+    const mine = asked;
     const first = Math.max(0, Math.floor(table.element.scrollTop / 31 / PAGE));
     for (const number of [...pages.keys()]) if (Math.abs(number - first) > 1) pages.delete(number);
     await Promise.all([first, first + 1].filter((number) => number === first || number * PAGE < answer.total).map(fetchPage));
+    if (mine !== asked) return;
+    clearTimeout(timer);
     timer = window.setTimeout(again, answer.done ? FOLLOWING : COUNTING);
   };
 
-  const restart = () => {
+  /** Nothing that was asked before is shown any more. */
+  const forget = () => {
     aborter.abort();
     aborter = new AbortController();
-    asked.clear();
+    asked = new Set();
+    clearTimeout(timer);
+  };
+
+  const restart = () => {
+    forget();
     pages = new Map();
     head();
     table.element.scrollTop = 0;
@@ -116,8 +129,7 @@ export function tensorsPart(page) {
     },
     refresh: again,
     end() {
-      aborter.abort();
-      clearTimeout(timer);
+      forget();
       table.close();
     },
   };

@@ -2,6 +2,7 @@
 
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
+import { failure, lastAsked } from "./asking.js";
 import { place } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
@@ -16,8 +17,7 @@ export function treePart(page) {
   const element = h("div", { class: "panel dump-tree-holder scroll", tabindex: "0" }, list);
   /** @type {Set<string>} */
   const open = new Set();
-  let timer = 0;
-  let ended = false;
+  const asking = lastAsked();
   let counting = false;
 
   /** @param {string[]} scope @returns {Promise<HTMLElement[]>} */
@@ -40,7 +40,8 @@ export function treePart(page) {
       if (close) open.delete(key);
       else open.add(key);
       toggle.setAttribute("aria-expanded", String(!close));
-      replace(inner, close ? [] : await children(path));
+      const items = close ? [] : await children(path);
+      if (open.has(key) !== close) replace(inner, items); // not when it was folded again meanwhile
     };
     if (open.has(key)) replace(inner, await children(path));
     return h("li", { role: "treeitem" }, h("div", { class: "row" }, toggle, h("span", { class: "badge" }, child.operators), mark(child)), inner);
@@ -56,24 +57,26 @@ export function treePart(page) {
   /** @param {{lost: number}} child */
   const mark = (child) => child.lost > 0 && h("span", { class: "badge bad" }, t("dump.not_finite", { n: child.lost }));
 
-  const draw = async () => {
-    clearTimeout(timer);
+  const draw = () => {
     counting = false;
-    const items = await children([]);
-    if (ended) return;
-    replace(list, items);
-    if (counting) timer = window.setTimeout(draw, LATER);
+    asking.ask(
+      () => children([]),
+      (items) => {
+        replace(list, items);
+        if (counting) asking.later(draw, LATER);
+      },
+      (error) => replace(list, h("li", null, failure(app, error))),
+    );
   };
 
   draw();
   return {
     element,
     /** @param {string[]} keys */
-    changed: (keys) => keys.includes("operator") && draw(),
-    refresh: draw,
-    end() {
-      ended = true;
-      clearTimeout(timer);
+    changed: (keys) => {
+      if (keys.includes("operator")) draw();
     },
+    refresh: draw,
+    end: asking.end,
   };
 }

@@ -2,9 +2,13 @@
 
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
+import { failure, lastAsked } from "./asking.js";
+import { opening } from "./fault.js";
 import { number, short } from "./rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
+
+const HEAD = [["operator"], ["kind"], ["before", "number"], ["now", "number"], ["ratio", "number"], ["state"]];
 
 /** @param {Page} page */
 export function trendsSection(page) {
@@ -12,34 +16,39 @@ export function trendsSection(page) {
   const { t } = app;
   const steps = summary?.ranks.find((/** @type {any} */ one) => one.rank === state.rank)?.steps ?? [];
   const before = steps[steps.indexOf(state.step) - 1];
+  const asking = lastAsked();
   const result = h("div");
 
-  const run = async () => {
+  const run = () => {
     replace(result, h("p", { class: "booting", role: "status" }, t("common.loading")));
-    const { trends } = await app.api.get("v2/dump/trends", { dump: state.dump, rank: state.rank, step: state.step, before });
-    replace(result, trends.length ? table(trends) : h("p", { class: "muted" }, t("dump.trends.none")));
-  };
-
-  /** @param {any[]} trends */
-  const table = (trends) => {
-    const order = (/** @type {any} */ one) => (one.state ? 0 : 1);
-    const head = [["operator"], ["kind"], ["before", "number"], ["now", "number"], ["ratio", "number"], ["state"]];
-    return h("div", { class: "scroll dump-hits", tabindex: "0" }, h("table", { class: "table" }, h("thead", null, h("tr", null, head.map(([key, kind]) => h("th", { class: kind }, t(`dump.trends.${key}`))))), h("tbody", null, [...trends].sort((a, b) => order(a) - order(b)).map(row))));
-  };
-
-  /** @param {any} one */
-  const row = (one) => {
-    const open = () => page.change({ graph: one.graph, operator: one.recorded, tensor: `${one.direction}/${one.slot}` });
-    return h(
-      "tr",
-      null,
-      h("td", null, h("button", { type: "button", class: "link", title: one.operator, onclick: open }, short(one.operator))),
-      h("td", null, t(`dump.trends.${one.kind}`)),
-      ["before", "now", "ratio"].map((key) => h("td", { class: "number" }, number(app, one[key]))),
-      h("td", null, one.state && h("span", { class: "badge warn" }, t(`dump.trends.state.${one.state}`))),
+    asking.ask(
+      () => app.api.get("v2/dump/trends", { dump: state.dump, rank: state.rank, step: state.step, before }),
+      ({ trends }) => replace(result, trends.length ? table(page, trends) : h("p", { class: "muted" }, t("dump.trends.none"))),
+      (error) => replace(result, failure(app, error)),
     );
   };
 
   const about = before === undefined ? h("p", { class: "muted" }, t("dump.trends.first")) : button(t("dump.trends.start", { step: state.step, before }), run);
-  return h("section", { class: "panel stack" }, h("h2", null, t("dump.trends.title")), h("div", { class: "row" }, about), result);
+  return { element: h("section", { class: "panel stack" }, h("h2", null, t("dump.trends.title")), h("div", { class: "row" }, about), result), end: asking.end };
+}
+
+/** What is strange first. @param {Page} page @param {any[]} trends */
+function table(page, trends) {
+  const order = (/** @type {any} */ one) => (one.state ? 0 : 1);
+  const rows = [...trends].sort((a, b) => order(a) - order(b)).map((one) => row(page, one));
+  const head = HEAD.map(([key, kind]) => h("th", { class: kind }, page.app.t(`dump.trends.${key}`)));
+  return h("div", { class: "scroll dump-hits", tabindex: "0" }, h("table", { class: "table" }, h("thead", null, h("tr", null, head)), h("tbody", null, rows)));
+}
+
+/** @param {Page} page @param {any} one */
+function row(page, one) {
+  const { app } = page;
+  return h(
+    "tr",
+    null,
+    h("td", { class: "name" }, h("button", { type: "button", class: "link", title: one.operator, onclick: opening(page, one, {}) }, short(one.operator))),
+    h("td", null, app.t(`dump.trends.${one.kind}`)),
+    ["before", "now", "ratio"].map((key) => h("td", { class: "number" }, one[key] === null ? "–" : number(app, one[key]))),
+    h("td", null, one.state && h("span", { class: "badge warn" }, app.t(`dump.trends.state.${one.state}`))),
+  );
 }

@@ -5,6 +5,7 @@ import { empty } from "../../components/empty.js";
 import { h, replace } from "../../core/dom.js";
 import { ramp } from "../histogram/figures.js";
 import { sliceTable } from "../tensor/table.js";
+import { inWords, lastAsked } from "./asking.js";
 import { number, slotText } from "./rows.js";
 import { STATISTICS, tensorPlace } from "./state.js";
 
@@ -18,7 +19,10 @@ export function tensorView(page, tensor) {
   const { app, state } = page;
   const { t } = app;
   const where = tensorPlace(state);
-  const look = { mode: "histogram", dims: "", top: 0, left: 0 };
+  const key = JSON.stringify(where);
+  if (page.look?.key !== key) page.look = { key, mode: "histogram", dims: "", top: 0, left: 0 };
+  const { look } = page; // kept when the panel is drawn anew while statistics are counted
+  const asking = lastAsked();
   const body = h("div", { class: "dump-values" });
   const dims = h("input", { type: "text", class: "mono", "aria-label": t("tensor.dims"), title: t("tensor.dims_how"), onchange: () => move({ dims: dims.value.trim(), top: 0, left: 0 }) });
   const slice = h("label", { class: "field inline" }, h("span", { class: "label" }, t("tensor.dims")), dims);
@@ -29,30 +33,32 @@ export function tensorView(page, tensor) {
     draw();
   };
 
-  const draw = async () => {
+  const draw = () => {
     slice.hidden = look.mode === "histogram";
     app.charts.removeAll(body);
-    try {
-      await DRAW[look.mode]();
-    } catch (/** @type {any} */ error) {
-      replace(body, empty({ icon: "warning", title: t(error.key ?? "error.view", error.vars) }));
-    }
+    const [read, show] = LOOKS[look.mode];
+    asking.ask(
+      read,
+      (part) => {
+        if (!body.isConnected) return; // the panel shows another tensor by now
+        if (part.dims) dims.value = part.dims;
+        show(part);
+      },
+      (error) => replace(body, empty({ icon: "warning", title: inWords(app, error) })),
+    );
   };
 
-  /** @type {Record<string, () => Promise<void>>} */
-  const DRAW = {
-    histogram: async () => chart(body, app, histogram(app, await app.api.columns("v2/dump/histogram", where)), t("dump.values.histogram")),
-    heat: async () => {
-      const part = await app.api.columns("v2/dump/heatmap", { ...where, dims: look.dims || null });
-      dims.value = part.dims;
-      chart(body, app, heat(app, part), t("dump.values.heat"));
-    },
-    table: async () => {
-      const part = await app.api.columns("v2/dump/values", { ...where, dims: look.dims || null, top: look.top, left: look.left });
-      dims.value = part.dims;
-      const shown = { ...part, slice: { min: part.minimum, max: part.maximum } };
-      replace(body, h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(app, shown, { digits: 5, scientific: false })), pager(app, part, move));
-    },
+  /** How each look is asked for, and how its answer is shown. @type {Record<string, [() => Promise<any>, (part: any) => void]>} */
+  const LOOKS = {
+    histogram: [() => app.api.columns("v2/dump/histogram", where), (part) => chart(body, app, histogram(app, part), t("dump.values.histogram"))],
+    heat: [() => app.api.columns("v2/dump/heatmap", { ...where, dims: look.dims || null }), (part) => chart(body, app, heat(app, part), t("dump.values.heat"))],
+    table: [
+      () => app.api.columns("v2/dump/values", { ...where, dims: look.dims || null, top: look.top, left: look.left }),
+      (part) => {
+        const shown = { ...part, slice: { min: part.minimum, max: part.maximum } };
+        replace(body, h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(app, shown, { digits: 5, scientific: false })), pager(app, part, move));
+      },
+    ],
   };
 
   const modes = ["histogram", "heat", "table"].map((value) => ({ value, label: t(`dump.values.${value}`) }));
