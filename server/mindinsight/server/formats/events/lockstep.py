@@ -1,4 +1,4 @@
-"""Records of many shapes read side by side: one value of every record in each step.
+"""Records of many shapes read side by side: in each step the next value of every record is found.
 
 For records whose shape does not repeat often enough to be a matrix: tags that come and go, payloads of
 ever new lengths. What is not written the usual way (fields in order of number, nothing unknown) is left to
@@ -7,6 +7,7 @@ be read one by one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,13 +27,13 @@ from mindinsight.server.formats.events.pieces import (
 )
 from mindinsight.server.formats.events.prefixes import read_prefixes
 from mindinsight.server.formats.events.tags import TagNumbers
-from mindinsight.server.formats.events.value_columns import LOOK_AHEAD, next_values
+from mindinsight.server.formats.events.value_columns import LOOK_AHEAD, Spans, next_spans, read_values
 from mindinsight.server.formats.wire_format import unaligned, varints
 from mindinsight.server.types import Doubles, Ints
 
 _FEWEST: Final = 16  # records for which a step in numpy costs less than as many values in Python
 _SHORT: Final = 20_000  # bytes; fewer records than that are read to their end if it is near
-_CHUNK: Final = 1 << 14  # records read at a time, so that the columns stay in the processor's cache
+_CHUNK: Final = 1 << 14  # records, and values, read at a time: the columns stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +81,33 @@ def _only(piece: Scalars, good: npt.NDArray[np.bool_], numbers: Ints) -> Scalars
 
 def _values(
     data: bytes, heads: _Heads, at: Ints, ends: Ints, rows: Ints, tags: TagNumbers
-) -> list[Entries]:
-    """The next values of the records ``rows`` from ``at``, then those after them; marks what does not fit."""
-    steps: list[Entries] = []
+) -> Iterator[Entries]:
+    """The values of the records ``rows`` from ``at`` on; marks the records that do not fit."""
+    waiting: list[Spans] = []
     rows, at = rows[at < ends[rows]], at[at < ends[rows]]
     while len(rows) >= _FEWEST or (len(rows) and int((ends[rows] - at).max()) < _SHORT):
-        found = next_values(data, rows, at, ends[rows], tags)
-        if not found.kinds.all():
-            heads.fits[rows[found.kinds == 0]] = False
-            found = choose(found, found.kinds != 0)
-        steps.append(found)
-        after = found.offsets + found.sizes
-        going = after < ends[found.rows]
-        rows, at = found.rows[going], after[going]
+        spans = next_spans(data, rows, at)
+        inside = spans.ends <= ends[rows]
+        if not inside.all():
+            heads.fits[rows[~inside]] = False
+            spans = choose(spans, inside)
+        waiting.append(spans)
+        if sum(len(one.rows) for one in waiting) >= _CHUNK:
+            yield _read(data, heads, waiting, tags)
+            waiting = []
+        going = spans.ends < ends[spans.rows]
+        rows, at = spans.rows[going], spans.ends[going]
     heads.fits[rows] = False
-    return steps
+    if waiting:
+        yield _read(data, heads, waiting, tags)
+
+
+def _read(data: bytes, heads: _Heads, spans: list[Spans], tags: TagNumbers) -> Entries:
+    found = read_values(data, join_columns(spans) if len(spans) > 1 else spans[0], tags)
+    if found.kinds.all():
+        return found
+    heads.fits[found.rows[found.kinds == 0]] = False
+    return choose(found, found.kinds != 0)
 
 
 def _heads(data: bytes, at: Ints, ends: Ints) -> _Heads:

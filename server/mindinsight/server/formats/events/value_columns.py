@@ -1,7 +1,8 @@
-"""One value (Summary.Value) of each of many records, read at once."""
+"""Values (Summary.Value) of many records: where the next ones lie, and what is in them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -22,55 +23,82 @@ from mindinsight.server.formats.wire_format import FAR, unaligned, varints
 from mindinsight.server.types import Ints
 
 LOOK_AHEAD: Final = 16  # bytes read at most behind the end of a record that is not what it seems
-# A value of usual length begins: key, length below 128, tag key, length below 128.
-_USUAL: Final = np.uint32(SUMMARY_VALUE | VALUE_TAG << 16)
-_USUAL_MASK: Final = np.uint32(0x80FF80FF)
+_MORE: Final = np.uint32(0x80)  # set in a byte of a varint that another one follows
+_SEVEN: Final = np.uint32(0x7F)
+_TAG_MASK: Final = np.uint16(0x80FF)  # of a tag's key and length: the key, and whether the length goes on
 _EXACT_KEY: Final = bytes([VALUE_EXACT & 0x7F | 0x80, VALUE_EXACT >> 7])
 _PAYLOADS: Final = np.array([VALUE_KINDS.get(key, 0) * (key != VALUE_SCALAR) for key in range(256)], np.uint8)
 
 _Bytes = npt.NDArray[np.uint8]
 
 
-def next_values(data: bytes, rows: Ints, at: Ints, ends: Ints, known_tags: TagNumbers) -> Entries:
-    """The values of the records ``rows`` that begin at ``at``; the records' summaries end at ``ends``.
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Values that have not been looked into."""
 
-    Kind 0 stands for a value that is not written the usual way. ``known_tags`` numbers the tags.
-    """
-    octets = np.frombuffer(data, np.uint8)
+    rows: Ints  # [m] the record each is in
+    begins: Ints  # [m] offset of the message
+    ends: Ints  # [m] offset after it, FAR where there is no value
+
+
+def next_spans(data: bytes, rows: Ints, at: Ints) -> Spans:
+    """The values of the records ``rows`` whose keys lie at ``at``; most lengths take one byte or two."""
     words = np.asarray(unaligned(data, "<u4")[at], np.uint32)
-    after = at + 2 + ((words >> np.uint32(8)) & np.uint32(0x7F))
-    tag_sizes = (words >> np.uint32(24)).astype(np.int64)
-    tags = at + 4
-    unusual = np.flatnonzero((words & _USUAL_MASK) != _USUAL)
+    first = (words >> np.uint32(8)) & np.uint32(0xFF)
+    longer = first >= _MORE
+    begins = at + 2
+    if not longer.any():
+        ends = begins + first
+    else:
+        second = (words >> np.uint32(16)) & np.uint32(0xFF)
+        begins += longer
+        ends = begins + np.where(longer, first & _SEVEN | second << np.uint32(7), first)
+        longest = np.flatnonzero(longer & (second >= _MORE))
+        if len(longest):
+            lengths, begins[longest] = varints(np.frombuffer(data, np.uint8), at[longest] + 1)
+            known = (lengths >= 0) & (lengths < FAR)
+            ends[longest] = np.where(known, begins[longest] + lengths, FAR)
+    wrong = (words & np.uint32(0xFF)) != SUMMARY_VALUE
+    if wrong.any():
+        ends[wrong] = FAR
+    return Spans(rows, begins, ends)
+
+
+def read_values(data: bytes, spans: Spans, known_tags: TagNumbers) -> Entries:
+    """What lies in ``spans``, all of which end inside their records; ``known_tags`` numbers the tags.
+
+    Kind 0 stands for a value that is not written the usual way.
+    """
+    octets, ends = np.frombuffer(data, np.uint8), spans.ends
+    words = np.asarray(unaligned(data, "<u2")[spans.begins], np.uint16)
+    tag_sizes = (words >> np.uint16(8)).astype(np.int64)
+    tags = spans.begins + 2
+    unusual = np.flatnonzero((words & _TAG_MASK) != VALUE_TAG)
     if len(unusual):
-        after[unusual], tags[unusual], tag_sizes[unusual] = _long_value(octets, at[unusual])
+        tag_sizes[unusual], tags[unusual] = _long_tag(octets, spans.begins[unusual])
     offsets = tags + tag_sizes
-    fits = (after <= ends) & (offsets < after)
+    fits = offsets < ends
     if not fits.all():
         offsets[~fits] = 0
     scalar = fits & (octets[offsets] == VALUE_SCALAR)
-    kinds = (scalar & (after - offsets == 5)) * np.uint8(SCALAR)
+    kinds = (scalar & (ends - offsets == 5)) * np.uint8(SCALAR)
     offsets += 1
-    sizes = np.full(len(rows), 4, np.int64)
+    sizes = np.full(len(ends), 4, np.int64)
     for others, read in ((scalar & (kinds == 0), _exact), (fits & ~scalar, _payload)):
         places = np.flatnonzero(others)
         if len(places):
-            kinds[places], offsets[places], sizes[places] = read(octets, offsets[places], after[places])
+            kinds[places], offsets[places], sizes[places] = read(octets, offsets[places], ends[places])
     strange = np.flatnonzero(kinds == 0)
     tags[strange], tag_sizes[strange], offsets[strange] = 0, 0, 0
     numbers = known_tags.of(data, Tags(tags, tag_sizes))
-    return Entries(rows, kinds, numbers, offsets, sizes, numbers_at(data, kinds, offsets))
+    return Entries(spans.rows, kinds, numbers, offsets, sizes, numbers_at(data, kinds, offsets))
 
 
-def _long_value(octets: _Bytes, at: Ints) -> tuple[Ints, Ints, Ints]:
-    """End of the value, offset and length of its tag, when a length takes more than one byte."""
-    last = len(octets) - 1
-    length, inner = varints(octets, at + 1)
-    inner = np.minimum(inner, last)
-    tag_sizes, tags = varints(octets, np.minimum(inner + 1, last))
-    fits = (octets[at] == SUMMARY_VALUE) & (octets[inner] == VALUE_TAG)
-    fits &= (length >= 0) & (length < FAR) & (tag_sizes >= 0) & (tag_sizes <= LONGEST)
-    return np.where(fits, inner + length, FAR), tags, tag_sizes
+def _long_tag(octets: _Bytes, begins: Ints) -> tuple[Ints, Ints]:
+    """Length and offset of tags whose length takes more than one byte; FAR where there is no tag."""
+    tag_sizes, tags = varints(octets, np.minimum(begins + 1, len(octets) - 1))
+    fits = (octets[begins] == VALUE_TAG) & (tag_sizes >= 0) & (tag_sizes <= LONGEST)
+    return np.where(fits, tag_sizes, FAR), tags
 
 
 def _exact(octets: _Bytes, at: Ints, after: Ints) -> tuple[_Bytes, Ints, Ints]:
