@@ -73,6 +73,11 @@ class Server:
         except (OSError, ValueError, KeyError, http.client.HTTPException):
             return False
 
+    def open_page(self) -> None:
+        """What a browser does first."""
+        for path in self.first_page:
+            fetch(self.port, path)
+
     def get(self, path: str) -> Any:
         return json.loads(fetch(self.port, path))
 

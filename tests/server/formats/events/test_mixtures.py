@@ -189,3 +189,60 @@ def test_scalars_that_all_records_begin_with_before_others(reference, facts):
     stretch = decode(data, 0, True)
     assert facts([stretch], data) == reference(data)
     assert ("accuracy", "lr") in [block.tags for block in stretch.blocks]
+
+
+def picture(tag: bytes, size: int) -> bytes:
+    """An image of ``size`` bytes under a tag."""
+    return message(1, message(1, tag) + message(PAYLOADS["image"], bytes(size)))
+
+
+def records_of(*values: list[bytes]) -> bytes:
+    head = b"\x09" + struct.pack("<d", 1.5)
+    return b"".join(
+        encode_record(head + b"\x10" + varint(step) + message(5, b"".join(one)))
+        for step, one in enumerate(values)
+    )
+
+
+def test_lengths_of_one_to_four_bytes_side_by_side(reference, facts):
+    sizes = [0, 1, 90, 118, 119, 120, 121, 122, 127, 128, 129, 16_370, 16_384, 20_000, 2_097_152]
+    chosen = [[sizes[(n * 7 + place) % 14] for place in range(n % 9)] for n in range(200)]
+    chosen[77].append(sizes[-1])
+    data = records_of(*([picture(b"t%d" % (size % 5), size) for size in one] for one in chosen))
+    assert facts([decode(data, 0, True)], data) == reference(data)
+
+
+def test_many_values_in_few_records_are_found_together_and_looked_into_together(reference, facts):
+    rng = np.random.default_rng(8)
+    shapes = [
+        [picture(b"layer_%d/weights" % n, int(rng.integers(1, 1200))) for n in range(300)] for _ in range(80)
+    ]
+    data = records_of(*shapes)
+    stretch = decode(data, 0, True)
+    assert facts([stretch], data) == reference(data)
+    assert {len(one.steps) for one in stretch.references} == {80}
+
+
+def test_one_strange_value_among_many_costs_its_record_nothing(reference, facts):
+    good = [picture(b"t%d" % n, 40) for n in range(20)]
+    strange = {
+        30: message(1, b""),  # empty
+        31: message(1, message(4, b"x") + message(1, b"late")),  # the tag behind the payload
+        32: message(1, message(1, b"two") + message(4, b"x") + message(4, b"yz")),
+        33: message(7, b"another field of the summary"),
+        34: message(1, message(1, b"z" * 700) + message(4, b"long tag")),
+        35: message(1, b"\x8a\x00" + varint(3) + b"odd" + message(4, b"a key of two bytes")),
+        36: message(1, message(1, b"number") + b"\x1d" + struct.pack("<f", 2.5)),
+    }
+    data = records_of(*([*good[:9], strange[n], *good[9:]] if n in strange else good for n in range(90)))
+    assert facts([decode(data, 0, True)], data) == reference(data)
+
+
+def test_a_value_that_promises_more_than_its_record_is_damage_of_that_record_alone(reference, facts):
+    good = [picture(b"t%d" % n, 40) for n in range(20)]
+    for length in (120, 127, 5_000, 1 << 20, 1 << 34):
+        broken = [*good[:5], b"\x0a" + varint(length) + b"\x0a\x01x"]
+        data = records_of(*(broken if n == 40 else good for n in range(80)))
+        found = facts([decode(data, 0, True)], data)
+        assert found == reference(data)
+        assert len(found.damaged) == 1
