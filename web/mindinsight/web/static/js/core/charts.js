@@ -1,19 +1,19 @@
 // Plotly, used sparingly: a chart is drawn when it is seen, one per frame, and taken down when far away.
 
+import { Plotlys } from "./plotlys.js";
+
 /** @typedef {{data: any[], layout: Record<string, any>, config?: Record<string, any>}} Figure */
-/** @typedef {{figure: () => Figure, near: boolean, dirty: boolean, drawn: boolean, ready?: (plot: any) => void}} Chart */
+/** @typedef {{figure: () => Figure, near: boolean, far: number, dirty: boolean, drawn: any, ready?: (plot: any) => void}} Chart far: px outside the window; drawn: the Plotly it is drawn by */
 
 const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: "reset", showTips: false };
 const NEAR = "400px 0px"; // how far outside the window a chart is drawn already
 
 export class Charts {
-  #address;
+  #plotlys;
   /** @type {Map<Element, Chart>} */
   #charts = new Map();
   /** @type {Set<Element>} */
   #queue = new Set();
-  /** @type {Promise<any> | null} */
-  #loading = null;
   #busy = false;
   #revision = 0;
   /** @type {(() => void)[]} */
@@ -22,18 +22,25 @@ export class Charts {
   #sized = new ResizeObserver((entries) => entries.forEach(({ target }) => this.#resized(target)));
 
   /**
-   * @param {{plotly: string}} boot
+   * @param {{plotly: string, assets: string}} boot
    * @param {import("./theme.js").Theme} theme
    */
   constructor(boot, theme) {
-    this.#address = boot.plotly;
+    this.#plotlys = new Plotlys(boot);
     theme.on(() => this.#charts.forEach((chart, element) => this.#mark(element, chart)));
   }
 
-  /** Plotly itself, loaded on first use. @returns {Promise<any>} */
-  plotly() {
-    this.#loading ??= load(this.#address);
-    return this.#loading;
+  /** A chart as a file for the person. @param {Element} element @param {Record<string, any>} options */
+  async download(element, options) {
+    const chart = this.#charts.get(element);
+    if (!chart) return;
+    const Plotly = chart.drawn || (await this.#plotlys.get(chart.figure().data));
+    await Plotly.downloadImage(element, options);
+  }
+
+  /** The address of what can draw all of these figures. @param {Figure[]} figures */
+  script(figures) {
+    return this.#plotlys.address(figures.flatMap((figure) => figure.data));
   }
 
   /**
@@ -49,7 +56,7 @@ export class Charts {
       this.#mark(element, chart);
       return;
     }
-    this.#charts.set(element, { figure, near: false, dirty: true, drawn: false, ready });
+    this.#charts.set(element, { figure, near: false, far: 0, dirty: true, drawn: null, ready });
     this.#seen.observe(element);
     this.#sized.observe(element);
   }
@@ -68,7 +75,7 @@ export class Charts {
     this.#queue.delete(element);
     this.#seen.unobserve(element);
     this.#sized.unobserve(element);
-    if (chart.drawn) this.plotly().then((Plotly) => Plotly.purge(element));
+    chart.drawn?.purge(element);
   }
 
   /** Everything inside an element that is going away. @param {Element} root */
@@ -98,6 +105,7 @@ export class Charts {
     const chart = this.#charts.get(entry.target);
     if (!chart) return;
     chart.near = entry.isIntersecting;
+    chart.far = Math.max(0, entry.boundingClientRect.top - innerHeight, -entry.boundingClientRect.bottom);
     if (chart.near && chart.dirty) this.#enqueue(entry.target);
     else if (!chart.near && chart.drawn) this.#purge(entry.target, chart);
   }
@@ -122,8 +130,16 @@ export class Charts {
     requestAnimationFrame(() => this.#work());
   }
 
+  /** What is in the window comes before what is only near it. */
+  #next() {
+    const far = (/** @type {Element} */ element) => this.#charts.get(element)?.far ?? 0;
+    let next = null;
+    for (const element of this.#queue) if (!next || far(element) < far(next)) next = element;
+    return next;
+  }
+
   async #work() {
-    const [element] = this.#queue;
+    const element = this.#next();
     if (!element) {
       this.#busy = false;
       this.#waiting.splice(0).forEach((done) => done());
@@ -131,18 +147,21 @@ export class Charts {
     }
     this.#queue.delete(element);
     const chart = this.#charts.get(element);
-    if (chart?.near && chart.dirty) await this.#paint(element, chart);
+    if (chart?.near && chart.dirty) await this.#paint(element, chart).catch((error) => console.error(error));
     requestAnimationFrame(() => this.#work());
   }
 
   /** @param {Element} element @param {Chart} chart */
   async #paint(element, chart) {
-    const Plotly = await this.plotly();
-    if (this.#charts.get(element) !== chart || !element.isConnected) return;
-    const anew = !chart.drawn;
     chart.dirty = false;
-    chart.drawn = true;
     const { data, layout, config } = chart.figure();
+    const Plotly = await this.#plotlys.get(data);
+    if (this.#charts.get(element) !== chart || !element.isConnected) return;
+    chart.dirty ||= !chart.near;
+    if (!chart.near) return; // scrolled away while Plotly was loaded
+    if (chart.drawn && chart.drawn !== Plotly) chart.drawn.purge(element);
+    const anew = chart.drawn !== Plotly;
+    chart.drawn = Plotly;
     const size = { width: element.clientWidth, height: element.clientHeight };
     // Without a new revision, data that is the same leaves axes with ranges nobody has worked out.
     await Plotly.react(element, data, { ...size, ...layout, datarevision: ++this.#revision }, { ...CONFIG, ...config });
@@ -151,9 +170,9 @@ export class Charts {
 
   /** @param {Element} element @param {Chart} chart */
   #purge(element, chart) {
-    chart.drawn = false;
+    chart.drawn.purge(element);
+    chart.drawn = null;
     chart.dirty = true;
-    this.plotly().then((Plotly) => !chart.drawn && Plotly.purge(element));
   }
 }
 
@@ -161,15 +180,4 @@ export class Charts {
 function sameSize(element) {
   const layout = element._fullLayout;
   return layout && layout.width === element.clientWidth && layout.height === element.clientHeight;
-}
-
-/** @param {string} address @returns {Promise<any>} */
-function load(address) {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = address;
-    script.onload = () => resolve(/** @type {any} */ (window).Plotly);
-    script.onerror = () => reject(new Error("plotly.min.js could not be loaded"));
-    document.head.append(script);
-  });
 }

@@ -26,7 +26,7 @@ export async function offlinePage(app, root, title) {
   copy.removeAttribute("id");
   copy.classList.remove("full");
   const body = h("body", null, h("main", { class: "offline" }, heading(app, title), copy));
-  const [styles, plotly] = await Promise.all([styleTexts(), figures.length ? text(app.boot.plotly) : ""]);
+  const [styles, plotly] = await Promise.all([styleTexts(), figures.length ? text(app.charts.script(figures)) : ""]);
   const scripts = figures.length ? `<script>${ended(plotly)}</script><script type="application/json" id="figures">${asJson(figures)}</script><script>${DRAW}</script>` : "";
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${styles}</style>`;
   const whole = `<!doctype html><html lang="${app.boot.lang}" data-theme="${app.theme.dark() ? "dark" : "light"}"><head>${head}</head>${new XMLSerializer().serializeToString(body).replace("</body>", () => `${scripts}</body>`)}</html>`;

@@ -29,10 +29,9 @@ function moreItems(page, tags, plot, close) {
   const { app } = page;
   const runs = app.selection.runs().map((run) => run.id);
   const name = tags.join("_").replace(/[^\w.-]+/g, "_");
-  const picture = (/** @type {string} */ format) => async () => {
+  const picture = (/** @type {string} */ format) => () => {
     close();
-    const Plotly = await app.charts.plotly();
-    Plotly.downloadImage(plot, { format, filename: name, width: 1200, height: 600 });
+    app.charts.download(plot, { format, filename: name, width: 1200, height: 600 });
   };
   const link = app.api.build("v2/scalar/download", { tag: tags, run: runs });
   const items = [

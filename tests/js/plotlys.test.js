@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Plotlys } from "../../web/mindinsight/web/static/js/core/plotlys.js";
+
+const BOOT = { plotly: "static/whole/plotly.min.js", assets: "static/ours" };
+const SMALL = "static/ours/vendor/plotly-basic.min.js";
+const LINES = [{ type: "scatter" }, {}];
+const HEAT = [{ type: "scatter" }, { type: "heatmap" }];
+
+/** A document whose scripts come when they are told to. */
+function scripts() {
+  const added = [];
+  globalThis.window = {};
+  globalThis.document = { createElement: () => ({}), head: { append: (script) => added.push(script) } };
+  const come = (at) => {
+    window.Plotly = { of: added[at].src };
+    added[at].onload();
+  };
+  return { added, come };
+}
+
+test("lines need the small build, anything else the whole", () => {
+  const plotlys = new Plotlys(BOOT);
+  assert.equal(plotlys.address(LINES), SMALL);
+  assert.equal(plotlys.address([]), SMALL);
+  assert.equal(plotlys.address(HEAT), BOOT.plotly);
+});
+
+test("each build is loaded once", async () => {
+  const { added, come } = scripts();
+  const plotlys = new Plotlys(BOOT);
+  const both = [plotlys.get(LINES), plotlys.get(LINES)];
+  come(0);
+  assert.deepEqual(await Promise.all(both), [{ of: SMALL }, { of: SMALL }]);
+  assert.equal(added.length, 1);
+});
+
+test("once the whole is loaded it draws everything", async () => {
+  const { added, come } = scripts();
+  const plotlys = new Plotlys(BOOT);
+  const whole = plotlys.get(HEAT);
+  const lines = plotlys.get(LINES);
+  come(0);
+  assert.equal(await lines, await whole);
+  assert.deepEqual(added.map((script) => script.src), [BOOT.plotly]);
+});
+
+test("a script that did not come is asked for again", async () => {
+  const { added, come } = scripts();
+  const plotlys = new Plotlys(BOOT);
+  const first = plotlys.get(LINES);
+  added[0].onerror();
+  await assert.rejects(first, /could not be loaded/);
+  const second = plotlys.get(LINES);
+  come(1);
+  assert.deepEqual(await second, { of: SMALL });
+});
