@@ -89,7 +89,8 @@ def test_a_file_that_grows_is_followed(page, serve, sample_base, tmp_path):
     page.goto(serve(sample_base) + "overview?run=./growing")
     expect(tile(page, "Scalars")).to_contain_text("last")
     expect(tile(page, "Scalars")).not_to_contain_text("1.126")
-    shutil.copyfile(whole, part)
+    with part.open("ab") as file:  # a copy would cut the file short first
+        file.write(whole.read_bytes()[200_000:])
     expect(tile(page, "Scalars")).to_contain_text("1.126")
 
 
