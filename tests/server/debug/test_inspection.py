@@ -1,5 +1,6 @@
 """A step that is being looked at, and one that is still being written."""
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,3 +42,34 @@ def test_a_dump_that_grows_is_followed(copied, executor, monkeypatch):
     assert after.wait(20)
     assert len(after.answers) == 100
     inspected.stop()
+
+
+def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(copied, executor, monkeypatch):
+    """The folder does not tell: its time changes when a file is made, not when it is filled."""
+    monkeypatch.setattr(inspection, "PATIENCE", 0.0)
+    path = copied("ms_sync_v2_0_names")
+    source = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))
+    content = source.read_bytes()
+    source.write_bytes(content[:-5])
+    inspected = Inspection(str(path), 0, 0, executor, None)
+    before = inspected.listing()
+    assert before.wait(20)
+    assert [answer.damage.path for answer in before.answers if answer.damage] == [str(source)]
+    source.write_bytes(content)
+    after = inspected.listing()
+    assert after is not before
+    assert after.wait(20)
+    assert [answer.damage for answer in after.answers if answer.damage] == []
+    inspected.stop()
+
+
+def test_a_file_that_stays_broken_is_not_read_for_ever(copied, executor, monkeypatch):
+    monkeypatch.setattr(inspection, "PATIENCE", 0.0)
+    path = copied("ms_sync_v2_0_names")
+    source = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))
+    source.write_bytes(source.read_bytes()[:-5])
+    os.utime(source, (1, 1))
+    inspected = Inspection(str(path), 0, 0, executor, None)
+    before = inspected.listing()
+    assert before.wait(20)
+    assert inspected.listing() is before

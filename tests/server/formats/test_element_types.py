@@ -119,8 +119,8 @@ def test_spellings(text, name):
 
 
 def test_unknown_types_are_named():
-    with pytest.raises(UnreadableError, match=r"dump.unknown_dtype: hifloat8"):
-        element_type("hifloat8")
+    with pytest.raises(UnreadableError, match=r"dump.unknown_dtype: int2"):
+        element_type("int2")
 
 
 def test_too_few_bytes_are_said():
@@ -137,3 +137,48 @@ def test_no_shape(shape):
 def test_an_empty_array_with_an_axis_beyond_reach():
     with pytest.raises(UnreadableError, match=r"dump.bad_shape"):
         decode(np.empty(0, np.uint8), "float32", (0, 1 << 62, 1 << 62))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value"),
+    [
+        *[(0x00, 0.0), (0x01, 2.0**-22), (0x07, 2.0**-16), (0x08, 1.0), (0x09, 1.125), (0x0F, 1.875)],
+        *[(0x10, 2.0), (0x17, 3.75), (0x18, 0.5), (0x1F, 0.9375), (0x20, 4.0), (0x30, 0.25), (0x40, 16.0)],
+        *[(0x50, 2.0**-4), (0x5F, 1.75 * 2.0**-7), (0x60, 256.0), (0x6D, 1.5 * 2.0**14), (0x6E, 2.0**15)],
+        *[(0x70, 2.0**-8), (0x7F, 1.5 * 2.0**-15), (0x6F, math.inf), (0xEF, -math.inf), (0x88, -1.0)],
+    ],
+)
+def test_hifloat8(pattern, value):
+    assert decode(np.uint8([pattern]), "hifloat8", (1,)).tolist() == [value]
+
+
+def test_hifloat8_has_one_nan_one_zero_and_no_value_twice():
+    values = decode(np.arange(256, dtype=np.uint8), "HiFloat8", (256,))
+    assert np.flatnonzero(np.isnan(values)).tolist() == [0x80]
+    assert np.flatnonzero(values == 0).tolist() == [0]
+    assert len(np.unique(values[~np.isnan(values)])) == 255
+    np.testing.assert_array_equal(values[0x81:], -values[1:0x80])
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "value"),
+    [
+        *[("float6_e3m2", 0x01, 0.0625), ("float6_e3m2", 0x04, 0.25), ("float6_e3m2", 0x1F, 28)],
+        *[("float6_e2m3", 0x01, 0.125), ("float6_e2m3", 0x1F, 7.5), ("float6_e2m3", 0x3F, -7.5)],
+        ("float6_e3m2", 0xE1, -0.0625),  # the two high bits say nothing
+    ],
+)
+def test_floats_of_six_bits_take_a_byte_each(name, pattern, value):
+    assert decode(np.uint8([pattern]), name, (1,)).tolist() == [value]
+
+
+def test_float4_e1m2_counts_in_quarters():
+    found = decode(np.uint8([0x10, 0x72, 0x9F]), "float4_e1m2", (6,))
+    assert found.tolist() == [0, 0.25, 0.5, 1.75, -1.75, -0.25]
+
+
+@pytest.mark.parametrize("name", ["int2", "uint2", "variant", "string_ref"])
+def test_types_whose_bytes_nobody_describes_are_named_and_not_guessed(name):
+    with pytest.raises(UnreadableError) as raised:
+        decode(np.zeros(8, np.uint8), name, (2,))
+    assert (raised.value.reason, raised.value.detail) == ("dump.unknown_dtype", name)

@@ -18,6 +18,8 @@ from mindinsight.server.formats.dumps import list_operators, list_tensors, open_
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
 
 PATIENCE: Final = 2.0  # seconds for which a listing is not looked at again
+MARGIN: Final = 1_000_000_000  # nanoseconds by which clocks of files may be behind
+LOOKED_AT: Final = 100  # damaged files that are looked at again
 
 # Whose change of time says that a step has grown.
 _GROWING: Final = ("", "dump.json", "stack.json", "dump_tensor_data", "statistic.csv")
@@ -29,6 +31,7 @@ class Listing:
     def __init__(
         self, dump: Dump, rank: int, step: int, executor: Executor, cache: StatisticsCache | None
     ) -> None:
+        self._started = time.time_ns()
         found = list_tensors(dump, rank, step)
         self.dump = dump
         self.rank = rank
@@ -72,6 +75,14 @@ class Listing:
         place = self.places[slot_key(entry)]
         return self.answers[place] if place < len(self.answers) else None
 
+    @property
+    def outdated(self) -> bool:
+        """Whether a file that could not be read was written to since: its writer had not finished."""
+        if not self.done:
+            return False
+        damaged = [answer.damage.path for answer in self.answers if answer.damage is not None]
+        return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:LOOKED_AT])
+
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for the statistics of all tensors."""
         return self._work.wait(seconds)
@@ -111,7 +122,7 @@ class Inspection:
     def _look(self) -> None:
         dump = open_dump(self._path)
         stamps = _stamps(dump, self._rank, self._step)
-        if self._listing is None or stamps != self._stamps:
+        if self._listing is None or stamps != self._stamps or self._listing.outdated:
             self.stop()
             self._listing = Listing(dump, self._rank, self._step, self._executor, self._cache)
             self._stamps = stamps

@@ -2,7 +2,8 @@
 
 Names are NumPy's where it has one, else the usual ones (``bfloat16``, ``float8_e4m3fn``, ``int4``).
 Small floats are widened to float32, which holds each of them exactly (bfloat16: the high half of a
-float32; 8-bit floats: OCP 8-bit Floating Point Specification 1.0; e2m1 and e8m0: OCP Microscaling 1.0).
+float32; 8-bit floats: OCP 8-bit Floating Point Specification 1.0; e2m1, e3m2, e2m3 and e8m0: OCP
+Microscaling 1.0; HiFloat8: arXiv 2409.16626).
 """
 
 from __future__ import annotations
@@ -136,6 +137,53 @@ def _float4_e2m1(items: Array) -> Array:
     return _small_float(2, 1, 1, "finite")(_unpack_uint4(items))
 
 
+def _float4_e1m2(items: Array) -> Array:
+    return _small_float(1, 2, 1, "finite")(_unpack_uint4(items))
+
+
+def _float6(exponent: int, mantissa: int, bias: int) -> Callable[[Array], Array]:
+    """One element in the low six bits of a byte."""
+
+    def decode_float6(items: Array) -> Array:
+        return _small_float(exponent, mantissa, bias, "finite")(items & np.uint8(0x3F))
+
+    return decode_float6
+
+
+def _hifloat8(items: Array) -> Array:
+    table: Array = _hifloat8_table()
+    return table[items]
+
+
+@cache
+def _hifloat8_table() -> Array:
+    """float32 value of every bit pattern of HiFloat8.
+
+    After the sign stands how many bits D the exponent has (11: 4, 10: 3, 01: 2, 001: 1, 0001: 0); the
+    exponent is a sign and a magnitude whose first bit, always 1, is left out; the rest is the mantissa.
+    0000 begins 2^(M - 23) of the last three bits M. 0x80 is NaN, 0x6f and 0xef are infinite.
+    """
+    values = np.empty(128)
+    for pattern in range(128):
+        starts = ((4, 0x60), (3, 0x40), (2, 0x20), (1, 0x10), (0, 0x08))
+        dot = next((bits for bits, start in starts if pattern >= start), -1)
+        if dot < 0:
+            values[pattern] = 2.0 ** (pattern - 23) if pattern else 0.0
+            continue
+        width = min(5, 3 + dot)  # of exponent and mantissa together
+        mantissa = width - dot
+        field = pattern & ((1 << width) - 1)
+        fraction = (field & ((1 << mantissa) - 1)) / (1 << mantissa)
+        bits = field >> mantissa
+        magnitude = (1 << (dot - 1)) | (bits & ((1 << (dot - 1)) - 1)) if dot else 0
+        power = -magnitude if dot and bits >> (dot - 1) else magnitude
+        values[pattern] = (1 + fraction) * 2.0**power
+    values[0x6F] = np.inf
+    whole = np.concatenate([values, -values])
+    whole[0x80] = np.nan
+    return whole.astype(np.float32)
+
+
 _PLAIN: Final = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 )
@@ -148,7 +196,11 @@ _TYPES: Final[dict[str, ElementType]] = {
     "float8_e5m2fnuz": ElementType("float8_e5m2fnuz", "u1", decode=_small_float(5, 2, 16, "fnuz")),
     "float8_e4m3fnuz": ElementType("float8_e4m3fnuz", "u1", decode=_small_float(4, 3, 8, "fnuz")),
     "float8_e8m0fnu": ElementType("float8_e8m0fnu", "u1", decode=_power_of_two),
+    "hifloat8": ElementType("hifloat8", "u1", decode=_hifloat8),
+    "float6_e3m2": ElementType("float6_e3m2", "u1", decode=_float6(3, 2, 3)),
+    "float6_e2m3": ElementType("float6_e2m3", "u1", decode=_float6(2, 3, 1)),
     "float4_e2m1": ElementType("float4_e2m1", "u1", 2, _float4_e2m1),
+    "float4_e1m2": ElementType("float4_e1m2", "u1", 2, _float4_e1m2),
     "int4": ElementType("int4", "u1", 2, _unpack_int4),
     "uint4": ElementType("uint4", "u1", 2, _unpack_uint4),
     "uint1": ElementType("uint1", "u1", 8, np.unpackbits),

@@ -86,6 +86,45 @@ def test_host_formats_take_the_host_shape():
     assert to_host(filled(2, 3, 1, 1), "NCHW", (2, 3, 1, 1))[1] == "NCHW"
 
 
+def grouped(host, groups, c0):
+    """Weights in groups as the device has them, element by element; what is not filled is -1."""
+    n, c, h, w = host.shape
+    outputs = n // groups
+    together = 1
+    while together < groups and (together * c % c0 or together * outputs % 16):
+        together += 1
+    c1, rows = -(-together * c // c0), -(-together * outputs // 16) * 16
+    device = np.full((-(-groups // together), c1, h, w, rows, c0), -1)
+    for group in range(groups):
+        for out in range(outputs):
+            for into in range(c):
+                row, column = group % together * outputs + out, group % together * c + into
+                place = (group // together, column // c0, slice(None), slice(None), row, column % c0)
+                device[place] = host[group * outputs + out, into]
+    return device.reshape(-1, rows // 16, 16, c0)
+
+
+@given(
+    st.sampled_from([(2, 3, 5), (4, 16, 16), (3, 8, 1), (8, 1, 1), (16, 2, 4), (5, 7, 3), (1 << 5, 1, 2)]),
+    st.integers(1, 2),
+    st.sampled_from([16, 32]),
+)
+def test_weights_in_groups(sizes, side, c0):
+    groups, c, outputs = sizes
+    host = filled(groups * outputs, c, side, side + 1)
+    found, name = to_host(grouped(host, groups, c0), "FRACTAL_Z_G", host.shape, groups)
+    assert name == "NCHW"
+    np.testing.assert_array_equal(found, host)
+
+
+def test_groups_that_do_not_fit_stay_as_they_are():
+    device = filled(4, 1, 16, 16)
+    for shape, groups in (((4, 1, 2, 2), 3), ((64, 16, 2, 2), 2), ((0, 0, 2, 2), 2)):
+        found, name = to_host(device, "FRACTAL_Z_G", shape, groups)
+        assert name == "FRACTAL_Z_G"
+        assert found is device
+
+
 @pytest.mark.parametrize(
     ("shape", "layout", "host"),
     [

@@ -11,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from mindinsight.server.app import create_app, make_service
+from mindinsight.server.formats.dumps import find_dump_dirs
 from mindinsight.server.settings import Settings
 
 DUMPS = Path(__file__).parents[3] / "data" / "dumps"
@@ -35,7 +36,8 @@ def client(base, tmp_path_factory):
     settings = Settings(base, tmp_path_factory.mktemp("workspace"), reload_interval=0.1)
     service = replace(make_service(settings), executor=ThreadPoolExecutor(1))
     with TestClient(create_app(settings, service), base_url="http://127.0.0.1") as client:
-        ready(lambda: len(client.get("/v2/dump/list").json()["dumps"]) == 3)
+        count = len(find_dump_dirs(base))
+        ready(lambda: len(client.get("/v2/dump/list").json()["dumps"]) == count)
         yield client
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+
 from mindinsight.server.formats.element_types import Array
 
 _NAMES_BY_NUMBER: Final = (
@@ -28,6 +30,7 @@ _AXES: Final = {  # where each axis of the device stands in host order, for form
     "NDHWC": (0, 4, 1, 2, 3),
     "DHWCN": (4, 3, 0, 1, 2),
 }
+BLOCK: Final = 16
 _HOST: Final = frozenset(("NCHW", "ND", "NCDHW", "NCL", "NC"))
 
 
@@ -41,14 +44,15 @@ def is_host(layout: str) -> bool:
     return layout in _HOST
 
 
-def to_host(array: Array, layout: str, shape: tuple[int, ...]) -> tuple[Array, str]:
+def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
     """A device array in host order and the name of the order it is in now.
 
-    ``shape`` is the host shape. What cannot be turned, or does not fit, stays as it is under its own name.
+    ``shape`` is the host shape, ``groups`` the number of groups of a convolution's weights. What cannot be
+    turned, or does not fit, stays as it is under its own name.
     """
     if layout in _HOST:
         return (array.reshape(shape) if array.size == math.prod(shape) else array), layout
-    turned = _turned(array, layout, shape)
+    turned = _turned(array, layout, shape, groups)
     if turned is None or turned.ndim != len(shape):
         return array, layout
     if any(have < want for have, want in zip(turned.shape, shape, strict=True)):
@@ -57,7 +61,7 @@ def to_host(array: Array, layout: str, shape: tuple[int, ...]) -> tuple[Array, s
     return unpadded, {4: "NCHW", 5: "NCDHW"}.get(len(shape), "ND")
 
 
-def _turned(array: Array, layout: str, shape: tuple[int, ...]) -> Array | None:
+def _turned(array: Array, layout: str, shape: tuple[int, ...], groups: int) -> Array | None:
     """The array in host order, still padded; None for a format that is not known how to turn."""
     if layout in _AXES and array.ndim == len(_AXES[layout]):
         return array.transpose(_AXES[layout])
@@ -69,6 +73,8 @@ def _turned(array: Array, layout: str, shape: tuple[int, ...]) -> Array | None:
         return array.transpose(0, 2, 5, 1, 3, 4).reshape(n, blocks * c0, d, h, w)
     if layout == "FRACTAL_NZ" and array.ndim >= 4:
         return _from_fractal_nz(array)
+    if layout in ("FRACTAL_Z", "FRACTAL_Z_G") and groups > 1 and array.ndim == 4 and len(shape) == 4:
+        return _from_grouped_fractal_z(array, shape, groups)
     if layout == "FRACTAL_Z" and array.ndim == 4 and len(shape) == 4:
         return _from_fractal_z(array, shape[2], shape[3])
     return None
@@ -90,3 +96,31 @@ def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
     c1 = c1hw // (h * w)
     split = array.reshape(c1, h, w, n1 * n0, c0)
     return split.transpose(3, 0, 4, 1, 2).reshape(n1 * n0, c1 * c0, h, w)
+
+
+def _from_grouped_fractal_z(array: Array, shape: tuple[int, ...], groups: int) -> Array | None:
+    """Weights of a convolution in groups to (n, c of one group, h, w).
+
+    Several groups share a block, each in a corner of its own along the diagonal: as many as fill blocks of
+    c0 and of 16 without a rest, or all.
+    """
+    n, c, h, w = shape
+    if n % groups or array.shape[3] == 0:
+        return None
+    c0, outputs = array.shape[3], n // groups
+    together = min(
+        math.lcm(math.lcm(c, c0) // c, math.lcm(outputs, BLOCK) // outputs) if c and outputs else 1, groups
+    )
+    c1 = -(-together * c // c0)
+    rows = -(-together * outputs // BLOCK) * BLOCK
+    shares = -(-groups // together)
+    if array.size != shares * c1 * h * w * rows * c0:
+        return None
+    blocks = array.reshape(shares, c1, h, w, rows, c0).transpose(0, 4, 1, 5, 2, 3)
+    blocks = blocks.reshape(shares, rows, c1 * c0, h, w)
+    parts = []
+    for group in range(groups):
+        share, corner = divmod(group, together)
+        out, into = corner * outputs, corner * c
+        parts.append(blocks[share, out : out + outputs, into : into + c])
+    return np.concatenate(parts)

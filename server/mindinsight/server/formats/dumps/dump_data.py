@@ -46,6 +46,7 @@ class Slot:
     offset: int  # bytes from the start of the file
     size: int
     inline: bytes = b""  # small old files: the bytes themselves
+    groups: int = 1  # of the weights of a convolution in FRACTAL_Z
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def read_slot(path: Path, io: str, number: int) -> Array:
     """One input or output in host order where its format is known, else as on the device."""
     slot = find_slot(path, io, number)
     array = decode(_bytes_of(path, slot), slot.dtype, slot.shape)
-    return to_host(array, slot.format, slot.host_shape)[0]
+    return to_host(array, slot.format, slot.host_shape, slot.groups)[0]
 
 
 def slot_values(path: Path, io: str, number: int) -> Values:
@@ -110,10 +111,11 @@ def _slots(message: dump_pb2.DumpData, start: int) -> Iterable[Slot]:
         for number, each in enumerate(side):
             shape = tuple(each.shape.dim)
             host = tuple(each.original_shape.dim) or shape
-            layout = format_name(each.format)
-            if layout == "FRACTAL_Z" and each.sub_format > 1:  # groups are laid out apart
+            dtype, layout = _dtype(each.data_type), format_name(each.format)
+            groups = max(1, each.sub_format)
+            if layout == "FRACTAL_Z" and groups > 1:  # groups are laid out apart
                 layout = "FRACTAL_Z_G"
-            yield Slot(io, number, _dtype(each.data_type), layout, shape, host, start, each.size, each.data)
+            yield Slot(io, number, dtype, layout, shape, host, start, each.size, each.data, groups)
             start += 0 if each.data else each.size
 
 
