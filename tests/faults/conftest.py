@@ -28,6 +28,14 @@ def records(first, end, tag="loss"):
     return b"".join(encode_record(event.SerializeToString()) for event in events)
 
 
+def heavy(step, size=1 << 20):
+    """A framed record with a scalar and a picture of so many bytes."""
+    event = Event(step=step, wall_time=1.0)
+    event.summary.value.add(tag="loss", scalar_value=step)
+    event.summary.value.add(tag="picture").image.encoded_image = bytes(size)
+    return encode_record(event.SerializeToString())
+
+
 class Base:
     """A base directory in which runs appear, grow and go."""
 
@@ -36,6 +44,7 @@ class Base:
         folder.mkdir()
 
     records = staticmethod(records)
+    heavy = staticmethod(heavy)
 
     def run(self, name, first=0, end=100):
         """Append steps to the event file of a run, made when it is missing."""

@@ -6,9 +6,6 @@ import random
 import signal
 import time
 
-from mindinsight.proto.framing import encode_record
-from mindinsight.proto.summary_pb2 import Event
-
 
 def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base, server):
     chance, end = random.Random(1), 0
@@ -37,7 +34,8 @@ def test_workers_end_with_a_killed_server(base, server, wait):
 def test_workers_killed_again_and_again_cost_nothing_but_time(base, server, wait):
     """With them the process that begins new ones. Somebody who goes on for long is waited for."""
     for name in "abcde":
-        base.run(name, 0, 0).write_bytes(b"".join(heavy(step) for step in range(60)))
+        # of so many bytes that workers read them
+        base.run(name, 0, 0).write_bytes(b"".join(base.heavy(step) for step in range(60)))
     wanted = {f"./{name}": 59 for name in "abcde"}
     server.start(workers=2, cache=False)
     killed = wait(server.children)
@@ -62,14 +60,6 @@ def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(base, serve
     assert server.get("health")["status"] == "ok"
     assert server.stop() == 0
     assert wait(lambda: not any(alive(pid) for pid in stopped))
-
-
-def heavy(step):
-    """A scalar and a picture of a megabyte: of so many bytes that they are read by workers."""
-    event = Event(step=step, wall_time=1.0)
-    event.summary.value.add(tag="loss", scalar_value=step)
-    event.summary.value.add(tag="picture").image.encoded_image = bytes(1 << 20)
-    return encode_record(event.SerializeToString())
 
 
 def alive(pid):
