@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
@@ -144,7 +145,7 @@ def _filled(kind: type[_Facts], *sources: dict[str, Any]) -> _Facts:
 def _set_fields(message: Message) -> dict[str, Any]:
     """Fields that are set, by name; float32 in the shortest form that tells it (0.01, not 0.0099999998)."""
     return {
-        descriptor.name: shortest(value) if descriptor.cpp_type == descriptor.CPPTYPE_FLOAT else value
+        descriptor.name: shortest(value) if descriptor.cpp_type == FieldDescriptor.CPPTYPE_FLOAT else value
         for descriptor, value in message.ListFields()
     }
 
