@@ -1,4 +1,5 @@
-"""What looking into a dump costs: statistics beside a plain NumPy loop, comparison beside msprobe, listing.
+"""What looking into a dump costs: statistics beside a plain NumPy loop, comparison beside msprobe, listing,
+one tensor of gigabytes.
 
 msprobe runs in its own environment, with torch, given by its Python::
 
@@ -26,6 +27,30 @@ from mindinsight.server.workers import Workers
 TENSORS, ELEMENTS = 128, 1 << 20  # 512 MB of float32
 FILES = 100_000
 PAIRS = 64  # tensors of a million elements on each side of the comparison
+
+HUGE = 3  # GB of the largest tensor
+
+START_HUGE = """
+import os, resource, sys, time
+import numpy as np
+from mindinsight.server.debug.examine import measure_all
+from mindinsight.server.formats.dumps import list_tensors, open_dump
+started, before = time.perf_counter(), os.times()
+"""
+MEASURE_HUGE = """
+(answer,) = measure_all(list_tensors(open_dump(sys.argv[1]), 0, 0))
+assert answer.measured is not None
+"""
+NUMPY_HUGE = """
+values = np.load(sys.argv[2])
+_ = values.min(), values.max(), values.mean(dtype=np.float64), values.std(dtype=np.float64)
+_ = np.isnan(values).sum(), (values == 0).sum(), (values < 0).sum()
+"""
+END_HUGE = """
+after = os.times()
+print(time.perf_counter() - started, sum(after[:2]) - sum(before[:2]))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
 
 MAKE_MSPROBE = """
 import json, pathlib, sys, torch
@@ -99,14 +124,41 @@ def statistics(root):
     size = sum(Path(path).stat().st_size for path in paths) / 1e9
     rows = [("plain NumPy loop", best(lambda: plain(paths)))]
     rows.append(("ours, one process", best(lambda: list(measure_all(entries)))))
-    with Workers(os.cpu_count() or 1) as workers:
-        list(measure_all(entries, workers))
-        rows.append((f"ours, {os.cpu_count()} processes", best(lambda: list(measure_all(entries, workers)))))
+    for count in sorted({1, 2, os.cpu_count() or 1}):
+        with Workers(count) as workers:
+            list(measure_all(entries, workers))  # the processes are there
+            times = best(lambda workers=workers: list(measure_all(entries, workers)))
+            rows.append((f"ours, {count} worker{'s' * (count > 1)}", times))
     cache = StatisticsCache(root / "statistics.sqlite")
     list(measure_all(entries, cache=cache))
     rows.append(("ours, again with the cache", best(lambda: list(measure_all(entries, cache=cache)))))
     what = f"statistics of {TENSORS} tensors, {size:.2f} GB"
     return [row(f"{what}: {who}", times, size, "GB/s") for who, times in rows]
+
+
+def huge(root):
+    """One tensor beyond the memory of many machines: time, and the most memory the process ever had."""
+    folder = step_folder(root)
+    path = folder / name(0)
+    generator = np.random.default_rng(0)
+    with path.open("wb") as file:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (HUGE << 8, 1 << 20)}
+        np.lib.format.write_array_header_1_0(file, header)
+        block = generator.normal(size=1 << 20).astype(np.float32).tobytes()
+        for _ in range(HUGE << 8):
+            file.write(block)
+    size = path.stat().st_size / 1e9
+    rows = []
+    for what, program in (("nothing", ""), ("ours", MEASURE_HUGE), ("NumPy, read whole", NUMPY_HUGE)):
+        found = subprocess.run(
+            [sys.executable, "-c", START_HUGE + program + END_HUGE, root, path],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        wall, cpu, peak = map(float, found.stdout.split())
+        rows.append((f"one tensor of {size:.1f} GB: {what}, {peak / 1024:,.0f} MB at most", (wall, cpu)))
+    return [row(what, times, size, "GB/s") for what, times in rows]
 
 
 def comparison(root, python):
@@ -162,6 +214,7 @@ def main():
     rows = []
     for measure in (
         statistics,
+        huge,
         listing,
         *([lambda root: comparison(root, options.msprobe)] * bool(options.msprobe)),
     ):

@@ -155,6 +155,23 @@ def test_two_dumps_are_compared(shown):
     assert len(download.value.path().read_text().splitlines()) == 100
 
 
+def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(shown, page, browser, tmp_path):
+    shown("tab=compare&with=./healthy/dump&with_step=1")
+    expect(page.get_by_label("Reference")).to_have_value("./healthy/dump")
+    page.get_by_role("button", name="Compare", exact=True).last.click()
+    expect(page.get_by_text("99 of 99 compared")).to_be_visible()
+    with page.expect_download() as download:
+        page.locator(".dump-main").get_by_role("button", name="Save").click()
+    report = tmp_path / "report.html"
+    download.value.save_as(report)
+    context = browser.new_context(offline=True)
+    saved = context.new_page()
+    saved.goto(report.as_uri())
+    expect(saved.get_by_text("broken/dump, Rank 0, Step 1 ↔ healthy/dump, Rank 0, Step 1")).to_be_visible()
+    expect(saved.get_by_text("NaN or Inf that the reference does not have").first).to_be_visible()
+    context.close()
+
+
 def test_checkpoints_are_compared(shown):
     page = shown("tab=checkpoints")
     expect(page.get_by_text("20 tensors")).to_be_visible()

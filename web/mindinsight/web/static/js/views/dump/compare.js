@@ -4,6 +4,7 @@ import { button } from "../../components/button.js";
 import { searchBox, select } from "../../components/field.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
+import { saveButton } from "../../core/share.js";
 import { failure, lastAsked } from "./asking.js";
 import { comparedTable, verdict } from "./compared.js";
 
@@ -27,7 +28,7 @@ export function comparePart(page) {
       () => app.api.send("POST", "v2/dump/compare", body),
       ({ comparison }) => {
         page.comparison = comparison; // the graph can be coloured by it
-        results.follow(comparison);
+        results.follow(comparison, [state, reference].map((side) => sideText(app, side)).join(" ↔ "));
       },
       results.fail,
     );
@@ -100,6 +101,11 @@ function choicePart(page, start) {
   return { element, end: asking.end };
 }
 
+/** What a report has to say of where its numbers are from. @param {import("../../core/types.js").App} app @param {Place} side */
+function sideText({ t }, side) {
+  return `${side.dump.slice(2) || "."}, ${t("dump.rank")} ${side.rank}, ${t("common.step")} ${side.step}`;
+}
+
 /** A map of names: a JSON object, or lines of two names; {} when it is neither. @param {string} text @returns {Record<string, string>} */
 function mapped(text) {
   try {
@@ -118,6 +124,7 @@ function resultPart(page) {
   const look = { q: "", only: "", sort: "sequence" };
   const asking = lastAsked();
   let comparison = 0;
+  let sides = "";
   const told = h("div");
   const file = h("a", { class: "button", download: "" }, "CSV");
   const only = ONLY.map((value) => ({ value, label: t(`dump.compare.only.${value || "all"}`) }));
@@ -132,15 +139,17 @@ function resultPart(page) {
     select({ label: t("dump.compare.only"), options: only, value: "", onchange: (value) => narrow({ only: value }) }),
     select({ label: t("dump.compare.sort"), options: SORTS.map((value) => ({ value, label: t(`dump.column.${value}`) })), value: "sequence", onchange: (sort) => narrow({ sort }) }),
     file,
+    saveButton(app, () => element, t("dump.compare.report")),
   );
   const box = h("section", { class: "panel stack", hidden: true }, told, tools);
   const rows = h("div");
+  const element = h("div", { class: "stack" }, box, rows);
 
   const ask = () =>
     asking.ask(
       () => app.api.get(`v2/dump/compare/${comparison}`, { ...look, limit: 1000 }),
       (answer) => {
-        replace(told, verdict(page, answer));
+        replace(told, h("p", { class: "muted" }, sides), verdict(page, answer));
         replace(rows, comparedTable(page, answer));
         tools.hidden = false;
         if (!answer.done) asking.later(ask, ASKING);
@@ -154,7 +163,7 @@ function resultPart(page) {
   };
 
   return {
-    element: h("div", { class: "stack" }, box, rows),
+    element,
     fail,
     wait() {
       asking.end();
@@ -163,9 +172,10 @@ function resultPart(page) {
       replace(told, h("p", { class: "booting", role: "status" }, t("common.loading")));
       replace(rows);
     },
-    /** @param {number} number */
-    follow(number) {
+    /** @param {number} number @param {string} names of the two sides */
+    follow(number, names) {
       comparison = number;
+      sides = names;
       file.href = app.api.build(`v2/dump/compare/${number}/csv`);
       ask();
     },
