@@ -41,6 +41,12 @@ MEASURE_HUGE = """
 (answer,) = measure_all(list_tensors(open_dump(sys.argv[1]), 0, 0))
 assert answer.measured is not None
 """
+SHARE_HUGE = """
+from mindinsight.server.workers import Workers
+with Workers(os.cpu_count()) as workers:
+    (answer,) = measure_all(list_tensors(open_dump(sys.argv[1]), 0, 0), workers)
+assert answer.measured is not None
+"""
 NUMPY_HUGE = """
 values = np.load(sys.argv[2])
 _ = values.min(), values.max(), values.mean(dtype=np.float64), values.std(dtype=np.float64)
@@ -48,7 +54,7 @@ _ = np.isnan(values).sum(), (values == 0).sum(), (values < 0).sum()
 """
 END_HUGE = """
 after = os.times()
-print(time.perf_counter() - started, sum(after[:2]) - sum(before[:2]))
+print(time.perf_counter() - started, sum(after[:4]) - sum(before[:4]))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
@@ -149,7 +155,13 @@ def huge(root):
             file.write(block)
     size = path.stat().st_size / 1e9
     rows = []
-    for what, program in (("nothing", ""), ("ours", MEASURE_HUGE), ("NumPy, read whole", NUMPY_HUGE)):
+    programs = (
+        ("started only", ""),
+        ("ours", MEASURE_HUGE),
+        (f"ours, {os.cpu_count()} workers", SHARE_HUGE),
+        ("NumPy, read whole", NUMPY_HUGE),
+    )
+    for what, program in programs:
         found = subprocess.run(
             [sys.executable, "-c", START_HUGE + program + END_HUGE, root, path],
             check=True,

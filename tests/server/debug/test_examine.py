@@ -2,12 +2,13 @@
 
 import os
 import sqlite3
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mindinsight.server.debug import examine as examine_module
 from mindinsight.server.debug import spread as spread_module
 from mindinsight.server.debug.conditions import HOLDS_NAN, NO_VALUES
 from mindinsight.server.debug.examine import Question, examine, measure_all
@@ -132,3 +133,62 @@ def test_batches_leave_nothing_out_and_are_never_too_heavy():
     assert list(batched(range(5), 2)) == [[0, 1], [2, 3], [4]]
     weights = [1, HEAVY, 1, 1, HEAVY - 1, 1]
     assert list(batched(weights, 3, lambda weight: weight)) == [[1, HEAVY], [1, 1, HEAVY - 1], [1]]
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """A dump with one tensor that counts as huge, in a file of less than a megabyte."""
+    monkeypatch.setattr(spread_module, "HERE", 0)
+    monkeypatch.setattr(examine_module, "HUGE", 100_000)
+    monkeypatch.setattr(examine_module, "STRETCH", 10_000)
+    folder = tmp_path / "rank_0" / "Net" / "0" / "0"
+    folder.mkdir(parents=True)
+    values = np.random.default_rng(0).normal(size=(300, 400)).astype(np.float32)
+    values[7, 7], values[299, 399] = np.nan, -np.inf
+    path = folder / "Add.Default_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.Float32.npy"
+    np.save(path, values)
+    return path, list_tensors(open_dump(tmp_path), 0, 0).items
+
+
+class Counting(Executor):
+    """Works at once, and counts."""
+
+    def __init__(self):
+        self.submitted = 0
+
+    def submit(self, function, /, *arguments, **more):
+        self.submitted += 1
+        future = Future()
+        try:
+            future.set_result(function(*arguments, **more))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def test_a_huge_tensor_is_shared_among_the_processes(large, cache):
+    path, entries = large
+    executor = Counting()
+    (answer,) = measure_all(entries, executor, cache)
+    assert executor.submitted >= 12
+    found, whole = answer.measured.statistics, measure(np.load(path))
+    assert (found.count, found.nans, found.negative_infs) == (120_000, 1, 1)
+    assert (found.minimum, found.maximum) == (whole.minimum, whole.maximum)
+    assert (found.mean, found.std) == (pytest.approx(whole.mean), pytest.approx(whole.std))
+    again = Counting()
+    assert next(measure_all(entries, again, cache)).measured == answer.measured
+    assert again.submitted == 0  # it was remembered
+
+
+def test_a_huge_tensor_that_is_cut_off_is_damage_like_any(large):
+    path, entries = large
+    path.write_bytes(path.read_bytes()[:-1])
+    (answer,) = measure_all(entries, Counting())
+    assert (answer.measured, answer.damage.reason) == (None, "dump.truncated")
+
+
+def test_rules_judge_a_huge_tensor_too(large):
+    _, entries = large
+    rules = (("tensor_overflow", checked_limits("tensor_overflow", {})),)
+    (answer,) = examine_module.examine_all([Question(entries[0], rules)], Counting())
+    assert answer.verdicts[0].hit

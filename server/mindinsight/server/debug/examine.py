@@ -6,20 +6,26 @@ of two where a rule looks at the step before. Results come in the order of the q
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
+from typing import Final
 
 from mindinsight.server.debug.conditions import NO_VALUES, Condition, Limits, Sample, Verdict, conditions
 from mindinsight.server.debug.recorded import presumed
 from mindinsight.server.debug.spread import batched, file_size, spread
-from mindinsight.server.debug.statistics import measure_values
+from mindinsight.server.debug.statistics import Part, combine, measure_values, parts
 from mindinsight.server.debug.statistics_cache import Identity, Measured, StatisticsCache, identify
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry, TensorRef
-from mindinsight.server.formats.stored import Values
+from mindinsight.server.formats.stored import PIECE, Stored, Values
 from mindinsight.server.formats.unreadable import UnreadableError
+
+HUGE: Final = 256 << 20  # bytes from which a tensor is worth the time of several processes
+STRETCH: Final = 16 * PIECE  # elements that one of them measures at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,8 @@ class Question:
     previous: TensorRef | None = None
     overflowed: bool = False
     identity: Identity | None = None  # of the file when the cache was asked
-    known: Measured | None = None  # what the cache knew
+    known: Measured | None = None  # what the cache knew, or was measured by several processes just now
+    fresh: bool = False  # ``known`` is not in the cache yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,7 @@ def examine(question: Question) -> Answer:
         measured = question.known or tensor.measured
         previous = None if question.previous is None else partial(tensor_values, question.previous)
         sample = Sample(measured.statistics, lambda: tensor.values, previous, question.overflowed)
-        learned = None if question.known else question.identity
+        learned = question.identity if question.fresh or not question.known else None
         return Answer(entry, measured, _judge(question, sample), learned=learned)
     except UnreadableError as error:
         return Answer(entry, None, damage=FileDamage(entry.ref.path, error.reason, error.detail))
@@ -72,7 +79,10 @@ def examine_all(
     questions: Iterable[Question], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[Answer]:
     """Answers in the order of the questions; without an executor in this process."""
-    batches = (_with_known(batch, cache) for batch in batched(questions, weight=_weight))
+    batches = (
+        [_with_parts(each, executor) for each in _with_known(batch, cache)]
+        for batch in batched(questions, weight=_weight)
+    )
     for answers in spread(_examine_batch, batches, executor, _is_known):
         if cache is not None:
             cache.keep({each.learned: each.measured for each in answers if each.learned and each.measured})
@@ -99,6 +109,27 @@ class _Tensor:
     @property
     def measured(self) -> Measured:
         return Measured(measure_values(self.values), self.values.shape, self.values.dtype.name)
+
+
+def _with_parts(question: Question, executor: Executor | None) -> Question:
+    """A huge tensor measured by all processes at once; another, or one that cannot be read, as it is."""
+    ref = question.entry.ref
+    if executor is None or ref is None or question.known is not None or _weight(question) < HUGE:
+        return question
+    try:
+        values = tensor_values(ref)
+        if not isinstance(values, Stored):
+            return question
+        count = math.prod(values.shape)
+        stretches = ((start, min(start + STRETCH, count)) for start in range(0, count, STRETCH))
+        found = combine(chain.from_iterable(spread(partial(_measure_stretch, values), stretches, executor)))
+    except (UnreadableError, OSError, TypeError):  # ``examine`` will say so
+        return question
+    return replace(question, known=Measured(found, values.shape, values.dtype.name), fresh=True)
+
+
+def _measure_stretch(values: Stored, stretch: tuple[int, int]) -> list[Part]:
+    return [part for piece in values.stretch(*stretch) for part in parts(piece)]
 
 
 def _without_values(question: Question) -> Answer:

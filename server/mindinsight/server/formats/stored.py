@@ -80,10 +80,13 @@ class Stored:
         return self._decoded(np.empty(0, np.uint8)).dtype
 
     def pieces(self) -> Iterator[Array]:
-        count = math.prod(self.shape)
+        return self.stretch(0, math.prod(self.shape))
+
+    def stretch(self, first: int, end: int) -> Iterator[Array]:
+        """Elements from ``first`` to before ``end``, in pieces: what one of several processes reads."""
         with opened(self.path) as file:
-            for start in range(0, count, PIECE):
-                yield self._read(file, start, min(PIECE, count - start))
+            for start in range(first, end, PIECE):
+                yield self._read(file, start, min(PIECE, end - start))
 
     def part(self, window: Sequence[slice | int]) -> Array:
         with opened(self.path) as file:
