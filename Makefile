@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PORT ?= 8080
 DEMO ?= demo
 
-.PHONY: help demo test install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
+.PHONY: help demo test test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
@@ -16,9 +16,11 @@ $(BIN)/python:
 	  else echo "Virtual environments need: sudo apt-get install python3-venv"; exit 1; fi; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.test-installed: pyproject.toml | $(BIN)/python
+$(VENV)/.test-installed: pyproject.toml requirements/test.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[test]'
+	$(BIN)/python -m pip install --quiet -c requirements/test.lock -e '.[test]' || { \
+	  echo "The locked versions cannot be had here: the tests run with the newest ones."; \
+	  $(BIN)/python -m pip install --quiet -e '.[test]'; }
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
@@ -43,6 +45,21 @@ test: $(VENV)/.test-installed chromium  ## every test, linter and type check
 	$(BIN)/ruff check .
 	$(BIN)/mypy server writer proto web
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-lowest: LOW := .venv-lowest
+test-lowest:  ## the tests without the pages, with the lowest versions users may have (PYTHON=python3.10 or 3.11)
+	$(PYTHON) -m venv $(LOW)
+	$(PYTHON) tests/lowest.py > $(LOW)/lowest.txt
+	$(LOW)/bin/python -m pip install --quiet -c $(LOW)/lowest.txt -e '.[test]' httpx  # their test client's need
+	$(LOW)/bin/python -m pytest -q -W default -n 2 --dist loadfile tests/proto tests/server tests/writer
+
+lock:  ## choose the versions for the tests anew (needs uv)
+	uv pip compile pyproject.toml --extra test --universal --python-version 3.10 --upgrade --quiet \
+	  --no-header --no-annotate --no-emit-index-url -o requirements/test.lock
+
+audit: $(VENV)/.test-installed  ## known weaknesses of the locked versions (asks the advisories' service)
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --requirement requirements/test.lock --no-deps --disable-pip
 
 proto:  ## regenerate the protobuf code
 	bash proto/generate.sh

@@ -1,0 +1,92 @@
+"""What we depend on: bounds for users, a lock for the tests, and a reason and a licence for each."""
+
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+LOCK = (ROOT / "requirements" / "test.lock").read_text()
+PROJECT = (ROOT / "pyproject.toml").read_text()
+
+
+def asked(*lists):
+    """The requirements in these lists of the project file."""
+    for name in lists:
+        (found,) = re.findall(rf"^{name} = \[(.*?)\]$", PROJECT, re.MULTILINE | re.DOTALL)
+        for line in re.findall(r'"([^"]+)"', found):
+            yield Requirement(line)
+
+
+def locked():
+    """Versions in the lock by name; some have one for each of several versions of Python."""
+    found = {}
+    for line in LOCK.splitlines():
+        requirement = Requirement(line)
+        (pin,) = requirement.specifier
+        pins = found.setdefault(requirement.name, [])
+        pins.append((Version(pin.version), requirement.marker, pin.operator))
+    return found
+
+
+USERS = [one.name for one in asked("dependencies", "arrow", "notebook")]
+
+
+def test_every_line_of_the_lock_is_one_version_and_no_address():
+    assert "://" not in LOCK
+    assert {operator for pins in locked().values() for _, _, operator in pins} == {"=="}
+
+
+def test_the_lock_has_everything_that_is_asked_for_and_keeps_its_bounds():
+    pins = locked()
+    for requirement in asked("dependencies", "test"):
+        versions = pins[requirement.name]
+        assert all(version in requirement.specifier for version, _, _ in versions), requirement
+
+
+@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
+def test_each_python_has_one_version_of_everything(python):
+    about = {"python_version": python, "python_full_version": f"{python}.1", "sys_platform": "linux"}
+    about |= {"platform_python_implementation": "CPython", "platform_machine": "x86_64"}
+    for name, pins in locked().items():
+        fitting = [version for version, marker, _ in pins if marker is None or marker.evaluate(about)]
+        assert len(fitting) <= 1, name
+        assert fitting or name not in {one.name for one in asked("dependencies", "test")}, name
+
+
+def test_users_are_asked_for_no_newer_versions_than_needed():
+    """A lower bound and nothing else, but for protobuf, whose next major version may refuse our code."""
+    for requirement in asked("dependencies", "arrow", "notebook"):
+        operators = sorted(one.operator for one in requirement.specifier)
+        assert operators == (["<", ">="] if requirement.name == "protobuf" else [">="]), requirement
+
+
+def test_the_lowest_versions_are_those_of_the_project():
+    printed = subprocess.run(
+        [sys.executable, ROOT / "tests" / "lowest.py"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert set(printed) == {f"{one.name}=={low(one)}" for one in asked("dependencies", "arrow", "notebook")}
+
+
+def low(requirement):
+    return next(one.version for one in requirement.specifier if one.operator == ">=")
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_each_dependency_is_argued_for_and_its_licence_named(name):
+    text = (ROOT / "docs" / "dependencies.md").read_text()
+    assert re.search(rf"\b{re.escape(name)}\b", text)
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_no_dependency_has_a_licence_that_binds_others(name):
+    about = metadata.metadata(name)
+    told = " ".join([about.get("License-Expression") or "", (about.get("License") or "")[:100]])
+    told += " ".join(one for one in about.get_all("Classifier", []) if one.startswith("License"))
+    assert re.search(r"MIT|BSD|Apache", told), (name, told)
+    assert "GPL" not in told, (name, told)
