@@ -37,3 +37,29 @@ def test_metrics_count_what_is_left_out_and_skipped(samples, tmp_path):
     lines = samples("lenet", "damaged/flip_body_crc", max_runs=2).get("/metrics").text.splitlines()
     assert "mindinsight_records_skipped 1" in lines
     assert "mindinsight_runs_left_out 1" in lines
+
+
+def test_health_tells_of_workers_that_cannot_begin_and_when_the_files_were_seen(samples):
+    client = samples("lenet")
+    body = client.get("/health").json()
+    assert body["workers_missing"] is False
+    assert 0 <= body["seconds_since_look"] < 60
+    assert "mindinsight_workers_missing 0" in client.get("/metrics").text.splitlines()
+    etag = client.get("/v2/runs").headers["etag"]
+    client.app.state.service.executor.missing = True
+    assert client.get("/health").json()["workers_missing"] is True
+    assert "mindinsight_workers_missing 1" in client.get("/metrics").text.splitlines()
+    answer = client.get("/v2/runs", headers={"If-None-Match": etag})
+    assert answer.json()["errors"] == [{"path": "", "reason": "workers.missing"}]
+    (some,) = client.get("/v2/runs", params={"run": "./lenet"}).json()["errors"]
+    assert some["reason"] == "workers.missing"
+
+
+def test_the_time_since_the_last_look_grows_while_there_is_none(samples, monkeypatch):
+    client = samples("lenet")
+    client.app.state.service.loader.stop()
+    scanned = client.app.state.service.store.snapshot().scanned
+    monkeypatch.setattr("mindinsight.server.health.time.time", lambda: scanned + 500)
+    assert client.get("/health").json()["seconds_since_look"] == 500
+    monkeypatch.setattr("mindinsight.server.health.time.time", lambda: scanned - 500)  # a clock set back
+    assert client.get("/health").json()["seconds_since_look"] == 0
