@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 
 from mindinsight.proto.framing import decode_header, decode_payload, encode_record
+from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.server.formats import payloads
 from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.dumps.dump_data import read_slot, read_slots
@@ -28,6 +30,7 @@ from mindinsight.server.formats.events import decode
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.formats.ir import read_ir
 from mindinsight.server.formats.lineage import decode_lineage
+from mindinsight.server.formats.payloads import by_parts
 from mindinsight.server.formats.pb_graphs import read_pb
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import open_weights
@@ -62,7 +65,7 @@ class OnDisk:
             try:
                 self.use(path)
             except UnreadableError as error:
-                assert error.reason.startswith("dump."), error
+                assert error.reason.startswith(("dump.", "payload.")), error
 
 
 def read_events(data: bytes) -> None:
@@ -95,6 +98,27 @@ def read_lineages(data: bytes) -> None:
 
 def read_graphs(data: bytes) -> None:
     read_payload("graph", data)
+
+
+def read_tensor_by_parts(path: Path) -> None:
+    """What is read by parts is what is read whole; what can be read whole only is refused or given so."""
+    data = path.read_bytes()
+    with mock.patch.object(by_parts, "WHOLE", 0):
+        found = by_parts.recorded(path, 0, len(data))
+        pieces = [*found.values.pieces()]
+        part = found.values.part([slice(None, None, 2)] * len(found.values.shape))
+    try:
+        whole = payloads.tensor(data)
+    except UnreadableError as error:
+        raise AssertionError(error) from error  # one way of reading must not show what the other refuses
+    assert (found.data_type, found.values.shape, found.values.dtype) == (
+        whole.data_type,
+        whole.shape,
+        whole.values.dtype,
+    )
+    flat = np.concatenate([np.empty(0, whole.values.dtype), *pieces])
+    assert flat.tobytes() == whole.values.tobytes()
+    assert part.tobytes() == whole.values[(slice(None, None, 2),) * len(whole.shape)].tobytes()
 
 
 def read_weights(path: Path) -> None:
@@ -142,6 +166,20 @@ def input_of(file: bytes) -> bytes:
     return b"".join(parts)
 
 
+def tensors() -> Iterator[bytes]:
+    """A message for each field that may hold the numbers."""
+    values = np.arange(24.0, dtype=np.float32)
+    for fields in (
+        {"data_type": 11, "float_data": values},
+        {"data_type": 6, "float_data": values},
+        {"data_type": 12, "double_data": values},
+        {"data_type": 11, "raw_data": values.tobytes()},
+        {"data_type": 10, "raw_data": values.tobytes()[:48]},
+        {"data_type": 7, "int64_data": range(24)},
+    ):
+        yield TensorProto(dims=[2, 3, 4], **fields).SerializeToString()
+
+
 def files(pattern: str) -> Iterator[bytes]:
     for path in sorted(DATA.glob(pattern)):
         if path.stat().st_size <= LARGEST:
@@ -178,6 +216,7 @@ READERS = {
     "event": Reader(read_events, lambda: event_seeds("events/**/*summary*MS")),
     "lineage": Reader(read_lineages, lambda: event_seeds("events/**/*lineage")),
     "graph": Reader(read_graphs, lambda: files("graph/*[bh]")),
+    "tensor": Reader(OnDisk(read_tensor_by_parts), tensors),
     "checkpoint": Reader(OnDisk(read_weights), lambda: files("**/*.ckpt")),
     "npy": Reader(OnDisk(read_weights), arrays),
     "torch": Reader(OnDisk(read_weights), lambda: files("weights/*.pt")),

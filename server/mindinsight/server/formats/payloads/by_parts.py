@@ -6,7 +6,6 @@ them is read like a part of a file; only messages up to ``WHOLE`` bytes are read
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.server.formats.arrays import opened
-from mindinsight.server.formats.element_types import Array
+from mindinsight.server.formats.element_types import Array, count_of
 from mindinsight.server.formats.payloads.tensors import DOUBLES, FLOATS, RAW, as_recorded, tensor, type_name
 from mindinsight.server.formats.stored import Held, Stored, Values, stored_as
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -96,9 +95,9 @@ def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded |
     (block,), shape, name = blocks, tuple(message.dims), type_name(message.data_type)
     kind = _BLOCKS[block.key] or name.removeprefix("DT_").lower()
     values = stored_as(path, block.at, shape, kind)
-    if values is None or any(axis < 0 for axis in shape):
+    if values is None:
         return None
-    needed = math.prod(shape) * values.item.itemsize
+    needed = count_of(shape) * values.item.itemsize
     if needed > block.size or (needed != block.size and block.key != RAW[0]):
         raise UnreadableError("payload.shape", f"tensor of shape {shape} in {block.size} bytes of {kind}")
     return Recorded(values if block.key == RAW[0] else _in_its_type(values, name), name)
