@@ -19,11 +19,12 @@ export function header(page) {
     value: state.tab,
     onchange: (tab) => change({ tab: /** @type {any} */ (tab) }),
   });
+  const steps = summary?.ranks.some((/** @type {any} */ one) => one.steps.length);
   const fault = button(t("dump.find_fault"), () => change({ tab: "check", operator: "", tensor: "" }), { class: "primary" });
   fault.prepend(icon("search"));
   const made = summary && [summary.layout, summary.framework, summary.version, summary.device, summary.level, summary.task].filter(Boolean).join(" · ");
   return [
-    h("div", { class: "toolbar" }, h("h1", null, t("nav.dump")), made && h("span", { class: "badge" }, made), h("span", { class: "grow" }), summary && fault),
+    h("div", { class: "toolbar" }, h("h1", null, t("nav.dump")), made && h("span", { class: "badge" }, made), h("span", { class: "grow" }), steps && fault),
     h("div", { class: "toolbar" }, mode, dumps.length > 0 && chooser(page)),
     ...(summary?.damage ?? []).map((/** @type {any} */ one) => damage(page, one)),
   ];

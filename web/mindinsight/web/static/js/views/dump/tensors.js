@@ -27,7 +27,7 @@ export function tensorsPart(page) {
   let timer = 0;
 
   const told = h("p", { class: "muted", role: "status" });
-  const bar = h("div", { class: "progress" }, h("i"));
+  const bar = h("div", { class: "progress", hidden: true }, h("i"));
   const banners = h("div");
   const tools = h("div");
   const table = virtualTable({ label: t("dump.tab.tensors"), row });
@@ -80,7 +80,7 @@ export function tensorsPart(page) {
 
   const show = () => {
     const chosen = answer.total === answer.all ? "" : t("dump.chosen", { n: answer.total });
-    const counted = answer.measured < answer.all ? t("dump.counted", { done: answer.measured, all: answer.all }) : "";
+    const counted = answer.measured < answer.all ? t("dump.counted", { n: answer.measured }) : "";
     told.textContent = [t("dump.tensors", { n: answer.all }), chosen, counted].filter(Boolean).join(" · ");
     bar.hidden = answer.measured >= answer.all;
     /** @type {HTMLElement} */ (bar.firstElementChild).style.width = `${(100 * answer.measured) / Math.max(1, answer.all)}%`;
@@ -112,6 +112,7 @@ export function tensorsPart(page) {
   const restart = () => {
     forget();
     pages = new Map();
+    if (!answer.all) told.textContent = t("common.loading");
     head();
     table.element.scrollTop = 0;
     again();
