@@ -188,3 +188,19 @@ def test_a_tensor_of_which_only_statistics_were_kept_has_no_values(client):
     tensor = {"operator": "Functional.relu.0.forward", "direction": "output", "slot": "0"}
     answer = client.get("/v2/dump/values", params={"dump": "./torch", "step": 0, **tensor})
     assert answer.json()["error"]["code"] == "only_statistics"
+
+
+def test_every_way_between_operators_can_be_walked_back(finished, base):
+    names = {entry.recorded for entry in list_tensors(open_dump(base / "job" / "broken"), 0, 1).items}
+    place = {**BROKEN, "graph": "Net/0"}
+    found = {name: finished("operator", **place, recorded=name) for name in names if "-op" in name}
+    ways = 0
+    for name, operator in found.items():
+        for link in operator["inputs"]:
+            if link["recorded"] in found:
+                there = [each["recorded"] for each in found[link["recorded"]]["outputs"]]
+                assert name in there
+                ways += 1
+        for link in operator["outputs"]:
+            assert name in [each["recorded"] for each in found[link["recorded"]]["inputs"]]
+    assert ways > 20

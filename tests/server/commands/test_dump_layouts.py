@@ -1,0 +1,183 @@
+"""The commands on dumps of every layout: what is printed, as a table and as JSON, and how they exit."""
+
+import csv
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.cli import main
+from mindinsight.server.formats.dumps import find_dump_dirs, list_tensors, open_dump, read_tensor
+
+DATA = Path(__file__).parents[2] / "data" / "dumps"
+ARCHIVES = ("async_synthetic", "rdr_v2_0", "ms_sync_full_stats", "msprobe_pytorch")
+DUMPS = {  # how many tensors the first step of the first rank has
+    "async_SYNTHETIC/bin": 22,
+    "async_SYNTHETIC/npy": 22,
+    "ms_sync_full_stats/statistic": 118,
+    "ms_sync_full_stats/full": 118,
+    "msprobe_pytorch/L1_statistics_xor": 45,
+    "msprobe_pytorch/mix_tensor_2ranks": 71,
+}
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    root = tmp_path_factory.mktemp("samples")
+    for name in ARCHIVES:
+        with zipfile.ZipFile(DATA / "samples" / f"{name}.zip") as archive:
+            archive.extractall(root)
+    return root
+
+
+@pytest.fixture(autouse=True)
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINDINSIGHT_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.setenv("LC_ALL", "C")
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments):
+        code = main(["dump", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return command
+
+
+def first_step(path):
+    dump = open_dump(path)
+    return list_tensors(dump, dump.ranks[0], dump.steps()[0])
+
+
+@pytest.mark.parametrize("name", DUMPS)
+def test_ls_lists_every_layout(run, samples, name):
+    code, out, err = run("ls", samples / name, "--step", open_dump(samples / name).steps()[0], "--json")
+    found = json.loads(out)
+    rank = found["ranks"][0]
+    assert (code, err) == (0, "")
+    assert len([each for each in found["tensors"] if each["rank"] == rank]) == len(first_step(samples / name))
+    code, out, _ = run("ls", samples / name)
+    assert (code, out.splitlines()[0].split()[1].rstrip(":")) == (0, "dump")
+
+
+@pytest.mark.parametrize("name", DUMPS)
+def test_stat_gives_the_numbers_of_the_tensors(run, samples, name):
+    dump = open_dump(samples / name)
+    rank, step = dump.ranks[0], dump.steps()[0]
+    code, out, _ = run("stat", samples / name, "--rank", rank, "--step", step, "--json")
+    rows, entries = json.loads(out), first_step(samples / name)
+    assert len(rows) == len(entries)
+    lost = 0
+    for row, entry in zip(rows, entries, strict=True):
+        assert (row["operator"], row["direction"], row["slot"]) == (
+            entry.operator,
+            entry.direction,
+            entry.slot,
+        )
+        assert row["computed"] == (entry.ref is not None)
+        lost += bool(row["nans"] or row["positive_infs"] or row["negative_infs"])
+        if entry.ref is not None:
+            values = read_tensor(entry.ref)
+            plain = np.abs(values) if values.dtype.kind == "c" else values.astype(np.float64)
+            assert row["nans"] == np.isnan(plain).sum()
+            assert row["maximum"] == pytest.approx(plain[np.isfinite(plain)].max())
+    assert code == bool(lost)
+
+
+@pytest.mark.parametrize("name", [name for name in DUMPS if "statistic" not in name])
+def test_convert_writes_what_is_read(run, samples, tmp_path, name):
+    code, out, _ = run("convert", samples / name, "--output", tmp_path / "npy", "--json")
+    written = json.loads(out)["written"]
+    assert code == 0
+    dump = open_dump(samples / name)
+    entries = [e for rank in dump.ranks for step in dump.steps(rank) for e in list_tensors(dump, rank, step)]
+    assert len(set(written)) == len(written) == len(entries)
+    for path, entry in zip(written, entries, strict=True):
+        assert Path(path).is_relative_to(tmp_path / "npy")
+        np.testing.assert_array_equal(np.load(path), read_tensor(entry.ref))
+
+
+def test_bin_and_npy_of_the_same_run_agree(run, samples, tmp_path):
+    folder = samples / "async_SYNTHETIC"
+    code, out, _ = run(
+        "compare", folder / "bin", folder / "npy", "--all", "--json", "--csv", tmp_path / "out.csv"
+    )
+    found = json.loads(out)
+    assert (code, found["first_divergence"]) == (1, None)
+    judged = [
+        (each["target"].rpartition("/")[2], each["codes"]) for each in found["tensors"] if each["codes"]
+    ]
+    assert judged == [("MatMul-op15.input.1", ["dtype"])]  # bfloat16, which npy has no name for
+    measured = [each for each in found["tensors"] if each["measures"]]
+    assert measured
+    assert all(each["measures"]["distance"] == 0 for each in measured)
+    with (tmp_path / "out.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(found["tensors"])
+
+
+@pytest.mark.parametrize("name", ["msprobe_pytorch/mix_tensor_2ranks", "ms_sync_full_stats/statistic"])
+def test_a_dump_agrees_with_itself(run, samples, name):
+    code, out, _ = run("compare", samples / name, samples / name)
+    assert code == 0
+    assert out.splitlines()[-1] == "They agree within the tolerance."
+
+
+def test_two_ranks_differ_and_the_exit_code_tells(run, samples):
+    path = samples / "msprobe_pytorch" / "mix_tensor_2ranks"
+    code, out, _ = run("compare", path, path, "--reference-rank", 1)
+    assert code == 1
+    assert "They differ before any operator does" in out
+
+
+def test_check_finds_what_the_device_reported(run, samples):
+    code, out, _ = run(
+        "check", samples / "async_SYNTHETIC" / "npy", "--condition", "operator_overflow", "--json"
+    )
+    hits = json.loads(out)["hits"]
+    assert code == 1
+    assert hits
+    assert {hit["condition"] for hit in hits} == {"operator_overflow"}
+    assert {hit["step"] for hit in hits} == {1}
+
+
+@pytest.mark.parametrize("action", ["stat", "check"])
+def test_a_recorder_has_texts_and_no_tensors(run, samples, action):
+    code, out, _ = run("ls", samples / "rdr_v2_0")
+    assert (code, out.splitlines()[-1]) == (0, "6 log files")
+    code, _, err = run(action, samples / "rdr_v2_0")
+    assert (code, err) == (0, "")
+
+
+def test_every_dump_of_the_samples_is_listed_by_a_command(run, samples):
+    for found in find_dump_dirs(samples):
+        code, out, err = run("ls", found.path)
+        assert (code, err) == (0, ""), found.path
+        assert out.startswith(f"{found.layout} dump")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("stat", "--rank", "7"),
+        ("ls", "--step", "99"),
+        ("stat", "--operator", "no such operator"),
+        ("stat", "--type", "NoSuchType"),
+    ],
+)
+def test_a_selection_of_nothing_is_empty_and_fine(run, samples, arguments):
+    action, *rest = arguments
+    code, out, _ = run(action, samples / "ms_sync_full_stats" / "full", *rest, "--json")
+    found = json.loads(out)
+    assert (code, found["tensors"] if isinstance(found, dict) else found) == (0, [])
+
+
+@pytest.mark.parametrize("arguments", [("--rank", "7"), ("--step", "99"), ("--reference-step", "99")])
+def test_a_comparison_of_nothing_is_an_error(run, samples, arguments):
+    path = samples / "ms_sync_full_stats" / "full"
+    code, out, err = run("compare", path, path, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("mindinsight: ")
