@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.graph import layout
 from mindinsight.server.graph.folding import foldable_tree
-from mindinsight.server.graph.layout import draw, first_open
+from mindinsight.server.graph.layout import Drawings, draw, first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import ROOT
@@ -115,3 +116,33 @@ def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks
     assert boxes["Default/net/0-Block"].leaves == 1
     assert boxes["Default/net"].leaves == 0
     assert boxes["Default/far/Sum-op0"].enters == 0  # a line from the border of its scope leads to it
+
+
+def test_what_was_drawn_before_changes_no_drawing(tree):
+    """Scopes are opened and shut one after the other, as a person does."""
+    drawings, opened = Drawings(tree), []
+    for place in [*everything(tree), *first_open(tree)]:
+        opened = [one for one in opened if one != place] if place in opened else [*opened, place]
+        assert drawings.of(opened) == draw(tree, opened)
+
+
+def test_one_scope_more_arranges_only_itself_and_those_around_it(tree, monkeypatch):
+    def noted(tree, place, *more):
+        arranged.append(place)
+        return inside(tree, place, *more)
+
+    arranged, inside = [], layout._draw_scope
+    monkeypatch.setattr(layout, "_draw_scope", noted)
+    drawings, opened = Drawings(tree), everything(tree)
+    inner = max(opened, key=lambda place: len(tree.ancestors(place)))
+    drawings.of([place for place in opened if place != inner])
+    arranged.clear()
+    drawings.of(opened)
+    assert sorted(arranged) == sorted({ROOT, inner, *tree.ancestors(inner)})
+
+
+def test_of_many_drawings_the_last_are_kept(tree, monkeypatch):
+    monkeypatch.setattr(layout, "_KEPT", 3)
+    drawings = Drawings(tree)
+    assert drawings.of(everything(tree)) == draw(tree, everything(tree))
+    assert len(drawings._kept) <= 3

@@ -72,7 +72,7 @@ def test_the_newest_graph_counts_and_a_changed_file_is_read_again(executor):
 
 
 def test_large_graphs_are_read_elsewhere(executor):
-    large = payload(2, padding=1 << 20)
+    large = payload(2, padding=8 << 20)
     assert len(OpenTrees().tree(run_with(a=Graphs(large)), "a", "recorded", executor).graph) == 2
     assert executor.submitted == 1
 

@@ -6,7 +6,8 @@ drawings and grows with what is open, not with the graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -30,6 +31,7 @@ _BORDER: Final = 22.0
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
 _MOST_LINES: Final = 12  # between the border of a scope and its children, each way
 _AT_FIRST: Final = 26  # boxes in the first picture, about
+_KEPT: Final = 256  # insides of scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,36 @@ class Drawing:
     lines: list[Line] = field(default_factory=list)
 
 
+class Drawings:
+    """Drawings of one tree. What is in a scope is arranged once for as long as the same is open in it.
+
+    So one scope more costs its own arrangement and those of the scopes around it.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._kept: OrderedDict[tuple[int, frozenset[int]], tuple[Drawing, Size]] = OrderedDict()
+
+    def of(self, opened: Iterable[int]) -> Drawing:
+        """The drawing with these scopes open; what lies in a closed one does not show. The top always is."""
+        scopes = frozenset(place for place in opened if self.tree.nodes[place] < 0)
+        drawing, _ = self._scope(ROOT, scopes | {ROOT})
+        return drawing
+
+    def _scope(self, place: int, opened: frozenset[int]) -> tuple[Drawing, Size]:
+        end = self.tree.ends[place]
+        key = place, frozenset(one for one in opened if place <= one < end)
+        found = self._kept.get(key)
+        if found is None:
+            found = self._kept[key] = _draw_scope(self.tree, place, key[1], self._scope)
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+
 def draw(tree: Tree, opened: Iterable[int]) -> Drawing:
-    """The drawing with these scopes open; what lies in a closed one does not show. The top is always open."""
-    scopes = frozenset(place for place in opened if tree.nodes[place] < 0)
-    drawing, _ = _draw_scope(tree, ROOT, scopes | {ROOT})
-    return drawing
+    """One drawing of a tree, as ``Drawings.of``."""
+    return Drawings(tree).of(opened)
 
 
 def first_open(tree: Tree) -> list[int]:
@@ -105,12 +132,17 @@ def first_open(tree: Tree) -> list[int]:
     return sorted(opened)
 
 
-def _draw_scope(tree: Tree, place: int, opened: frozenset[int]) -> tuple[Drawing, Size]:
-    """The inside of a scope with its border, from (0, 0), and its size as a box."""
+def _draw_scope(
+    tree: Tree,
+    place: int,
+    opened: frozenset[int],
+    inner: Callable[[int, frozenset[int]], tuple[Drawing, Size]],
+) -> tuple[Drawing, Size]:
+    """The inside of a scope with its border, from (0, 0), and its size; ``inner`` draws the scopes in it."""
     children = in_file_order(tree, tree.children(place))
     flows = flows_of(tree, place, children)
     contents = _contents(tree, children)
-    insides = {child: _draw_scope(tree, child, opened) for child in children if child in opened}
+    insides = {child: inner(child, opened) for child in children if child in opened}
     sizes = [insides[child][1] if child in insides else contents[child].size for child in children]
     numbers = {child: number for number, child in enumerate(children)}
     ports = _Ports(flows, numbers)

@@ -16,6 +16,7 @@ from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.formats.pipelines import pipeline_graph
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.folding import foldable_tree
+from mindinsight.server.graph.layout import Drawings
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import Tree
 from mindinsight.server.service import Service, service_of
@@ -25,15 +26,20 @@ from mindinsight.server.store.series import ReferenceSeries
 View = Literal["recorded", "simplified", "dataset"]
 
 _KEPT: Final = 6  # trees in memory
-_LARGE: Final = 1 << 20  # bytes from which a graph is read in another process
+_LARGE: Final = 8 << 20  # bytes; a smaller graph is read sooner than a process has started
 
 
 class OpenTrees:
     """The trees looked at last."""
 
     def __init__(self) -> None:
-        self._trees: OrderedDict[Hashable, Tree] = OrderedDict()
+        self._trees: OrderedDict[Hashable, Drawings] = OrderedDict()
         self._lock = threading.Lock()
+
+    def drawings(self, tree: Tree) -> Drawings:
+        """What has been drawn of a tree, kept as long as the tree."""
+        with self._lock:
+            return next((one for one in self._trees.values() if one.tree is tree), Drawings(tree))
 
     def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
         """The tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""
@@ -59,7 +65,7 @@ class OpenTrees:
                 large = len(data) >= _LARGE
                 self._keep(key, executor.submit(make, data).result() if large else make(data))
             self._trees.move_to_end(key)
-            return self._trees[key]
+            return self._trees[key].tree
 
     def _pipeline(self, run: Run) -> Tree:
         if run.lineage is None or run.lineage.dataset_graph is None:
@@ -67,7 +73,7 @@ class OpenTrees:
         return foldable_tree(pipeline_graph(run.lineage.dataset_graph))
 
     def _keep(self, key: Hashable, tree: Tree) -> None:
-        self._trees[key] = tree
+        self._trees[key] = Drawings(tree)
         while len(self._trees) > _KEPT:
             self._trees.popitem(last=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 
 from mindinsight.server.graph.figure import figure_json
 from mindinsight.server.graph.layout import draw, first_open
@@ -12,7 +12,7 @@ from mindinsight.server.graph.model import CONSTANT, OPERATOR, PARAMETER
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.search import types_of
 from mindinsight.server.graph.tree import Tree
-from mindinsight.server.plugins.graph.opened import places_of, run_of, tree_of
+from mindinsight.server.plugins.graph.opened import places_of, run_of, tree_of, trees_of
 from mindinsight.server.service import Service, service_of
 
 router = APIRouter()
@@ -33,7 +33,9 @@ def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[s
 
 
 @router.get("/picture")
-def picture(tree: Annotated[Tree, Depends(tree_of)], opened: Opened = None) -> dict[str, Any]:
+def picture(
+    request: Request, tree: Annotated[Tree, Depends(tree_of)], opened: Opened = None
+) -> dict[str, Any]:
     """Boxes and lines of the graph with these scopes open, and what the whole graph holds."""
     places = (
         first_open(tree)
@@ -52,7 +54,7 @@ def picture(tree: Annotated[Tree, Depends(tree_of)], opened: Opened = None) -> d
         "dangling": losses.dangling,
         "unreadable": losses.unreadable,
         "open": places,
-        **picture_json(tree, draw(tree, places)),
+        **picture_json(tree, trees_of(request).drawings(tree).of(places)),
     }
 
 
