@@ -3,8 +3,8 @@
     python -m benchmarks.pages
 
 Tasks are read from Chromium's own trace, with the thread's CPU time, so that other work on the machine does
-not count. W2 has 999 runs of 5 tags; the page shows its newest ten, or all of them. The other base has ten
-runs of 300 tags.
+not count. W2 has 999 runs of 5 tags; the page shows its newest ten, or all of them. The other bases have ten
+runs of 300 tags, and one job of 1 000 ranks with 3 tags and 1 000 steps.
 """
 
 from __future__ import annotations
@@ -40,7 +40,13 @@ def many_tags(form: workloads.Format) -> Iterator[tuple[str, workloads.Records]]
         yield f"run_{run}", workloads.scalar_run(run, 300, 1000, form)
 
 
+def thousand_ranks(form: workloads.Format) -> Iterator[tuple[str, workloads.Records]]:
+    for rank in range(1000):
+        yield f"job/rank_{rank}", workloads.scalar_run(rank, 3, 1000, form)
+
+
 workloads.WORKLOADS["many_tags"] = many_tags
+workloads.WORKLOADS["thousand_ranks"] = thousand_ranks
 
 
 def traced(browser: Browser, page: Page, work: Callable[[Page], None]) -> Cost:
@@ -106,8 +112,21 @@ def measure() -> dict[str, Cost]:
             address = f"http://127.0.0.1:{server.port}/scalar"
             found["first picture, 300 tags of 10 runs"] = traced(browser, page, open_page(address, 6))
             found["scrolling over 300 tags"] = traced(browser, page, scroll)
+        with Ours(workloads.folder("thousand_ranks", "mindspore"), Path(folder) / "ranks") as server:
+            server.wait(999)  # the limit that a server has unless told otherwise
+            address = f"http://127.0.0.1:{server.port}/scalar?m=ranks"
+            found["1 000 ranks of a job: 3 bands, 3 maps"] = traced(browser, page, open_page(address, 6))
+            found["a click on a map, to a rank's curve"] = traced(browser, page, pick_rank)
         browser.close()
     return found
+
+
+def pick_rank(page: Page) -> None:
+    box = page.locator(".card .chart").nth(1).locator(".nsewdrag").first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 3)
+    page.locator(".card footer button.link").first.wait_for(timeout=60_000)
+    page.wait_for_timeout(500)
 
 
 def table(address: str) -> Callable[[Page], None]:

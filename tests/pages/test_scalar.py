@@ -424,6 +424,39 @@ def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, cha
     eventually_true(page, lambda: not any(one["name"] == "Rank 2" for one in band.traces()))
 
 
+@pytest.fixture(scope="module")
+def many_ranks(tmp_path_factory, serve_once):
+    """A job of 300 ranks that go together, but for one that leaves them, and one that ends in NaN."""
+    base = tmp_path_factory.mktemp("ranks")
+    for rank in range(300):
+        with SummaryRecord(str(base / "job" / f"rank_{rank}")) as record:
+            for step in range(1, 21):
+                value = 1 / step + 0.001 * math.sin(rank * step)
+                value += 0.5 * (rank == 123 and step > 10)
+                record.add_value("scalar", "loss", math.nan if rank == 200 and step > 15 else value)
+                record.record(step)
+    return serve_once(base)
+
+
+def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, many_ranks, chart):
+    page.goto(f"{many_ranks}scalar?m=ranks")
+    heat = chart("How far each rank is from the median rank: loss")
+    (grid,) = heat.traces()
+    assert 60 <= len(grid["z"]) <= 150
+    at = [row[-1] for row in grid["z"]]
+    strays = [i for i, away in enumerate(at) if away is not None and abs(away) > 0.3]
+    assert len(strays) == 1
+    assert abs(grid["y"][strays[0]] - 123) <= 300 / len(at)
+    foot = card(page, "loss").locator("footer")
+    expect(foot.get_by_role("button", name="rank 200: not finite")).to_be_visible()
+    foot.get_by_role("button", name=re.compile("^rank 123: ")).click()
+    band = chart("Mean, deviation and range of loss over the ranks")
+    traces = band.until(lambda traces: any(one["name"] == "Rank 123" for one in traces))
+    curve = next(one for one in traces if one["name"] == "Rank 123")
+    assert curve["y"][-1] == pytest.approx(0.55, abs=0.01)
+    expect(page.locator("option", has_text="./job (300 ranks)")).to_have_count(1)
+
+
 def expected_rank(expected, rank):
     known = expected(f"multi_rank/rank_{rank}", "scalar", "loss/auto")
     return dict(zip(known["steps"], known["values"], strict=True))

@@ -30,6 +30,11 @@ export class Charts {
     theme.on(() => this.#charts.forEach((chart, element) => this.#mark(element, chart)));
   }
 
+  /** A chart of this type will be drawn: what can draw it is loaded while its data is on the way. @param {string} type */
+  prepare(type) {
+    this.#plotlys.get([{ type }]).catch(() => {}); // drawing will say so
+  }
+
   /** A chart as a file for the person. @param {Element} element @param {Record<string, any>} options */
   async download(element, options) {
     const chart = this.#charts.get(element);

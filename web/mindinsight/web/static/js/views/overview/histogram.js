@@ -10,6 +10,7 @@ export const histogramTile = {
   view: "histogram",
   has: (run) => Boolean(run.kinds.histogram),
   async load(app, run, signal) {
+    app.charts.prepare("heatmap");
     const { tags } = await app.api.get("v2/tags", { kind: "histogram", run: run.id }, { signal });
     const tag = mainTag(tags, /weight/i);
     const series = await app.api.get("v2/histogram/series", { run: run.id, tag, columns: 60, bins: 40 }, { signal });

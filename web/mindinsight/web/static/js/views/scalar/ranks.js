@@ -9,11 +9,13 @@ import { number } from "../../core/format.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
+import { awayFromMedian, folded, usualMost } from "./away.js";
 import { bandTraces } from "./band.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
 const STRAY = 6; // usual distances beyond which a rank is named
+const ROW = 2; // px of a row of the picture at least
 const NAMED = 8; // ranks named in the foot line at most
 
 /** Jobs with more than one rank. @param {import("../../core/types.js").App} app @returns {{id: string, ranks: number}[]} */
@@ -38,6 +40,7 @@ export function ranksView(page, tags) {
     value: job,
     onchange: (value) => page.change({ job: value }),
   });
+  app.charts.prepare("heatmap");
   const cards = tags.map((tag) => rankCard(page, tag, job));
   const element = h("div", { class: "stack" }, h("div", { class: "toolbar" }, choose), h("div", { class: "cards" }, cards.map((one) => one.element)));
   const each = (/** @type {"load" | "paint" | "end"} */ what) => () => cards.forEach((one) => one[what]());
@@ -60,7 +63,7 @@ function rankCard(page, tag, job) {
   const paint = () => {
     if (!together || !grid) return;
     app.charts.draw(band, () => bandFigure(page, together, picked));
-    app.charts.draw(heat, () => heatFigure(app, grid), (plot) => plot.on("plotly_click", (/** @type {any} */ event) => pick(grid.ranks.indexOf(event.points[0].y))));
+    app.charts.draw(heat, () => heatFigure(app, grid, heat.clientHeight), (plot) => plot.on("plotly_click", (/** @type {any} */ event) => pick(grid.ranks.indexOf(event.points[0].customdata))));
     replace(foot, straying(app, grid, pick), picked && button(app.t("scalar.ranks.unpick"), unpick, { class: "link" }));
   };
 
@@ -85,13 +88,15 @@ function rankCard(page, tag, job) {
       app.api.columns("v2/scalar/band", { tag, job, px }, { signal }),
       app.api.columns("v2/scalar/ranks", { tag, job, px: Math.min(px, 300) }, { signal }),
     ]), (answers) => {
-      [together, grid] = answers;
+      together = answers[0];
+      const away = awayFromMedian(answers[1]);
+      grid = { ...answers[1], away, most: usualMost(away) };
       element.hidden = !grid.runs.length;
       paint();
     }, leaveAsIs);
   };
 
-  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: h("div", null, band, heat), foot, full: { label: app.t("common.fullscreen") } });
+  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: h("div", { class: "scalar-ranks" }, band, heat), foot, full: { label: app.t("common.fullscreen") } });
   const [asked, askedOne] = [latest(element), latest(element)];
   const seen = whenNear(element, load);
   return {
@@ -115,24 +120,14 @@ function bandFigure(page, together, picked) {
   return { data, layout: { ...theme.plotly(), yaxis: theme.axis({ type: page.options().y === "log" ? "log" : "linear", nticks: 5 }), hovermode: "x" } };
 }
 
-/** Each cell is how far a rank is from the median rank at that step. @param {import("../../core/types.js").App} app @param {any} grid */
-function heatFigure(app, grid) {
+/** Each cell is how far a rank is from the median rank at that step. @param {import("../../core/types.js").App} app @param {any} grid @param {number} height px there are */
+function heatFigure(app, grid, height) {
   const { theme } = app;
-  const columns = grid.step.length;
-  const away = new Float32Array(grid.mean.length);
-  for (let column = 0; column < columns; column++) {
-    const values = grid.runs.map((/** @type {string} */ _, /** @type {number} */ row) => grid.mean[row * columns + column]);
-    const sorted = values.filter(Number.isFinite).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
-    const median = sorted[sorted.length >> 1];
-    values.forEach((/** @type {number} */ value, /** @type {number} */ row) => (away[row * columns + column] = value - median));
-  }
-  const sizes = [...away].filter(Number.isFinite).map(Math.abs).sort((a, b) => a - b);
-  const most = sizes[Math.floor(sizes.length * 0.995)] || 1;
-  const z = grid.runs.map((/** @type {string} */ _, /** @type {number} */ row) => away.subarray(row * columns, (row + 1) * columns));
+  const { y, z, who } = folded(grid.away, grid.ranks, grid.step.length, Math.floor(height / ROW));
   const colours = [[0, theme.colour("--run-1")], [0.5, theme.colour("--panel")], [1, theme.colour("--bad")]];
   const bar = { thickness: 8, outlinewidth: 0, nticks: 5 };
   return {
-    data: [{ type: "heatmap", x: grid.step, y: grid.ranks, z, zmin: -most, zmax: most, colorscale: colours, colorbar: bar, hovertemplate: app.t("scalar.ranks.cell"), hoverongaps: false }],
+    data: [{ type: "heatmap", x: grid.step, y, z, customdata: who, zmin: -grid.most, zmax: grid.most, colorscale: colours, colorbar: bar, hovertemplate: app.t("scalar.ranks.cell"), hoverongaps: false }],
     layout: { ...theme.plotly(), yaxis: theme.axis({ title: { text: app.t("scalar.ranks.axis") }, nticks: 6 }), xaxis: theme.axis({ nticks: 6 }) },
   };
 }

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { awayFromMedian, folded, usualMost } from "../../web/mindinsight/web/static/js/views/scalar/away.js";
+
+const grid = (rows) => ({ ranks: rows.map((_, rank) => rank), step: rows[0].map((_, step) => step), mean: Float32Array.from(rows.flat()) });
+
+test("each step has its own median", () => {
+  assert.deepEqual([...awayFromMedian(grid([[1, 10], [2, 20], [4, 90]]))], [-1, -10, 0, 0, 2, 70]);
+});
+
+test("what is not finite does not move the median, and stays what it is", () => {
+  assert.deepEqual([...awayFromMedian(grid([[1], [NaN], [3], [Infinity], [5]]))], [-2, NaN, 0, Infinity, 2]);
+  assert.deepEqual([...awayFromMedian(grid([[NaN], [NaN]]))], [NaN, NaN]);
+});
+
+test("a few far cells do not take the colours from all others", () => {
+  const away = new Float32Array(10_000).map((_, i) => (i % 2 ? 0.5 : -1));
+  away[77] = 1e9;
+  assert.equal(usualMost(away), 1);
+  assert.equal(usualMost(new Float32Array(10)), 1);
+  assert.equal(usualMost(Float32Array.of(NaN, Infinity)), 1);
+});
+
+test("with room for all, each rank has its row", () => {
+  const { y, z, who } = folded(Float32Array.of(1, 2, 3, 4), [0, 1], 2, 100);
+  assert.deepEqual([y, z.map((row) => [...row]), who], [[0, 1], [[1, 2], [3, 4]], [[0, 0], [1, 1]]]);
+});
+
+test("one that strays among a thousand is in the picture, with its name", () => {
+  const ranks = Array.from({ length: 1000 }, (_, i) => i);
+  const away = new Float32Array(2000).fill(0.01);
+  away[2 * 567 + 1] = -9;
+  const { y, z, who } = folded(away, ranks, 2, 100);
+  assert.equal(z.length, 100);
+  assert.deepEqual([...z[56]], [Math.fround(0.01), -9]);
+  assert.equal(who[56][1], 567);
+  assert.equal(y[56], 564.5);
+});
+
+test("a hole is where no rank of a row has a value", () => {
+  const { z, who } = folded(Float32Array.of(NaN, NaN, 5, NaN), [3, 8], 2, 1);
+  assert.deepEqual([[...z[0]], who[0]], [[5, NaN], [8, 3]]);
+});

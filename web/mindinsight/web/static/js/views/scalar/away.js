@@ -1,0 +1,61 @@
+// How far each rank is from the median rank at each step, in as many rows as there is room for.
+
+const ALMOST_ALL = 0.995;
+const LOOKED_AT = 20_000; // cells that the size of the colours is judged by
+
+/**
+ * @typedef {Object} Grid
+ * @property {number[]} ranks
+ * @property {ArrayLike<number>} step
+ * @property {Float32Array} mean ranks × steps, NaN where a rank has none
+ */
+
+/** Each cell less the median of its step. @param {Grid} grid @returns {Float32Array} ranks × steps */
+export function awayFromMedian({ ranks, step, mean }) {
+  const columns = step.length;
+  const away = new Float32Array(mean.length);
+  const values = new Float32Array(ranks.length);
+  for (let column = 0; column < columns; column++) {
+    let n = 0;
+    for (let at = column; at < mean.length; at += columns) if (Number.isFinite(mean[at])) values[n++] = mean[at];
+    const median = values.subarray(0, n).sort()[n >> 1];
+    for (let at = column; at < mean.length; at += columns) away[at] = mean[at] - median;
+  }
+  return away;
+}
+
+/** The distance that almost all cells stay below; 1 when all are the same. @param {Float32Array} away */
+export function usualMost(away) {
+  const every = Math.max(1, Math.floor(away.length / LOOKED_AT));
+  const sizes = Float32Array.from({ length: Math.ceil(away.length / every) }, (_, i) => Math.abs(away[i * every])).filter(Number.isFinite).sort();
+  return sizes[Math.floor((sizes.length - 1) * ALMOST_ALL)] || 1;
+}
+
+/**
+ * Neighbouring ranks share a row where there are more ranks than rows. A cell then shows the rank that is farthest
+ * away, so that one that strays is seen among a thousand.
+ * @param {Float32Array} away @param {number[]} ranks @param {number} columns @param {number} rows at most
+ * @returns {{y: number[], z: Float32Array[], who: number[][]}} `who`: the rank that a cell is of
+ */
+export function folded(away, ranks, columns, rows) {
+  const each = Math.ceil(ranks.length / Math.max(1, rows));
+  /** @type {{y: number[], z: Float32Array[], who: number[][]}} */
+  const made = { y: [], z: [], who: [] };
+  for (let first = 0; first < ranks.length; first += each) {
+    const last = Math.min(ranks.length, first + each) - 1;
+    const z = new Float32Array(columns).fill(NaN);
+    const who = new Array(columns).fill(ranks[first]);
+    for (let row = first; row <= last; row++) {
+      for (let column = 0; column < columns; column++) {
+        const value = away[row * columns + column];
+        if (Number.isNaN(value) || Math.abs(value) <= Math.abs(z[column])) continue;
+        z[column] = value;
+        who[column] = ranks[row];
+      }
+    }
+    made.y.push((ranks[first] + ranks[last]) / 2);
+    made.z.push(z);
+    made.who.push(who);
+  }
+  return made;
+}
