@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from importlib.metadata import version
 
 from fastapi import FastAPI, Request
@@ -15,7 +16,7 @@ from mindinsight.server.description import OURS
 from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.pages import WEB, Pages
-from mindinsight.server.plugins import plugins
+from mindinsight.server.plugins import Plugin, plugins
 from mindinsight.server.walking import modules_of
 
 _log = logging.getLogger(__name__)
@@ -40,14 +41,19 @@ def create_interface(state: State) -> FastAPI:
 
 
 def _add_routes(app: FastAPI) -> None:
-    """What is looked for first comes first: FastAPI makes a router's routes when it looks into it."""
+    """What is asked for most, or first, comes first: FastAPI makes and tries routes one after the other."""
     kinds = plugins()
+    _add_kinds(app, kinds[:1])
     app.include_router(Pages(Assets(WEB), kinds).router())
     for module in modules_of(api.__name__, api.__path__, without=("v1",)):
         if hasattr(module, "router"):
             app.include_router(module.router)
         if hasattr(module, "install"):
             module.install(app)
+    _add_kinds(app, kinds[1:])
+
+
+def _add_kinds(app: FastAPI, kinds: Iterable[Plugin]) -> None:
     for kind in kinds:
         app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
 

@@ -17,7 +17,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -49,7 +49,8 @@ class Security:
         self._token = settings.token or ""
         self._names = host_names(settings.allowed_hosts)
         self._cookie = f"mindinsight_{settings.port}"
-        self._headers = answer_headers(settings.frame_ancestors)
+        headers = answer_headers(settings.frame_ancestors).items()
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -118,9 +119,9 @@ class Security:
     def _with_headers(self, send: Send) -> Send:
         async def wrapped(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
-                    headers.setdefault(name, value)
+                told = {name.lower() for name, _ in message["headers"]}
+                ours = [pair for pair in self._headers if pair[0] not in told]
+                message = {**message, "headers": [*message["headers"], *ours]}
             await send(message)
 
         return wrapped
