@@ -5,7 +5,8 @@ msprobe runs in its own environment, with torch, given by its Python::
 
     python benchmarks/dumps.py --msprobe /envs/msprobe/bin/python
 
-Prints a Markdown table. Every figure is the best of three; files are in the page cache.
+Prints a Markdown table. Every figure is the best of three; files are in the page cache. CPU time is that of
+the process that asks: what workers use is not in it, so compare their wall times, on an idle machine.
 """
 
 import argparse
@@ -82,7 +83,7 @@ for side in "ab":
 
 
 def best(function, repeat=3):
-    """Wall seconds and CPU seconds, of all processes, of the fastest of some runs."""
+    """Wall seconds and CPU seconds, workers left out, of the fastest of some runs."""
     times = []
     for _ in range(repeat):
         before, started = os.times(), time.perf_counter()

@@ -27,17 +27,14 @@ const ANEW = ["dump", "rank", "step", "tab"];
 
 /** @param {HTMLElement} root @param {App} app */
 export async function mount(root, app) {
-  const { t } = app;
   const head = h("div");
   const main = h("div", { class: "dump-main" });
-  const side = h("aside", { class: "dump-side", hidden: true, "aria-label": t("dump.operator") });
+  const side = h("aside", { class: "dump-side", hidden: true, "aria-label": app.t("dump.operator") });
   replace(root, head, h("div", { class: "dump-body" }, main, side));
   const reading = lastAsked();
-  /** @type {Part | null} */
-  let part = null;
-
   /** @type {Page} */
   const page = { app, state: readState(app), summary: null, dumps: [], comparison: 0, look: null, change };
+  const parts = shownPart(page, head, main);
   const panel = operatorPanel(page, side);
 
   /** @param {Partial<State>} some */
@@ -51,8 +48,7 @@ export async function mount(root, app) {
   /** @param {string[]} keys */
   const changed = (keys) => {
     writeState(app, page.state);
-    if (keys.some((key) => ANEW.includes(key))) build();
-    else part?.changed?.(keys);
+    parts.changed(keys);
     panel.changed(keys);
   };
 
@@ -65,8 +61,44 @@ export async function mount(root, app) {
         settle(page);
         then();
       },
-      fail,
+      parts.fail,
     );
+
+  const start = async () => {
+    page.dumps = (await app.api.get("v2/dump/list")).dumps;
+    if (!page.dumps.some((one) => one.id === page.state.dump)) page.state.dump = chosen(page.dumps, app);
+    await read(() => {
+      parts.build();
+      panel.changed(["operator"]);
+    });
+  };
+
+  const offUrl = app.url.on(() => {
+    page.state = Object.assign(page.state, readState(app));
+    start().catch(parts.fail);
+  });
+  await start();
+
+  return {
+    /** @param {import("../core/types.js").Change} change */
+    update(change) {
+      if (change.list || Object.values(change.runs).some((kinds) => kinds.includes("dump"))) parts.refresh();
+    },
+    unmount() {
+      offUrl();
+      reading.end();
+      parts.leave();
+      panel.end();
+    },
+  };
+}
+
+/** The header and the part of the page that is open. @param {Page} page @param {Element} head @param {Element} main */
+function shownPart(page, head, main) {
+  const { app } = page;
+  const { t } = app;
+  /** @type {Part | null} */
+  let part = null;
 
   const leave = () => {
     part?.end?.();
@@ -85,39 +117,21 @@ export async function mount(root, app) {
     replace(main, part.element);
   };
 
-  /** The dump cannot be read: others can still be chosen. @param {any} error */
-  const fail = (error) => {
-    leave();
-    page.summary = null;
-    replace(head, header(page));
-    replace(main, failure(app, error));
-  };
-
-  const start = async () => {
-    page.dumps = (await app.api.get("v2/dump/list")).dumps;
-    if (!page.dumps.some((one) => one.id === page.state.dump)) page.state.dump = chosen(page.dumps, app);
-    await read(() => {
-      build();
-      panel.changed(["operator"]);
-    });
-  };
-
-  const offUrl = app.url.on(() => {
-    page.state = Object.assign(page.state, readState(app));
-    start().catch(fail);
-  });
-  await start();
-
   return {
-    /** @param {import("../core/types.js").Change} change */
-    update(change) {
-      if (change.list || Object.values(change.runs).some((kinds) => kinds.includes("dump"))) part?.refresh?.();
+    build,
+    leave,
+    /** @param {string[]} keys */
+    changed(keys) {
+      if (keys.some((key) => ANEW.includes(key))) build();
+      else part?.changed?.(keys);
     },
-    unmount() {
-      offUrl();
-      reading.end();
-      part?.end?.();
-      panel.end();
+    refresh: () => part?.refresh?.(),
+    /** The dump cannot be read: others can still be chosen. @param {any} error */
+    fail(error) {
+      leave();
+      page.summary = null;
+      replace(head, header(page));
+      replace(main, failure(app, error));
     },
   };
 }
