@@ -173,10 +173,11 @@ def test_two_dumps_of_other_shapes_are_compared_as_far_as_they_go(finished, clie
     assert (rows["Mul-op1"]["max_absolute"] == 0) == measured
 
 
-def test_a_dump_that_is_still_written_is_followed(base, finished, ask):
+def test_a_dump_that_is_still_written_is_followed(base, finished, ask, tmp_path):
     assert finished("tensors", **step("growing"))["total"] == 1
     late = base / "growing" / "rank_0" / "Net" / "0" / "0" / named("late")
-    np.save(late, np.array([np.nan], np.float32))
+    np.save(tmp_path / "late.npy", np.array([np.nan], np.float32))
+    (tmp_path / "late.npy").replace(late)  # whole at once
     ready(lambda: ask("tensors", **step("growing"))["total"] == 2)
     assert finished("tensors", **step("growing"), lost=True)["rows"][0]["recorded"] == "late"
     assert ask("fault", dump="./growing")["faults"][0]["tensors"][0]["recorded"] == "late"
