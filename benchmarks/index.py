@@ -111,12 +111,14 @@ def w1(contest: Contest) -> list[Row]:
     some, some_memory, some_number = loading(contest.tensorboard(theirs), 8)
     every, every_memory, _ = loading(contest.tensorboard(theirs, keep=100_000), 8, 1)
     eighth, eighth_memory, _ = loading(contest.mindinsight(mine / "run_0"), 1, 1)
+    both = NONE if contest.tensorboard_python is None else f"{some} keeping 1 %, {every} keeping all"
+    share = "" if contest.tensorboard_python is None else f", {number / some_number:.2f} of TensorBoard"
     return [
         Row(
             "W1: 8 runs × 10 tags × 100 000 steps, CPU s",
-            f"{some} keeping 1 %, {every} keeping all",
-            f"{eighth} for one of the runs, keeping 1 %",
-            f"{cpu} keeping all, {number / some_number:.2f} of TensorBoard",
+            both,
+            NONE if contest.mindinsight_python is None else f"{eighth} for one of the runs, keeping 1 %",
+            f"{cpu} keeping all{share}",
             "≤ 1.2, ≤ 0.4 of TensorBoard",
         ),
         Row("the same, MB", f"{some_memory}, {every_memory}", eighth_memory, memory, "≤ 260"),
