@@ -135,3 +135,17 @@ def test_below_a_prefix_all_addresses_work(page, serve, sample_base):
 def test_an_unknown_run_is_said(page, url):
     page.goto(f"{url}overview?run=./nothing")
     expect(page.get_by_role("heading", name="There is no run ./nothing.")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 390, 430, 700])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_header_covers_nothing_of_a_narrow_page(page, samples, width, lang):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.context.add_cookies([{"name": "mindinsight_lang", "value": lang, "url": samples}])
+    page.goto(f"{samples}scalar?runs=lenet")
+    expect(page.locator(".scalar-toolbar")).to_be_visible()
+    bottom = page.locator("#top nav").evaluate("one => one.getBoundingClientRect().bottom")
+    assert bottom <= page.locator(".scalar-toolbar").evaluate("one => one.getBoundingClientRect().top")
+    brand, tools = (page.locator(f"#top {one}").bounding_box() for one in (".brand", ".tools"))
+    assert brand["x"] + brand["width"] <= tools["x"] + 1
+    assert brand["width"] >= 24

@@ -26,5 +26,5 @@ export async function rangeTable(page, tags, signal) {
   );
   const head = FIELDS.map((field) => h("th", { scope: "col" }, app.t(`scalar.range.${field}`)));
   const caption = zoom ? app.t("scalar.range.between", { low: number(zoom[0]), high: number(zoom[1]) }) : app.t("scalar.range.all");
-  return h("div", { class: "scroll" }, h("table", { class: "table" }, h("caption", null, caption), h("thead", null, h("tr", null, h("th", { scope: "col" }, app.t("scalar.tip.run")), head)), h("tbody", null, rows)));
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${tags.join(", ")}: ${caption}` }, h("table", { class: "table" }, h("caption", null, caption), h("thead", null, h("tr", null, h("th", { scope: "col" }, app.t("scalar.tip.run")), head)), h("tbody", null, rows)));
 }
