@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import numpy as np
@@ -24,9 +28,9 @@ from mindinsight.server.api.v1.parameters import (
 from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, bucket_number, common_edges, rebin
 from mindinsight.server.api.v1.thin import TENSORS, even_rows
-from mindinsight.server.debug.statistics import Statistics, measure
-from mindinsight.server.formats.payloads import Tensor, tensor
-from mindinsight.server.slices import parse_slice
+from mindinsight.server.debug.statistics import Statistics, measure, measure_values
+from mindinsight.server.formats.payloads import Recorded, recorded
+from mindinsight.server.slices import Index, Table, parse_slice
 from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(prefix="/datavisual", tags=["tensors"])
@@ -71,21 +75,29 @@ def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any
     rows = [row for row in newest_rows(series).tolist() if int(series.steps[row]) == step]
     if not rows:
         raise V1Error(Fault.TENSOR_STEP, "Parameter step names no tensor of this tag.")
-    one = tensor(series.read(rows[-1]))
-    part = np.asarray(_floats(one)[index_of(index, one.values.shape, "dims")])
-    if part.size > MOST_VALUES:
-        raise V1Error(
-            Fault.TENSOR_ANSWER, f"The slice holds more than {MOST_VALUES} values; ask for a part of it."
-        )
-    value = {
-        **_described(one),
-        "data": plain_values(part),
-        "statistics": statistics_json(measure(part), measure(_floats(one))),
-    }
+    with _opened(series, rows[-1]) as one:
+        table = Table(one.values.shape, index_of(index, one.values.shape, "dims"))
+        if table.rows * table.columns > MOST_VALUES:
+            raise V1Error(
+                Fault.TENSOR_ANSWER, f"The slice holds more than {MOST_VALUES} values; ask for a part of it."
+            )
+        part = np.asarray(one.values.part(table.index), np.float64)
+        value = {
+            **_described(one),
+            "data": plain_values(part),
+            "statistics": statistics_json(measure(part), _measured(one)),
+        }
     return [{**at(series, rows[-1]), "value": value}]
 
 
-def index_of(text: str, shape: tuple[int, ...], name: str) -> tuple[int | slice, ...]:
+@contextmanager
+def _opened(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
+    """A tensor that is read in the block, by parts."""
+    with series.located(row) as place:
+        yield recorded(Path(place.path), place.offset, place.size)
+
+
+def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
     """The part of a tensor that the parameter ``name`` asks for; raises V1Error."""
     try:
         return parse_slice(text, shape)
@@ -96,45 +108,57 @@ def index_of(text: str, shape: tuple[int, ...], name: str) -> tuple[int | slice,
 def _values(series: ReferenceSeries, detail: str | None, full: bool) -> list[dict[str, Any]]:
     rows = newest_rows(series)
     rows = rows if full else rows[even_rows(len(rows), TENSORS)]
-    if detail is None:
-        return [{**at(series, row), "value": _described(tensor(series.read(row)))} for row in rows.tolist()]
-    read = [tensor(series.read(row)) for row in rows.tolist()]
-    measured = [measure(_floats(one)) for one in read]
-    values = [
-        {**_described(one), "statistics": statistics_json(facts, facts)}
-        for one, facts in zip(read, measured, strict=True)
-    ]
+    values: list[dict[str, Any]] = []
+    measured: list[Statistics] = []
+    for row in rows.tolist():
+        with _opened(series, row) as one:
+            values.append(_described(one))
+            measured += [_measured(one)] if detail is not None else []
+    for value, facts in zip(values, measured, strict=False):
+        value["statistics"] = statistics_json(facts, facts)
     if detail == "histogram":
-        for value, buckets in zip(values, _histograms(read), strict=True):
+        for value, buckets in zip(values, _histograms(series, rows.tolist(), measured), strict=True):
             value["histogram_buckets"] = buckets
     return [{**at(series, row), "value": value} for row, value in zip(rows.tolist(), values, strict=True)]
 
 
-def _histograms(read: list[Tensor]) -> list[list[list[float]]]:
+def _histograms(
+    series: ReferenceSeries, rows: list[int], measured: list[Statistics]
+) -> list[list[list[float]]]:
     """Buckets of every tensor on common edges, counted from the values themselves."""
-    finite = [values[np.isfinite(values)] for values in map(_floats, read)]
-    whole = [_counted(values) for values in finite]
+    whole = [_counted(series, row, facts) for row, facts in zip(rows, measured, strict=True)]
     edges = common_edges(whole)
-    return [rebin(_counted(values, edges), edges) for values in finite]
+    return [
+        rebin(_counted(series, row, facts, edges), edges) for row, facts in zip(rows, measured, strict=True)
+    ]
 
 
-def _counted(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64] | None = None) -> Counted:
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+def _counted(
+    series: ReferenceSeries, row: int, facts: Statistics, edges: npt.NDArray[np.float64] | None = None
+) -> Counted:
+    low, high = float(facts.minimum or 0), float(facts.maximum or 0)
+    finite = facts.count - facts.nans - facts.positive_infs - facts.negative_infs
     if edges is None:
-        edges = (
-            np.linspace(low, high, bucket_number(values.size) + 1) if low < high else np.array([low, high])
-        )
+        edges = np.linspace(low, high, bucket_number(finite) + 1) if low < high else np.array([low, high])
     if edges[0] == edges[-1]:
-        return Counted(edges[:1], np.zeros(1), np.array([float(values.size)]), low, high)
-    counts, _ = np.histogram(values, bins=edges)
-    return Counted(edges[:-1], np.diff(edges), counts.astype(np.float64), low, high)
+        return Counted(edges[:1], np.zeros(1), np.array([float(finite)]), low, high)
+    counts = np.zeros(len(edges) - 1)
+    with _opened(series, row) as one:
+        for piece in one.values.pieces():
+            flat = np.asarray(piece, np.float64)
+            counts += np.histogram(flat[np.isfinite(flat)], bins=edges)[0]
+    return Counted(edges[:-1], np.diff(edges), counts, low, high)
 
 
-def _floats(one: Tensor) -> npt.NDArray[np.float64]:
-    return np.asarray(one.values, np.float64)
+def _measured(one: Recorded) -> Statistics:
+    """Of the values as float64, which is what v1 shows."""
+    found = measure_values(one.values)
+    if found.minimum is None or found.maximum is None:
+        return found
+    return replace(found, minimum=float(found.minimum), maximum=float(found.maximum))
 
 
-def _described(one: Tensor) -> dict[str, Any]:
+def _described(one: Recorded) -> dict[str, Any]:
     return {"dims": list(one.values.shape), "data_type": one.data_type}
 
 
