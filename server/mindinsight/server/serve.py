@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import sys
@@ -18,11 +19,11 @@ from mindinsight.server.listening import listen
 from mindinsight.server.live import Hub
 from mindinsight.server.settings import Settings
 
-TURN = 0.001  # seconds until a thread lets another one go on: the event loop should not wait for many
-
 # s after which a thread that computes lets others on. Requests need the interpreter for moments, several
 # times each; with Python's 0.005 they would take three times as long while files are read.
 _TURN: Final = 0.001
+
+_log = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
@@ -47,9 +48,9 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     """Serve until SIGINT or SIGTERM; ``ready`` is called when requests are answered. The exit code."""
     log = logs.configure(settings)
     sys.setswitchinterval(_TURN)
+    _say_who_may_ask(settings)
     sock = listen(settings)
     signal.signal(signal.SIGTERM, _quit)
-    sys.setswitchinterval(TURN)
     app = create_app(settings)
     config = uvicorn.Config(
         app,
@@ -73,6 +74,15 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         daemon.forget(settings.port)
         sock.close()
     return 0 if server.started else 1
+
+
+def _say_who_may_ask(settings: Settings) -> None:
+    if settings.token is not None:
+        _log.info("serving %s at %s: a token is asked for", settings.summary_base_dir, settings.address)
+    elif settings.loopback:
+        _log.info("serving %s at %s, to this machine", settings.summary_base_dir, settings.address)
+    else:
+        _log.warning("no token is asked for: anybody who can reach %s can see the data", settings.address)
 
 
 def _quit(number: int, frame: FrameType | None) -> None:
