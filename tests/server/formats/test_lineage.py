@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from google.protobuf.json_format import ParseDict
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.lineage_pb2 import LineageEvent
@@ -100,7 +101,8 @@ def nulls(parameters: dict) -> dict:
 
 
 def record(**parts: object) -> bytes:
-    return encode_record(LineageEvent(wall_time=1.0, **parts).SerializeToString())
+    event = ParseDict({"wall_time": 1.0, **parts}, LineageEvent())  # protobuf 4.21 takes no maps of dicts
+    return encode_record(event.SerializeToString())
 
 
 SET_UP = {"learning_rate": 0.01, "epoch": 3}

@@ -113,8 +113,11 @@ def test_asynchronous_npy(asynchronous):
         assert entry.recorded == escaped(answer["op"])
         assert (entry.direction, entry.slot) == (answer["io"], str(answer["slot"]))
         array = read_tensor(entry.ref)
-        found = described(np.abs(array) if array.dtype.kind == "c" else array)
-        assert found == {key: answer[key] for key in found}
+        complex_ = array.dtype.kind == "c"
+        found = described(np.abs(array) if complex_ else array)
+        for key, value in found.items():  # magnitudes differ in their last bit between versions of numpy
+            close = complex_ and isinstance(value, float)
+            assert value == (pytest.approx(answer[key], rel=1e-6) if close else answer[key]), key
     assert answers == {}
 
 
