@@ -106,7 +106,9 @@ class Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, path: str) -> tuple[int, bytes]:
-        """Status and body; the connection is made when there is none."""
+        """Status and body; the connection is made when there is none, or the server ended an idle one."""
+        if self._streams is not None and self._streams[0].at_eof():
+            self.close()
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
