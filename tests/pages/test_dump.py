@@ -102,6 +102,32 @@ def test_a_tensor_is_looked_into(shown):
     assert np.isnan(np.load(download.value.path())).sum() == 1
 
 
+def test_what_is_being_written_stays_while_statistics_are_counted(shown):
+    page = shown("")
+
+    def counting(route):
+        answer = route.fetch()
+        found = answer.json()
+        for tensor in found["tensors"]:
+            tensor["known"] = len(seen) > 2
+        seen.append(found)
+        route.fulfill(json=found)
+
+    seen = []
+    page.route("**/v2/dump/operator?*", counting)
+    page.goto(page.url + "&graph=Net/0&operator=MatMul-op66&tensor=output/0")
+    page.get_by_role("button", name="Table", exact=True).click()
+    expect(page.locator(".tensor-table tbody td").first).to_have_text("NaN")
+    box = page.get_by_role("textbox", name="Slice")
+    box.fill("[1:3,0]")
+    with page.expect_response("**/v2/dump/operator?*"):
+        pass
+    expect(box).to_have_value("[1:3,0]")
+    expect(box).to_be_focused()
+    box.press("Enter")
+    expect(page.locator(".tensor-table tbody td")).to_have_count(2)
+
+
 def test_the_tree_leads_to_what_is_not_finite(shown):
     page = shown("tab=tree")
     path = "Gradients/Default/network-WithLossCell/_backbone-Net/fc2-Dense/gradMatMul-expand"

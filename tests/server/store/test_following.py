@@ -3,12 +3,13 @@
 import dataclasses
 import os
 import shutil
-import threading
 
 import pytest
 
 from mindinsight.server.store import reading, watcher
 from mindinsight.server.store.loader import Loader
+
+from .conftest import loader_threads
 
 # The library warns, in a thread of its own, when a folder is moved and made anew in between.
 pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")
@@ -176,10 +177,11 @@ def test_listening_that_breaks_down_is_begun_again(base, events, settings, store
 
 def test_loading_once_ends_by_itself(base, events, settings, store, steps, wait):
     events.file(base / "a", events.records(1))
+    others = loader_threads()
     loader = Loader(dataclasses.replace(settings, reload_interval=0), store)
     loader.start()
     assert wait(lambda: steps() == [1])
-    assert wait(lambda: not [one for one in threading.enumerate() if one.name == "loader"])
+    assert wait(lambda: loader_threads() <= others)
     loader.stop()
 
 

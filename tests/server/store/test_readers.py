@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from concurrent.futures import BrokenExecutor, Executor, Future
 
 import pytest
@@ -224,6 +225,9 @@ class Clock:
 
     def time(self):
         return 1.7e9 + self.now
+
+    def __getattr__(self, name):
+        return getattr(time, name)
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def base(tmp_path_factory):
     return base
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def v1(base, tmp_path_factory):
     with serving(base, tmp_path_factory.mktemp("workspace")) as client:
         yield Interface(client)

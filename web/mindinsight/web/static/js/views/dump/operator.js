@@ -1,7 +1,7 @@
 // One operator: the line it comes from, what it took and gave, and its neighbours to walk to.
 
 import { iconButton } from "../../components/button.js";
-import { h, replace } from "../../core/dom.js";
+import { h, renew, replace } from "../../core/dom.js";
 import { failure } from "./asking.js";
 import { number, shapeText, short, slotText } from "./rows.js";
 import { place } from "./state.js";
@@ -17,6 +17,8 @@ export function operatorPanel(page, side) {
   const { t } = app;
   let turn = 0;
   let timer = 0;
+  /** What stands now, to be brought up to date while statistics are counted. @type {{key: string, update: (found: any) => void} | null} */
+  let standing = null;
 
   const close = () => page.change({ graph: "", operator: "", tensor: "" });
 
@@ -24,36 +26,57 @@ export function operatorPanel(page, side) {
     clearTimeout(timer);
     const mine = ++turn;
     side.hidden = !state.operator;
-    app.charts.removeAll(side);
-    if (!state.operator) return;
+    if (!state.operator) return clear();
     try {
       const found = await app.api.get("v2/dump/operator", { ...place(state), graph: state.graph, recorded: state.operator });
       if (mine !== turn) return;
-      replace(side, head(found.operator), content(found));
+      const key = JSON.stringify([found.operator, place(state), state.graph, state.operator, state.tensor, chosen(found)?.values]);
+      if (standing?.key === key) standing.update(found);
+      else build(key, found);
       const waiting = found.tensors.some((/** @type {any} */ one) => !one.known);
       if (waiting) timer = window.setTimeout(draw, COUNTING);
     } catch (/** @type {any} */ error) {
-      if (mine === turn) replace(side, head(state.operator), failure(app, error));
+      if (mine !== turn) return;
+      clear();
+      replace(side, head(state.operator), failure(app, error));
     }
+  };
+
+  const clear = () => {
+    standing = null;
+    app.charts.removeAll(side);
+  };
+
+  /** The tensor that is looked into. @param {any} found */
+  const chosen = (found) => found.tensors.find((/** @type {any} */ one) => `${one.direction}/${one.slot}` === state.tensor);
+
+  /** @param {string} key @param {any} found */
+  const build = (key, found) => {
+    clear();
+    const table = h("div", null, tensors(page, found.tensors));
+    const view = chosen(found) && tensorView(page, chosen(found));
+    const update = (/** @type {any} */ newer) => {
+      renew(table, tensors(page, newer.tensors));
+      view?.update(chosen(newer));
+    };
+    standing = { key, update };
+    replace(side, head(found.operator), content(found, table, view?.element));
   };
 
   /** @param {string} name */
   const head = (name) => h("header", { class: "row" }, h("h2", { class: "grow wrapped" }, name), iconButton("close", t("common.close"), close));
 
-  /** @param {any} found */
-  const content = (found) => {
-    const tensor = found.tensors.find((/** @type {any} */ one) => `${one.direction}/${one.slot}` === state.tensor);
-    return [
-      h("p", { class: "muted" }, [found.type, found.graph, found.order >= 0 && t("dump.order", { order: found.order })].filter(Boolean).join(" · ")),
-      sourceLine(page, found.source),
-      found.stack?.length > 1 && stack(page, found),
-      links(page, found, "inputs"),
-      tensors(page, found.tensors),
-      links(page, found, "outputs"),
-      found.arguments?.length > 0 && parameters(page, found.arguments),
-      tensor && tensorView(page, tensor),
-    ];
-  };
+  /** @param {any} found @param {HTMLElement} table @param {HTMLElement | undefined} values */
+  const content = (found, table, values) => [
+    h("p", { class: "muted" }, [found.type, found.graph, found.order >= 0 && t("dump.order", { order: found.order })].filter(Boolean).join(" · ")),
+    sourceLine(page, found.source),
+    found.stack?.length > 1 && stack(page, found),
+    links(page, found, "inputs"),
+    table,
+    links(page, found, "outputs"),
+    found.arguments?.length > 0 && parameters(page, found.arguments),
+    values,
+  ];
 
   return {
     /** @param {string[]} keys */

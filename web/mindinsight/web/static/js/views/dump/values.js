@@ -14,14 +14,17 @@ import { STATISTICS, tensorPlace } from "./state.js";
 
 const WINDOW = 200;
 
-/** @param {Page} page @param {any} tensor a row of the server's answer */
+/**
+ * The view stays while statistics are counted: ``update`` takes the newer row, and what somebody is writing stays.
+ * @param {Page} page @param {any} tensor a row of the server's answer
+ */
 export function tensorView(page, tensor) {
   const { app, state } = page;
   const { t } = app;
   const where = tensorPlace(state);
   const key = JSON.stringify(where);
   if (page.look?.key !== key) page.look = { key, mode: "histogram", dims: "", top: 0, left: 0 };
-  const { look } = page; // kept when the panel is drawn anew while statistics are counted
+  const { look } = page; // kept when the panel is drawn anew
   const asking = lastAsked();
   const body = h("div", { class: "dump-values" });
   const dims = h("input", { type: "text", class: "mono", "aria-label": t("tensor.dims"), title: t("tensor.dims_how"), onchange: () => move({ dims: dims.value.trim(), top: 0, left: 0 }) });
@@ -37,11 +40,12 @@ export function tensorView(page, tensor) {
     slice.hidden = look.mode === "histogram";
     app.charts.removeAll(body);
     const [read, show] = LOOKS[look.mode];
+    const written = dims.value;
     asking.ask(
       read,
       (part) => {
         if (!body.isConnected) return; // the panel shows another tensor by now
-        if (part.dims) dims.value = part.dims;
+        if (part.dims && dims.value === written) dims.value = part.dims;
         show(part);
       },
       (error) => replace(body, empty({ icon: "warning", title: inWords(app, error) })),
@@ -66,7 +70,9 @@ export function tensorView(page, tensor) {
   const file = h("a", { class: "button", href: app.api.build("v2/dump/download", where), download: "" }, t("dump.download"));
   if (tensor.values) draw();
   const shown = tensor.values ? [h("div", { class: "toolbar" }, choose, slice, file), body] : h("p", { class: "muted" }, t("dump.only_statistics"));
-  return h("section", { class: "dump-tensor" }, h("h3", null, slotText(app, tensor)), facts(page, tensor), shown);
+  const known = h("div", null, facts(page, tensor));
+  const element = h("section", { class: "dump-tensor" }, h("h3", null, slotText(app, tensor)), known, shown);
+  return { element, update: (/** @type {any} */ newer) => replace(known, facts(page, newer)) };
 }
 
 /** @param {Page} page @param {any} tensor */
