@@ -39,6 +39,10 @@ class Processes:
                     found.append(int(entry.name))
         return found
 
+    def ended(self) -> bool:
+        """Whether nothing is left; a process just started has no environment to be known by."""
+        return self._first.poll() is not None and not self.ids()
+
     def cpu(self) -> float:
         """CPU seconds so far, of those that have ended too if a living one waited for them."""
         return sum(map(_cpu, self.ids()))

@@ -56,7 +56,7 @@ class Server:
         """CPU seconds from the start until everything is loaded and nothing is done any more."""
         deadline = time.monotonic() + PATIENCE
         while not self._try_loaded(runs):
-            if time.monotonic() > deadline or not self._processes.ids():
+            if time.monotonic() > deadline or self._processes.ended():
                 raise TimeoutError(f"{self.name} has not loaded {runs} runs: {self._log.read_text()[-2000:]}")
             time.sleep(0.5)
         before = self.cpu()
