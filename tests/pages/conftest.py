@@ -22,7 +22,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, e
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 
-expect.set_options(timeout=30_000)  # a machine may be busy; nothing is measured here
+PATIENCE = 30.0  # s: a machine may be busy; nothing is measured here
+
+expect.set_options(timeout=1000 * PATIENCE)
 
 DATA = Path(__file__).parents[1] / "data" / "events"
 SAMPLES = {  # run below the base -> sample
@@ -145,7 +147,9 @@ class Chart:
 
     def until(self, holds: Callable[[list[dict]], object]) -> list[dict]:
         """The traces once they are as wanted."""
-        for _ in range(200):
+        traces: list[dict] = []
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             try:
                 traces = self.traces()
             except Error:  # taken away between two looks

@@ -15,9 +15,9 @@ def card(page, tag):
 def shown(page, tag):
     """The pixels of a card's picture as its file holds them, RGB."""
     picture = card(page, tag).locator("img.picture")
-    picture.evaluate("picture => picture.decode()")
     pixels = picture.evaluate(
-        """picture => {
+        """async picture => {
+            while (!picture.naturalWidth || !picture.complete) await new Promise(requestAnimationFrame);
             const canvas = new OffscreenCanvas(picture.naturalWidth, picture.naturalHeight);
             const context = canvas.getContext("2d");
             context.drawImage(picture, 0, 0);

@@ -29,7 +29,7 @@ class Held:
 
     def until(self):
         """Until the answer is held back."""
-        for _ in range(400):
+        for _ in range(1200):
             if self._kept:
                 return
             self.page.wait_for_timeout(25)

@@ -60,7 +60,8 @@ def with_client(scenario):
         hub = Hub()
         async with hub.listening(Store()):
             client = Client()
-            task = asyncio.ensure_future(EventStream(hub, 7)({}, client.receive, client.send))
+            stream = EventStream(hub, lambda: 6 + hub.streams)
+            task = asyncio.ensure_future(stream({}, client.receive, client.send))
             await asyncio.wait_for(client.arrived.wait(), 5)
             await scenario(hub, client, task)
             client.leaves.set()
@@ -77,7 +78,7 @@ def test_a_stream_begins_with_the_version():
     async def scenario(hub, client, task):
         assert 'event: hello\ndata: {"version": 7}' in client.events[0]
 
-    with_client(scenario)
+    with_client(scenario)  # which adds one for each client the hub knew of when the version was asked
 
 
 def test_changes_arrive_with_their_kinds():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from starlette.responses import Response
@@ -113,7 +113,8 @@ class Hub:
 class EventStream(Response):
     """One client's stream, until it leaves, stops reading, or the server ends."""
 
-    def __init__(self, hub: Hub, version: int) -> None:
+    def __init__(self, hub: Hub, version: Callable[[], int]) -> None:
+        """``version`` gives the version of what readers see at the moment."""
         self._hub = hub
         self._version = version
         self.background = None
@@ -127,7 +128,8 @@ class EventStream(Response):
 
     async def _run(self, client: Pending, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        hello = f'retry: 2000\nevent: hello\ndata: {{"version": {self._version}}}\n\n'.encode()
+        # asked only now that the client is known: what is published later reaches it as a change
+        hello = f'retry: 2000\nevent: hello\ndata: {{"version": {self._version()}}}\n\n'.encode()
         gone = asyncio.ensure_future(_disconnected(receive))
         try:
             await self._send(send, hello)

@@ -20,4 +20,4 @@ async def events(request: Request, service: Annotated[Service, Depends(service_o
     hub: live.Hub = request.app.state.hub
     if hub.streams >= live.MAX_STREAMS:
         raise ApiError(503, "too_many_streams", "Too many pages are open on this server.")
-    return live.EventStream(hub, service.store.snapshot().version)
+    return live.EventStream(hub, lambda: service.store.snapshot().version)

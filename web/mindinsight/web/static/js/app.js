@@ -19,7 +19,7 @@ const url = new Url();
 const theme = new Theme();
 const live = new Live();
 const selection = new Selection(url, live, theme);
-const first = selection.refresh().catch(() => undefined); // the connection mark says what is wrong
+const first = selection.begin().catch(() => undefined); // the connection mark says what is wrong
 const t = createTranslate(await loadTexts(boot), boot.lang);
 const router = new Router(boot, url);
 

@@ -9,6 +9,7 @@ import { throttle } from "./dom.js";
 const MANY = 50; // changed runs from which the whole list is fetched
 
 const LONGEST_MS = 60_000;
+const AGAIN_MS = 5000; // until the list is asked for again when it could not be had
 
 /** @type {RunList} */
 const NOTHING = { version: 0, base: "", base_missing: false, left_out: 0, watch: "", scanned: 0, now: 0, errors: [], runs: [] };
@@ -26,11 +27,21 @@ export class Following {
    * @param {() => void} onchange called when the list is new
    */
   constructor(live, onchange) {
+    this.live = live;
     this.onchange = onchange;
     this.list = NOTHING;
     /** Each run with its place in time among all. @type {Map<string, {run: Run, index: number}>} */
     this.byId = new Map();
     live.on((change) => this.#mark(change));
+  }
+
+  /** Fetch the list for the first time; what the server tells from then on is followed. */
+  async begin() {
+    try {
+      await this.refresh();
+    } finally {
+      this.live.begin(this.list.version);
+    }
   }
 
   /** Fetch the whole list. */
@@ -59,7 +70,8 @@ export class Following {
     this.#stale = new Set();
     this.#whole = false;
     (whole ? this.refresh() : this.#refreshSome(ids)).catch(() => {
-      this.#whole = true; // the stream says when the server is back
+      this.#whole = true;
+      window.setTimeout(this.#catchUp, AGAIN_MS);
     });
   }
 

@@ -1,4 +1,7 @@
 // What is new on the server, pushed. Where a proxy swallows the stream, we ask every few seconds instead.
+//
+// Nothing may fall between the first list of runs and the stream, or between two streams: whenever the server tells
+// a version that the page has not followed up to, everything is looked at again.
 
 import { get } from "./api.js";
 
@@ -14,7 +17,12 @@ export class Live {
   #watchers = new Set();
   /** @type {State} */
   #state = "connecting";
-  #version = 0;
+  /** Up to where the page has followed; null until it has its first list of runs. @type {number | null} */
+  #version = null;
+  /** The newest version the stream told before that list came. */
+  #heard = 0;
+  /** Whether the stream has been away: questions of that time may have failed. */
+  #broken = false;
   #timer = 0;
 
   start() {
@@ -22,6 +30,7 @@ export class Live {
     source.addEventListener("hello", (event) => this.#hello(JSON.parse(event.data).version));
     source.addEventListener("change", (event) => this.#tell(JSON.parse(event.data)));
     source.onerror = () => {
+      this.#broken = true;
       this.#startPolling();
       if (source.readyState === EventSource.CLOSED) window.setTimeout(() => this.start(), POLL_MS);
     };
@@ -32,7 +41,7 @@ export class Live {
   }
 
   /**
-   * @param {(change: Change) => void} callback; `list` true and no runs means: look at everything
+   * @param {(change: Change) => void} callback
    * @returns {() => void} off
    */
   on(callback) {
@@ -46,13 +55,21 @@ export class Live {
     return () => this.#watchers.delete(watcher);
   }
 
+  /** The page begins with what the server had at `version`; 0 when it could not be asked. @param {number} version */
+  begin(version) {
+    this.#version = version;
+    if (this.#heard > version) this.#lookAgain(this.#heard);
+  }
+
   /** The stream is there (again). @param {number} version of what the server has */
   #hello(version) {
     this.#become("live");
     clearTimeout(this.#timer);
     this.#timer = 0;
-    if (this.#version && version !== this.#version) this.#tell({ version, runs: {}, list: true });
-    this.#version = version;
+    const follows = version === this.#version && !this.#broken;
+    this.#broken = false;
+    if (this.#version === null) this.#heard = version;
+    else if (!follows) this.#lookAgain(version);
   }
 
   /** @param {State} next */
@@ -64,8 +81,14 @@ export class Live {
 
   /** @param {Change} change */
   #tell(change) {
-    this.#version = change.version;
+    if (this.#version === null) this.#heard = change.version;
+    else this.#version = change.version;
     this.#callbacks.forEach((callback) => callback(change));
+  }
+
+  /** @param {number} version */
+  #lookAgain(version) {
+    this.#tell({ version, runs: {}, list: true, everything: true });
   }
 
   #startPolling() {
@@ -76,7 +99,7 @@ export class Live {
     try {
       const list = await get("v2/runs");
       this.#become("polling");
-      if (list.version !== this.#version) this.#tell({ version: list.version, runs: {}, list: true });
+      if (list.version !== this.#version) this.#lookAgain(list.version);
     } catch {
       this.#become("lost");
     }

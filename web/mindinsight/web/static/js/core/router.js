@@ -1,5 +1,6 @@
 // From one view to another without loading the page again: Plotly is parsed once.
 
+import { together } from "./changes.js";
 import { h, replace } from "./dom.js";
 import { empty } from "../components/empty.js";
 
@@ -117,7 +118,7 @@ export class Router {
   /** @param {Change} change */
   #onChange(change) {
     if (this.#view) this.#view.update?.(change);
-    else this.#missed = { version: change.version, runs: { ...this.#missed?.runs, ...change.runs }, list: true };
+    else this.#missed = together(this.#missed, change);
   }
 
   /** @param {string} href @returns {string | null} */

@@ -41,6 +41,11 @@ export class Selection {
     return this.#following.refresh();
   }
 
+  /** Fetch the list for the first time, and follow the server from there on. */
+  begin() {
+    return this.#following.begin();
+  }
+
   list() {
     return this.#following.list;
   }

@@ -38,7 +38,7 @@
  * @property {Run[]} runs
  */
 
-/** @typedef {{version: number, runs: Record<string, string[]>, list: boolean}} Change */
+/** @typedef {{version: number, runs: Record<string, string[]>, list: boolean, everything?: boolean}} Change `everything`: what changed is not known, look at all there is */
 /** @typedef {{update?: (change: Change) => void, unmount: () => void}} View */
 /** @typedef {{mount: (root: HTMLElement, app: App) => View | Promise<View>, alone?: boolean}} ViewModule */
 /** @typedef {(key: string, vars?: Record<string, any>) => string} Translate */

@@ -1,6 +1,7 @@
 // Dumps: what every operator took and gave, where it went wrong first, and how two dumps differ.
 
 import { empty } from "../components/empty.js";
+import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { failure, lastAsked } from "./dump/asking.js";
 import { checkPart } from "./dump/check.js";
@@ -82,7 +83,7 @@ export async function mount(root, app) {
   return {
     /** @param {import("../core/types.js").Change} change */
     update(change) {
-      if (change.list || Object.values(change.runs).some((kinds) => kinds.includes("dump"))) parts.refresh();
+      if (change.list || grownRuns(app, change, "dump").length) parts.refresh();
     },
     unmount() {
       offUrl();

@@ -4,6 +4,7 @@ import { iconButton, segments } from "../components/button.js";
 import { menu } from "../components/dialog.js";
 import { empty } from "../components/empty.js";
 import { toast } from "../components/toast.js";
+import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { createCanvas } from "./graph/canvas.js";
@@ -358,8 +359,7 @@ class GraphView {
   /** @param {import("../core/types.js").Change} change */
   changed(change) {
     const { run } = this.state;
-    const concerned = change.runs[run]?.some((kind) => kind === "graph" || kind === "lineage");
-    if (!concerned || !this.picture) return;
+    if (!this.picture || !grownRuns(this.app, change, "graph", "lineage").includes(run)) return;
     this.following.ask((signal) => this.graphsOf(signal), (graphs) => {
       if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
       this.settle(graphs);

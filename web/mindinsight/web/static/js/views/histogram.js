@@ -4,6 +4,7 @@ import { card } from "../components/card.js";
 import { segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { searchBox, select, slider } from "../components/field.js";
+import { grownRuns } from "../core/changes.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { whenNear } from "../core/near.js";
@@ -73,7 +74,7 @@ export async function mount(root, app) {
   await follow([]);
   return {
     update(update) {
-      const changed = Object.keys(update.runs).filter((run) => update.runs[run].includes("histogram"));
+      const changed = grownRuns(app, update, "histogram");
       if (changed.length) follow(changed, leaveAsIs);
     },
     unmount() {

@@ -3,6 +3,7 @@
 import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { check, searchBox, slider } from "../components/field.js";
+import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOf } from "../core/tags.js";
@@ -93,7 +94,7 @@ export async function mount(root, app) {
   await follow([]);
   return {
     update(change) {
-      const changed = Object.keys(change.runs).filter((run) => change.runs[run].includes("image"));
+      const changed = grownRuns(app, change, "image");
       if (changed.length) follow(changed, leaveAsIs);
     },
     unmount() {

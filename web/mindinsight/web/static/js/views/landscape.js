@@ -4,6 +4,7 @@ import { iconButton, segments } from "../components/button.js";
 import { card } from "../components/card.js";
 import { empty } from "../components/empty.js";
 import { check, select, slider } from "../components/field.js";
+import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { whenNear } from "../core/near.js";
@@ -116,7 +117,7 @@ export async function mount(root, app) {
   await load();
   return {
     update(change) {
-      if (Object.values(change.runs).some((kinds) => kinds.includes("landscape"))) load(leaveAsIs);
+      if (grownRuns(app, change, "landscape").length) load(leaveAsIs);
     },
     unmount() {
       stop();

@@ -2,6 +2,7 @@
 
 import { empty } from "../components/empty.js";
 import { toast } from "../components/toast.js";
+import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { drawAxes, kept } from "./lineage/axes.js";
@@ -28,7 +29,7 @@ export async function mount(root, app) {
   await view.load();
   return {
     update(change) {
-      if (Object.values(change.runs).some((kinds) => kinds.includes("lineage"))) view.load(leaveAsIs);
+      if (grownRuns(app, change, "lineage").length) view.load(leaveAsIs);
     },
     unmount: () => view.end(),
   };

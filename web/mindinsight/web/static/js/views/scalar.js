@@ -1,6 +1,7 @@
 // Scalars: every tag of the selected runs as a chart, grouped by prefix; losses and accuracies first.
 
 import { empty } from "../components/empty.js";
+import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { tagsOf } from "../core/tags.js";
@@ -112,7 +113,7 @@ export async function mount(root, app) {
 
   return {
     update(change) {
-      const runs = Object.keys(change.runs).filter((run) => change.runs[run].includes("scalar"));
+      const runs = grownRuns(app, change, "scalar");
       if (runs.length || change.list) parts.forEach((part) => part.update(runs));
     },
     unmount() {

@@ -3,6 +3,7 @@
 import { button, segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { check, select, slider } from "../components/field.js";
+import { grownRuns } from "../core/changes.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { tagsOf } from "../core/tags.js";
 import { heat, ramp } from "./histogram/figures.js";
@@ -175,7 +176,7 @@ export async function mount(root, app) {
   await start();
   return {
     update(change) {
-      if (Object.values(change.runs).some((kinds) => kinds.includes("tensor"))) refresh();
+      if (grownRuns(app, change, "tensor").length) refresh();
     },
     unmount() {
       off();

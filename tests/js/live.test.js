@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { grownRuns, together } from "../../web/mindinsight/web/static/js/core/changes.js";
+import { Live } from "../../web/mindinsight/web/static/js/core/live.js";
+
+globalThis.window = globalThis;
+
+class Stream {
+  static CLOSED = 2;
+  readyState = 1;
+  heard = {};
+
+  constructor() {
+    Stream.newest = this;
+  }
+
+  addEventListener(name, callback) {
+    this.heard[name] = callback;
+  }
+
+  says(name, data) {
+    this.heard[name]({ data: JSON.stringify(data) });
+  }
+}
+globalThis.EventSource = Stream;
+
+let live;
+let told;
+beforeEach(() => {
+  live = new Live();
+  told = [];
+  live.on((change) => told.push(change));
+  live.start();
+});
+
+const everything = (version) => ({ version, runs: {}, list: true, everything: true });
+
+test("what came between the first list and the stream is looked for", () => {
+  live.begin(5);
+  Stream.newest.says("hello", { version: 7 });
+  assert.deepEqual(told, [everything(7)]);
+});
+
+test("what came between the stream and an older list is looked for", () => {
+  Stream.newest.says("hello", { version: 7 });
+  assert.deepEqual(told, []);
+  live.begin(5);
+  assert.deepEqual(told, [everything(7)]);
+});
+
+test("a change told before the first list is not taken to be in it", () => {
+  Stream.newest.says("hello", { version: 7 });
+  Stream.newest.says("change", { version: 8, runs: { "./a": ["scalar"] }, list: false });
+  live.begin(7);
+  assert.deepEqual(told.map((change) => change.version), [8, 8]);
+  assert.equal(told[1].everything, true);
+});
+
+test("nothing is looked at twice when list and stream agree", () => {
+  live.begin(7);
+  Stream.newest.says("hello", { version: 7 });
+  assert.deepEqual(told, []);
+});
+
+test("a list that could not be had is asked for again when the stream is there", () => {
+  live.begin(0);
+  Stream.newest.says("hello", { version: 7 });
+  assert.deepEqual(told, [everything(7)]);
+});
+
+test("after the stream was away everything is looked at, even at the same version", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  live.begin(7);
+  Stream.newest.says("hello", { version: 7 });
+  Stream.newest.onerror();
+  Stream.newest.says("hello", { version: 7 });
+  assert.deepEqual(told, [everything(7)]);
+  Stream.newest.says("hello", { version: 7 });
+  assert.equal(told.length, 1);
+});
+
+test("the runs a change concerns", () => {
+  const app = { selection: { everything: () => [{ id: "./a" }, { id: "./b" }] } };
+  const change = { version: 1, runs: { "./a": ["scalar", "image"], "./c": ["graph"] }, list: false };
+  assert.deepEqual(grownRuns(app, change, "image"), ["./a"]);
+  assert.deepEqual(grownRuns(app, change, "lineage", "graph"), ["./c"]);
+  assert.deepEqual(grownRuns(app, change, "tensor"), []);
+  assert.deepEqual(grownRuns(app, everything(1), "tensor"), ["./a", "./b"]);
+});
+
+test("changes that wait are kept as one, with all of their kinds", () => {
+  const first = { version: 1, runs: { "./a": ["scalar"] }, list: true };
+  const second = { version: 2, runs: { "./a": ["image"], "./b": ["graph"] }, list: false };
+  assert.deepEqual(together(null, first), { ...first, everything: undefined });
+  assert.deepEqual(together(first, second), { version: 2, runs: { "./a": ["scalar", "image"], "./b": ["graph"] }, list: true, everything: undefined });
+  assert.equal(together(everything(1), second).everything, true);
+});

@@ -1,0 +1,82 @@
+"""What is written while a page begins: nothing falls between its first list of runs and the stream."""
+
+import json
+import time
+import urllib.request
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+
+@pytest.fixture
+def held(page):
+    """The page's stream waits until ``held()`` is called."""
+    waiting = []
+
+    def keep(route):
+        waiting.append(route)
+
+    page.route("**/v2/events", keep)
+
+    def let_go():
+        assert waiting
+        page.unroute("**/v2/events")  # those that wait go on
+
+    return let_go
+
+
+def version(address):
+    with urllib.request.urlopen(f"{address}v2/runs") as answer:
+        return json.load(answer)["version"]
+
+
+def write(record, step):
+    record.add_value("scalar", "loss", 1.0 / step)
+    record.add_value("image", "input", np.zeros((1, 3, 4, 4), np.uint8))
+    record.add_value("histogram", "weight", np.arange(10.0, dtype=np.float32))
+    record.add_value("tensor", "state", np.arange(4, dtype=np.float32))
+    record.record(step)
+    record.flush()
+
+
+def expect_steps(page, view, number):
+    if view == "tensor":
+        expect(page.get_by_role("spinbutton", name="Step", exact=True)).to_have_value(str(number))
+    else:
+        expect(page.get_by_role("main")).to_contain_text(f"{number} of {number}")
+
+
+@pytest.mark.parametrize("view", ["scalar", "image", "histogram", "tensor"])
+def test_what_came_before_the_stream_is_on_the_page(page, serve, tmp_path, held, view):
+    base = tmp_path / "base"
+    with SummaryRecord(str(base / "run")) as record:
+        write(record, 1)
+        address = serve(base)
+        page.goto(address + view)
+        expect_steps(page, view, 1)
+        before = version(address)
+        write(record, 2)
+        while version(address) == before:
+            time.sleep(0.05)
+        expect_steps(page, view, 1)
+        held()
+        expect_steps(page, view, 2)
+
+
+def test_runs_read_before_the_stream_came_are_on_the_page(page, serve, tmp_path, held):
+    """A page that asks while files are read must not stay with a list in which nothing is read yet."""
+    base = tmp_path / "base"
+    base.mkdir()
+    address = serve(base)
+    page.goto(address + "scalar")
+    expect(page.get_by_role("main")).to_contain_text("No scalars yet")
+    before = version(address)
+    with SummaryRecord(str(base / "run")) as record:
+        write(record, 1)
+    while version(address) == before:
+        time.sleep(0.05)
+    held()
+    expect(page.get_by_role("group", name="loss", exact=True)).to_contain_text("1 of 1 points")
