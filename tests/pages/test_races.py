@@ -97,7 +97,7 @@ def test_curves_of_runs_that_were_switched_off_do_not_come_back(page, samples, c
 
 def test_a_verdict_for_an_older_tolerance_is_dropped(page, samples):
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1&q=loss/auto")
-    row = page.locator(".scalar-verdicts tbody tr")
+    row = page.get_by_role("region", name="Compare").locator("tbody tr")
     expect(row).to_contain_text("at step")
     held = Held(page, "compare.*tolerance=0.005")
     box = page.get_by_label("Tolerance")

@@ -3,35 +3,14 @@
 import csv
 import math
 import re
-import time
 from itertools import pairwise
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
 
-
-def card(page, tag):
-    return page.get_by_role("group", name=tag, exact=True)
-
-
-def options(page, tag):
-    card(page, tag).get_by_role("button", name="Download and thresholds").click()
-    return page.get_by_role("dialog", name="Download and thresholds")
-
-
-def query(page):
-    return parse_qs(urlsplit(page.url).query)
-
-
-def lines(chart):
-    return [one for one in chart.traces() if one["mode"] == "lines" and one["axis"] == "y"]
-
-
-def numbers(values):
-    return [float(value) for value in values]
+from .curves import card, eventually_true, lines, long_runs, numbers, options, query
 
 
 def test_every_point_of_a_tag_is_drawn_and_counted(page, samples, chart, expected):
@@ -110,13 +89,6 @@ def test_the_x_axis_is_time_or_another_scalar(page, samples, chart, expected):
     eventually_true(page, lambda: loss.axis("xaxis")["type"] == "date")
 
 
-def eventually_true(page, probe):
-    end = time.monotonic() + 30
-    while not probe():
-        assert time.monotonic() < end, "it stayed untrue"
-        page.wait_for_timeout(50)
-
-
 def test_smoothing_lays_a_line_over_the_faint_raw_one(page, samples, chart):
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     loss = chart("loss/auto")
@@ -159,22 +131,8 @@ def test_what_is_not_finite_is_counted_and_marked(page, samples, chart):
 
 
 @pytest.fixture(scope="module")
-def long_runs(tmp_path_factory):
-    """Two runs of 20,000 steps that part at step 5,000, and one spike."""
-    base = tmp_path_factory.mktemp("long")
-    for name, late in (("first", 0.0), ("second", 0.01)):
-        with SummaryRecord(str(base / name)) as record:
-            for step in range(20_000):
-                value = math.exp(-step / 4000) + 0.01 * math.sin(step) + 50 * (step == 12_000)
-                record.add_value("scalar", "loss", value + (late if step >= 5000 else 0))
-                record.add_value("scalar", "rate", 0.1 / (1 + step))
-                record.record(step)
-    return base
-
-
-@pytest.fixture(scope="module")
-def long(long_runs, serve_once):
-    return serve_once(long_runs)
+def long(tmp_path_factory, serve_once):
+    return serve_once(long_runs(tmp_path_factory.mktemp("long")))
 
 
 def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(page, long, chart):
@@ -384,97 +342,6 @@ def test_a_chart_is_downloaded_as_a_picture(page, samples, chart, kind, start):
         options(page, "loss/auto").get_by_role("button", name=kind).click()
     assert download.value.suggested_filename == f"loss_auto.{kind.lower()}"
     assert download.value.path().read_bytes().startswith(start)
-
-
-def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, chart):
-    page.goto(f"{long}scalar?m=compare")
-    verdict = page.get_by_role("row").filter(has_text="loss")
-    expect(verdict).to_contain_text("at step 5000")
-    expect(page.get_by_role("row").filter(has_text="rate")).to_contain_text("never")
-    apart = [one for one in chart("Difference of loss to the baseline").traces() if one["axis"] == "y2"]
-    assert max(abs(y) for x, y in zip(apart[0]["x"], apart[0]["y"], strict=True) if x < 5000) < 1e-6
-    assert abs(apart[0]["y"][-1]) == pytest.approx(0.01, rel=0.01)
-    page.get_by_label("Tolerance").fill("1000000000")
-    page.keyboard.press("Enter")
-    expect(verdict).to_contain_text("never")
-    assert query(page)["tol"] == ["1000000"]
-
-
-def test_one_run_alone_cannot_be_compared(page, samples):
-    page.goto(f"{samples}scalar?m=compare&runs=lenet")
-    expect(page.get_by_role("heading", name="Comparing takes at least two runs")).to_be_visible()
-
-
-def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, chart, expected):
-    page.goto(f"{samples}scalar?m=ranks&runs=ranks/rank_0")
-    heat = chart("How far each rank is from the median rank: loss/auto")
-    (grid,) = heat.traces()
-    assert len(grid["z"]) == 4
-    band = chart("Mean, deviation and range of loss/auto over the ranks")
-    mean = next(one for one in band.traces() if one["name"] == "Mean of the ranks")
-    every = [expected_rank(expected, rank)[1] for rank in range(4)]
-    assert mean["y"][0] == pytest.approx(sum(every) / 4)
-    heat.element.scroll_into_view_if_needed()
-    box = heat.element.locator(".nsewdrag").first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.35 * box["height"])
-    eventually_true(page, lambda: any(one["name"] == "Rank 2" for one in band.traces()))
-    curve = next(one for one in band.traces() if one["name"] == "Rank 2")
-    assert dict(zip(curve["x"], curve["y"], strict=True)) == pytest.approx(expected_rank(expected, 2))
-    page.get_by_role("button", name="Hide the rank's curve").click()
-    eventually_true(page, lambda: not any(one["name"] == "Rank 2" for one in band.traces()))
-
-
-@pytest.fixture(scope="module")
-def many_ranks(tmp_path_factory, serve_once):
-    """A job of 300 ranks that go together, but for one that leaves them, and one that ends in NaN."""
-    base = tmp_path_factory.mktemp("ranks")
-    for rank in range(300):
-        with SummaryRecord(str(base / "job" / f"rank_{rank}")) as record:
-            for step in range(1, 21):
-                value = 1 / step + 0.001 * math.sin(rank * step)
-                value += 0.5 * (rank == 123 and step > 10)
-                record.add_value("scalar", "loss", math.nan if rank == 200 and step > 15 else value)
-                record.record(step)
-    return serve_once(base)
-
-
-def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, many_ranks, chart):
-    page.goto(f"{many_ranks}scalar?m=ranks")
-    heat = chart("How far each rank is from the median rank: loss")
-    (grid,) = heat.traces()
-    assert 60 <= len(grid["z"]) <= 150
-    at = [row[-1] for row in grid["z"]]
-    strays = [i for i, away in enumerate(at) if away is not None and abs(away) > 0.3]
-    assert len(strays) == 1
-    assert abs(grid["y"][strays[0]] - 123) <= 300 / len(at)
-    foot = card(page, "loss").locator("footer")
-    expect(foot.get_by_role("button", name="rank 200: not finite")).to_be_visible()
-    foot.get_by_role("button", name=re.compile("^rank 123: ")).click()
-    band = chart("Mean, deviation and range of loss over the ranks")
-    traces = band.until(lambda traces: any(one["name"] == "Rank 123" for one in traces))
-    curve = next(one for one in traces if one["name"] == "Rank 123")
-    assert curve["y"][-1] == pytest.approx(0.55, abs=0.01)
-    expect(page.locator("option", has_text="./job (300 ranks)")).to_have_count(1)
-
-
-def expected_rank(expected, rank):
-    known = expected(f"multi_rank/rank_{rank}", "scalar", "loss/auto")
-    return dict(zip(known["steps"], known["values"], strict=True))
-
-
-def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expected):
-    page.goto(
-        f"{samples}scalar?m=groups&g=name:rank_([01]|[23])&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&q=loss"
-    )
-    legend = page.locator(".scalar-legend")
-    expect(legend).to_contain_text("0 (1)")
-    box = page.get_by_role("searchbox", name="Pattern")
-    box.fill("rank")
-    expect(legend).to_contain_text("rank (4)")
-    eventually_true(page, lambda: len(chart("loss/auto").traces()) == 5)
-    mean = chart("loss/auto").traces()[-1]
-    every = [expected_rank(expected, rank) for rank in range(4)]
-    assert mean["y"][-1] == pytest.approx(sum(one[36] for one in every) / 4)
 
 
 def test_modes_and_choices_are_in_the_address(page, samples):

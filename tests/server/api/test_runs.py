@@ -60,6 +60,13 @@ def test_tags_come_with_the_runs_that_have_them(samples):
     assert client.get("/v2/tags", params={"kind": "nonsense"}).json()["tags"] == []
 
 
+def test_tags_of_the_ranks_of_one_job(samples):
+    client = samples("lenet", "multi_rank")
+    (row,) = client.get("/v2/tags", params={"job": "./multi_rank"}).json()["tags"]
+    assert (row["tag"], row["count"]) == ("loss/auto", 4)
+    assert client.get("/v2/tags", params={"job": "./none"}).json()["tags"] == []
+
+
 def test_what_people_write_is_kept(samples):
     client = samples("lenet")
     fields = {"note": "best", "labels": ["a", "b", "a"], "hidden": True, "colour": "#12ab34"}

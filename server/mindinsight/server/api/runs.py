@@ -77,13 +77,17 @@ def _file(file: FileState) -> dict[str, Any]:
 
 @router.get("/v2/tags")
 def tags(
-    service: OneService, kind: str = "scalar", run: SomeRuns = None, brief: bool = False
+    service: OneService,
+    kind: str = "scalar",
+    run: SomeRuns = None,
+    job: Annotated[str | None, Query(description="only the ranks of this job")] = None,
+    brief: bool = False,
 ) -> dict[str, Any]:
-    """The tags of a kind with the runs that have them, or (``brief``) how many; ``run`` narrows it."""
+    """The tags of a kind with the runs that have them, or (``brief``) how many; of some runs or a job."""
     snapshot = service.store.snapshot()
     found: dict[str, list[str]] = {}
     for one in snapshot.runs.values():
-        if run is None or one.id in run:
+        if (run is None or one.id in run) and job in (None, one.job):
             for tag in tags_of(one, kind):
                 found.setdefault(tag, []).append(one.id)
     rows = [

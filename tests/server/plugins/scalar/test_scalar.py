@@ -169,7 +169,56 @@ def test_statistics_of_a_range(ask):
     answer = client.get("/statistics", params={"tag": "loss", "run": "./a", "low": 2, "high": 3}).json()
     assert answer["rows"][0]["count"] == 2
     assert answer["rows"][0]["max"] == 3
-    assert client.get("/statistics", params={"tag": "loss", "run": "./gone"}).status_code == 404
+
+
+@pytest.mark.parametrize(("x", "low", "high", "steps"), [
+    ("relative", 0.5, 1.0, [2, 3]),
+    ("relative", None, 0.0, [1]),
+    ("wall", WALL + 1.5, None, [4, 4]),
+    ("tag:rate", 20, 30, [2, 3]),
+    ("tag:rate", None, None, [1, 4]),
+    ("tag:none", 0, 1, []),
+    ("step", 9, 10, []),
+])  # fmt: skip
+def test_statistics_of_a_range_on_any_axis(ask, x, low, high, steps):
+    rate = part([1, 2, 3], [10, 20, 30])
+    client = ask(run("./a", loss=[part([1, 2, 3, 4], [4, 3, 2, 1])], rate=[rate]))
+    params = {"tag": "loss", "run": "./a", "x": x, "low": low, "high": high}
+    given = {name: value for name, value in params.items() if value is not None}
+    (row,) = client.get("/statistics", params=given).json()["rows"]
+    ends = [row["first_step"], row["last_step"]] if row["count"] else []
+    assert ends == ([steps[0], steps[-1]] if steps else [])
+
+
+def test_statistics_of_a_restarted_run_count_time_from_its_first_start(ask):
+    client = ask(run("./a", loss=[part([1, 2, 3, 1, 2], np.arange(5))]))
+    params = {"tag": "loss", "run": "./a", "x": "relative", "low": 1.9}
+    (row,) = client.get("/statistics", params=params).json()["rows"]
+    assert (row["count"], row["first_step"]) == (1, 2)
+
+
+def test_an_axis_without_a_meaning_is_refused_for_statistics_too(ask):
+    client = ask(run("./a", loss=[part([1, 2], [1, 2])]))
+    params = {"tag": "loss", "run": "./a", "x": "colour", "low": 0}
+    assert client.get("/statistics", params=params).status_code == 422
+
+
+def test_a_run_that_is_gone_is_left_out_and_is_no_error(ask):
+    client = ask(run("./a", loss=[part([1, 2], [1, 2])]), run("./b"))
+    both = {"tag": "loss", "run": ["./gone", "./a", "./b"]}
+    assert [row["run"] for row in client.get("/statistics", params=both).json()["rows"]] == ["./a"]
+    answer = client.get("/compare", params={**both, "run": ["./gone", "./b"], "baseline": "./a"})
+    assert (answer.status_code, answer.json()["series"]) == (200, [])
+    answer = client.get("/compare", params={**both, "baseline": "./gone"})
+    assert (answer.status_code, answer.json()["series"]) == (200, [])
+
+
+@pytest.mark.parametrize("params", [{"run": "./gone", "tag": "loss"}, {"run": "./a", "tag": "gone"}])
+def test_a_tail_of_what_is_gone_asks_for_the_whole(ask, params):
+    client = ask(run("./a", loss=[part([1, 2], [1, 2])]))
+    found = client.get("/tail", params={**params, "since": 1, "generation": 0}).json()
+    assert found["whole"]
+    assert len(decode(found["step"])) == 0
 
 
 def test_runs_part_where_the_tolerance_is_exceeded(ask):
@@ -183,7 +232,7 @@ def test_runs_part_where_the_tolerance_is_exceeded(ask):
     b, c = client.get("/compare", params=params).json()["series"]
     assert (b["parted"], c["parted"]) == (41, None)
     assert b["largest"] == pytest.approx(0.002, rel=1e-3)
-    assert client.get("/compare", params={**params, "tag": "none"}).status_code == 404
+    assert client.get("/compare", params={**params, "tag": "none"}).json()["series"] == []
 
 
 def test_ranks_of_a_job_in_their_order(ask):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from mindinsight.server.answers import answer
 from mindinsight.server.curves.compare import difference
 from mindinsight.server.curves.sampling import sample_rows
-from mindinsight.server.errors import unknown_tag
-from mindinsight.server.plugins.scalar.lines import Line, line_of, run_of
+from mindinsight.server.plugins.scalar.lines import Line, line_of
 from mindinsight.server.service import Service, service_of
+from mindinsight.server.store.run import Run
 
 router = APIRouter()
 
@@ -29,15 +30,20 @@ async def compare(
 ) -> Response:
     """Difference and relative difference of each run to the baseline, at the steps both have.
 
+    A run that is not there, or has no such tag, has no row; where the baseline is such a run, nobody has one.
     ``parted`` is the first step whose relative difference is above the tolerance, null when there is none.
     """
-    snapshot = service.store.snapshot()
-    base = line_of(run_of(snapshot, baseline), tag)
-    if base is None:
-        raise unknown_tag(tag)
-    others = [(one, line_of(run_of(snapshot, one), tag)) for one in run if one != baseline]
-    rows = [_row(one, line, base, tolerance, px) for one, line in others if line is not None]
+    runs = service.store.snapshot().runs
+    base = _line(runs, baseline, tag)
+    others = [(one, _line(runs, one, tag)) for one in run if one != baseline]
+    rows = [
+        _row(one, line, base, tolerance, px) for one, line in others if line is not None and base is not None
+    ]
     return answer({"tag": tag, "baseline": baseline, "tolerance": tolerance, "series": rows}, accept)
+
+
+def _line(runs: Mapping[str, Run], run: str, tag: str) -> Line | None:
+    return line_of(runs[run], tag) if run in runs else None
 
 
 def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from mindinsight.server.answers import answer
 from mindinsight.server.curves.statistics import range_statistics
-from mindinsight.server.plugins.scalar.lines import View, drawn_series, line_of, newest_rows, run_of
+from mindinsight.server.plugins.scalar.lines import View, drawn_series, gone_rows, line_between, newest_rows
 from mindinsight.server.service import Service, service_of
 
 router = APIRouter()
@@ -69,10 +69,13 @@ async def tail(
 ) -> Response:
     """The points that came after ``since``; ``whole`` says that a page has to fetch the series anew.
 
-    That is so when rows that it has were replaced, when a new segment began, or when very many came.
+    That is so when rows that it has were replaced, when a new segment began, when very many came, or when
+    the run is gone.
     """
-    one = run_of(service.store.snapshot(), run)
-    return answer(newest_rows(one, tag, since, generation, View(0, weight=smooth, least=least)), accept)
+    one = service.store.snapshot().runs.get(run)
+    view = View(0, weight=smooth, least=least)
+    found = gone_rows(run) if one is None else newest_rows(one, tag, since, generation, view)
+    return answer(found, accept)
 
 
 @router.get("/statistics")
@@ -80,16 +83,19 @@ async def statistics(
     service: Annotated[Service, Depends(service_of)],
     tag: Tag,
     run: Runs,
-    low: float | None = None,
-    high: float | None = None,
+    low: Annotated[float | None, Query(description="lower end of x")] = None,
+    high: Annotated[float | None, Query(description="upper end of x")] = None,
+    x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
 ) -> dict[str, Any]:
-    """Count, ends, extremes, mean, deviation and slope of each run's newest segment between two steps."""
+    """Count, ends, extremes, mean, deviation and slope of each run's newest segment between two places on x.
+
+    A run that has no such tag is left out.
+    """
     snapshot = service.store.snapshot()
-    rows = []
-    for one in run:
-        line = line_of(run_of(snapshot, one), tag)
-        if line is not None:
-            first, last = line.steps[0] if low is None else low, line.steps[-1] if high is None else high
-            part = line.rows((line.steps >= first) & (line.steps <= last))
-            rows.append({"run": one, **range_statistics(part.steps, part.values)})
+    view = View(0, x, low, high)
+    known = [snapshot.runs[one] for one in run if one in snapshot.runs]
+    parts = [(one.id, line_between(one, tag, view)) for one in known]
+    rows = [
+        {"run": one, **range_statistics(part.steps, part.values)} for one, part in parts if part is not None
+    ]
     return {"tag": tag, "rows": rows}

@@ -12,7 +12,7 @@ import numpy as np
 from mindinsight.server.curves.compare import at_steps
 from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
 from mindinsight.server.curves.smoothing import smooth
-from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
+from mindinsight.server.errors import ApiError, unknown_run
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import Columns
 from mindinsight.server.types import Doubles, Floats, Ints
@@ -66,6 +66,22 @@ def line_of(run: Run, tag: str) -> Line | None:
     return segments(series.columns())[-1] if series is not None else None
 
 
+def line_between(run: Run, tag: str, view: View) -> Line | None:
+    """The points of a tag's newest segment whose place on ``view.x`` lies in the range, ends included.
+
+    None when the run does not have the tag. Points without a place are in no range, but in the whole.
+    """
+    series = run.scalars.get(tag)
+    if series is None:
+        return None
+    parts = segments(series.columns())
+    if view.low is None and view.high is None:
+        return parts[-1]
+    rows, x = _axis(run, parts[-1], view.x, float(parts[0].walls[0]))
+    low, high = -np.inf if view.low is None else view.low, np.inf if view.high is None else view.high
+    return parts[-1].rows(rows[(x >= low) & (x <= high)])
+
+
 def run_of(snapshot: Snapshot, run_id: str) -> Run:
     """Raises ApiError 404 for a run that is not there."""
     run = snapshot.runs.get(run_id)
@@ -100,7 +116,7 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
     """The line's rows behind the first ``since`` of the series; ``whole`` where they do not simply follow."""
     series = run.scalars.get(tag)
     if series is None:
-        raise unknown_tag(tag)
+        return gone_rows(run.id)
     columns = series.columns()
     line = segments(columns)[-1]
     whole = generation != series.generation or not _follows(columns, since)
@@ -119,6 +135,16 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
     if view.smooths(line) and len(rows.steps):
         answer["smooth"] = smooth(line.steps, line.values, view.weight)[first:]
     return answer
+
+
+def gone_rows(run: str) -> dict[str, Any]:
+    """The answer for a series that is no longer there: what a page has of it has to be fetched anew.
+
+    No error: pages follow runs that may be deleted at any time.
+    """
+    none = np.zeros(0)
+    columns = {"step": none, "wall": none, "value": none}
+    return {"run": run, "generation": -1, "count": 0, "whole": True, "non_finite": [], **columns}
 
 
 def _follows(columns: Columns, since: int) -> bool:

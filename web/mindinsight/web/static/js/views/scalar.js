@@ -45,7 +45,8 @@ export async function mount(root, app) {
     cursor,
     tags: [],
     runsOf: (tag) => holders.get(tag) ?? [],
-    shown: () => tagsShown(page.tags, options.filter),
+    passing: (tags) => tagsShown(tags, options.filter),
+    shown: () => page.passing(page.tags),
   };
 
   /** @param {Partial<Options>} some */
@@ -62,7 +63,7 @@ export async function mount(root, app) {
   const build = () => {
     parts.forEach((part) => part.end());
     const tags = page.shown();
-    if (!tags.length) {
+    if (!tags.length && options.mode !== "ranks") {
       parts = [];
       replace(body, nothing(page));
     } else if (options.mode === "curves") {

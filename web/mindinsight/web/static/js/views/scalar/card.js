@@ -28,6 +28,7 @@ import { zoomed } from "./zoom.js";
  * @property {ReturnType<typeof import("./cursor.js").createCursor>} cursor
  * @property {string[]} tags all tags there are
  * @property {(tag: string) => string[]} runsOf the selected runs that hold a tag
+ * @property {(tags: string[]) => string[]} passing those that the filter lets through
  * @property {() => string[]} shown tags that the filter lets through
  */
 

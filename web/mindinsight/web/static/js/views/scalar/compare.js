@@ -8,14 +8,16 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
 
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {import("./card.js").Page} Page */
 
 const SWEEP_MS = 10_000; // between two looks at all tags while runs grow
 
-/** The run that the others are measured against: the pinned one, or the first selected. @param {Page} page */
+/** The run that the others are measured against: the pinned one, or the first selected that has scalars. @param {Page} page */
 export function baselineOf(page) {
   const { selection } = page.app;
-  return selection.baseline() ?? selection.runs()[0] ?? null;
+  return selection.baseline() ?? selection.runs().find((run) => run.kinds.scalar) ?? null;
 }
 
 /** Tags that the baseline and another run hold: only these can be compared. @param {Page} page @param {string[]} tags @param {string} base */
@@ -35,10 +37,15 @@ export function compareView(page, tags) {
   if (!base || !others.length) {
     return { element: empty({ title: app.t("scalar.compare.need"), text: app.t("scalar.compare.how") }), load() {}, update() {}, paint() {}, end() {} };
   }
-  const cards = comparable(page, tags, base.id).map((tag) => new DifferenceCard(page, tag, base.id));
-  const verdicts = verdictTable(app, app.t("scalar.compare.caption", { run: base.name, tolerance: number(page.options().tolerance) }), cards);
-  const grid = h("div", { class: "cards" }, cards.map((one) => one.element));
-  const element = h("div", { class: "stack" }, verdicts, settings(page, [base, ...others]), grid);
+  const both = comparable(page, tags, base.id);
+  if (!both.length) {
+    return { element: empty({ title: app.t("scalar.compare.nothing", { run: base.name }), text: app.t("scalar.compare.how") }), load() {}, update() {}, paint() {}, end() {} };
+  }
+  const sharing = others.filter((run) => both.some((tag) => page.runsOf(tag).includes(run.id)));
+  const cards = both.map((tag) => new DifferenceCard(page, tag, base.id, sharing));
+  const caption = app.t("scalar.compare.caption", { run: base.name, tolerance: number(page.options().tolerance * 1000) });
+  const facts = h("div", { class: "scalar-compared" }, verdictTable(app, caption, cards, sharing), settings(page, [base, ...others]));
+  const element = h("div", { class: "stack" }, facts, h("div", { class: "cards" }, cards.map((one) => one.element)));
   const asked = latest(element);
   /** The verdicts of cards that nobody has scrolled to, one after the other. */
   const sweep = () =>
@@ -55,26 +62,39 @@ export function compareView(page, tags) {
   };
 }
 
-/** @param {import("../../core/types.js").App} app @param {string} caption @param {DifferenceCard[]} cards */
-function verdictTable(app, caption, cards) {
-  const heads = ["scalar.compare.tag", "scalar.tip.run", "scalar.compare.parted", "scalar.compare.largest", "scalar.compare.shared"];
-  const head = h("tr", null, heads.map((key, i) => h("th", { scope: "col", class: i > 2 ? "number" : null }, app.t(key))));
-  const table = h("table", { class: "table" }, h("caption", null, caption), h("thead", null, head), cards.map((one) => one.verdict));
-  return h("div", { class: "panel scroll scalar-verdicts", tabindex: "0", role: "region", "aria-label": app.t("scalar.mode.compare") }, table);
+/**
+ * One row for each tag, one column for each run: where they part, and how far they go.
+ * @param {App} app @param {string} caption @param {DifferenceCard[]} cards @param {Run[]} others
+ */
+function verdictTable(app, caption, cards, others) {
+  const heads = others.map((run) => h("th", { scope: "col" }, swatch(app, run.id), " ", run.name));
+  const head = h("tr", null, h("th", { scope: "col" }, app.t("scalar.compare.tag")), heads);
+  return folded(app.t("scalar.mode.compare"), caption, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, cards.map((one) => one.verdict))), true);
+}
+
+/** A table under its heading, beside another one. @param {string} name @param {string} title @param {HTMLElement} table @param {boolean} open */
+function folded(name, title, table, open) {
+  return h("details", { class: "panel", open }, h("summary", null, title), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, table));
+}
+
+/** @param {App} app @param {string} run */
+function swatch(app, run) {
+  return h("i", { class: "swatch", style: { background: app.selection.colour(run) } });
 }
 
 class DifferenceCard {
-  /** @param {Page} page @param {string} tag @param {string} baseline */
-  constructor(page, tag, baseline) {
+  /** @param {Page} page @param {string} tag @param {string} baseline @param {Run[]} others */
+  constructor(page, tag, baseline, others) {
     const { app } = page;
     this.page = page;
     this.tag = tag;
     this.baseline = baseline;
+    this.others = others;
     /** What is drawn. @type {any} */
     this.answer = null;
     /** Whether the verdict is that of the newest question. */
     this.judged = false;
-    this.verdict = h("tbody", null);
+    this.verdict = h("tr", null, h("th", { scope: "row" }, tag), others.map(() => h("td", { class: "muted" }, "…")));
     this.plot = h("div", { class: "chart", role: "img", "aria-label": app.t("scalar.compare.chart", { tag }) });
     this.element = card({ title: tag, tools: [saveButton(app, () => this.element, tag)], body: this.plot, full: { label: app.t("common.fullscreen") } });
     this.asked = latest(this.element);
@@ -115,7 +135,9 @@ class DifferenceCard {
   /** @param {any} answer */
   tell(answer) {
     this.judged = true;
-    replace(this.verdict, rows(this.page.app, answer));
+    const found = new Map(answer.series.map((/** @type {any} */ one) => [one.run, one]));
+    replace(this.verdict, h("th", { scope: "row" }, this.tag), this.others.map((run) => verdict(this.page.app, found.get(run.id))));
+    this.element.hidden = !found.size;
   }
 
   paint() {
@@ -159,29 +181,25 @@ function difference(page, answer) {
   };
 }
 
-/** @param {import("../../core/types.js").App} app @param {any} answer */
-function rows(app, answer) {
-  return answer.series.map((/** @type {any} */ one) =>
-    h(
-      "tr",
-      null,
-      h("td", null, answer.tag),
-      h("th", { scope: "row" }, h("i", { class: "swatch", style: { background: app.selection.colour(one.run) } }), " ", app.selection.run(one.run)?.name ?? one.run),
-      h("td", null, one.parted === null ? h("span", { class: "badge ok" }, app.t("scalar.compare.never")) : h("span", { class: "badge bad" }, app.t("scalar.compare.at", { step: number(one.parted) }))),
-      h("td", { class: "number" }, one.largest === null ? "–" : `${number(one.largest * 1000)}‰`),
-      h("td", { class: "number" }, number(one.shared)),
-    ),
-  );
+/** What is said of a run and a tag. @param {App} app @param {any} one undefined for a run without the tag */
+function verdict(app, one) {
+  if (!one) return h("td", { class: "muted" }, "–");
+  if (!one.shared) return h("td", { class: "muted" }, app.t("scalar.compare.apart"));
+  const parted = one.parted !== null;
+  const badge = h("span", { class: `badge ${parted ? "bad" : "ok"}` }, parted ? app.t("scalar.compare.at", { step: number(one.parted) }) : app.t("scalar.compare.never"));
+  const most = one.largest ? app.t("scalar.compare.largest", { most: number(one.largest * 1000, 3) }) : "";
+  return h("td", { title: app.t("scalar.compare.shared", { n: one.shared }) }, badge, " ", h("span", { class: "muted" }, most));
 }
 
-/** Hyper-parameters that are not the same in all runs. @param {Page} page @param {import("../../core/types.js").Run[]} runs */
+/** Hyper-parameters that are not the same in all runs. @param {Page} page @param {Run[]} runs */
 function settings(page, runs) {
   const { app } = page;
   const keys = [...new Set(runs.flatMap((run) => Object.keys(run.hyper)))].sort();
   const differ = keys.filter((key) => new Set(runs.map((run) => JSON.stringify(run.hyper[key] ?? null))).size > 1);
   if (!differ.length) return h("p", { class: "muted" }, app.t("scalar.compare.same_settings"));
   const text = (/** @type {any} */ value) => (value === undefined || value === null ? "–" : typeof value === "number" ? number(value, 6) : String(value));
-  return h("details", { class: "panel", open: true }, h("summary", null, app.t("scalar.compare.settings", { n: differ.length })),
-    h("div", { class: "scroll" }, h("table", { class: "table" }, h("thead", null, h("tr", null, h("td", null), runs.map((run) => h("th", { scope: "col" }, run.name)))),
-      h("tbody", null, differ.map((key) => h("tr", null, h("th", { scope: "row" }, key), runs.map((run) => h("td", null, text(run.hyper[key])))))))));
+  const head = h("tr", null, h("td", null), runs.map((run) => h("th", { scope: "col" }, run.name)));
+  const body = differ.map((key) => h("tr", null, h("th", { scope: "row" }, key), runs.map((run) => h("td", null, text(run.hyper[key])))));
+  const title = app.t("scalar.compare.settings", { n: differ.length });
+  return folded(title, title, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, body)), !matchMedia("(max-width: 760px)").matches);
 }

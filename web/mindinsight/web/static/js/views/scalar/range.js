@@ -1,7 +1,7 @@
 // Facts about the visible range of a chart: one row for each run.
 
 import { h } from "../../core/dom.js";
-import { number } from "../../core/format.js";
+import { duration, number, time } from "../../core/format.js";
 
 const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", "mean", "deviation", "slope"];
 
@@ -9,10 +9,10 @@ const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", 
 export async function rangeTable(page, tags, signal) {
   const { app } = page;
   const options = page.options();
-  const zoom = options.x === "step" ? options.zoom : null;
+  const { x, zoom } = options;
   const runs = app.selection.runs().filter((run) => run.kinds.scalar).map((run) => run.id);
   const answers = await Promise.all(
-    tags.map((tag) => app.api.get("v2/scalar/statistics", { tag, run: runs, low: zoom?.[0], high: zoom?.[1] }, { signal })),
+    tags.map((tag) => app.api.get("v2/scalar/statistics", { tag, run: runs, x: zoom && x, low: zoom?.[0], high: zoom?.[1] }, { signal })),
   );
   const rows = answers.flatMap((answer) =>
     answer.rows.map((/** @type {any} */ row) =>
@@ -25,6 +25,14 @@ export async function rangeTable(page, tags, signal) {
     ),
   );
   const head = FIELDS.map((field) => h("th", { scope: "col" }, app.t(`scalar.range.${field}`)));
-  const caption = zoom ? app.t("scalar.range.between", { low: number(zoom[0]), high: number(zoom[1]) }) : app.t("scalar.range.all");
+  const caption = zoom ? between(app, x, zoom) : app.t("scalar.range.all");
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${tags.join(", ")}: ${caption}` }, h("table", { class: "table" }, h("caption", null, caption), h("thead", null, h("tr", null, h("th", { scope: "col" }, app.t("scalar.tip.run")), head)), h("tbody", null, rows)));
+}
+
+/** What the range is called on its axis. @param {import("../../core/types.js").App} app @param {string} x @param {[number, number]} ends */
+function between(app, x, ends) {
+  if (x.startsWith("tag:")) return app.t("scalar.range.tag", { tag: x.slice(4), low: number(ends[0]), high: number(ends[1]) });
+  const text = { step: number, relative: duration, wall: time }[/** @type {"step" | "relative" | "wall"} */ (x)] ?? number;
+  const key = x === "step" ? "scalar.range.between" : `scalar.range.${x}`;
+  return app.t(key, { low: text(ends[0]), high: text(ends[1]) });
 }

@@ -26,8 +26,8 @@ export function jobsOf(app) {
   return [...count].filter(([, ranks]) => ranks > 1).map(([id, ranks]) => ({ id, ranks }));
 }
 
-/** @param {Page} page @param {string[]} tags */
-export function ranksView(page, tags) {
+/** The job is chosen here, whichever runs are selected: so are its tags. @param {Page} page */
+export function ranksView(page) {
   const { app } = page;
   const jobs = jobsOf(app);
   if (!jobs.length) {
@@ -41,10 +41,31 @@ export function ranksView(page, tags) {
     onchange: (value) => page.change({ job: value }),
   });
   app.charts.prepare("heatmap");
-  const cards = tags.map((tag) => rankCard(page, tag, job));
-  const element = h("div", { class: "stack" }, h("div", { class: "toolbar" }, choose), h("div", { class: "cards" }, cards.map((one) => one.element)));
-  const each = (/** @type {"load" | "paint" | "end"} */ what) => () => cards.forEach((one) => one[what]());
-  return { element, load: each("load"), update: each("load"), paint: each("paint"), end: each("end") };
+  const holder = h("div");
+  const element = h("div", { class: "stack" }, h("div", { class: "toolbar" }, choose), holder);
+  const asked = latest(element);
+  /** @type {Map<string, ReturnType<typeof rankCard>>} */
+  let cards = new Map();
+
+  /** @param {{tag: string}[]} found */
+  const take = (found) => {
+    const tags = page.passing(found.map(({ tag }) => tag));
+    const next = new Map(tags.map((tag) => [tag, cards.get(tag) ?? rankCard(page, tag, job)]));
+    cards.forEach((card, tag) => next.has(tag) || card.end());
+    if ([...next.keys()].join("\n") !== [...cards.keys()].join("\n") || !next.size) {
+      replace(holder, next.size ? h("div", { class: "cards" }, [...next.values()].map((card) => card.element)) : empty({ title: app.t(found.length ? "scalar.none_match" : "scalar.none"), text: page.options().filter }));
+    }
+    cards = next;
+    cards.forEach((card) => card.load());
+  };
+  const load = () => asked.ask((signal) => app.api.get("v2/tags", { kind: "scalar", job, brief: true }, { signal }), ({ tags }) => take(tags), leaveAsIs);
+  return {
+    element,
+    load,
+    update: load,
+    paint: () => cards.forEach((card) => card.paint()),
+    end: () => (asked.end(), cards.forEach((card) => card.end())),
+  };
 }
 
 /** @param {Page} page @param {string} tag @param {string} job */
@@ -91,7 +112,6 @@ function rankCard(page, tag, job) {
       together = answers[0];
       const away = awayFromMedian(answers[1]);
       grid = { ...answers[1], away, most: usualMost(away) };
-      element.hidden = !grid.runs.length;
       paint();
     }, leaveAsIs);
   };

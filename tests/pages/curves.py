@@ -1,0 +1,47 @@
+"""What the tests of the scalar page share: its cards, what they draw, the address, two long runs."""
+
+import math
+import time
+from urllib.parse import parse_qs, urlsplit
+
+from mindinsight.writer import SummaryRecord
+
+
+def card(page, tag):
+    return page.get_by_role("group", name=tag, exact=True)
+
+
+def options(page, tag):
+    card(page, tag).get_by_role("button", name="Download and thresholds").click()
+    return page.get_by_role("dialog", name="Download and thresholds")
+
+
+def query(page):
+    return parse_qs(urlsplit(page.url).query)
+
+
+def lines(chart):
+    return [one for one in chart.traces() if one["mode"] == "lines" and one["axis"] == "y"]
+
+
+def numbers(values):
+    return [float(value) for value in values]
+
+
+def eventually_true(page, probe):
+    end = time.monotonic() + 30
+    while not probe():
+        assert time.monotonic() < end, "it stayed untrue"
+        page.wait_for_timeout(50)
+
+
+def long_runs(base):
+    """Two runs of 20,000 steps that part at step 5,000, and one spike."""
+    for name, late in (("first", 0.0), ("second", 0.01)):
+        with SummaryRecord(str(base / name)) as record:
+            for step in range(20_000):
+                value = math.exp(-step / 4000) + 0.01 * math.sin(step) + 50 * (step == 12_000)
+                record.add_value("scalar", "loss", value + (late if step >= 5000 else 0))
+                record.add_value("scalar", "rate", 0.1 / (1 + step))
+                record.record(step)
+    return base

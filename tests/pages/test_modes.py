@@ -1,0 +1,177 @@
+"""Scalars looked at together: against a baseline, over the ranks of a job, in groups."""
+
+import math
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+from .curves import card, eventually_true, long_runs, query
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory, serve_once):
+    return serve_once(long_runs(tmp_path_factory.mktemp("long")))
+
+
+def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, chart):
+    page.goto(f"{long}scalar?m=compare")
+    verdict = page.get_by_role("row").filter(has_text="loss")
+    expect(verdict).to_contain_text("at step 5000")
+    expect(page.get_by_role("row").filter(has_text="rate")).to_contain_text("never")
+    apart = [one for one in chart("Difference of loss to the baseline").traces() if one["axis"] == "y2"]
+    assert max(abs(y) for x, y in zip(apart[0]["x"], apart[0]["y"], strict=True) if x < 5000) < 1e-6
+    assert abs(apart[0]["y"][-1]) == pytest.approx(0.01, rel=0.01)
+    page.get_by_label("Tolerance").fill("1000000000")
+    page.keyboard.press("Enter")
+    expect(verdict).to_contain_text("never")
+    assert query(page)["tol"] == ["1000000"]
+
+
+def test_one_run_alone_cannot_be_compared(page, samples):
+    page.goto(f"{samples}scalar?m=compare&runs=lenet")
+    expect(page.get_by_role("heading", name="Comparing takes at least two runs")).to_be_visible()
+
+
+def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, chart, expected):
+    page.goto(f"{samples}scalar?m=ranks&runs=ranks/rank_0")
+    heat = chart("How far each rank is from the median rank: loss/auto")
+    (grid,) = heat.traces()
+    assert len(grid["z"]) == 4
+    band = chart("Mean, deviation and range of loss/auto over the ranks")
+    mean = next(one for one in band.traces() if one["name"] == "Mean of the ranks")
+    every = [expected_rank(expected, rank)[1] for rank in range(4)]
+    assert mean["y"][0] == pytest.approx(sum(every) / 4)
+    heat.element.scroll_into_view_if_needed()
+    box = heat.element.locator(".nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.35 * box["height"])
+    eventually_true(page, lambda: any(one["name"] == "Rank 2" for one in band.traces()))
+    curve = next(one for one in band.traces() if one["name"] == "Rank 2")
+    assert dict(zip(curve["x"], curve["y"], strict=True)) == pytest.approx(expected_rank(expected, 2))
+    page.get_by_role("button", name="Hide the rank's curve").click()
+    eventually_true(page, lambda: not any(one["name"] == "Rank 2" for one in band.traces()))
+
+
+@pytest.fixture(scope="module")
+def many_ranks(tmp_path_factory, serve_once):
+    """A job of 300 ranks that go together, but for one that leaves them, and one that ends in NaN."""
+    base = tmp_path_factory.mktemp("ranks")
+    for rank in range(300):
+        with SummaryRecord(str(base / "job" / f"rank_{rank}")) as record:
+            for step in range(1, 21):
+                value = 1 / step + 0.001 * math.sin(rank * step)
+                value += 0.5 * (rank == 123 and step > 10)
+                record.add_value("scalar", "loss", math.nan if rank == 200 and step > 15 else value)
+                record.record(step)
+    return serve_once(base)
+
+
+def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, many_ranks, chart):
+    page.goto(f"{many_ranks}scalar?m=ranks")
+    heat = chart("How far each rank is from the median rank: loss")
+    (grid,) = heat.traces()
+    assert 60 <= len(grid["z"]) <= 150
+    at = [row[-1] for row in grid["z"]]
+    strays = [i for i, away in enumerate(at) if away is not None and abs(away) > 0.3]
+    assert len(strays) == 1
+    assert abs(grid["y"][strays[0]] - 123) <= 300 / len(at)
+    foot = card(page, "loss").locator("footer")
+    expect(foot.get_by_role("button", name="rank 200: not finite")).to_be_visible()
+    foot.get_by_role("button", name=re.compile("^rank 123: ")).click()
+    band = chart("Mean, deviation and range of loss over the ranks")
+    traces = band.until(lambda traces: any(one["name"] == "Rank 123" for one in traces))
+    curve = next(one for one in traces if one["name"] == "Rank 123")
+    assert curve["y"][-1] == pytest.approx(0.55, abs=0.01)
+    expect(page.locator("option", has_text="./job (300 ranks)")).to_have_count(1)
+
+
+def expected_rank(expected, rank):
+    known = expected(f"multi_rank/rank_{rank}", "scalar", "loss/auto")
+    return dict(zip(known["steps"], known["values"], strict=True))
+
+
+def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expected):
+    page.goto(
+        f"{samples}scalar?m=groups&g=name:rank_([01]|[23])&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&q=loss"
+    )
+    legend = page.locator(".scalar-legend")
+    expect(legend).to_contain_text("0 (1)")
+    box = page.get_by_role("searchbox", name="Pattern")
+    box.fill("rank")
+    expect(legend).to_contain_text("rank (4)")
+    eventually_true(page, lambda: len(chart("loss/auto").traces()) == 5)
+    mean = chart("loss/auto").traces()[-1]
+    every = [expected_rank(expected, rank) for rank in range(4)]
+    assert mean["y"][-1] == pytest.approx(sum(one[36] for one in every) / 4)
+
+
+def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_charts(page, samples):
+    page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,lenet,images")
+    table = page.get_by_role("region", name="Compare").get_by_role("table")
+    expect(table.get_by_role("row")).to_have_count(2)  # with the head: only loss/auto is in two of them
+    cells = table.get_by_role("row").nth(1).get_by_role("cell")
+    expect(cells).to_have_count(3)  # images has no scalar to compare
+    expect(cells.first).to_contain_text("at step 1")
+    expect(cells.first).to_contain_text("‰")
+    top = page.locator(".card").first.bounding_box()["y"]
+    assert top < 500
+
+
+def test_runs_that_share_no_tag_cannot_be_compared(page, samples):
+    page.goto(f"{samples}scalar?m=compare&runs=lenet,values")
+    expect(page.get_by_role("heading", name=re.compile("is in another of the selected runs"))).to_be_visible()
+
+
+def test_the_tables_can_be_folded_away(page, samples):
+    page.goto(f"{samples}scalar?m=compare&runs=landscape,ranks/rank_0")
+    summary = page.locator("summary").filter(has_text="settings differ")
+    table = page.get_by_role("region", name="settings differ")
+    expect(table).to_be_visible()
+    summary.click()
+    expect(table).to_be_hidden()
+
+
+def test_a_baseline_that_is_not_shown_and_lacks_a_tag_is_no_error(page, serve, sample_base):
+    url = serve(sample_base)
+    page.goto(url)
+    row = page.get_by_role("row").filter(has=page.get_by_text("landscape", exact=True))
+    row.get_by_role("button", name="Make it the baseline").click()
+    expect(row).to_contain_text("baseline")
+    page.goto(f"{url}scalar?m=compare&runs=lenet,values")
+    table = page.get_by_role("region", name="Compare").get_by_role("table")
+    expect(table.get_by_role("row").filter(has_text="loss/auto")).to_contain_text("at step")
+    expect(table.get_by_role("row").filter(has_text="fc2_mean").get_by_role("cell").first).to_have_text("–")
+    expect(card(page, "fc2_mean")).to_be_hidden()
+
+
+def test_the_tags_are_those_of_the_job_whichever_runs_are_shown(page, samples):
+    page.goto(f"{samples}scalar?m=ranks&runs=values")
+    expect(card(page, "loss/auto")).to_be_visible()
+    expect(page.locator(".card")).to_have_count(1)
+    page.get_by_role("searchbox", name="Filter tags").fill("nothing")
+    expect(page.get_by_role("heading", name="No tag matches the filter")).to_be_visible()
+    page.get_by_role("searchbox", name="Filter tags").fill("loss")
+    expect(card(page, "loss/auto")).to_be_visible()
+
+
+def test_a_tag_that_comes_later_gets_a_card_among_the_ranks(page, serve, tmp_path):
+    base = tmp_path / "base"
+    writers = [SummaryRecord(str(base / "job" / f"rank_{rank}")) for rank in range(2)]
+    for tag in ("loss", "rate"):
+        for writer in writers:
+            writer.add_value("scalar", tag, 1.0)
+            writer.record(1)
+            writer.flush()
+        if tag == "loss":
+            page.goto(f"{serve(base)}scalar?m=ranks")
+        expect(card(page, tag)).to_be_visible()
+    for writer in writers:
+        writer.close()
+
+
+def test_a_group_of_one_point_is_a_dot(page, samples, chart):
+    page.goto(f"{samples}scalar?m=groups&g=name:.*&runs=values&q=negative_step")
+    traces = chart("negative_step").until(lambda traces: any(one["mode"] == "markers" for one in traces))
+    assert [one["x"] for one in traces if one["mode"] == "markers"] == [[-3]]
