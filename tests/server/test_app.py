@@ -36,6 +36,48 @@ def test_a_server_that_nobody_asks_loads_no_interface(tmp_path):
     assert outcome(tmp_path, code) == ["ok"]
 
 
+NOT_AT_ONCE = """
+def eager():
+    names = ("events", "dumps", "lineage")
+    return {name for name in names if f"mindinsight.server.formats.{name}" in sys.modules}
+"""
+
+
+def test_decoders_are_loaded_with_the_first_file_there_is_to_read(tmp_path):
+    code = f"""
+    exec({NOT_AT_ONCE!r})
+    before = eager()
+    (folder / "base" / "run").mkdir()
+    (folder / "base" / "run" / "events.summary.1700000000.host").write_bytes(bytes(3))
+    while not client.get("/health").json()["files"] or "events" not in eager():
+        pass
+    print(*before, "|", *eager())
+"""
+    assert outcome(tmp_path, code) == ["|", "events"]
+
+
+def test_a_server_begins_to_collect_garbage_when_it_is_complete(tmp_path):
+    (tmp_path / "base").mkdir()
+    code = """
+import gc, sys, threading
+from pathlib import Path
+gc.disable()
+from mindinsight.server import serve
+from mindinsight.server.settings import Settings
+from mindinsight.server.listening import listen
+folder = Path(sys.argv[1])
+
+def ready():
+    print(gc.isenabled(), gc.get_freeze_count() > 10_000)
+    raise KeyboardInterrupt
+
+serve.run(Settings(folder / "base", folder / "workspace", port=0), ready)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.stdout.split() == ["True", "True"], ran.stderr
+
+
 def test_a_page_loads_what_it_needs_and_never_plotly_itself(tmp_path):
     code = "    print(client.get('/').status_code, *sorted(loaded()))"
     told = outcome(tmp_path, code)

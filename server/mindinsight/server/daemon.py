@@ -23,7 +23,7 @@ from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings import Settings
 
 # Not "-m": worker processes import the module their parent was started with, and have no use for the service.
-_SERVE = "import sys; from mindinsight.server.serve import main; sys.exit(main())"
+_SERVE = "import gc, sys; gc.disable(); from mindinsight.server.serve import main; sys.exit(main())"
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any
 
 from mindinsight.server.service import Service
@@ -19,6 +18,8 @@ class Health:
 
     @cached_property
     def _version(self) -> str:
+        from importlib.metadata import version
+
         return version("mindinsight")
 
     def told(self) -> dict[str, Any]:

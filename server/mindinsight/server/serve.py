@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 import socket
@@ -52,6 +53,8 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     sock = listen(settings)
     signal.signal(signal.SIGTERM, _quit)
     app = create_app(settings)
+    gc.freeze()  # what is loaded by now stays: it need not be looked through again and again
+    gc.enable()
     config = uvicorn.Config(
         app,
         log_config=None,

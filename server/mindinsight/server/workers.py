@@ -37,6 +37,8 @@ _GLANCE: Final = 1.0  # seconds between two thoughts of whether an answer is sti
 _BEGINNING: Final = 120.0  # seconds a process may take to begin
 _ENDING: Final = 5.0  # seconds one may take to end
 
+_PRELOADED: Final = ("mindinsight.server.store.reading", "mindinsight.server.formats.events")
+
 _log = logging.getLogger(__name__)
 
 
@@ -267,7 +269,7 @@ def _context() -> Any:
     """Not "fork": this process has threads. A fork server has imported what reading needs, once for all."""
     context: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
     if hasattr(context, "set_forkserver_preload"):
-        context.set_forkserver_preload(["mindinsight.server.store.reading"])
+        context.set_forkserver_preload(list(_PRELOADED))
     return context
 
 

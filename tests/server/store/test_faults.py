@@ -10,7 +10,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from mindinsight.server.store import files, folders, reading
+from mindinsight.server.formats import events as events_format
+from mindinsight.server.store import files, folders
 from mindinsight.server.store.discovery import Found
 from mindinsight.server.store.file_stage import FileStage
 from mindinsight.server.store.folders import Stamp
@@ -158,14 +159,14 @@ def test_a_file_that_becomes_a_link_while_it_is_read_leads_nowhere(
     base, events, loader, steps, secret, monkeypatch
 ):
     path = events.file(base / "a", events.records(5))
-    decode = reading.read_stretch
+    decode = events_format.read_stretch
 
     def swap(*args):
         path.unlink()
         path.symlink_to(secret)
         return decode(*args)
 
-    monkeypatch.setattr(reading, "read_stretch", swap)
+    monkeypatch.setattr(events_format, "read_stretch", swap)
     loader.load()
     assert steps() == [5]
 

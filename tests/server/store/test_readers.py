@@ -363,7 +363,7 @@ def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch):
         def fail(*args, failure=failure):
             raise failure
 
-        monkeypatch.setattr("mindinsight.server.store.reading.read_stretch", fail)
+        monkeypatch.setattr("mindinsight.server.formats.events.read_stretch", fail)
         answer = read_piece(Request(path, 0, 10))
         assert answer.reason == reason
     assert "ValueError: ours" in answer.detail
@@ -379,7 +379,7 @@ def test_a_fault_of_ours_is_said_once_and_not_tried_again_until_the_file_changes
     tried = []
     paths = [events.file(base / name, events.records(1)) for name in "abc"]
     loader = Loader(settings, store)
-    monkeypatch.setattr("mindinsight.server.store.reading.read_stretch", fail)
+    monkeypatch.setattr("mindinsight.server.formats.events.read_stretch", fail)
     monkeypatch.setattr("mindinsight.server.store.catalogue.RETRY", 0.0)
     for _ in range(3):
         loader.load()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.store import names
 from mindinsight.server.store.folders import NOWHERE, Stamp
 from mindinsight.server.store.groups import ReferenceGroup, ScalarTable
@@ -15,6 +15,9 @@ from mindinsight.server.store.growing import Axis
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
 from mindinsight.server.store.reading import Print
 from mindinsight.server.types import Damage, FileState, Kind, ReferenceColumns, Stretch
+
+if TYPE_CHECKING:
+    from mindinsight.server.formats.lineage import Lineage
 
 Key: TypeAlias = tuple[Kind, str]  # kind, tag
 MOST_DAMAGE: Final = 1000  # entries kept of one file; what follows is added up in the last
@@ -27,7 +30,6 @@ class FileStage:
         self.name = name
         self.path = path
         self.role = names.role(name)
-        self.order = names.order(name)
         self.stamp = stamp  # as the file is now
         self.checked = NOWHERE  # as it was when it was last read, or is being read
         self.busy = False  # is being read
@@ -42,6 +44,11 @@ class FileStage:
         self.lineage: Lineage | None = None
         self.scalars = ScalarTable()
         self.references: dict[Key, ReferenceGroup] = {}
+
+    @cached_property
+    def order(self) -> names.Order:
+        """Files sorted by it are oldest first."""
+        return names.order(self.name)
 
     @property
     def unread(self) -> int:

@@ -62,9 +62,11 @@ class Loader:
             self._thread = None
 
     def want(self, run_ids: Iterable[str]) -> None:
-        """Read these runs before the others: somebody looks at them."""
+        """Read these runs before the others: somebody looks at them.
+
+        The loader need not be woken for that: as long as anything is left to read it is at work.
+        """
         self._backlog.want(run_ids)
-        self._bell.set()
 
     def load(self) -> None:
         """Look once and read everything there is, in the calling thread."""

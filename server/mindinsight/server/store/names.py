@@ -51,8 +51,9 @@ def device(name: str) -> int | None:
 
 def order(name: str) -> Order:
     """Sorts files oldest first: by the number in the name, then by name with its numbers as numbers."""
-    pieces = enumerate(_NUMBERS.split(name))
-    return created(name) or 0.0, tuple((int(one), "") if n % 2 else (0, one) for n, one in pieces), name
+    pieces = [(0, one) for one in _NUMBERS.split(name)]
+    pieces[1::2] = [(int(one), "") for _, one in pieces[1::2]]
+    return created(name) or 0.0, tuple(pieces), name
 
 
 def bulky(name: str) -> bool:

@@ -1,4 +1,7 @@
-"""Reading pieces of files: pure functions of what they are asked, for any thread, process or machine."""
+"""Reading pieces of files: pure functions of what they are asked, for any thread, process or machine.
+
+The decoders are loaded with the first piece there is to read: after a restart there may be none.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ import os
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from mindinsight.server.formats.events import read_stretch
-from mindinsight.server.formats.lineage import Lineage, decode_lineage
 from mindinsight.server.store.files import opened, read_at
 from mindinsight.server.types import Stretch
+
+if TYPE_CHECKING:
+    from mindinsight.server.formats.lineage import Lineage
 
 _PRINT: Final = 64  # bytes
 _REASONS: Final = {
@@ -80,11 +84,15 @@ def _read_events(descriptor: int, request: Request) -> Answer:
         return Answer(replaced=True)
     if not request.size:
         return Answer(Stretch(request.offset, 0, 0), print=request.print)
+    from mindinsight.server.formats.events import read_stretch
+
     stretch = read_stretch(descriptor, request.offset, request.size)
     return Answer(stretch, print=_take_print(descriptor, stretch.next_offset))
 
 
 def _read_lineage(descriptor: int) -> Answer:
+    from mindinsight.server.formats.lineage import decode_lineage
+
     data = read_at(descriptor, 0, os.fstat(descriptor).st_size)
     lineage = decode_lineage(data)
     end = len(data) - lineage.pending

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 from mindinsight.server.types import FileState, Kind
+
+if TYPE_CHECKING:
+    from mindinsight.server.formats.lineage import Lineage
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from mindinsight.server.formats.lineage import Lineage, merge_lineages
 from mindinsight.server.store.discovery import Found
 from mindinsight.server.store.file_stage import FileStage, Key
 from mindinsight.server.store.lanes import Lane
@@ -13,6 +13,9 @@ from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import ChangedKind
 from mindinsight.server.types import FileState, Kind, Stretch
+
+if TYPE_CHECKING:
+    from mindinsight.server.formats.lineage import Lineage
 
 
 class RunStage:
@@ -92,8 +95,7 @@ class RunStage:
         for key in self._keys:
             self._renew(key, version)
         if "lineage" in self._others:
-            found = [file.lineage for file in self._in_order() if file.lineage is not None]
-            self._lineage = merge_lineages(found) if found else None
+            self._lineage = self._merged_lineage()
         kinds = frozenset({kind for kind, _ in self._keys} | self._others)
         run = self._assemble(version)
         self.changed = False
@@ -137,9 +139,16 @@ class RunStage:
             del self._scalar_lanes[tag]
             self._scalars.pop(tag, None)
 
+    def _merged_lineage(self) -> Lineage | None:
+        from mindinsight.server.formats.lineage import merge_lineages  # few runs have lineage files
+
+        found = [file.lineage for file in self._in_order() if file.lineage is not None]
+        return merge_lineages(found) if found else None
+
     def _in_order(self) -> list[FileStage]:
         if self._ordered is None:
-            self._ordered = sorted(self.files.values(), key=lambda file: file.order)
+            files = list(self.files.values())
+            self._ordered = files if len(files) < 2 else sorted(files, key=lambda file: file.order)
         return self._ordered
 
     def _assemble(self, version: int) -> Run:

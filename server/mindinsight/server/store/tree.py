@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.formats.dumps import find_layout
 from mindinsight.server.store.folders import Folder, Stamp, look, stamp_of
 from mindinsight.server.store.names import shown
 from mindinsight.server.store.ranks import is_rank
@@ -20,6 +19,8 @@ MOST_FOLDERS: Final = 20_000
 
 def is_dump(path: str) -> bool:
     """Whether a folder is the top of a tensor dump, whatever its layout."""
+    from mindinsight.server.formats.dumps import find_layout  # most bases have nothing that may be one
+
     return find_layout(path) is not None
 
 
