@@ -96,6 +96,23 @@ def test_new_steps_and_new_tags_arrive(page, serve, tmp_path, chart):
         expect(card(page, "gradient")).to_contain_text("1 of 1 step")
 
 
+def test_back_and_forward_show_what_the_address_says(page, samples, chart):
+    page.goto(f"{samples}histogram?runs=lenet&q=fc1.weight&m=overlay")
+    one = chart("fc1.weight/auto, ./lenet")
+    one.until(lambda traces: len(traces) == 33)
+    page.evaluate("history.pushState(null, '', 'histogram?runs=lenet&q=bias&x=relative')")
+    page.go_back()
+    page.go_forward()
+    expect(page.locator(".card")).to_have_count(3)
+    expect(page.get_by_role("searchbox", name="Filter tags")).to_have_value("bias")
+    expect(page.get_by_role("button", name="Heat map")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_label("Time axis").locator("option:checked")).to_have_text("Relative time")
+    page.go_back()
+    expect(page.locator(".card")).to_have_count(1)
+    one.until(lambda traces: len(traces) == 33)
+    expect(page.get_by_role("button", name="Overlay")).to_have_attribute("aria-pressed", "true")
+
+
 def test_pages_without_histograms_say_what_to_do(page, samples):
     page.goto(f"{samples}histogram?runs=images")
     expect(page.get_by_role("heading", name="No histograms in the selected runs")).to_be_visible()

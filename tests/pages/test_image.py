@@ -141,6 +141,23 @@ def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page, serve, tmp_pat
         expect(card(page, "other")).to_be_visible()
 
 
+def test_back_and_forward_show_what_the_address_says(page, samples):
+    page.goto(f"{samples}image?runs=lenet&q=Image&link=1&at=10&b=2")
+    expect(step_box(page, "Image")).to_have_value("10")
+    page.evaluate("history.pushState(null, '', 'image?runs=lenet&size=1')")
+    page.go_back()
+    page.go_forward()
+    expect(page.locator(".card")).to_have_count(2)
+    expect(page.get_by_label("True size")).to_be_checked()
+    expect(page.get_by_label("One step for all")).not_to_be_checked()
+    expect(page.get_by_role("spinbutton", name="Brightness")).to_have_value("1")
+    expect(step_box(page, "Image")).not_to_have_value("10")
+    page.go_back()
+    expect(page.locator(".card")).to_have_count(1)
+    expect(step_box(page, "Image")).to_have_value("10")
+    expect(page.get_by_role("spinbutton", name="Brightness")).to_have_value("2")
+
+
 def test_pages_without_images_say_what_to_do(page, samples):
     page.goto(f"{samples}image?runs=values")
     expect(page.get_by_role("heading", name="No images in the selected runs")).to_be_visible()

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
+
 DATA = Path(__file__).parents[1] / "data" / "events"
 FIRST, FINAL = "landscape_[1, 5]", "landscape_[12]"
 
@@ -67,6 +70,126 @@ def test_every_interval_is_reached(page, samples, chart):
     expect(page.get_by_text("End of training:")).to_be_visible()
     page.reload()
     expect(chart(name(FINAL)).element).to_be_visible()
+
+
+def stretch(page, label):
+    return page.get_by_role("group", name="Click a stretch").get_by_role("button", name=label)
+
+
+def test_an_interval_is_picked_on_the_curve_of_the_loss(page, samples, chart):
+    page.goto(f"{samples}landscape?runs=landscape")
+    expect(stretch(page, "1 … 5")).to_have_attribute("aria-pressed", "true")
+    first, second, final = (
+        stretch(page, label).bounding_box() for label in ("1 … 5", "6 … 12", "Final weights")
+    )
+    assert first["x"] < second["x"] < final["x"]
+    assert first["x"] + first["width"] <= second["x"]
+    expect(page.locator(".loss-plot path")).to_have_count(1)
+    stretch(page, "6 … 12").click(position={"x": 20, "y": 40})
+    expect(chart(name("landscape_[6, 12]")).element).to_be_visible()
+    expect(page.get_by_label("Interval").locator("option:checked")).to_have_text("6 … 12")
+    expect(stretch(page, "6 … 12")).to_be_focused()
+    page.reload()
+    expect(stretch(page, "6 … 12")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_landscape_without_a_loss_beside_it_has_no_curve(page, serve, tmp_path):
+    long_path(tmp_path / "base" / "run", 3)
+    page.goto(f"{serve(tmp_path / 'base')}landscape")
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.locator(".loss-curve")).to_have_count(0)
+
+
+def long_path(run, points):
+    """A run with a landscape whose path has so many points."""
+    event = Event(wall_time=1.0, step=1)
+    value = event.summary.value.add(tag=f"landscape_[1, {points}]")
+    side = np.linspace(-1, 1, 5, dtype=np.float32)
+    line = np.linspace(-1, 1, points, dtype=np.float32)
+    grid = np.add.outer(side**2, side**2)
+    for point, columns in (
+        (value.loss_landscape.landscape, (side, side, grid)),
+        (value.loss_landscape.loss_path.points, (line, line, 2 * line**2)),
+    ):
+        for tensor, column in zip((point.x, point.y, point.z), columns, strict=True):
+            tensor.dims.extend(column.shape)
+            tensor.data_type = 11
+            tensor.float_data.extend(column.ravel().tolist())
+    value.loss_landscape.loss_path.intervals.extend(range(1, points + 1))
+    value.loss_landscape.metadata.unit = "step"
+    run.mkdir(parents=True)
+    (run / "events.out.events.summary.1700000000.host_MS").write_bytes(
+        encode_record(event.SerializeToString())
+    )
+
+
+def test_a_landscape_that_arrives_does_not_end_the_play(page, serve, tmp_path, chart):
+    long_path(tmp_path / "base" / "one", 600)
+    page.goto(f"{serve(tmp_path / 'base')}landscape")
+    page.get_by_role("button", name="Play the path").click()
+    one = chart("one landscape_[1, 600]")
+    one.until(lambda traces: len(traces[1]["x"]) < 600)
+    long_path(tmp_path / "base" / "two", 600)
+    expect(page.locator(".card")).to_have_count(2)
+    expect(page.get_by_role("button", name="Stop playing")).to_be_visible()
+    two = chart("two landscape_[1, 600]")
+    seen = len(two.until(lambda traces: len(traces[1]["x"]) < 600)[1]["x"])
+    two.until(lambda traces: seen < len(traces[1]["x"]) < 600)
+    page.get_by_role("button", name="Stop playing").click()
+    two.until(lambda traces: len(traces[1]["x"]) == 600)
+    expect(page.get_by_role("button", name="Play the path")).to_be_visible()
+
+
+def test_back_and_forward_show_what_the_address_says(page, samples, chart):
+    page.goto(f"{samples}landscape?runs=landscape&m=lines&i=final")
+    chart(name(FINAL)).until(lambda traces: traces[0]["contours"] == "lines")
+    page.evaluate("history.pushState(null, '', 'landscape?runs=landscape&i=6,8,10,12')")
+    page.go_back()
+    expect(page.get_by_role("button", name="Contour")).to_have_attribute("aria-pressed", "true")
+    page.go_forward()
+    chart(name("landscape_[6, 12]")).until(lambda traces: traces[0]["contours"] == "fill")
+    expect(page.get_by_role("button", name="Map")).to_have_attribute("aria-pressed", "true")
+    page.go_back()
+    chart(name(FINAL)).until(lambda traces: traces[0]["contours"] == "lines")
+
+
+def test_what_was_turned_stays_turned_when_the_path_moves(page, samples, chart):
+    page.goto(f"{samples}landscape?runs=landscape&m=surface")
+    one = chart(name(FIRST))
+    one.until(lambda traces: traces[0]["type"] == "surface")
+    eye = "element => Object.values(element._fullLayout.scene._scene.getCamera().eye)"
+    before = one.element.evaluate(eye)
+    box = one.element.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 320, box["y"] + 240, steps=8)
+    page.mouse.up()
+    page.wait_for_function(
+        f"([element, before]) => String(({eye})(element)) !== String(before)",
+        arg=[one.element.element_handle(), before],
+    )
+    turned = one.element.evaluate(eye)
+    page.get_by_role("spinbutton", name="Path").fill("2")
+    page.keyboard.press("Enter")
+    one.until(lambda traces: len(traces[1]["x"]) == 2)
+    assert one.element.evaluate(eye) == pytest.approx(turned, abs=0.2)
+    assert one.element.evaluate(eye) != pytest.approx(before, abs=0.2)
+
+
+def test_colours_are_chosen_and_the_picture_is_downloaded(page, samples, chart):
+    page.goto(f"{samples}landscape?runs=landscape")
+    chart(name(FIRST)).traces()
+    page.get_by_role("combobox", name="Colours").select_option("Cividis")
+    scale = "element => JSON.stringify(element._fullData[0].colorscale)"
+    page.wait_for_function(
+        f"element => ({scale})(element).includes('rgb(0,32,76)')",
+        arg=chart(name(FIRST)).element.element_handle(),
+    )
+    page.reload()
+    expect(page.get_by_role("combobox", name="Colours").locator("option:checked")).to_have_text("Cividis")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Picture (PNG)").click()
+    assert started.value.path().read_bytes().startswith(b"\x89PNG")
 
 
 def test_runs_are_beside_or_over_each_other(page, serve, tmp_path, chart):

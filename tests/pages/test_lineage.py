@@ -180,6 +180,24 @@ def test_lines_take_the_colour_of_the_objective(page, samples):
     assert query(page)["tint"] == ["1"]
 
 
+def test_back_and_forward_show_what_the_address_says(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}&brush=metric:loss~0~0.3&sort=metric:loss")
+    expect(rows(page)).to_have_count(3)
+    page.evaluate(f"history.pushState(null, '', 'lineage?{RUNS}&axis=train:epoch&axis=train:batch_size&tint=1')")
+    page.go_back()
+    page.go_forward()
+    expect(rows(page)).to_have_count(6)
+    expect(page.locator(".axes .title")).to_have_count(2)
+    expect(page.get_by_label("Colour by objective")).to_be_checked()
+    page.go_back()
+    expect(rows(page)).to_have_count(3)
+    expect(page.locator(".axes .title")).to_have_count(3)
+    expect(page.get_by_role("columnheader", name="loss", exact=True)).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+    expect(page.get_by_label("Colour by objective")).not_to_be_checked()
+
+
 def test_pages_without_lineage_say_what_to_do(page, samples):
     page.goto(f"{samples}lineage?runs=values")
     expect(page.get_by_role("heading", name="None of the selected runs has lineage")).to_be_visible()

@@ -52,6 +52,54 @@ def test_a_slice_is_a_table_of_the_recorded_values(page, samples):
     assert len(rows) == 8
 
 
+def dimension(page, number):
+    return page.get_by_role("textbox", name=f"Dimension {number}:")
+
+
+def test_each_dimension_has_a_box_beside_the_slice(page, samples):
+    page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
+    whole = np.load(io.BytesIO(download(page, "NPY")))
+    assert np.array(cells(page)) == pytest.approx(whole[2, :, 1, :], abs=1e-4)
+    expect(page.get_by_role("group", name="Slice by dimension").get_by_role("textbox")).to_have_count(4)
+    expect(dimension(page, 0)).to_have_value("2")
+    expect(dimension(page, 1)).to_have_value(":")
+    dimension(page, 1).fill("5")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Slice")).to_have_value("[2,5,1,:]")
+    expect(page.locator(".tensor-table tbody td")).to_have_count(2)
+    dimension(page, 2).fill("")
+    page.keyboard.press("Enter")
+    expect(dimension(page, 2)).to_have_value(":")
+    expect(page.locator(".tensor-table tbody td")).to_have_count(4)
+    assert np.array(cells(page)) == pytest.approx(whole[2, 5], abs=1e-4)
+    dimension(page, 0).press("ArrowUp")
+    expect(page.get_by_role("textbox", name="Slice")).to_have_value("[3,5,:,:]")
+    expect(dimension(page, 0)).to_be_focused()
+    take(page, "[1,0,:,:]")
+    expect(dimension(page, 0)).to_have_value("1")
+
+
+def test_a_held_step_and_going_back_are_in_the_address(page, samples, expected):
+    known = expected("lenet", "tensor", "Tensor")
+    page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
+    step = page.get_by_role("spinbutton", name="Step")
+    step.fill("1")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("at=1"))
+    page.reload()
+    expect(step).to_have_value("1")
+    page.evaluate("history.pushState(null, '', 'tensor?runs=lenet&m=heat&dims=[0,:,:,1]')")
+    page.go_back()
+    page.go_forward()
+    expect(page.get_by_role("button", name="Heat map")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("textbox", name="Slice")).to_have_value("[0,:,:,1]")
+    expect(step).to_have_value(str(known["steps"][-1]))
+    page.go_back()
+    expect(page.get_by_role("button", name="Table")).to_have_attribute("aria-pressed", "true")
+    expect(step).to_have_value("1")
+    expect(page.get_by_role("textbox", name="Slice")).to_have_value("[2,:,1,:]")
+
+
 def test_digits_and_scientific_notation(page, samples):
     page.goto(f"{samples}tensor?runs=lenet&dims=[2,:,1,:]")
     cells(page)

@@ -71,6 +71,11 @@ export async function mount(root, app) {
 
   const offSelection = app.selection.on(() => follow([], leaveAsIs));
   const offTheme = app.theme.on(() => cards.forEach((one) => one.paint()));
+  const offUrl = app.url.on(() => {
+    options = read(app);
+    replace(head);
+    if (tags) build();
+  });
   await follow([]);
   return {
     update(update) {
@@ -78,7 +83,7 @@ export async function mount(root, app) {
       if (changed.length) follow(changed, leaveAsIs);
     },
     unmount() {
-      [offSelection, offTheme, asked.end].forEach((off) => off());
+      [offSelection, offTheme, offUrl, asked.end].forEach((off) => off());
       cards.forEach((one) => one.end());
     },
   };

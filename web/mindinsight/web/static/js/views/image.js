@@ -7,21 +7,14 @@ import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOf } from "../core/tags.js";
-import { imageCard } from "./image/card.js";
+import { ImageCard } from "./image/card.js";
 import { compareDialog } from "./image/compare.js";
 
 /** @param {HTMLElement} root @param {import("../core/types.js").App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
   const { t, url } = app;
-  const options = {
-    linked: url.get("link") === "1",
-    step: url.get("at") === null ? null : Number(url.get("at")),
-    brightness: Number(url.get("b", "1")),
-    contrast: Number(url.get("c", "1")),
-    actual: url.get("size") === "1",
-    filter: url.get("q", ""),
-  };
-  /** @type {ReturnType<typeof imageCard>[]} */
+  const options = readOptions(url);
+  /** @type {ImageCard[]} */
   let cards = [];
   /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
   let tags = null;
@@ -71,7 +64,7 @@ export async function mount(root, app) {
   const build = () => {
     cards.forEach((one) => one.end());
     const shown = (tags ?? []).filter((one) => one.tag.toLowerCase().includes(options.filter.toLowerCase()));
-    cards = shown.flatMap(({ tag, runs }) => runs.filter((run) => app.selection.has(run)).map((run) => imageCard(app, { tag, run }, page)));
+    cards = shown.flatMap(({ tag, runs }) => runs.filter((run) => app.selection.has(run)).map((run) => new ImageCard(app, { tag, run }, page)));
     const none = options.filter ? empty({ title: t("image.none_match") }) : empty({ title: t("image.none"), text: t("image.none_how"), code: 'record.add_value("image", "input", images)  # NCHW' });
     replace(body, cards.length ? h("div", { class: "cards" }, cards.map((one) => one.element)) : none);
     cards.forEach((one) => one.load());
@@ -89,7 +82,12 @@ export async function mount(root, app) {
     }, failed);
   };
 
-  const off = app.selection.on(() => follow([], leaveAsIs));
+  const offSelection = app.selection.on(() => follow([], leaveAsIs));
+  const offUrl = url.on(() => {
+    Object.assign(options, readOptions(url));
+    replace(head, toolbar());
+    if (tags) build();
+  });
   replace(head, toolbar());
   await follow([]);
   return {
@@ -98,9 +96,21 @@ export async function mount(root, app) {
       if (changed.length) follow(changed, leaveAsIs);
     },
     unmount() {
-      off();
-      asked.end();
+      [offSelection, offUrl, asked.end].forEach((off) => off());
       cards.forEach((one) => one.end());
     },
+  };
+}
+
+/** @param {import("../core/url.js").Url} url */
+function readOptions(url) {
+  const at = url.get("at");
+  return {
+    linked: url.get("link") === "1",
+    step: at === null ? null : Number(at),
+    brightness: Number(url.get("b", "1")),
+    contrast: Number(url.get("c", "1")),
+    actual: url.get("size") === "1",
+    filter: url.get("q", ""),
   };
 }

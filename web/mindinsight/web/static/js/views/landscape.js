@@ -1,130 +1,236 @@
 // Loss landscapes: beside each other or over each other, with the path of training played on them.
 
-import { iconButton, segments } from "../components/button.js";
+import { iconButton } from "../components/button.js";
 import { card } from "../components/card.js";
 import { empty } from "../components/empty.js";
-import { check, select, slider } from "../components/field.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { whenNear } from "../core/near.js";
 import { saveButton } from "../core/share.js";
-import { landscapeFigure, name } from "./landscape/figures.js";
+import { toolbar } from "./landscape/controls.js";
+import { lossCurve, readLosses } from "./landscape/curve.js";
+import { landscapeFigure, MAPS, name } from "./landscape/figures.js";
+import { intervalOf } from "./landscape/intervals.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./landscape/figures.js").Landscape} Landscape */
+/** @typedef {{mode: string, over: boolean, interval: string, lines: number, colours: string, shown: number}} State shown: points of the path */
 
-const MODES = ["lines", "map", "surface"];
+export const MODES = ["lines", "map", "surface"];
 const PLAY_MS = 450;
+const USUAL_LINES = 20;
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
-  const { t, url } = app;
-  const state = { mode: MODES.includes(url.get("m", "map")) ? url.get("m", "map") : "map", over: url.get("over") === "1", interval: url.get("i", ""), lines: Number(url.get("n", "20")), shown: Infinity };
-  /** @type {Landscape[]} */
-  let all = [];
-  /** @type {{draw: () => void, end: () => void, element: HTMLElement}[]} */
-  let cards = [];
-  let playing = 0; // counted up whenever the path is played anew or not any more
-  const head = h("div", null);
-  const body = h("div", null);
-  replace(root, head, body);
+  const view = new Landscapes(root, app);
+  await view.load();
+  return {
+    update(change) {
+      if (grownRuns(app, change, "landscape").length) view.load(leaveAsIs);
+    },
+    unmount: () => view.end(),
+  };
+}
 
-  /** @param {Landscape} one */
-  const intervalOf = (one) => (one.path ? one.intervals.join(",") : "final");
+export class Landscapes {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.app = app;
+    /** @type {State} */
+    this.state = this.read();
+    /** @type {Landscape[]} */
+    this.all = [];
+    /** @type {import("./landscape/curve.js").Loss[]} */
+    this.losses = [];
+    /** @type {{draw: () => void, end: () => void, element: HTMLElement}[]} */
+    this.cards = [];
+    /** @type {ReturnType<typeof toolbar> | null} */
+    this.controls = null;
+    this.playing = false;
+    this.plays = 0; // counted up whenever the path is played anew or not any more
+    this.head = h("div", null);
+    this.curve = h("div", null);
+    this.body = h("div", null);
+    replace(root, this.head, this.curve, this.body);
+    this.asked = latest(root);
+    this.askedLosses = latest(root);
+    this.known = this.shown();
+    this.offs = [app.selection.on(() => this.chosen()), app.theme.on(() => this.draw()), app.url.on(() => this.reread())];
+  }
 
-  const asked = latest(root);
+  /** @returns {State} */
+  read() {
+    const { url } = this.app;
+    const mode = url.get("m", "map");
+    const colours = url.get("c", "");
+    return {
+      mode: MODES.includes(mode) ? mode : "map", over: url.get("over") === "1", interval: url.get("i", ""),
+      lines: Number(url.get("n")) || USUAL_LINES, colours: MAPS.includes(colours) ? colours : "", shown: Infinity,
+    };
+  }
+
+  /** The address is another one: somebody went back or forward. */
+  reread() {
+    this.stop();
+    this.state = this.read();
+    this.build();
+  }
+
+  /** The runs with landscapes that are shown. */
+  shown() {
+    return this.app.selection.runs().filter((run) => run.kinds.landscape).map((run) => run.id).join();
+  }
+
+  chosen() {
+    const shown = this.shown();
+    if (this.known === shown) return;
+    this.known = shown;
+    this.load(leaveAsIs);
+  }
 
   /** @param {(error: any) => any} [failed] */
-  const load = (failed) => {
-    const run = app.selection.runs().filter((one) => one.kinds.landscape).map((one) => one.id);
-    return asked.ask(async (signal) => (run.length ? (await app.api.columns("v2/landscape/all", { run }, { signal })).landscapes : []), (found) => {
-      all = found;
-      build();
+  load(failed) {
+    const { api, selection } = this.app;
+    const run = selection.runs().filter((one) => one.kinds.landscape).map((one) => one.id);
+    return this.asked.ask(async (signal) => (run.length ? (await api.columns("v2/landscape/all", { run }, { signal })).landscapes : []), (found) => {
+      this.all = found;
+      this.build();
+      this.readLosses();
     }, failed);
-  };
+  }
 
-  const build = () => {
-    stop();
-    cards.forEach((one) => one.end());
-    const intervals = [...new Set(all.map(intervalOf))];
+  /** The curves that the intervals are stretches of; a page without them is whole. */
+  readLosses() {
+    const runs = [...new Set(this.all.map((one) => one.run))];
+    return this.askedLosses.ask((signal) => readLosses(this.app, runs, signal), (losses) => {
+      this.losses = losses;
+      this.drawCurve();
+    }, leaveAsIs);
+  }
+
+  intervals() {
+    return [...new Set(this.all.map(intervalOf))];
+  }
+
+  /** The landscapes of the chosen interval. */
+  now() {
+    return this.all.filter((one) => intervalOf(one) === this.state.interval);
+  }
+
+  /** Points of the longest path. */
+  longest() {
+    return Math.max(0, ...this.now().map((one) => one.path?.x.length ?? 0));
+  }
+
+  build() {
+    const { app, state } = this;
+    const intervals = this.intervals();
     if (!intervals.includes(state.interval)) state.interval = intervals[0] ?? "";
-    const chosen = all.filter((one) => intervalOf(one) === state.interval);
-    url.set({ m: state.mode === "map" ? null : state.mode, over: state.over ? "1" : null, i: state.interval === intervals[0] ? null : state.interval, n: state.lines === 20 ? null : state.lines });
-    replace(head, all.length > 0 && toolbar(intervals, chosen));
-    const groups = state.over ? [chosen] : chosen.map((one) => [one]);
-    cards = chosen.length ? groups.map(landscapeCard) : [];
-    replace(body, cards.length ? h("div", { class: "cards wide" }, cards.map((one) => one.element)) : empty({ title: t("landscape.none"), text: t("landscape.none_how"), code: "SummaryLandscape(summary_dir).gen_landscapes(loss)" }));
-  };
+    this.keep();
+    this.cards.forEach((one) => one.end());
+    const now = this.now();
+    const groups = state.over ? [now] : now.map((one) => [one]);
+    this.cards = now.length ? groups.map((some) => this.card(some)) : [];
+    this.drawHead();
+    this.drawCurve();
+    const none = () => empty({ title: app.t("landscape.none"), text: app.t("landscape.none_how"), code: "SummaryLandscape(summary_dir).gen_landscapes(loss)" });
+    replace(this.body, this.cards.length ? h("div", { class: "cards wide" }, this.cards.map((one) => one.element)) : none());
+  }
 
-  /** @param {string[]} intervals @param {Landscape[]} chosen */
-  const toolbar = (intervals, chosen) => {
-    const label = (/** @type {string} */ text) => (text === "final" ? t("landscape.final") : text.split(",").length > 2 ? `${text.split(",")[0]} … ${text.split(",").at(-1)}` : text);
-    const longest = Math.max(0, ...chosen.map((one) => one.path?.x.length ?? 0));
-    const move = slider({ label: t("landscape.path"), min: 1, max: Math.max(1, longest), step: 1, value: longest, onchange: (value) => (stop(), (state.shown = value), cards.forEach((one) => one.draw())) });
-    const play = iconButton("play", t("landscape.play"), () => start(longest, move));
-    return h("div", { class: "toolbar" },
-      segments({ label: t("landscape.mode"), options: MODES.map((value) => ({ value, label: t(`landscape.mode.${value}`) })), value: state.mode, onchange: (value) => ((state.mode = value), build()) }),
-      select({ label: t("landscape.interval"), options: intervals.map((value) => ({ value, label: label(value) })), value: state.interval, onchange: (value) => ((state.interval = value), build()) }),
-      chosen.length > 1 && check({ label: t("landscape.over"), checked: state.over, onchange: (on) => ((state.over = on), build()) }),
-      state.mode !== "surface" && slider({ label: t("landscape.lines"), min: 5, max: 60, step: 1, value: state.lines, onchange: (value) => ((state.lines = value), cards.forEach((one) => one.draw())) }),
-      longest > 1 && [play, move]);
-  };
+  keep() {
+    const { mode, over, interval, lines, colours } = this.state;
+    this.app.url.set({
+      m: mode === "map" ? null : mode, over: over ? "1" : null, i: interval === this.intervals()[0] ? null : interval,
+      n: lines === USUAL_LINES ? null : lines, c: colours,
+    });
+  }
 
-  /** Step after step, each for a while after it was drawn: a slow machine shows all of them, too. @param {number} longest @param {{set: (value: number) => void}} move */
-  const start = async (longest, move) => {
-    const mine = stop();
-    for (let step = 1; step <= longest; step++) {
-      state.shown = step;
-      move.set(step);
-      cards.forEach((one) => one.draw());
-      await app.charts.drawn();
+  drawHead() {
+    this.controls = this.all.length ? toolbar(this) : null;
+    replace(this.head, this.controls?.element);
+  }
+
+  drawCurve() {
+    const panel = lossCurve(this.app, this.losses, this.all, this.state.interval, (interval) => this.change({ interval }));
+    const focus = this.curve.contains(document.activeElement) ? document.activeElement?.getAttribute("data-interval") : null;
+    replace(this.curve, panel);
+    if (focus) /** @type {HTMLElement | null} */ (this.curve.querySelector(`[data-interval="${CSS.escape(focus)}"]`))?.focus();
+  }
+
+  draw() {
+    this.cards.forEach((one) => one.draw());
+  }
+
+  /** @param {Partial<State>} some */
+  change(some) {
+    if ("interval" in some) this.stop();
+    Object.assign(this.state, some);
+    if ("lines" in some || "colours" in some) {
+      this.keep();
+      this.draw();
+    } else this.build();
+  }
+
+  /** Show the path up to a point. @param {number} point */
+  step(point) {
+    this.stop(point < this.longest() ? point : Infinity);
+    this.draw();
+  }
+
+  /** Point after point, each for a while after it was drawn: a slow machine shows all of them, too. */
+  async play() {
+    this.stop();
+    const mine = this.plays;
+    this.playing = true;
+    this.controls?.tell();
+    for (let point = 1; point <= this.longest(); point++) {
+      this.state.shown = point;
+      this.controls?.tell();
+      this.draw();
+      await this.app.charts.drawn();
       await new Promise((done) => setTimeout(done, PLAY_MS));
-      if (mine !== playing) return;
+      if (mine !== this.plays) return;
     }
-    stop();
-  };
+    this.stop();
+  }
 
-  const stop = () => {
-    state.shown = Infinity;
-    return ++playing;
-  };
+  /** The path stands still, whole or up to a point. @param {number} [point] */
+  stop(point = Infinity) {
+    this.plays++;
+    this.playing = false;
+    this.state.shown = point;
+    this.controls?.tell();
+  }
 
   /** @param {Landscape[]} some */
-  const landscapeCard = (some) => {
-    const plot = h("div", { class: "chart landscape-chart", role: "img", "aria-label": some.map((one) => `${name(app, one)} ${one.tag}`).join(", ") });
-    const facts = some.map((one) => h("span", { class: "row" }, h("i", { class: "swatch", style: { background: app.selection.colour(one.run) } }), name(app, one), end(one)));
+  card(some) {
+    const { app } = this;
+    const { t } = app;
+    const label = some.map((one) => `${name(app, one)} ${one.tag}`).join(", ");
+    const plot = h("div", { class: "chart landscape-chart", role: "img", "aria-label": label });
+    const facts = some.map((one) => h("span", { class: "row" }, h("i", { class: "swatch", style: { background: app.selection.colour(one.run) } }), name(app, one), this.ending(one)));
     const title = some.length > 1 ? t("landscape.together") : some[0].tag;
-    const element = card({ title, tools: [saveButton(app, () => element, title)], body: plot, foot: h("div", { class: "row small wrap" }, facts), full: { label: t("common.fullscreen") } });
-    const draw = () => app.charts.draw(plot, () => landscapeFigure(app, some, state));
+    const picture = iconButton("download", t("landscape.png"), () => app.charts.download(plot, { format: "png", filename: label.replace(/[^\w.-]+/g, "_"), width: 1200, height: 900 }));
+    const tools = [picture, saveButton(app, () => element, title)];
+    const element = card({ title, tools, body: plot, foot: h("div", { class: "row small wrap" }, facts), full: { label: t("common.fullscreen") } });
+    const draw = () => app.charts.draw(plot, () => landscapeFigure(app, some, this.state));
     const seen = whenNear(element, draw);
     seen.ask();
     return { element, draw, end: () => (seen.end(), app.charts.remove(plot)) };
-  };
+  }
 
   /** @param {Landscape} one */
-  const end = (one) => h("span", { class: "muted" }, one.convergence ? `${t("landscape.end")}: ${app.format.number(one.convergence.z[0], 5)} · ${one.decomposition}` : one.decomposition);
+  ending(one) {
+    const { t, format } = this.app;
+    return h("span", { class: "muted" }, one.convergence ? `${t("landscape.end")}: ${format.number(one.convergence.z[0], 5)} · ${one.decomposition}` : one.decomposition);
+  }
 
-  /** The runs with landscapes that are shown. */
-  const shown = () => app.selection.runs().filter((run) => run.kinds.landscape).map((run) => run.id).join();
-  let known = shown();
-  const off = app.selection.on(() => {
-    if (known === shown()) return;
-    known = shown();
-    load(leaveAsIs);
-  });
-  const offTheme = app.theme.on(() => cards.forEach((one) => one.draw()));
-  await load();
-  return {
-    update(change) {
-      if (grownRuns(app, change, "landscape").length) load(leaveAsIs);
-    },
-    unmount() {
-      stop();
-      asked.end();
-      off();
-      offTheme();
-      cards.forEach((one) => one.end());
-    },
-  };
+  end() {
+    this.stop();
+    this.asked.end();
+    this.askedLosses.end();
+    this.offs.forEach((off) => off());
+    this.cards.forEach((one) => one.end());
+  }
 }

@@ -38,12 +38,11 @@ export async function mount(root, app) {
 export class Lineage {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
-    const { url } = app;
     this.root = root;
     this.app = app;
     /** @type {State} */
-    this.state = { objective: url.get("o", ""), axes: url.all("axis"), logs: new Set(url.all("log")), sort: url.get("sort", ""), down: url.get("desc") === "1", x: url.get("px", ""), y: url.get("py", ""), tint: url.get("tint") };
-    this.brushes = readBrushes(url.all("brush"));
+    this.state = this.read();
+    this.brushes = readBrushes(app.url.all("brush"));
     /** Runs whose settings are to be compared. @type {Set<string>} */
     this.picked = new Set();
     /** @type {Data} */
@@ -56,7 +55,24 @@ export class Lineage {
     this.body = h("div", { class: "stack" }, this.picture, h("div", { class: "lineage-row" }, this.matters, this.cloud), this.table);
     this.asked = latest(root);
     this.known = this.shown();
-    this.offs = [app.selection.on(() => this.chosen()), app.theme.on(() => this.draw())];
+    this.offs = [app.selection.on(() => this.chosen()), app.theme.on(() => this.draw()), app.url.on(() => this.reread())];
+  }
+
+  /** @returns {State} */
+  read() {
+    const { url } = this.app;
+    return {
+      objective: url.get("o", ""), axes: url.all("axis"), logs: new Set(url.all("log")), sort: url.get("sort", ""), down: url.get("desc") === "1",
+      x: url.get("px", ""), y: url.get("py", ""), tint: url.get("tint"),
+    };
+  }
+
+  /** The address is another one: somebody went back or forward. */
+  reread() {
+    this.state = this.read();
+    this.brushes = readBrushes(this.app.url.all("brush"));
+    this.known = this.shown();
+    return this.load(leaveAsIs);
   }
 
   end() {

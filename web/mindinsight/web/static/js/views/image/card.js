@@ -9,83 +9,110 @@ import { whenNear } from "../../core/near.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{linked: boolean, step: number | null, brightness: number, contrast: number, actual: boolean}} Options */
 
-/**
- * @param {App} app @param {{tag: string, run: string}} what
- * @param {{options: () => Options, onstep: (step: number) => void, compare: (what: {tag: string, run: string, row: number, step: number}) => void}} page
- */
-export function imageCard(app, { tag, run }, page) {
-  /** @type {Float64Array} */
-  let steps = new Float64Array(0);
-  let row = -1;
-  let held = false;
-  const picture = h("img", { class: "picture", alt: "", draggable: "false" });
-  const stage = h("div", { class: "stage", tabindex: "0", role: "group", "aria-label": `${tag}, ${run}` }, picture);
-  const foot = h("div", { class: "row small wrap" });
-  const pixel = h("span", { class: "number" });
-  const move = slider({ label: app.t("image.step"), values: [0], value: 0, hideLabel: true, delay: 60, onchange: (step) => onStep(step) });
-  const body = h("div", { class: "stack" }, stage, move);
-  const compare = h("button", { type: "button", class: "link", onclick: () => row >= 0 && page.compare({ tag, run, row, step: steps[row] }) }, app.t("image.compare"));
-  const element = card({ title: tag, body, foot, full: { label: app.t("common.fullscreen") } });
+/** @typedef {{options: () => Options, onstep: (step: number) => void, compare: (what: {tag: string, run: string, row: number, step: number}) => void}} Page */
 
-  /** @param {number} step */
-  const onStep = (step) => {
-    held = step !== steps[steps.length - 1];
-    show(step);
-    if (page.options().linked) page.onstep(step);
-  };
+export class ImageCard {
+  /** @param {App} app @param {{tag: string, run: string}} what @param {Page} page */
+  constructor(app, { tag, run }, page) {
+    this.app = app;
+    this.tag = tag;
+    this.run = run;
+    this.page = page;
+    /** @type {Float64Array} */
+    this.steps = new Float64Array(0);
+    this.row = -1;
+    /** Whether a person chose the step; the newest is followed otherwise. */
+    this.held = false;
+    this.picture = h("img", { class: "picture", alt: "", draggable: "false", onload: () => this.note() });
+    this.pixel = h("span", { class: "number" });
+    this.stage = this.makeStage();
+    this.foot = h("div", { class: "row small wrap" });
+    this.move = slider({ label: app.t("image.step"), values: [0], value: 0, hideLabel: true, delay: 60, onchange: (step) => this.pick(step) });
+    this.compare = h("button", { type: "button", class: "link", onclick: () => this.row >= 0 && page.compare({ tag, run, row: this.row, step: this.steps[this.row] }) }, app.t("image.compare"));
+    const body = h("div", { class: "stack" }, this.stage, this.move);
+    this.element = card({ title: tag, body, foot: this.foot, full: { label: app.t("common.fullscreen") } });
+    this.asked = latest(this.element);
+    this.seen = whenNear(this.element, throttle(() => this.read(), 1000));
+    this.style();
+  }
+
+  makeStage() {
+    const { tag, run, picture } = this;
+    return h("div", {
+      class: "stage", tabindex: "0", role: "group", "aria-label": `${tag}, ${run}`,
+      onpointermove: (/** @type {PointerEvent} */ event) => (this.pixel.textContent = valueAt(picture, event)),
+      onpointerleave: () => (this.pixel.textContent = ""),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+    }, picture);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by && this.steps[this.row + by] !== undefined) this.pick(this.steps[this.row + by]);
+  }
+
+  /** A person wants this step. @param {number} step */
+  pick(step) {
+    this.held = step !== this.steps[this.steps.length - 1];
+    this.show(step);
+    if (this.page.options().linked) this.page.onstep(step);
+  }
 
   /** The picture of the step nearest to the one wanted. @param {number} step */
-  const show = (step) => {
+  show(step) {
+    const { app, steps, picture, run, tag } = this;
     let next = 0;
     for (let i = 0; i < steps.length; i++) if (Math.abs(steps[i] - step) <= Math.abs(steps[next] - step)) next = i;
-    if (next === row || !steps.length) return;
-    row = next;
-    const address = app.api.build("v2/image/picture", { run, tag, row });
+    if (next === this.row || !steps.length) return;
+    this.row = next;
+    const address = app.api.build("v2/image/picture", { run, tag, row: next });
     if (picture.getAttribute("src") !== address) picture.src = address;
-    picture.alt = app.t("image.alt", { tag, step: steps[row] });
-    move.set(steps[row]);
-    note();
-  };
+    picture.alt = app.t("image.alt", { tag, step: steps[next] });
+    this.move.set(steps[next]);
+    this.note();
+  }
 
-  const note = () => {
+  /** The line below: whose it is, which of how many, how large. */
+  note() {
+    const { app, run, picture } = this;
     const size = picture.naturalWidth ? `${picture.naturalWidth} × ${picture.naturalHeight}` : "";
     const name = app.selection.run(run)?.name ?? run;
-    replace(foot, h("i", { class: "swatch", style: { background: app.selection.colour(run) } }), h("span", { class: "ellipsis" }, name),
-      h("span", { class: "grow" }, app.t("image.of", { row: row + 1, n: steps.length })), pixel, size, compare);
-  };
+    replace(this.foot, h("i", { class: "swatch", style: { background: app.selection.colour(run) } }), h("span", { class: "ellipsis" }, name),
+      h("span", { class: "grow" }, app.t("image.of", { row: this.row + 1, n: this.steps.length })), this.pixel, size, this.compare);
+  }
+
+  /** Ask for the steps when the card is near the window. */
+  load() {
+    this.seen.ask();
+  }
+
+  read() {
+    const { app, run, tag } = this;
+    return this.asked.ask((signal) => app.api.columns("v2/image/steps", { run, tag }, { signal }), (answer) => this.take(answer.step), leaveAsIs);
+  }
 
   /** @param {Float64Array} next all steps there are now */
-  const take = (next) => {
-    const { linked, step } = page.options();
-    const kept = held ? steps[row] : undefined; // the step that was chosen, wherever its row is now
-    steps = next;
-    row = -1;
-    move.setValues(steps);
-    show(linked && step !== null ? step : (kept ?? steps[steps.length - 1]));
-    note();
-  };
+  take(next) {
+    const { linked, step } = this.page.options();
+    const kept = this.held ? this.steps[this.row] : undefined; // the step that was chosen, wherever its row is now
+    this.steps = next;
+    this.row = -1;
+    this.move.setValues(next);
+    this.show(linked && step !== null ? step : (kept ?? next[next.length - 1]));
+    this.note();
+  }
 
-  const load = throttle(() => {
-    asked.ask((signal) => app.api.columns("v2/image/steps", { run, tag }, { signal }), (answer) => take(answer.step), leaveAsIs);
-  }, 1000);
+  style() {
+    const { brightness, contrast, actual } = this.page.options();
+    this.picture.style.filter = `brightness(${brightness}) contrast(${contrast})`;
+    this.stage.classList.toggle("actual", actual);
+  }
 
-  const style = () => {
-    const { brightness, contrast, actual } = page.options();
-    picture.style.filter = `brightness(${brightness}) contrast(${contrast})`;
-    stage.classList.toggle("actual", actual);
-  };
-
-  picture.addEventListener("load", note);
-  stage.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => (pixel.textContent = valueAt(picture, event)));
-  stage.addEventListener("pointerleave", () => (pixel.textContent = ""));
-  stage.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (by && steps[row + by] !== undefined) onStep(steps[row + by]);
-  });
-  style();
-  const asked = latest(element);
-  const seen = whenNear(element, load);
-  return { element, run, style, load: seen.ask, show, end: () => (asked.end(), seen.end()) };
+  end() {
+    this.asked.end();
+    this.seen.end();
+  }
 }
 
 /** "x, y: r g b" of the pixel under the pointer. @param {HTMLImageElement} picture @param {PointerEvent} event */

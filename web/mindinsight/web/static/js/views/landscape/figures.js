@@ -1,6 +1,7 @@
 // A loss landscape as lines of equal loss, as a filled map, or as a surface; the path of training on it.
 
 import { ramp } from "../histogram/figures.js";
+import { inkRamp } from "../lineage/tint.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -15,8 +16,14 @@ import { ramp } from "../histogram/figures.js";
  * @property {number[]} intervals
  * @property {{x: Float64Array, y: Float64Array, z: Float64Array} | null} convergence
  * @property {string} decomposition
- * @property {string} unit
+ * @property {string} unit "step" or "epoch"
+ * @property {number} step_per_epoch
  */
+
+/** Colour scales to choose from; "" is the page's own. All are even to the eye, so none makes cliffs where there are none. */
+export const MAPS = ["", "Viridis", "Cividis", "Greys"];
+
+/** @typedef {{mode: string, shown: number, lines: number, colours: string}} Look */
 
 /** The grid as rows. @param {Landscape} one */
 function grid(one) {
@@ -24,7 +31,7 @@ function grid(one) {
 }
 
 /**
- * @param {App} app @param {Landscape[]} some drawn over each other @param {{mode: string, shown: number, lines: number}} look
+ * @param {App} app @param {Landscape[]} some drawn over each other @param {Look} look
  * @returns {{data: any[], layout: Record<string, any>, config?: any}}
  */
 export function landscapeFigure(app, some, look) {
@@ -33,7 +40,7 @@ export function landscapeFigure(app, some, look) {
     const base = { x: one.x, y: one.y, z: grid(one), ncontours: look.lines, hovertemplate: `%{z:.5g}<extra>${name(app, one)}</extra>` };
     const single = some.length === 1;
     const colour = app.selection.colour(one.run);
-    const plain = { ...base, type: "contour", showscale: single, colorbar: { thickness: 10, outlinewidth: 0 }, colorscale: single ? ramp(app) : [[0, colour], [1, colour]] };
+    const plain = { ...base, type: "contour", showscale: single, colorbar: { thickness: 10, outlinewidth: 0 }, colorscale: single ? scaleOf(app, look) : [[0, colour], [1, colour]] };
     const lines = { ...plain, contours: { coloring: "lines", showlabels: true, labelfont: { size: 9, color: app.theme.colour("--muted") } }, line: { width: 1.4 } };
     const filled = { ...plain, contours: { coloring: "fill" }, line: { width: 0.6, color: app.theme.colour("--panel") } };
     const map = look.mode === "map" && i === 0 ? filled : lines;
@@ -42,19 +49,24 @@ export function landscapeFigure(app, some, look) {
   return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis: app.theme.axis({ nticks: 6 }), hovermode: "closest" } };
 }
 
-/** @param {App} app @param {Landscape[]} some @param {{shown: number}} look */
+/** Lines need colours that differ from the panel's, areas do not. @param {App} app @param {Look} look */
+function scaleOf(app, look) {
+  return look.colours || (look.mode === "lines" ? inkRamp(app) : ramp(app));
+}
+
+/** What a person turned stays turned when the path is played. @param {App} app @param {Landscape[]} some @param {Look} look */
 function surface(app, some, look) {
   const data = some.flatMap((one, i) => {
     const colour = app.selection.colour(one.run);
     const trace = {
       type: "surface", x: one.x, y: one.y, z: grid(one), showscale: i === 0 && some.length === 1, opacity: some.length > 1 ? 0.8 : 1,
-      colorscale: some.length > 1 ? [[0, colour], [1, app.theme.colour("--panel")]] : ramp(app), colorbar: { thickness: 10, outlinewidth: 0 },
+      colorscale: some.length > 1 ? [[0, colour], [1, app.theme.colour("--panel")]] : scaleOf(app, look), colorbar: { thickness: 10, outlinewidth: 0 },
       contours: { z: { show: true, usecolormap: true, width: 1 } }, hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.5g}<extra></extra>",
     };
     return [trace, ...pathTraces(app, one, look, true)];
   });
   const axis = { gridcolor: app.theme.colour("--grid"), color: app.theme.colour("--muted"), showspikes: false };
-  const scene = { xaxis: { ...axis, title: { text: "" } }, yaxis: { ...axis, title: { text: "" } }, zaxis: { ...axis, title: { text: app.t("landscape.loss") } }, aspectmode: "cube" };
+  const scene = { xaxis: { ...axis, title: { text: "" } }, yaxis: { ...axis, title: { text: "" } }, zaxis: { ...axis, title: { text: app.t("landscape.loss") } }, aspectmode: "cube", uirevision: "kept" };
   return { data, layout: { ...app.theme.plotly(), margin: { l: 0, r: 0, t: 0, b: 0 }, scene } };
 }
 

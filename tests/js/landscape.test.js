@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { pathOf } from "../../web/mindinsight/web/static/js/views/landscape/curve.js";
+import { intervalOf, labelOf, stretchOf } from "../../web/mindinsight/web/static/js/views/landscape/intervals.js";
+
+const path = { x: [0], y: [0], z: [0] };
+
+test("an interval is its numbers, and that of final weights has none", () => {
+  assert.equal(intervalOf({ path, intervals: [1, 2, 3] }), "1,2,3");
+  assert.equal(intervalOf({ path: null, intervals: [] }), "final");
+});
+
+test("a long interval is told by its ends", () => {
+  const t = (key) => key;
+  assert.equal(labelOf(t, "1,2,3"), "1 … 3");
+  assert.equal(labelOf(t, "1,2"), "1,2");
+  assert.equal(labelOf(t, "final"), "landscape.final");
+});
+
+test("numbers of epochs become steps", () => {
+  assert.deepEqual(stretchOf({ path, intervals: [1, 2, 4], unit: "epoch", step_per_epoch: 50 }), [50, 200]);
+  assert.deepEqual(stretchOf({ path, intervals: [10, 20], unit: "step", step_per_epoch: 50 }), [10, 20]);
+});
+
+test("final weights are where their tag says, or nowhere", () => {
+  assert.deepEqual(stretchOf({ path: null, intervals: [], unit: "step", tag: "landscape_[12]" }), [12, 12]);
+  assert.equal(stretchOf({ path: null, intervals: [], unit: "step", tag: "mine" }), null);
+});
+
+test("the curve is broken where the loss is not a number", () => {
+  const loss = { run: "r", tag: "loss", step: [0, 1, 2, 3], value: [1, NaN, 0.5, 0] };
+  assert.equal(pathOf(loss, (step) => step / 3, (value) => 1 - value), "M0.0 0.0M666.7 50.0L1000.0 100.0");
+});

@@ -1,0 +1,84 @@
+// The loss over the steps, with the stretches that landscapes were made of: a click on one shows it.
+
+import { h, svg } from "../../core/dom.js";
+import { mainTag } from "../overview/tiles.js";
+import { intervalOf, labelOf, stretchOf } from "./intervals.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./figures.js").Landscape} Landscape */
+/** @typedef {{run: string, tag: string, step: ArrayLike<number>, value: ArrayLike<number>}} Loss */
+
+const WIDE = 1000;
+const TALL = 100;
+const LOSS = /loss/i;
+const TRAINED = /^(?!.*(val|test)).*$/i; // rather the loss of the training than one of an evaluation
+
+/** The curve of the loss of each run that recorded one. @param {App} app @param {string[]} runs @param {AbortSignal} signal @returns {Promise<Loss[]>} */
+export async function readLosses(app, runs, signal) {
+  const some = runs.filter((run) => app.selection.run(run)?.kinds.scalar);
+  if (!some.length) return [];
+  const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: some }, { signal });
+  const losses = tags.filter((/** @type {any} */ one) => LOSS.test(one.tag));
+  if (!losses.length) return [];
+  const tag = mainTag(losses, TRAINED);
+  const { series } = await app.api.columns("v2/scalar/series", { tag, run: some, px: 400 }, { signal });
+  return series.map((/** @type {any} */ one) => ({ run: one.run, tag, step: one.step, value: one.value }));
+}
+
+/**
+ * @param {App} app @param {Loss[]} losses @param {Landscape[]} all @param {string} chosen
+ * @param {(interval: string) => void} onchange
+ */
+export function lossCurve(app, losses, all, chosen, onchange) {
+  const steps = losses.flatMap((one) => ends(one.step));
+  const stretches = all.flatMap((one) => stretchOf(one) ?? []);
+  if (!losses.length || !stretches.length) return null;
+  const [from, to] = [Math.min(...steps, ...stretches), Math.max(...steps, ...stretches)];
+  const across = (/** @type {number} */ step) => (step - from) / (to - from || 1);
+  const values = losses.flatMap((one) => Array.from(one.value).filter(Number.isFinite));
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const up = (/** @type {number} */ value) => (high > low ? (high - value) / (high - low) : 0.5);
+  const lines = losses.map((one) => svg("path", { d: pathOf(one, across, up), stroke: app.selection.colour(one.run), "data-run": one.run }));
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, preserveAspectRatio: "none", "aria-hidden": "true" }, lines);
+  const { number } = app.format;
+  return h("div", { class: "panel loss-curve" },
+    h("h2", { class: "panel-title" }, losses[0].tag, " ", h("span", { class: "muted small" }, app.t("landscape.curve"))),
+    h("div", { class: "loss-plot", role: "group", "aria-label": app.t("landscape.curve") }, buttons(app, all, chosen, across, onchange), drawing, h("span", { class: "most" }, number(high)), h("span", { class: "least" }, number(low))),
+    h("div", { class: "row small muted" }, h("span", { class: "grow" }, number(from)), number(to)));
+}
+
+/** @param {App} app @param {Landscape[]} all @param {string} chosen @param {(step: number) => number} across @param {(interval: string) => void} onchange */
+function buttons(app, all, chosen, across, onchange) {
+  /** @type {Map<string, [number, number]>} */
+  const places = new Map();
+  for (const one of all) {
+    const stretch = stretchOf(one);
+    if (stretch && !places.has(intervalOf(one))) places.set(intervalOf(one), stretch);
+  }
+  const widest = [...places].sort(([, a], [, b]) => b[1] - b[0] - (a[1] - a[0])); // shorter ones lie on top
+  return widest.map(([interval, [first, last]]) => {
+    const label = labelOf(app.t, interval);
+    const style = { left: `${across(first) * 100}%`, width: `${(across(last) - across(first)) * 100}%` };
+    return h("button", { type: "button", class: first < last ? "stretch" : "stretch point", style, "data-interval": interval, "aria-pressed": interval === chosen, "aria-label": label, title: label, onclick: () => onchange(interval) }, first < last && h("span", null, label));
+  });
+}
+
+/** @param {ArrayLike<number>} steps */
+function ends(steps) {
+  return steps.length ? [steps[0], steps[steps.length - 1]] : [];
+}
+
+/** A line that is broken where a value is not finite. @param {Loss} one @param {(step: number) => number} across @param {(value: number) => number} up */
+export function pathOf(one, across, up) {
+  let d = "";
+  let pen = "M";
+  for (let i = 0; i < one.step.length; i++) {
+    if (!Number.isFinite(one.value[i])) {
+      pen = "M";
+      continue;
+    }
+    d += `${pen}${(across(one.step[i]) * WIDE).toFixed(1)} ${(up(one.value[i]) * TALL).toFixed(1)}`;
+    pen = "L";
+  }
+  return d;
+}

@@ -1,0 +1,27 @@
+// Which stretch of the training a landscape belongs to.
+
+/** @typedef {import("./figures.js").Landscape} Landscape */
+
+/** "1,2,3,4,5", or "final" for one of the final weights alone. @param {Landscape} one */
+export function intervalOf(one) {
+  return one.path ? one.intervals.join(",") : "final";
+}
+
+/** @param {import("../../core/types.js").Translate} t @param {string} interval */
+export function labelOf(t, interval) {
+  const numbers = interval.split(",");
+  if (interval === "final") return t("landscape.final");
+  return numbers.length > 2 ? `${numbers[0]} … ${numbers[numbers.length - 1]}` : interval;
+}
+
+/**
+ * The first and the last step of the stretch. Numbers are steps or epochs; of final weights the tag says which
+ * step they are of.
+ * @param {Landscape} one @returns {[number, number] | null}
+ */
+export function stretchOf(one) {
+  const numbers = one.path ? one.intervals : (one.tag.match(/\d+(?=\]$)/) ?? []).map(Number);
+  if (!numbers.length) return null;
+  const steps = one.unit === "epoch" ? numbers.map((n) => n * (one.step_per_epoch || 1)) : numbers;
+  return [Math.min(...steps), Math.max(...steps)];
+}

@@ -1,0 +1,23 @@
+// A slice as it is written, "[0,0,:,1:5]", and as one text for each dimension.
+
+/** @param {string} dims @returns {string[]} */
+export function parts(dims) {
+  const inside = dims.trim().replace(/^\[|\]$/g, "");
+  return inside ? inside.split(",").map((one) => one.trim()) : [];
+}
+
+/** An empty box means all of its dimension. @param {string[]} texts */
+export function composed(texts) {
+  return `[${texts.map((one) => one.trim() || ":").join(",")}]`;
+}
+
+/**
+ * What an arrow key makes of a dimension's text: the next or the one before, within the dimension.
+ * @param {string} text @param {string} key @param {number} size @returns {string | null} null when it changes nothing
+ */
+export function stepped(text, key, size) {
+  const by = { ArrowUp: 1, ArrowDown: -1 }[key];
+  if (!by || !/^\d+$/.test(text.trim())) return null;
+  const next = Math.min(size - 1, Math.max(0, Number(text) + by));
+  return next === Number(text) ? null : String(next);
+}
