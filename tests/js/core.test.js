@@ -5,6 +5,7 @@ import { build, column } from "../../web/mindinsight/web/static/js/core/api.js";
 import { allot } from "../../web/mindinsight/web/static/js/core/colours.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
+import { inOrder } from "../../web/mindinsight/web/static/js/core/following.js";
 import { nearest } from "../../web/mindinsight/web/static/js/components/field.js";
 import { bestEnd, stateOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
 
@@ -71,4 +72,16 @@ test("losses are best low, accuracies high", () => {
 test("a run's state follows the age of its last write", () => {
   const at = (updated) => stateOf({ updated }, 10_000);
   assert.deepEqual([9_990, 9_000, 5_000].map(at), ["running", "quiet", "ended"]);
+});
+
+test("runs stand in one order, however they came", () => {
+  const run = (id, created, job = id, rank = null) => ({ id, created, job, rank });
+  const ranks = [0, 1, 2, 10].map((rank) => run(`./job/rank_${rank}`, 490 + rank, "./job", rank));
+  const runs = [...ranks, run("./between", 491), run("./a", 490), run("./newest", 900), run("./b", 490)];
+  const expected = ["./newest", ...ranks.map((one) => one.id), "./between", "./a", "./b"];
+  for (let turn = 0; turn < runs.length; turn++) {
+    const turned = [...runs.slice(turn), ...runs.slice(0, turn)];
+    assert.deepEqual(inOrder(turned).map((one) => one.id), expected);
+    assert.deepEqual(inOrder(turned.reverse()).map((one) => one.id), expected);
+  }
 });

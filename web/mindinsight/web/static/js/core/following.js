@@ -86,8 +86,8 @@ export class Following {
 
   /** @param {RunList} next */
   #take(next) {
-    this.list = { ...next, runs: [...next.runs].sort(inOrder) };
-    const oldest = [...this.list.runs].sort((a, b) => a.created - b.created || inOrder(a, b));
+    this.list = { ...next, runs: inOrder(next.runs) };
+    const oldest = [...this.list.runs].sort((a, b) => a.created - b.created || byName(a.id, b.id));
     this.byId = new Map(oldest.map((run, index) => [run.id, { run, index }]));
     this.onchange();
   }
@@ -98,13 +98,20 @@ function soon() {
   return { signal: AbortSignal.timeout(LONGEST_MS) };
 }
 
-/** Newest first, ranks of a job together. @param {Run} a @param {Run} b */
-export function inOrder(a, b) {
-  if (a.job === b.job) return (a.rank ?? 0) - (b.rank ?? 0) || byName(a.id, b.id);
-  return b.created - a.created || byName(a.id, b.id);
+/**
+ * Newest jobs first, ranks of a job together. A job is as new as its newest rank: were runs compared by their own
+ * times, a run between two ranks of a job would stand before and behind it.
+ * @param {Run[]} runs
+ */
+export function inOrder(runs) {
+  /** @type {Map<string, number>} */
+  const newest = new Map();
+  for (const { job, created } of runs) newest.set(job, Math.max(created, newest.get(job) ?? -Infinity));
+  const time = (/** @type {Run} */ run) => newest.get(run.job) ?? 0;
+  return [...runs].sort((a, b) => time(b) - time(a) || byName(a.job, b.job) || (a.rank ?? 0) - (b.rank ?? 0) || byName(a.id, b.id));
 }
 
 /** @param {string} a @param {string} b */
-function byName(a, b) {
+export function byName(a, b) {
   return a.localeCompare(b, undefined, { numeric: true });
 }

@@ -4,7 +4,7 @@
 
 import { send } from "./api.js";
 import { allot, COLOURS, DASHES } from "./colours.js";
-import { Following, inOrder } from "./following.js";
+import { byName, Following } from "./following.js";
 
 /** @typedef {import("./types.js").Run} Run */
 /** @typedef {{all: boolean, ids: Set<string>}} Choice `all`: all but these */
@@ -156,7 +156,7 @@ export class Selection {
     const chosen = this.#chosen;
     if (chosen && !chosen.all) return chosen.ids;
     if (chosen) return new Set(all.map((run) => run.id).filter((id) => !chosen.ids.has(id)));
-    const newest = all.sort((a, b) => b.created - a.created || inOrder(a, b)).slice(0, NEWEST);
+    const newest = all.sort((a, b) => b.created - a.created || byName(a.id, b.id)).slice(0, NEWEST);
     return new Set(newest.map((run) => run.id));
   }
 
