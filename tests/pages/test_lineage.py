@@ -183,7 +183,8 @@ def test_lines_take_the_colour_of_the_objective(page, samples):
 def test_back_and_forward_show_what_the_address_says(page, samples):
     page.goto(f"{samples}lineage?{RUNS}&{OWN}&brush=metric:loss~0~0.3&sort=metric:loss")
     expect(rows(page)).to_have_count(3)
-    page.evaluate(f"history.pushState(null, '', 'lineage?{RUNS}&axis=train:epoch&axis=train:batch_size&tint=1')")
+    other = f"lineage?{RUNS}&axis=train:epoch&axis=train:batch_size&tint=1"
+    page.evaluate("address => history.pushState(null, '', address)", other)
     page.go_back()
     page.go_forward()
     expect(rows(page)).to_have_count(6)
