@@ -43,10 +43,10 @@ def samples(tmp_path):
 
 
 def wait_until_read(client, least):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120  # of a machine that has much else to do
     while time.monotonic() < deadline:
         runs = client.get("v2/runs").json()["runs"]
         if len(runs) >= least and all(run["read"] >= run["total"] for run in runs):
             return
         time.sleep(0.05)
-    raise TimeoutError("the samples were not read in 30 s")
+    raise TimeoutError("the samples were not read in 120 s")

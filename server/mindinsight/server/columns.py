@@ -84,7 +84,8 @@ def _replace(answer: Any, place: Callable[[npt.NDArray[Any]], Any]) -> Any:
 def _sequence(array: npt.NDArray[Any]) -> dict[str, Any] | None:
     if array.dtype.kind not in "iu" or len(array) < 3:
         return None
-    gaps = np.diff(array)
-    if not np.all(gaps == gaps[0]):
+    start, stride = int(array[0]), int(array[1]) - int(array[0])
+    gaps = array[1:] - array[:-1]  # of a type that may be too narrow for them: equal ones need not be right
+    if int(array[-1]) != start + stride * (len(array) - 1) or not (gaps == gaps[0]).all():
         return None
-    return {"start": int(array[0]), "stride": int(gaps[0]), "length": len(array)}
+    return {"start": start, "stride": stride, "length": len(array)}

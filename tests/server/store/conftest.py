@@ -109,7 +109,7 @@ def loader_threads():
 def wait():
     """Wait for what another thread does; gives what the condition gave last."""
 
-    def until(condition, seconds=30):
+    def until(condition, seconds=120):
         end = time.monotonic() + seconds
         while not (found := condition()) and time.monotonic() < end:
             time.sleep(0.01)

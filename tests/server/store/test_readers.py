@@ -82,6 +82,15 @@ def test_the_newest_run_is_read_first_and_then_what_is_looked_at(base, events, e
     assert [steps(f"./run{number}") for number in range(6)] == [[number] for number in range(6)]
 
 
+def test_to_look_at_a_run_wakes_no_loader(base, events, executor, settings, store):
+    events.file(base / "a", events.records(1))
+    loader = Loader(settings, store, executor)
+    loader.load()
+    loader._bell.clear()
+    loader.want(["./a"])
+    assert not loader._bell.is_set()
+
+
 def test_small_files_travel_together(base, events, executor, settings, store, monkeypatch):
     monkeypatch.setattr(readers, "_INLINE", -1)
     for number in range(20):

@@ -56,7 +56,7 @@ def segments(columns: Columns) -> list[Line]:
 
 
 def _unique(line: Line) -> Line:
-    later = np.diff(line.steps) != 0
+    later = line.steps[1:] != line.steps[:-1]
     return line if later.all() else line.rows(np.append(later, True))
 
 

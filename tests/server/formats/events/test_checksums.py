@@ -1,0 +1,24 @@
+"""Checksums of many records at once are those of each alone."""
+
+import google_crc32c
+import numpy as np
+import pytest
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.server.formats.events.checksums import crcs_of_pattern, masked
+
+
+@pytest.mark.parametrize("sizes", [[16], [17, 40], [16, 300, 21]], ids=str)
+@pytest.mark.parametrize("rounds", [0, 1, 700, 2048, 5001])
+def test_records_of_a_pattern_in_the_order_of_the_file(sizes, rounds):
+    random = np.random.default_rng(4)
+    payloads = [random.bytes(size - 16) for _ in range(rounds) for size in sizes]
+    data = b"".join(map(encode_record, payloads))
+    found = crcs_of_pattern(memoryview(data), sizes)
+    assert found.tolist() == list(map(google_crc32c.value, payloads))
+
+
+def test_what_is_stored_is_the_masked_checksum():
+    record = encode_record(b"payload")
+    crcs = np.array([google_crc32c.value(b"payload")], np.uint32)
+    assert masked(crcs).tolist() == [int.from_bytes(record[-4:], "little")]

@@ -1,0 +1,110 @@
+"""Answers while runs are being loaded: what has been read is there, and what has not says so."""
+
+import dataclasses
+import threading
+import time
+from concurrent.futures import Executor, Future
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.app import create_app, make_service
+from mindinsight.server.settings import Settings
+from mindinsight.server.store import readers
+from mindinsight.server.store.loader import Loader
+
+
+class Reluctant(Executor):
+    """Reads at once, but a run called ``slow`` only when it is told to."""
+
+    def __init__(self):
+        self.missing = False
+        self.held = []
+        self.asked = threading.Event()
+        self.willing = False
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        if not self.willing and any("/slow/" in request.path for request in args[0]):
+            self.held.append((future, fn, args))
+            self.asked.set()
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+    def release(self):
+        self.willing = True
+        for future, fn, args in self.held:
+            future.set_result(fn(*args))
+
+
+def written(folder: Path, steps: int) -> None:
+    records = []
+    for step in range(steps):
+        event = Event(wall_time=1_700_000_000.0 + step, step=step)
+        event.summary.value.add(tag="loss", scalar_value=1 / (1 + step))
+        records.append(encode_record(event.SerializeToString()))
+    folder.mkdir(parents=True)
+    (folder / "events.summary.1700000000.host").write_bytes(b"".join(records))
+
+
+@pytest.fixture
+def executor():
+    return Reluctant()
+
+
+@pytest.fixture
+def client(tmp_path, executor, monkeypatch):
+    """Over a run that is loaded and a larger one that is not."""
+    monkeypatch.setattr(readers, "_INLINE", -1)
+    monkeypatch.setattr(readers, "PIECE", 10_000)  # one of the files at a time
+    for name, steps in (("fast", 50), ("slow", 500)):
+        written(tmp_path / "base" / name, steps)
+    settings = Settings(tmp_path / "base", tmp_path / "workspace", reload_interval=0.1)
+    service = make_service(settings)
+    loader = Loader(settings, service.store, executor)
+    service = dataclasses.replace(service, loader=loader, executor=executor)
+    with TestClient(create_app(settings, service), base_url="http://127.0.0.1") as client:
+        yield client
+
+
+def until(condition):
+    end = time.monotonic() + 120
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
+def runs(client):
+    return {run["id"]: run for run in client.get("/v2/runs").json()["runs"]}
+
+
+def points(client, run):
+    answer = client.get("/v2/scalar/series", params={"tag": "loss", "run": run, "px": 0}).json()
+    return [one["count"] for one in answer["series"]]
+
+
+def test_a_loaded_series_is_answered_while_another_run_is_loaded(client, executor):
+    assert executor.asked.wait(120)
+    assert until(lambda: points(client, "./fast") == [50])
+    assert points(client, "./slow") == []
+    told = runs(client)
+    assert told["./fast"]["read"] == told["./fast"]["total"]
+    assert told["./slow"]["read"] == 0 < told["./slow"]["total"]
+    executor.release()
+    assert until(lambda: points(client, "./slow") == [500])
+
+
+def test_how_far_loading_is_can_be_asked_for(client, executor):
+    assert executor.asked.wait(120)
+    assert until(lambda: client.get("/health").json()["points"] == 50)
+    health = client.get("/health").json()
+    assert health["runs"] == 2
+    assert 0 < health["bytes_read"] < health["bytes_total"]
+    executor.release()
+    assert until(lambda: client.get("/health").json()["points"] == 550)
+    health = client.get("/health").json()
+    assert health["bytes_read"] == health["bytes_total"]
