@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 DATA = Path(__file__).parents[1] / "data"
 BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
@@ -124,6 +125,43 @@ def test_the_keyboard_alone_is_enough(graph):
     page.locator("g.box.selected").wait_for(state="detached")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.type") == "search"
+
+
+def outline(page):
+    return page.get_by_role("tree", name="Outline")
+
+
+def test_the_outline_unfolds_and_leads_to_nodes(graph):
+    page = graph()
+    rows = outline(page).get_by_role("treeitem")
+    expect(rows.filter(has_text="Default").first).to_have_attribute("aria-expanded", "false")
+    before = rows.count()
+    page.get_by_role("button", name="Unfold Gradients").click()
+    expect(page.get_by_role("button", name="Fold Gradients")).to_be_focused()
+    expect(rows).to_have_count(before + 1)
+    page.get_by_role("button", name="Fold Gradients").click()
+    expect(rows).to_have_count(before)
+    page.get_by_role("button", name="Unfold Default").first.click()
+    outline(page).get_by_role("button", name="optimizer-Momentum", exact=True).click()
+    page.locator("g.box.selected", has_text="optimizer-Momentum").wait_for()
+    expect(outline(page).locator(".current")).to_have_text("optimizer-Momentum")
+
+
+def test_the_outline_opens_where_something_is_selected(graph):
+    page = graph("run=./lenet&open=1,6,7&node=7")
+    expect(outline(page).locator(".current")).to_have_text("_backbone-LeNet")
+    page.fill(".graph-finder input[type=search]", "Conv2D-op0")
+    page.locator(".graph-results button", has_text="Conv2D-op0").first.click()
+    expect(outline(page).locator(".current")).to_have_text("Conv2D-op0")
+    page.reload()
+    expect(outline(page).locator(".current")).to_have_text("Conv2D-op0")
+
+
+def test_a_value_that_leaves_a_scope_tells_its_shape(graph):
+    page = graph()
+    expect(page.locator(".graph-drawing .flowing", has_text="float32 10×10")).to_have_count(1)
+    page.locator("g.closed", has_text="_backbone-LeNet").dblclick()
+    expect(page.locator(".graph-drawing .flowing", has_text="float32 10×8×2×2")).to_have_count(1)
 
 
 def test_views_ranks_and_files_are_chosen(graph):

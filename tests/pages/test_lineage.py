@@ -180,6 +180,20 @@ def test_lines_take_the_colour_of_the_objective(page, samples):
     assert query(page)["tint"] == ["1"]
 
 
+def test_the_ends_of_an_axis_are_told_where_no_line_runs(page, samples):
+    page.goto(f"{samples}lineage?{RUNS}&{OWN}")
+    expect(page.locator(".axes .axis")).to_have_count(3)
+    places = page.locator(".axes .axis").evaluate_all(
+        """axes => axes.map(axis => {
+            const line = axis.querySelector("line").getBBox();
+            const ends = [...axis.querySelectorAll(".tick.end")].map(end => end.getBBox());
+            const above = ends.some(end => end.y + end.height <= line.y);
+            return { above, below: ends.some(end => end.y >= line.y + line.height), ends: ends.length };
+        })"""
+    )
+    assert places == [{"above": True, "below": True, "ends": 2}] * 3
+
+
 def test_back_and_forward_show_what_the_address_says(page, samples):
     page.goto(f"{samples}lineage?{RUNS}&{OWN}&brush=metric:loss~0~0.3&sort=metric:loss")
     expect(rows(page)).to_have_count(3)

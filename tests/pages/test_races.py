@@ -235,6 +235,18 @@ def test_the_graph_shown_is_that_of_the_run_chosen_last(page, samples):
     expect(runs.locator("option:checked")).to_have_text("lenet")
 
 
+def test_it_is_said_that_a_graph_is_on_its_way(page, samples):
+    page.goto(f"{samples}graph?run=./lenet")
+    expect(page.locator(".graph-drawing [data-id]").first).to_be_attached()
+    held = Held(page, r"graph/picture.*run=\./landscape")
+    page.locator('.graph .toolbar label:has(span:text-is("Run")) select').select_option(label="landscape")
+    held.until()
+    expect(page.locator(".graph-canvas").get_by_text("Loading…")).to_be_visible()
+    held.release()
+    expect(page.locator(".graph-canvas").get_by_text("Loading…")).to_have_count(0)
+    expect(page.locator(".graph-drawing [data-id]").first).to_be_visible()
+
+
 def test_a_scope_opened_while_another_opens_is_open_too(page, samples):
     page.goto(f"{samples}graph?run=./lenet&open=0")
     scopes = page.locator(".graph-drawing g.closed:has(.mark)")

@@ -28,6 +28,9 @@ def test_flows_are_the_edges_lifted_to_children(written, data):
         flows = flows_of(tree, scope, tree.children(scope))
         found = {(flow.source, flow.target): flow.values for flow in flows.inside}
         assert found == {pair: len(values) for pair, values in expected.items()}
+        for flow in flows.inside:
+            values = expected[flow.source, flow.target]
+            assert {flow.leaf} == (values if len(values) == 1 else {-1})
         assert flows.enters == {child: len(values) for child, values in enters.items()}
         assert flows.leaves == {child: len(values) for child, values in leaves.items()}
         assert scope != ROOT or not (flows.enters or flows.leaves)

@@ -107,6 +107,11 @@ def test_an_objective_that_no_run_has_is_told(samples):
     assert answer.json()["error"]["key"] == "error.unknown_column"
 
 
+def test_runs_that_are_gone_have_no_objective(samples):
+    answer = table(samples("lenet"), run="./gone", objective="metric:loss")
+    assert answer == {"columns": [], "rows": [], "objective": None, "importance": []}
+
+
 def test_the_pipeline_of_data_from_the_source_on(samples):
     client = samples("lenet", "record_api/values")
     answer = client.get("/v2/lineage/dataset", params={"run": "./lenet"}).json()

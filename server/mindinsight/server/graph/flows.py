@@ -23,6 +23,7 @@ class Flow:
     target: int  # place
     values: int  # different leaves whose values flow
     control: bool  # nothing but orders
+    leaf: int = -1  # the one leaf whose value flows; -1 when there are several
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,11 @@ def _between(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
     np.logical_and.at(only_orders, which, edges.controls[crossing])
     flowing = np.unique(_pairs(which, edges.sources[crossing]))
     values = np.bincount(flowing >> _HALF, minlength=len(found))
+    first = flowing[np.searchsorted(flowing >> _HALF, np.arange(len(found)))] & _LOW
+    leaves = np.where(values == 1, first, -1)
     ends = zip((found >> _HALF).tolist(), (found & _LOW).tolist(), strict=True)
-    columns = zip(ends, values.tolist(), only_orders.tolist(), strict=True)
-    return tuple(Flow(source, target, count, control) for (source, target), count, control in columns)
+    columns = zip(ends, values.tolist(), only_orders.tolist(), leaves.tolist(), strict=True)
+    return tuple(Flow(source, target, *rest) for (source, target), *rest in columns)
 
 
 def _pairs(ones: np.ndarray[Any, Any], others: Numbers) -> Offsets:

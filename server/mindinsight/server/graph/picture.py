@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindinsight.server.graph.boxes import CHIP_HEIGHT
+from mindinsight.server.graph.details import output_of
+from mindinsight.server.graph.flows import Flow
 from mindinsight.server.graph.layout import Box, Drawing, Line
 from mindinsight.server.graph.tree import ROOT, Tree
 
@@ -19,7 +21,7 @@ def picture_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
         "width": round(drawing.width, 1),
         "height": round(drawing.height, 1),
         "boxes": [box_json(tree, box) for box in drawing.boxes],
-        "lines": [line_json(line) for line in drawing.lines],
+        "lines": [line_json(tree, line) for line in drawing.lines],
     }
 
 
@@ -75,12 +77,22 @@ def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:
     ]
 
 
-def line_json(line: Line) -> dict[str, Any]:
-    """``points`` are x, y, x, y, ...; ``values`` is 0 for a line between a border and a child."""
+def line_json(tree: Tree, line: Line) -> dict[str, Any]:
+    """``points`` are x, y, x, y, ...; ``values`` is 0 for a line between a border and a child.
+
+    ``text`` is the shape of the value where one alone comes out of a scope: operators tell their own.
+    """
     return {
         "source": line.source,
         "target": line.target,
         "points": [round(value, 1) for point in line.points for value in point],
         "values": line.flow.values if line.flow else 0,
         "control": bool(line.flow and line.flow.control),
+        "text": _flowing(tree, line.flow) if line.flow else "",
     }
+
+
+def _flowing(tree: Tree, flow: Flow) -> str:
+    if flow.control or flow.leaf in (-1, flow.source):
+        return ""
+    return output_of(tree.graph, int(tree.nodes[flow.leaf])).compact

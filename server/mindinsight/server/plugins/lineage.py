@@ -51,6 +51,8 @@ def table(
     chosen = runs.values() if run is None else [runs[one] for one in run if one in runs]
     rows = {one.id: row_of(one.lineage) for one in chosen if one.lineage is not None}
     keys = sorted({key for row in rows.values() for key in row}, key=_in_order)
+    if not rows:
+        objective = None  # the runs are gone since a page learnt what columns they have
     if objective is not None and objective not in keys:
         raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
     columns = [{"key": key, "numeric": _is_numeric([row.get(key) for row in rows.values()])} for key in keys]

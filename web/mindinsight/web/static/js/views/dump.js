@@ -3,6 +3,7 @@
 import { empty } from "../components/empty.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
+import { leaveAsIs } from "../core/latest.js";
 import { failure, lastAsked } from "./dump/asking.js";
 import { checkPart } from "./dump/check.js";
 import { checkpointsPart } from "./dump/checkpoints.js";
@@ -74,6 +75,21 @@ export async function mount(root, app) {
     });
   };
 
+  const listing = lastAsked();
+  /** The runs have changed: the dump may be gone, or back. */
+  const listed = () =>
+    listing.ask(
+      () => app.api.get("v2/dump/list"),
+      ({ dumps }) => {
+        page.dumps = dumps;
+        const here = dumps.some((/** @type {any} */ one) => one.id === page.state.dump);
+        if (page.state.dump && !here) parts.gone();
+        else if (page.summary) parts.refresh();
+        else start().catch(parts.fail);
+      },
+      leaveAsIs,
+    );
+
   const offUrl = app.url.on(() => {
     page.state = Object.assign(page.state, readState(app));
     start().catch(parts.fail);
@@ -83,10 +99,12 @@ export async function mount(root, app) {
   return {
     /** @param {import("../core/types.js").Change} change */
     update(change) {
-      if (change.list || grownRuns(app, change, "dump").length) parts.refresh();
+      if (change.list) listed();
+      else if (page.summary && grownRuns(app, change, "dump").length) parts.refresh();
     },
     unmount() {
       offUrl();
+      listing.end();
       reading.end();
       parts.leave();
       panel.end();
@@ -127,6 +145,13 @@ function shownPart(page, head, main) {
       else part?.changed?.(keys);
     },
     refresh: () => part?.refresh?.(),
+    /** The dump is not there any more: others can still be chosen. */
+    gone() {
+      leave();
+      page.summary = null;
+      replace(head, header(page));
+      replace(main, empty({ icon: "kind-dump", title: t("dump.gone", { dump: page.state.dump }), text: t("dump.gone_how") }));
+    },
     /** The dump cannot be read: others can still be chosen. @param {any} error */
     fail(error) {
       leave();

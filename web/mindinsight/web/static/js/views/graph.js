@@ -11,6 +11,7 @@ import { createCanvas } from "./graph/canvas.js";
 import { chooser } from "./graph/chooser.js";
 import { createFinder } from "./graph/finder.js";
 import { guide } from "./graph/legend.js";
+import { createOutline } from "./graph/outline.js";
 import { nodeFacts, outerFacts } from "./graph/panel.js";
 import { asPng, asSvg, save } from "./graph/save.js";
 import { descendants } from "./graph/scopes.js";
@@ -60,9 +61,10 @@ class GraphView {
     const { goTo, outer, toggle } = this.does();
     this.canvas = createCanvas(app, { select: (id, reveal) => this.tried(() => this.select(id, reveal)), outer, toggle, key: (key) => this.key(key) });
     this.finder = createFinder(app, { ask: (path, params) => this.ask(path, params), goTo, outer });
-    this.side = h("aside", { class: "graph-side", "aria-label": app.t("graph.panel") }, this.finder.element, this.facts);
+    this.outline = createOutline(app, { ask: (path, params) => this.ask(path, params), goTo, tried: (what) => this.tried(what) });
+    this.side = h("aside", { class: "graph-side", "aria-label": app.t("graph.panel") }, this.finder.element, this.outline.element, this.facts);
     this.offUrl = app.url.on(() => this.restart());
-    this.offSelection = app.selection.on(() => !this.picture && this.start());
+    this.offSelection = app.selection.on(() => this.listed());
   }
 
   /** @returns {State} */
@@ -120,9 +122,17 @@ class GraphView {
     return [...selected, ...runs].find((run) => run.kinds.graph) ?? runs[0];
   }
 
+  /** The list of runs is new: the run may have come, or gone. */
+  listed() {
+    if (this.picture && this.app.selection.run(this.state.run)) return;
+    this.start();
+  }
+
   /** What may change while runs are being read: then it is tried again. */
   nothing() {
     const { t } = this.app;
+    this.asking.abort();
+    this.picture = null;
     const { run } = this.state;
     if (run) {
       replace(this.root, empty({ icon: "kind-graph", title: t("graph.none.here", { run }), text: t("graph.none.wait") }));
@@ -167,9 +177,11 @@ class GraphView {
     if (!this.canvas.element.isConnected) {
       replace(this.root, h("div", { class: "graph" }, h("h1", { class: "unseen" }, this.app.t("nav.graph")), this.tools, this.notes, h("div", { class: "graph-body" }, this.canvas.element, this.side)));
     }
+    this.canvas.wait(true);
     const drawn = await this.draw({});
+    this.canvas.wait(false);
     if (!drawn) return;
-    await this.finder.reset();
+    await Promise.all([this.finder.reset(), this.outline.reset()]);
     if (this.state.node !== null) await this.select(this.state.node, true);
     else this.about();
   }
@@ -313,6 +325,7 @@ class GraphView {
     const about = await this.ask("v2/graph/node", { node });
     if (mine !== this.pointed) return;
     const opened = this.state.open?.includes(node);
+    this.tried(() => this.outline.select(node, about.around));
     replace(this.facts, nodeFacts(this.app, { ...about, opened, traced: text }, this.traced, this.does()));
   }
 

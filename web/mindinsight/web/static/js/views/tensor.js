@@ -57,7 +57,7 @@ export class Tensors {
     this.drawn = latest(root);
     this.refresh = throttle(() => this.follow(), 1000);
     this.offs = [
-      app.selection.on((reason) => (reason === "runs" || this.waits() ? this.follow() : undefined)),
+      app.selection.on((reason) => (reason === "runs" || this.waits() || this.lost() ? this.follow() : undefined)),
       app.theme.on(() => this.state.mode !== "table" && this.draw()),
       app.url.on(() => this.reread()),
     ];
@@ -89,6 +89,11 @@ export class Tensors {
   /** There was nothing to show, and now there is. */
   waits() {
     return !this.steps && this.app.selection.runs().some((run) => run.kinds.tensor);
+  }
+
+  /** The run that is shown is gone. */
+  lost() {
+    return this.steps !== null && !this.app.selection.run(this.state.run);
   }
 
   chosen() {

@@ -9,127 +9,141 @@ const SMALL = 0.5;
 const EDGE = 40;
 const STILL = 4; // px a pointer may move and still be a click
 
-/**
- * @param {HTMLElement} element takes the pointers
- * @param {(place: Place) => void} moved
- */
+/** @typedef {{x: number, y: number}} Point */
+/** @typedef {{x: number, y: number, w: number, h: number}} Rect */
+
+/** @param {HTMLElement} element takes the pointers @param {(place: Place) => void} moved */
 export function createCamera(element, moved) {
+  return new Camera(element, moved);
+}
+
+class Camera {
   /** @type {Place} */
-  let place = { x: 0, y: 0, k: 1 };
-  /** @type {Map<number, {x: number, y: number}>} */
-  const pointers = new Map();
-  let dragged = false;
-  let frame = 0;
+  #place = { x: 0, y: 0, k: 1 };
+  /** @type {Map<number, Point>} */
+  #pointers = new Map();
+  #dragged = false;
+  #frame = 0;
+
+  /** @param {HTMLElement} element @param {(place: Place) => void} moved */
+  constructor(element, moved) {
+    this.element = element;
+    this.moved = moved;
+    const up = (/** @type {PointerEvent} */ event) => this.#pointers.delete(event.pointerId);
+    element.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
+    element.addEventListener("pointerdown", (event) => this.#onDown(event));
+    element.addEventListener("pointermove", (event) => this.#onMove(event));
+    element.addEventListener("pointerup", up);
+    element.addEventListener("pointercancel", up);
+  }
+
+  place() {
+    return this.#place;
+  }
+
+  /** Whether the last press was a drag and no click. */
+  dragged() {
+    return this.#dragged;
+  }
 
   /** @param {Partial<Place>} next */
-  const set = (next) => {
-    place = { ...place, ...next };
-    frame ||= requestAnimationFrame(() => {
-      frame = 0;
-      moved(place);
+  set(next) {
+    this.#place = { ...this.#place, ...next };
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.moved(this.#place);
     });
-  };
+  }
 
   /** Scale about a point of the element. @param {number} factor @param {number} [atX] @param {number} [atY] */
-  const zoom = (factor, atX = element.clientWidth / 2, atY = element.clientHeight / 2) => {
-    const k = Math.min(NEAREST, Math.max(FARTHEST, place.k * factor));
-    const by = k / place.k;
-    set({ k, x: atX - (atX - place.x) * by, y: atY - (atY - place.y) * by });
-  };
+  zoom(factor, atX = this.element.clientWidth / 2, atY = this.element.clientHeight / 2) {
+    const { x, y, k: before } = this.#place;
+    const k = Math.min(NEAREST, Math.max(FARTHEST, before * factor));
+    const by = k / before;
+    this.set({ k, x: atX - (atX - x) * by, y: atY - (atY - y) * by });
+  }
+
+  /** Show a rectangle of the drawing whole. @param {Rect} rect @param {number} [largest] */
+  fit(rect, largest = 1.25) {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    const k = Math.max(FARTHEST, Math.min(largest, (width - 32) / rect.w, (height - 32) / rect.h));
+    this.set({ k, x: (width - rect.w * k) / 2 - rect.x * k, y: (height - rect.h * k) / 2 - rect.y * k });
+  }
+
+  /** Show a drawing as far as it stays legible, from its top. @param {Rect} rect */
+  begin(rect) {
+    this.fit(rect);
+    if (this.#place.k >= LEGIBLE) return;
+    const { clientWidth: width } = this.element;
+    const k = Math.min(LEGIBLE, Math.max(this.#place.k, (width - 32) / rect.w));
+    this.set({ k, x: (width - rect.w * k) / 2 - rect.x * k, y: 16 - rect.y * k });
+  }
+
+  /**
+   * Move, and not more than needed, so that a rectangle is in sight; one that is too wide is made smaller as
+   * long as it stays legible. @param {Rect} rect
+   */
+  reveal(rect) {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    const place = this.#place;
+    const k = Math.min(place.k, Math.max(SMALL, (width - 2 * EDGE) / rect.w));
+    const x = rect.x * place.k + place.x;
+    const y = rect.y * place.k + place.y;
+    this.set({ k, x: inSight(x - rect.x * k, rect.x * k, rect.w * k, width, (width - rect.w * k) / 2), y: inSight(y - rect.y * k, rect.y * k, rect.h * k, height, EDGE) });
+  }
+
+  /** Where a drawing has room to be whole it is whole. @param {number} width @param {number} height */
+  keepIn(width, height) {
+    const { clientWidth, clientHeight } = this.element;
+    const { k } = this.#place;
+    if (width * k <= clientWidth) this.set({ x: Math.min(clientWidth - width * k, Math.max(0, this.#place.x)) });
+    if (height * k <= clientHeight) this.set({ y: Math.min(clientHeight - height * k, Math.max(0, this.#place.y)) });
+  }
+
+  /** The part of the drawing that is in sight. @returns {Rect} */
+  sight() {
+    const { x, y, k } = this.#place;
+    return { x: -x / k, y: -y / k, w: this.element.clientWidth / k, h: this.element.clientHeight / k };
+  }
 
   /** @param {WheelEvent} event */
-  const onwheel = (event) => {
+  #onWheel(event) {
     event.preventDefault();
-    const box = element.getBoundingClientRect();
+    const box = this.element.getBoundingClientRect();
     const lines = event.deltaMode === 1 ? 16 : 1;
-    zoom(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - box.left, event.clientY - box.top);
-  };
+    this.zoom(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - box.left, event.clientY - box.top);
+  }
 
   /** @param {PointerEvent} event */
-  const ondown = (event) => {
+  #onDown(event) {
     if (event.button > 0) return;
-    if (!pointers.size) dragged = false;
-    pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-  };
+    if (!this.#pointers.size) this.#dragged = false;
+    this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+  }
 
   /** @param {PointerEvent} event */
-  const onmove = (event) => {
-    const before = pointers.get(event.pointerId);
+  #onMove(event) {
+    const before = this.#pointers.get(event.pointerId);
     if (!before) return;
     const now = { x: event.clientX, y: event.clientY };
-    if (!dragged && Math.hypot(now.x - before.x, now.y - before.y) < STILL) return;
-    if (!dragged) element.setPointerCapture(event.pointerId);
-    dragged = true;
-    const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
-    if (other) pinch(before, now, other);
-    else set({ x: place.x + now.x - before.x, y: place.y + now.y - before.y });
-    pointers.set(event.pointerId, now);
-  };
+    if (!this.#dragged && Math.hypot(now.x - before.x, now.y - before.y) < STILL) return;
+    if (!this.#dragged) this.element.setPointerCapture(event.pointerId);
+    this.#dragged = true;
+    const other = [...this.#pointers].find(([id]) => id !== event.pointerId)?.[1];
+    const { x, y } = this.#place;
+    if (other) this.#pinch(before, now, other);
+    else this.set({ x: x + now.x - before.x, y: y + now.y - before.y });
+    this.#pointers.set(event.pointerId, now);
+  }
 
-  /** @typedef {{x: number, y: number}} Point */
   /** @param {Point} before @param {Point} now @param {Point} other */
-  const pinch = (before, now, other) => {
-    const box = element.getBoundingClientRect();
+  #pinch(before, now, other) {
+    const box = this.element.getBoundingClientRect();
     const factor = Math.hypot(now.x - other.x, now.y - other.y) / Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
-    zoom(factor, (now.x + other.x) / 2 - box.left, (now.y + other.y) / 2 - box.top);
-    set({ x: place.x + (now.x - before.x) / 2, y: place.y + (now.y - before.y) / 2 });
-  };
-
-  /** @param {PointerEvent} event */
-  const onup = (event) => pointers.delete(event.pointerId);
-
-  element.addEventListener("wheel", onwheel, { passive: false });
-  element.addEventListener("pointerdown", ondown);
-  element.addEventListener("pointermove", onmove);
-  element.addEventListener("pointerup", onup);
-  element.addEventListener("pointercancel", onup);
-
-  return {
-    zoom,
-    set,
-    place: () => place,
-    /** Whether the last press was a drag and no click. */
-    dragged: () => dragged,
-
-    /** Show a rectangle of the drawing whole. @param {{x: number, y: number, w: number, h: number}} rect @param {number} [largest] */
-    fit(rect, largest = 1.25) {
-      const { clientWidth: width, clientHeight: height } = element;
-      const k = Math.max(FARTHEST, Math.min(largest, (width - 32) / rect.w, (height - 32) / rect.h));
-      set({ k, x: (width - rect.w * k) / 2 - rect.x * k, y: (height - rect.h * k) / 2 - rect.y * k });
-    },
-
-    /** Show a drawing as far as it stays legible, from its top. @param {{x: number, y: number, w: number, h: number}} rect */
-    begin(rect) {
-      this.fit(rect);
-      if (place.k >= LEGIBLE) return;
-      const { clientWidth: width } = element;
-      const k = Math.min(LEGIBLE, Math.max(place.k, (width - 32) / rect.w));
-      set({ k, x: (width - rect.w * k) / 2 - rect.x * k, y: 16 - rect.y * k });
-    },
-
-    /**
-     * Move, and not more than needed, so that a rectangle is in sight; one that is too wide is made smaller as
-     * long as it stays legible. @param {{x: number, y: number, w: number, h: number}} rect
-     */
-    reveal(rect) {
-      const { clientWidth: width, clientHeight: height } = element;
-      const k = Math.min(place.k, Math.max(SMALL, (width - 2 * EDGE) / rect.w));
-      const x = rect.x * place.k + place.x;
-      const y = rect.y * place.k + place.y;
-      set({ k, x: inSight(x - rect.x * k, rect.x * k, rect.w * k, width, (width - rect.w * k) / 2), y: inSight(y - rect.y * k, rect.y * k, rect.h * k, height, EDGE) });
-    },
-
-    /** Where a drawing has room to be whole it is whole. @param {number} width @param {number} height */
-    keepIn(width, height) {
-      const { clientWidth, clientHeight } = element;
-      const { k } = place;
-      if (width * k <= clientWidth) set({ x: Math.min(clientWidth - width * k, Math.max(0, place.x)) });
-      if (height * k <= clientHeight) set({ y: Math.min(clientHeight - height * k, Math.max(0, place.y)) });
-    },
-
-    /** The part of the drawing that is in sight. */
-    sight: () => ({ x: -place.x / place.k, y: -place.y / place.k, w: element.clientWidth / place.k, h: element.clientHeight / place.k }),
-  };
+    this.zoom(factor, (now.x + other.x) / 2 - box.left, (now.y + other.y) / 2 - box.top);
+    const { x, y } = this.#place;
+    this.set({ x: x + (now.x - before.x) / 2, y: y + (now.y - before.y) / 2 });
+  }
 }
 
 /** The offset at which a stretch lies between two edges; `otherwise` says where it begins when it is too long. @param {number} offset @param {number} start @param {number} size @param {number} room @param {number} otherwise */

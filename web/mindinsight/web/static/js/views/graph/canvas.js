@@ -1,5 +1,6 @@
 // The drawing on the page: what is selected, what is lit, what a click or a key does.
 
+import { loading } from "../../components/empty.js";
 import { h, replace, svg } from "../../core/dom.js";
 import { createCamera } from "./camera.js";
 import { createMinimap } from "./minimap.js";
@@ -12,78 +13,124 @@ const FAR = 0.42; // scale below which small text is left out
 const ASKANCE = 1e6; // what lies far to the side is taken when there is nothing else
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
-/**
- * @param {import("../../core/types.js").App} app
- * @param {{select: (id: number | null, reveal?: boolean) => void, outer: (node: number) => void, toggle: (id: number) => void, key: (key: string) => boolean}} does
- */
+/** @typedef {{select: (id: number | null, reveal?: boolean) => void, outer: (node: number) => void, toggle: (id: number) => void, key: (key: string) => boolean}} Does */
+
+/** @param {import("../../core/types.js").App} app @param {Does} does */
 export function createCanvas(app, does) {
-  /** @type {Picture | null} */
-  let picture = null;
-  /** @type {import("./shapes.js").Shapes | null} */
-  let drawn = null;
-  /** @type {number | null} */
-  let selected = null;
-  /** @type {Set<number> | null} */
-  let lit = null;
+  return new Canvas(app, does);
+}
 
-  const layer = svg("g", null);
-  const drawing = svg("svg", { class: "graph-drawing", "aria-hidden": "true" }, layer);
-  const said = h("p", { class: "unseen", "aria-live": "polite" });
-  const stage = h("div", { class: "graph-stage", tabindex: "0", role: "application", "aria-label": app.t("graph.canvas"), "aria-describedby": "graph-keys" }, drawing);
-  const help = h("p", { id: "graph-keys", class: "unseen" }, app.t("graph.keys"));
-  const minimap = createMinimap((x, y) => {
-    const { k } = camera.place();
-    camera.set({ x: stage.clientWidth / 2 - x * k, y: stage.clientHeight / 2 - y * k });
-  });
-  const element = h("div", { class: "graph-canvas" }, stage, help, said, minimap.element);
+class Canvas {
+  /** @param {import("../../core/types.js").App} app @param {Does} does */
+  constructor(app, does) {
+    this.app = app;
+    this.does = does;
+    /** @type {Picture | null} */
+    this.picture = null;
+    /** @type {import("./shapes.js").Shapes | null} */
+    this.drawn = null;
+    /** @type {number | null} */
+    this.selected = null;
+    /** @type {Set<number> | null} */
+    this.lit = null;
+    this.layer = svg("g", null);
+    this.sheet = svg("svg", { class: "graph-drawing", "aria-hidden": "true" }, this.layer);
+    this.said = h("p", { class: "unseen", "aria-live": "polite" });
+    this.stage = this.makeStage();
+    this.minimap = createMinimap((x, y) => this.lookAt(x, y));
+    this.waits = h("div", { class: "graph-waits", hidden: true });
+    const help = h("p", { id: "graph-keys", class: "unseen" }, app.t("graph.keys"));
+    this.element = h("div", { class: "graph-canvas" }, this.stage, help, this.said, this.minimap.element, this.waits);
+    this.camera = createCamera(this.stage, (place) => this.moved(place));
+  }
 
-  const camera = createCamera(stage, ({ x, y, k }) => {
-    layer.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${k.toFixed(4)})`);
-    drawing.classList.toggle("far", k < FAR);
-    minimap.view(camera.sight());
-  });
+  makeStage() {
+    const { app, sheet } = this;
+    return h("div", {
+      class: "graph-stage", tabindex: "0", role: "application", "aria-label": app.t("graph.canvas"), "aria-describedby": "graph-keys",
+      onclick: (/** @type {MouseEvent} */ event) => this.clicked(event),
+      ondblclick: (/** @type {MouseEvent} */ event) => this.clickedTwice(event),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
+    }, sheet);
+  }
 
-  /** @param {Event} event */
-  const boxAt = (event) => {
-    const found = /** @type {Element} */ (event.target).closest("[data-id]");
-    return found ? Number(found.getAttribute("data-id")) : null;
-  };
+  /** @param {import("./camera.js").Place} place */
+  moved({ x, y, k }) {
+    this.layer.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${k.toFixed(4)})`);
+    this.sheet.classList.toggle("far", k < FAR);
+    this.minimap.view(this.camera.sight());
+  }
 
-  stage.addEventListener("click", (/** @type {MouseEvent} */ event) => {
-    if (camera.dragged()) return;
+  /** A point of the drawing comes to the middle. @param {number} x @param {number} y */
+  lookAt(x, y) {
+    const { k } = this.camera.place();
+    this.camera.set({ x: this.stage.clientWidth / 2 - x * k, y: this.stage.clientHeight / 2 - y * k });
+  }
+
+  /** @param {MouseEvent} event */
+  clicked(event) {
+    if (this.camera.dragged()) return;
     const target = /** @type {Element} */ (event.target);
     const outer = target.closest("[data-outer]");
     const id = boxAt(event);
-    if (outer) does.outer(Number(outer.getAttribute("data-outer")));
-    else if (id !== null && target.closest(".mark")) does.toggle(id);
-    else does.select(id);
-  });
-  stage.addEventListener("dblclick", (/** @type {MouseEvent} */ event) => {
-    const id = boxAt(event);
-    if (id !== null && !(/** @type {Element} */ (event.target).closest(".mark"))) does.toggle(id);
-  });
+    if (outer) this.does.outer(Number(outer.getAttribute("data-outer")));
+    else if (id !== null && target.closest(".mark")) this.does.toggle(id);
+    else this.does.select(id);
+  }
 
-  stage.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  /** @param {MouseEvent} event */
+  clickedTwice(event) {
+    const id = boxAt(event);
+    if (id !== null && !(/** @type {Element} */ (event.target).closest(".mark"))) this.does.toggle(id);
+  }
+
+  /** @param {KeyboardEvent} event */
+  pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (pressed(event.key) || does.key(event.key)) event.preventDefault();
-  });
+    if (this.key(event.key) || this.does.key(event.key)) event.preventDefault();
+  }
 
   /** @param {string} key */
-  const pressed = (key) => {
+  key(key) {
+    const { does, selected } = this;
     const arrow = ARROWS[/** @type {keyof ARROWS} */ (key)];
-    if (arrow) does.select(neighbour(picture?.boxes ?? [], selected, arrow) ?? selected, true);
+    if (arrow) does.select(neighbour(this.boxes(), selected, arrow) ?? selected, true);
     else if ((key === "Enter" || key === " ") && selected !== null) does.toggle(selected);
     else if (key === "Escape") does.select(null);
-    else if (key === "+" || key === "=") camera.zoom(1.25);
-    else if (key === "-") camera.zoom(0.8);
-    else if (key === "0") fit();
+    else if (key === "+" || key === "=") this.zoom(1.25);
+    else if (key === "-") this.zoom(0.8);
+    else if (key === "0") this.fit();
     else return false;
     return true;
-  };
+  }
 
-  const fit = () => picture && camera.fit({ x: 0, y: 0, w: picture.width, h: picture.height });
+  fit() {
+    if (this.picture) this.camera.fit({ x: 0, y: 0, w: this.picture.width, h: this.picture.height });
+  }
 
-  const paint = () => {
+  /** @param {number} factor */
+  zoom(factor) {
+    this.camera.zoom(factor);
+  }
+
+  drawing() {
+    return this.sheet;
+  }
+
+  /** @returns {Box[]} */
+  boxes() {
+    return this.picture?.boxes ?? [];
+  }
+
+  /** Say that a picture is on its way, or that it is not any more. @param {boolean} on */
+  wait(on) {
+    replace(this.waits, on && loading(this.app.t("common.loading")));
+    this.waits.hidden = !on;
+  }
+
+  /** Classes of what is selected and lit. */
+  paint() {
+    const { drawn, lit, selected } = this;
     drawn?.boxes.forEach((box, id) => {
       box.classList.toggle("selected", id === selected);
       box.classList.toggle("dim", Boolean(lit) && !lit?.has(id));
@@ -96,51 +143,48 @@ export function createCanvas(app, does) {
       path.classList.toggle("dim", Boolean(lit) && !on);
       if (path.hasAttribute("marker-end")) path.setAttribute("marker-end", on ? "url(#graph-arrow-on)" : "url(#graph-arrow)");
     });
-  };
+  }
 
-  return {
-    element,
-    stage,
-    fit,
-    zoom: camera.zoom,
-    drawing: () => drawing,
-    boxes: () => picture?.boxes ?? [],
+  /** Draw a picture. With `keep` the box of that place stays where it is on the screen. @param {Picture} next @param {{keep?: number}} [options] */
+  show(next, { keep } = {}) {
+    const before = this.picture?.boxes.find((box) => box.id === keep);
+    const after = next.boxes.find((box) => box.id === keep);
+    this.picture = next;
+    this.drawn = shapes(next, this.app.t);
+    replace(this.layer, this.drawn.layers);
+    this.minimap.show(next);
+    this.lit = null;
+    this.paint();
+    if (before && after) {
+      const { x, y, k } = this.camera.place();
+      this.camera.set({ x: x + (before.x + before.w / 2 - after.x - after.w / 2) * k, y: y + (before.y - after.y) * k });
+      this.camera.keepIn(next.width, next.height);
+    } else if (keep === undefined) this.camera.begin({ x: 0, y: 0, w: next.width, h: next.height });
+  }
 
-    /** Draw a picture. With `keep` the box of that place stays where it is on the screen. @param {Picture} next @param {{keep?: number}} [options] */
-    show(next, { keep } = {}) {
-      const before = picture?.boxes.find((box) => box.id === keep);
-      const after = next.boxes.find((box) => box.id === keep);
-      picture = next;
-      drawn = shapes(next, app.t);
-      replace(layer, drawn.layers);
-      minimap.show(next);
-      lit = null;
-      paint();
-      if (before && after) {
-        const { x, y, k } = camera.place();
-        camera.set({ x: x + (before.x + before.w / 2 - after.x - after.w / 2) * k, y: y + (before.y - after.y) * k });
-        camera.keepIn(next.width, next.height);
-      } else if (keep === undefined) camera.begin({ x: 0, y: 0, w: next.width, h: next.height });
-    },
+  /** @param {number | null} id @param {boolean} [reveal] */
+  select(id, reveal = false) {
+    this.selected = id;
+    const box = this.boxes().find((one) => one.id === id);
+    this.said.textContent = box ? spoken(box, this.app.t) : "";
+    if (box && reveal) {
+      if (this.camera.place().k < FAR) this.camera.set({ k: 0.8 });
+      this.camera.reveal(box);
+    }
+    this.paint();
+  }
 
-    /** @param {number | null} id @param {boolean} [reveal] */
-    select(id, reveal = false) {
-      selected = id;
-      const box = picture?.boxes.find((one) => one.id === id);
-      said.textContent = box ? spoken(box, app.t) : "";
-      if (box && reveal) {
-        if (camera.place().k < FAR) camera.set({ k: 0.8 });
-        camera.reveal(box);
-      }
-      paint();
-    },
+  /** Light some boxes and what runs between them; null lights all again. @param {Set<number> | null} ids */
+  light(ids) {
+    this.lit = ids;
+    this.paint();
+  }
+}
 
-    /** Light some boxes and what runs between them; null lights all again. @param {Set<number> | null} ids */
-    light(ids) {
-      lit = ids;
-      paint();
-    },
-  };
+/** The box an event is about. @param {Event} event */
+function boxAt(event) {
+  const found = /** @type {Element} */ (event.target).closest("[data-id]");
+  return found ? Number(found.getAttribute("data-id")) : null;
 }
 
 /** The box nearest in a direction, as an arrow key means it. @param {Box[]} boxes @param {number | null} from @param {number[]} direction */

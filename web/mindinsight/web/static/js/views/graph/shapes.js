@@ -20,7 +20,7 @@ import { svg } from "../../core/dom.js";
  * @property {number} enters @property {number} leaves values that come from or go to places without a line
  * @property {number} hidden @property {Chip[]} chips
  */
-/** @typedef {{source: number, target: number, points: number[], values: number, control: boolean}} Line */
+/** @typedef {{source: number, target: number, points: number[], values: number, control: boolean, text: string}} Line text: the shape of a single value out of a scope */
 /** @typedef {{width: number, height: number, boxes: Box[], lines: Line[], open: number[]}} Picture */
 /** @typedef {{layers: SVGElement[], boxes: Map<number, SVGElement>, lines: {element: SVGElement, line: Line}[]}} Shapes */
 
@@ -39,7 +39,8 @@ export function shapes(picture, t) {
   }
   const parents = new Map(picture.boxes.map((box) => [box.id, box.parent]));
   const lines = picture.lines.map((line) => ({ line, element: lineShape(line, parents.get(line.source) === line.target) }));
-  return { layers: [markers(), frames, svg("g", { class: "lines" }, lines.map((one) => one.element)), front], boxes, lines };
+  const texts = svg("g", { class: "texts" }, flowing(picture.lines));
+  return { layers: [markers(), frames, svg("g", { class: "lines" }, lines.map((one) => one.element)), texts, front], boxes, lines };
 }
 
 /** Arrow heads: a marker cannot take the colour of its line in every browser, so there is one for each. */
@@ -137,6 +138,20 @@ function lineShape(line, out) {
     "stroke-width": border ? 1.2 : Math.min(4, 1 + Math.log2(line.values) / 2).toFixed(2),
     "marker-end": out ? null : "url(#graph-arrow)",
   });
+}
+
+/**
+ * What shapes flow out of scopes, once each below the box: an operator tells its own, and the right is for stubs.
+ * @param {Line[]} lines
+ */
+function flowing(lines) {
+  /** @type {Map<string, Line>} */
+  const first = new Map();
+  for (const line of lines) {
+    const key = `${line.source} ${line.text}`;
+    if (line.text && line.points[3] > line.points[1] && !first.has(key)) first.set(key, line);
+  }
+  return [...first.values()].map(({ points: [x, y], text }) => svg("text", { class: "sub flowing", x: x - 5, y: y + 13, "text-anchor": "end" }, text));
 }
 
 /** Between two points a line leaves and arrives upright. @param {number[]} points x, y, x, y, ... */

@@ -92,13 +92,19 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
   const every = Math.max(1, Math.ceil(ticks.length / 12));
   const marks = ticks.filter((_, i) => i % every === 0).map(({ at, text }) => {
     const short = typeof text === "number" ? app.format.number(text, 3) : text.length > 14 ? `${text.slice(0, 13)}…` : text;
-    return svg("text", { x: x - 6, y: y(at) + 4, class: "tick" }, short, svg("title", null, String(text)));
+    return svg("text", { ...tickPlace(at, x, y), class: at > 0 && at < 1 ? "tick" : "tick end" }, short, svg("title", null, String(text)));
   });
   const title = svg("text", { x, y: 14, class: "title", tabindex: "0", role: "button", "aria-label": app.t("lineage.move", { axis: column.label }), "data-focus": `move:${column.key}` }, column.label.length > 18 ? `${column.label.slice(0, 17)}…` : column.label, svg("title", null, column.label));
   const group = svg("g", { class: "axis", "data-key": column.key }, svg("line", { x1: x, x2: x, y1: y(1), y2: y(0) }), marks, title);
   brushOn(app, plot, column, group, x, y, tall);
   moveOn(plot, column, group, title, gap);
   return group;
+}
+
+/** Beside the axis; its two ends are told beyond them, where no line runs. @param {number} at @param {number} x @param {(at: number) => number} y */
+function tickPlace(at, x, y) {
+  if (at >= 1) return { x, y: y(1) - 6 };
+  return at <= 0 ? { x, y: y(0) + 14 } : { x: x - 6, y: y(at) + 4 };
 }
 
 /** Drag an axis by its name to another place, or move it with the arrow keys. @param {Plot} plot @param {Column} column @param {SVGGElement} group @param {SVGTextElement} title @param {number} gap px between axes */
