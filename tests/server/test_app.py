@@ -1,5 +1,6 @@
 """A server as it starts, in a process of its own: what is loaded, and when."""
 
+import os
 import subprocess
 import sys
 
@@ -59,12 +60,11 @@ def test_decoders_are_loaded_with_the_first_file_there_is_to_read(tmp_path):
 def test_a_server_begins_to_collect_garbage_when_it_is_complete(tmp_path):
     (tmp_path / "base").mkdir()
     code = """
-import gc, sys, threading
+import gc, sys
 from pathlib import Path
 gc.disable()
 from mindinsight.server import serve
 from mindinsight.server.settings import Settings
-from mindinsight.server.listening import listen
 folder = Path(sys.argv[1])
 
 def ready():
@@ -74,7 +74,8 @@ def ready():
 serve.run(Settings(folder / "base", folder / "workspace", port=0), ready)
 """
     command = [sys.executable, "-c", code, str(tmp_path)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert ran.stdout.split() == ["True", "True"], ran.stderr
 
 
