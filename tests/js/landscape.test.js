@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { pathOf } from "../../web/mindinsight/web/static/js/views/landscape/curve.js";
+import { landscapeFigure } from "../../web/mindinsight/web/static/js/views/landscape/figures.js";
 import { intervalOf, labelOf, stretchOf } from "../../web/mindinsight/web/static/js/views/landscape/intervals.js";
 
 const path = { x: [0], y: [0], z: [0] };
@@ -31,4 +32,13 @@ test("final weights are where their tag says, or nowhere", () => {
 test("the curve is broken where the loss is not a number", () => {
   const loss = { run: "r", tag: "loss", step: [0, 1, 2, 3], value: [1, NaN, 0.5, 0] };
   assert.equal(pathOf(loss, (step) => step / 3, (value) => 1 - value), "M0.0 0.0M666.7 50.0L1000.0 100.0");
+});
+
+test("a surface that was turned keeps its camera when it is drawn again", () => {
+  const theme = { colour: () => "#123456", plotly: () => ({}), axis: () => ({}), dark: () => false };
+  const app = { theme, t: (key) => key, selection: { colour: () => "#123456", run: () => undefined }, format: { number: String } };
+  const grid = { run: "r", tag: "t", x: new Float64Array(2), y: new Float64Array(2), z: new Float64Array(4), path: null, intervals: [], convergence: null };
+  const camera = (shown) => landscapeFigure(app, [grid], { mode: "surface", shown, lines: 20, colours: "" }).layout.scene.uirevision;
+  assert.ok(camera(1));
+  assert.equal(camera(1), camera(2));
 });

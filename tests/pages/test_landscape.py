@@ -153,29 +153,6 @@ def test_back_and_forward_show_what_the_address_says(page, samples, chart):
     chart(name(FINAL)).until(lambda traces: traces[0]["contours"] == "lines")
 
 
-def test_what_was_turned_stays_turned_when_the_path_moves(page, samples, chart):
-    page.goto(f"{samples}landscape?runs=landscape&m=surface")
-    one = chart(name(FIRST))
-    one.until(lambda traces: traces[0]["type"] == "surface")
-    eye = "element => Object.values(element._fullLayout.scene._scene.getCamera().eye)"
-    before = one.element.evaluate(eye)
-    box = one.element.bounding_box()
-    page.mouse.move(box["x"] + 200, box["y"] + 200)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 320, box["y"] + 240, steps=8)
-    page.mouse.up()
-    page.wait_for_function(
-        f"([element, before]) => String(({eye})(element)) !== String(before)",
-        arg=[one.element.element_handle(), before],
-    )
-    turned = one.element.evaluate(eye)
-    page.get_by_role("spinbutton", name="Path").fill("2")
-    page.keyboard.press("Enter")
-    one.until(lambda traces: len(traces[1]["x"]) == 2)
-    assert one.element.evaluate(eye) == pytest.approx(turned, abs=0.2)
-    assert one.element.evaluate(eye) != pytest.approx(before, abs=0.2)
-
-
 def test_colours_are_chosen_and_the_picture_is_downloaded(page, samples, chart):
     page.goto(f"{samples}landscape?runs=landscape")
     chart(name(FIRST)).traces()
