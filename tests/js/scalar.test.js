@@ -8,6 +8,7 @@ import { notFinite } from "../../web/mindinsight/web/static/js/views/scalar/foot
 import { appended } from "../../web/mindinsight/web/static/js/views/scalar/growing.js";
 import { merged } from "../../web/mindinsight/web/static/js/views/scalar/merge.js";
 import { readOptions, smoothing, writeOptions } from "../../web/mindinsight/web/static/js/views/scalar/options.js";
+import { createPast } from "../../web/mindinsight/web/static/js/views/scalar/past.js";
 import { calmRange, scaleOf } from "../../web/mindinsight/web/static/js/views/scalar/scale.js";
 import { parseThreshold } from "../../web/mindinsight/web/static/js/views/scalar/threshold.js";
 import { upright, zoomed } from "../../web/mindinsight/web/static/js/views/scalar/zoom.js";
@@ -35,7 +36,7 @@ function again(search) {
 }
 
 test("what is chosen survives the address", () => {
-  for (const search of ["", "m=ranks&job=./a", "x=wall&s=0.9&y=log&lx=symlog", "clip=1&old=0&st=1", "z=10,20.5", "zy=loss/a:b:-1,2", "pin=a|b&pin=c&mix=a|b", "th=a:b:>1", "g=name:^x&tol=0.01"]) {
+  for (const search of ["", "m=ranks&job=./a", "x=wall&s=0.9&y=log&lx=symlog", "clip=1&old=0&st=1", "z=10,20.5", "z=1700000000.25,1700000001&at=0", "at=1700000000.5", "zy=loss/a:b:-1,2", "pin=a|b&pin=c&mix=a|b", "th=a:b:>1", "g=name:^x&tol=0.01"]) {
     assert.equal(decodeURIComponent(again(search)), search);
   }
 });
@@ -205,4 +206,35 @@ test("values beyond a threshold are drawn once more in red", () => {
   assert.equal(red.line.color, "--bad");
   assert.deepEqual([...red.y], [NaN, 5, 6]);
   assert.deepEqual(layout.shapes.map((line) => line.y0), [4]);
+});
+
+test("zooms that were left come back, newest first, until another axis is chosen", () => {
+  const past = createPast();
+  let options = readOptions(address(""));
+  const choose = (some) => {
+    past.leave(options, some);
+    options = { ...options, ...some };
+  };
+  assert.equal(past.back(), undefined);
+  choose({ zoom: [0, 10] });
+  choose({ smooth: 0.9 });
+  choose({ tall: new Map([["loss", [1, 2]]]) });
+  assert.deepEqual(past.back(), { zoom: [0, 10], tall: new Map() });
+  assert.deepEqual(past.back(), { zoom: null, tall: new Map() });
+  assert.equal(past.any(), false);
+  choose({ zoom: [0, 10] });
+  choose({ x: "step" });
+  assert.equal(past.any(), true);
+  choose({ x: "wall" });
+  assert.equal(past.any(), false);
+});
+
+test("the place that was clicked is a line, on any axis", () => {
+  const one = drawn(curve([1, 10, 100], [1, 2, 3]));
+  const at = (search) => figure(app, one, readOptions(address(search))).layout.shapes.map((line) => line.x0);
+  assert.deepEqual(at("at=10"), [10]);
+  assert.deepEqual(at("at=110&x=wall"), [110_000]);
+  assert.deepEqual(at("at=0"), []); // before the first point: it would stretch the axis
+  assert.deepEqual(at("at=101"), []);
+  assert.deepEqual(at(""), []);
 });

@@ -6,7 +6,7 @@ import { Plotlys } from "./plotlys.js";
 /** @typedef {{figure: () => Figure, near: boolean, far: number, dirty: boolean, drawn: any, ready?: (plot: any) => void}} Chart far: px outside the window; drawn: the Plotly it is drawn by */
 
 const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: "reset", showTips: false };
-const NEAR = "400px 0px"; // how far outside the window a chart is drawn already
+const NEAR = "240px 0px"; // how far outside the window a chart is drawn already
 
 export class Charts {
   #plotlys;

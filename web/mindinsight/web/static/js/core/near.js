@@ -2,6 +2,16 @@
 
 const ALL = "mindinsight-near";
 
+/** What is told when an element comes near or goes. @type {WeakMap<Element, (near: boolean) => void>} */
+const told = new WeakMap();
+/** One for all: three hundred of them would each look at every scroll. @type {IntersectionObserver | null} */
+let seen = null;
+
+function observer() {
+  seen ??= new IntersectionObserver((entries) => entries.forEach((entry) => told.get(entry.target)?.(entry.isIntersecting)), { rootMargin: "300px 0px" });
+  return seen;
+}
+
 /**
  * @param {Element} element
  * @param {() => void} work
@@ -9,18 +19,15 @@ const ALL = "mindinsight-near";
 export function whenNear(element, work) {
   let near = false;
   let wanted = false;
-  const seen = new IntersectionObserver(
-    (entries) => {
-      near = entries[entries.length - 1].isIntersecting;
-      if (near && wanted) run();
-    },
-    { rootMargin: "300px 0px" },
-  );
   const run = () => {
     wanted = false;
     work();
   };
-  seen.observe(element);
+  told.set(element, (now) => {
+    near = now;
+    if (near && wanted) run();
+  });
+  observer().observe(element);
   const all = () => wanted && run();
   document.addEventListener(ALL, all);
   return {
@@ -30,7 +37,8 @@ export function whenNear(element, work) {
       if (near) run();
     },
     end() {
-      seen.disconnect();
+      observer().unobserve(element);
+      told.delete(element);
       document.removeEventListener(ALL, all);
     },
   };

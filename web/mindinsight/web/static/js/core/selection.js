@@ -24,6 +24,8 @@ export class Selection {
   #slots = new Map();
   /** @type {Set<(reason: Reason) => void>} */
   #callbacks = new Set();
+  /** @type {Set<(id: string | null) => void>} */
+  #pointed = new Set();
 
   /**
    * @param {import("./url.js").Url} url
@@ -143,6 +145,17 @@ export class Selection {
   on(callback) {
     this.#callbacks.add(callback);
     return () => this.#callbacks.delete(callback);
+  }
+
+  /** Somebody points at a run, or at none any more. @param {string | null} id */
+  point(id) {
+    this.#pointed.forEach((callback) => callback(id));
+  }
+
+  /** @param {(id: string | null) => void} callback @returns {() => void} off */
+  onPoint(callback) {
+    this.#pointed.add(callback);
+    return () => this.#pointed.delete(callback);
   }
 
   #on() {

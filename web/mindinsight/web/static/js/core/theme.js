@@ -11,6 +11,8 @@ export class Theme {
   #system = matchMedia("(prefers-color-scheme: dark)");
   /** @type {Set<() => void>} */
   #callbacks = new Set();
+  /** Colours that were looked up since the theme was chosen: charts ask for hundreds. @type {Map<string, string>} */
+  #colours = new Map();
 
   constructor() {
     this.#system.addEventListener("change", () => this.#apply());
@@ -34,7 +36,9 @@ export class Theme {
 
   /** A colour of the design system as "#rrggbb". @param {string} variable "--text" */
   colour(variable) {
-    return getComputedStyle(this.#root).getPropertyValue(variable).trim();
+    const known = this.#colours.get(variable) ?? getComputedStyle(this.#root).getPropertyValue(variable).trim();
+    if (known) this.#colours.set(variable, known);
+    return known;
   }
 
   /** Called when colours have changed. @param {() => void} callback */
@@ -70,6 +74,7 @@ export class Theme {
   }
 
   #apply() {
+    this.#colours.clear();
     const choice = this.chosen();
     this.#root.dataset.theme = choice === "system" ? (this.#system.matches ? "dark" : "light") : choice;
     this.#callbacks.forEach((callback) => callback());

@@ -110,7 +110,8 @@ function runRow(app, run, rank) {
   const facts = h("a", { class: "button quiet", href: app.url.link("overview", { run: run.id }), "aria-label": app.t("runs.open", { run: run.name }), title: app.t("runs.open", { run: run.name }), "data-focus": "open" }, "→");
   const current = app.router.current() === "overview" && app.url.get("run") === run.id;
   const classes = `side-run${rank ? " rank" : ""}${current ? " current" : ""}`;
-  return h("div", { class: classes, "data-key": run.id }, h("label", null, box, lineSample(app, run.id, on), name), pin, hurt, h("span", { class: "only" }, only, facts));
+  const pointed = (/** @type {string | null} */ id) => () => app.selection.point(id);
+  return h("div", { class: classes, "data-key": run.id, onpointerenter: pointed(run.id), onpointerleave: pointed(null) }, h("label", null, box, lineSample(app, run.id, on), name), pin, hurt, h("span", { class: "only" }, only, facts));
 }
 
 /** @param {App} app @param {{job: string, name: string, runs: Run[]}} job @param {boolean} open @param {() => void} onfold */

@@ -10,6 +10,7 @@ import { compareView } from "./scalar/compare.js";
 import { createCursor } from "./scalar/cursor.js";
 import { groupsView } from "./scalar/groups.js";
 import { readOptions, writeOptions } from "./scalar/options.js";
+import { createPast } from "./scalar/past.js";
 import { ranksView } from "./scalar/ranks.js";
 import { patternOf, toolbar } from "./scalar/toolbar.js";
 
@@ -35,13 +36,19 @@ export async function mount(root, app) {
   const head = h("div", null);
   const body = h("div", { class: "scalar-cards" });
   const cursor = createCursor(app);
+  const past = createPast();
   replace(root, head, body);
 
   /** @type {import("./scalar/card.js").Page} */
   const page = {
     app,
     options: () => options,
-    change,
+    change(some) {
+      past.leave(options, some);
+      change(some);
+    },
+    back: () => change(past.back() ?? {}),
+    canGoBack: past.any,
     cursor,
     tags: [],
     runsOf: (tag) => holders.get(tag) ?? [],
@@ -106,6 +113,7 @@ export async function mount(root, app) {
   const offTheme = app.theme.on(() => parts.forEach((part) => part.paint()));
   const offUrl = app.url.on(() => {
     options = readOptions(app.url);
+    past.forget();
     replace(head, toolbar(page));
     build();
   });

@@ -3,7 +3,7 @@
 
 import { card } from "../../components/card.js";
 import { aborted } from "../../core/api.js";
-import { h, replace, throttle } from "../../core/dom.js";
+import { h, renew, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { toolsOf } from "./card_tools.js";
@@ -13,6 +13,7 @@ import { appended } from "./growing.js";
 import { smoothing } from "./options.js";
 import { rangeTable } from "./range.js";
 import { parseThreshold } from "./threshold.js";
+import { valuesAt } from "./values.js";
 import { zoomed } from "./zoom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -25,6 +26,8 @@ import { zoomed } from "./zoom.js";
  * @property {App} app
  * @property {() => Options} options
  * @property {(change: Partial<Options>) => void} change writes options and redraws what is concerned
+ * @property {() => void} back to the zoom before the last
+ * @property {() => boolean} canGoBack
  * @property {ReturnType<typeof import("./cursor.js").createCursor>} cursor
  * @property {string[]} tags all tags there are
  * @property {(tag: string) => string[]} runsOf the selected runs that hold a tag
@@ -59,10 +62,13 @@ class CurveCard {
     this.plot = h("div", { class: "chart", role: "img", "aria-label": tags.join(", ") });
     this.foot = h("div", { class: "row small wrap" });
     this.range = h("div", { class: "scalar-range" });
+    this.values = h("div", { class: "scalar-range" });
+    /** How the list of values is sorted. @type {import("./values.js").Order} */
+    this.order = { by: "value", down: true };
     this.element = card({
       title: tags.join(" + "),
       tools: toolsOf(page, tags, this.plot),
-      body: h("div", { class: "scalar-body" }, h("div", { class: "scalar-plot" }, this.plot), this.range),
+      body: h("div", { class: "scalar-body" }, h("div", { class: "scalar-plot" }, this.plot), this.values, this.range),
       foot: this.foot,
       full: { label: page.app.t("common.fullscreen"), onchange: () => this.showRange() },
     });
@@ -70,7 +76,7 @@ class CurveCard {
     this.askedRange = latest(this.element);
     this.seen = whenNear(this.element, () => this.look());
     this.grow = throttle(() => this.follow(), GAP);
-    queueMicrotask(() => page.cursor.join(this.plot, { drawn: () => this.drawn(), options: page.options, scales: () => this.scales }));
+    queueMicrotask(() => page.cursor.join(this.plot, { drawn: () => this.drawn(), options: page.options, scales: () => this.scales, pick: (at) => page.change({ at }) }));
   }
 
   /** Fetch anew: other runs, other axis, other zoom. */
@@ -150,9 +156,23 @@ class CurveCard {
       this.scales = drawn.scales;
       return drawn;
     };
-    app.charts.draw(this.plot, made, (element) => element.on("plotly_relayout", (/** @type {any} */ change) => this.onZoom(change)));
-    replace(this.foot, footOf(app, this.drawn()));
+    app.charts.draw(this.plot, made, (element) => {
+      element.on("plotly_relayout", (/** @type {any} */ change) => this.onZoom(change));
+      element.on("plotly_afterplot", () => this.page.cursor.drawn(element));
+      this.page.cursor.drawn(element);
+    });
+    replace(this.foot, footOf(this.page, this.drawn()));
+    this.showValues();
     this.showRange();
+  }
+
+  /** What every curve holds at the place that was clicked. */
+  showValues() {
+    const onsort = (/** @type {import("./values.js").Order} */ order) => {
+      this.order = order;
+      this.showValues();
+    };
+    renew(this.values, valuesAt(this.page, this.tags, this.drawn(), this.order, onsort));
   }
 
   /** @param {any} change as Plotly tells it */

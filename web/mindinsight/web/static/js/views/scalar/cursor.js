@@ -8,9 +8,12 @@ import { places, shown } from "./figure.js";
 
 /** @typedef {import("./figure.js").Drawn} Drawn */
 /** @typedef {import("./options.js").Options} Options */
-/** @typedef {{drawn: () => Drawn[], options: () => Options, scales: () => import("./figure.js").Scales | null}} Member */
+/** @typedef {{drawn: () => Drawn[], options: () => Options, scales: () => import("./figure.js").Scales | null, pick: (at: number) => void}} Member pick: a place on x was clicked, in the units of the address */
 
 const ROWS = 12;
+const STILL = 4; // px that a pointer may move in a click
+const TWICE = 300; // ms within which a second press makes it a double click, which undoes the zoom
+const NEAR = 24; // px from the pointer within which a curve is meant
 
 /** @param {import("../../core/types.js").App} app */
 export function createCursor(app) {
@@ -30,8 +33,18 @@ export function createCursor(app) {
     }
   };
 
+  /** The run that is meant stands out in every chart, the others step back; null: all are alike. @type {string | null} */
+  let meant = null;
+  const mean = (/** @type {string | null} */ run) => {
+    if (run === meant) return;
+    meant = run;
+    for (const element of members.keys()) if (app.charts.visible(element)) fade(element, run);
+  };
+  const offPointed = app.selection.onPoint(mean);
+
   const clear = () => {
     tip.hide();
+    mean(null);
     members.forEach((member) => (member.line.hidden = true));
   };
 
@@ -42,9 +55,10 @@ export function createCursor(app) {
     const scales = member?.scales();
     if (!member || !scales || !layout?.xaxis?._length) return;
     const box = element.getBoundingClientRect();
-    const x = scales.x.from(layout.xaxis.p2c(event.clientX - box.left - layout.xaxis._offset));
+    const x = across(element, member, event);
     drawLines(x);
     const rows = nearest(member, scales, layout.yaxis, x, event.clientY - box.top - layout.yaxis._offset);
+    mean(rows.length > 1 && rows[0].away < NEAR ? rows[0].one.curve.run : null);
     if (rows.length) tip.show(event.clientX, event.clientY, content(app, rows, member.options().x));
     else tip.hide();
   };
@@ -57,18 +71,61 @@ export function createCursor(app) {
       members.set(element, { ...member, line });
       element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => move(element, event));
       element.addEventListener("pointerleave", clear);
+      clicked(element, (event) => {
+        const at = across(element, member, event);
+        if (Number.isFinite(at)) member.pick(member.options().x === "wall" ? at / 1000 : member.options().x === "step" ? Math.round(at) : at);
+      });
     },
+    /** It was drawn anew. @param {any} element */
+    drawn: (element) => fade(element, meant),
     /** @param {any} element */
     leave(element) {
       members.get(element)?.line.remove();
       members.delete(element);
     },
     end() {
+      offPointed();
       clear();
       tip.remove();
       members.clear();
     },
   };
+}
+
+/** Where the pointer is on x, in the units of the curves. @param {any} element @param {Member} member @param {PointerEvent} event */
+function across(element, member, event) {
+  const axis = element._fullLayout?.xaxis;
+  const scales = member.scales();
+  if (!axis?._length || !scales) return NaN;
+  return scales.x.from(axis.p2c(event.clientX - element.getBoundingClientRect().left - axis._offset));
+}
+
+/**
+ * A press and a release at one place inside the plot, and no second one soon after. Plotly keeps the releases of
+ * what is dragged to itself, so they are looked for in the whole window.
+ * @param {HTMLElement} element @param {(event: PointerEvent) => void} onclick
+ */
+function clicked(element, onclick) {
+  let timer = 0;
+  let before = -Infinity;
+  element.addEventListener("pointerdown", (down) => {
+    clearTimeout(timer);
+    const second = down.timeStamp - before < TWICE;
+    before = down.timeStamp;
+    if (second || down.button || !(/** @type {Element} */ (down.target).closest(".nsewdrag"))) return;
+    const release = (/** @type {PointerEvent} */ up) => {
+      if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) < STILL) timer = window.setTimeout(() => element.isConnected && onclick(up), TWICE);
+    };
+    window.addEventListener("pointerup", release, { capture: true, once: true });
+  });
+}
+
+/** @param {any} element a chart @param {string | null} run that stands out */
+function fade(element, run) {
+  const traces = [...element.querySelectorAll(".scatterlayer .trace")];
+  const of = traces.map((trace) => trace.__data__?.[0]?.trace?.meta ?? null);
+  const known = run !== null && of.includes(run);
+  traces.forEach((trace, i) => trace.classList.toggle("faded", known && of[i] !== null && of[i] !== run));
 }
 
 /** @typedef {{one: Drawn, row: number, away: number}} Near */

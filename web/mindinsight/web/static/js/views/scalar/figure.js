@@ -58,13 +58,14 @@ export function shown(curve) {
 export function figure(app, drawn, options, threshold = null, tall = undefined) {
   const yScale = scaleOf(options.y, drawn.map((one) => one.curve.value));
   const xScale = options.x === "wall" ? scaleOf("linear", []) : scaleOf(options.logX, drawn.map((one) => places(one.curve, options.x)));
+  const place = placed(options, drawn, xScale);
   const range = options.clip ? calmRange(drawn.map((one) => shown(one.curve))) : null;
   const pen = { app, options, xScale, yScale, range, many: drawn.length > MANY };
   /** @type {any[]} */
   const traces = drawn.flatMap((one) => tracesOf(pen, one));
   const data = drawn.length > MANY ? merged(traces) : traces;
   if (threshold) data.push(...drawn.flatMap((one) => beyond(pen, one, threshold)));
-  return { data, layout: layout(pen, threshold, tall), config: { doubleClick: "autosize" }, scales: { x: xScale, y: yScale } };
+  return { data, layout: layout(pen, threshold, tall, place), config: { doubleClick: "autosize" }, scales: { x: xScale, y: yScale } };
 }
 
 /** @typedef {{app: App, options: Options, xScale: import("./scale.js").Scale, yScale: import("./scale.js").Scale, range: [number, number] | null, many: boolean}} Pen many: too many curves for a faint raw one behind each */
@@ -86,7 +87,7 @@ function tracesOf(pen, one) {
 
 /** @param {Drawn} one @param {number} width @param {number} opacity */
 function stroke(one, width, opacity) {
-  return { type: "scatter", mode: "lines", name: one.label, line: { color: one.colour, width, dash: one.dash }, opacity, hoverinfo: "skip", connectgaps: false };
+  return { type: "scatter", mode: "lines", name: one.label, meta: one.curve.run, line: { color: one.colour, width, dash: one.dash }, opacity, hoverinfo: "skip", connectgaps: false };
 }
 
 /** @param {Pen} pen @param {{step: any, wall: any, x?: any}} curve */
@@ -148,15 +149,31 @@ function dots(x, y, marker) {
   return { type: "scatter", mode: "markers", x, y, marker, hoverinfo: "skip", cliponaxis: false };
 }
 
-/** @param {Pen} pen @param {import("./threshold.js").Threshold | null} threshold @param {[number, number]} [tall] */
-function layout(pen, threshold, tall) {
+/** Where the clicked place is drawn; null where no curve is, for a line out there would stretch the axis. @param {Options} options @param {Drawn[]} drawn @param {import("./scale.js").Scale} scale */
+function placed(options, drawn, scale) {
+  const at = options.at === null || options.x !== "wall" ? options.at : 1000 * options.at;
+  if (at === null || !drawn.some(({ curve }) => reaches(curve, options.x, at))) return null;
+  return scale.ticks ? scale.to(at) : at;
+}
+
+/** Whether a curve has begun and not ended at a place, in Plotly's units. @param {Curve} curve @param {string} x @param {number} at */
+export function reaches(curve, x, at) {
+  const along = places(curve, x);
+  if (x.startsWith("tag:")) return along.length > 0; // another scalar goes up and down
+  return along.length > 0 && along[0] <= at && at <= along[along.length - 1];
+}
+
+/** @param {Pen} pen @param {import("./threshold.js").Threshold | null} threshold @param {[number, number] | undefined} tall @param {number | null} place */
+function layout(pen, threshold, tall, place) {
   const { app, options, xScale, yScale, range } = pen;
   const { theme } = app;
   const zoom = options.zoom?.map(xScale.ticks ? xScale.to : options.logX === "log" && options.x !== "wall" ? Math.log10 : (v) => (options.x === "wall" ? v * 1000 : v));
   const up = (tall && upright(tall, yScale)) ?? (range && (upright(range, yScale) ?? undefined));
+  /** @type {any[]} */
   const lines = (threshold?.bounds() ?? []).map((v) => ({
     type: "line", xref: "paper", x0: 0, x1: 1, y0: yScale.to(v), y1: yScale.to(v), line: { color: theme.colour("--bad"), width: 1, dash: "dot" },
   }));
+  if (place !== null) lines.push({ type: "line", xref: "x", yref: "paper", x0: place, x1: place, y0: 0, y1: 1, line: { color: theme.colour("--accent"), width: 1, dash: "solid" } });
   return {
     ...theme.plotly(),
     xaxis: theme.axis({ type: options.x === "wall" ? "date" : xScale.type, ...(xScale.ticks ?? {}), ...(zoom ? { range: zoom } : {}), nticks: 6 }),

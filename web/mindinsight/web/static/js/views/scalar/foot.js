@@ -1,29 +1,35 @@
 // The line under a chart: how much of the data is drawn, what restarted, what is not finite.
 
+import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 
-/** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./figure.js").Drawn} Drawn */
 
+const AROUND = 20; // steps shown before and after the first value that is not finite
 const SIGNS = { nan: "NaN", inf: "+Inf", "-inf": "−Inf" };
 
-/** @param {App} app @param {Drawn[]} all */
-export function footOf(app, all) {
+/** @param {import("./card.js").Page} page @param {Drawn[]} all */
+export function footOf(page, all) {
+  const { app } = page;
   const points = all.reduce((sum, one) => sum + one.curve.points, 0);
   const visible = all.reduce((sum, one) => sum + one.curve.step.length, 0);
   const restarts = all.filter((one) => one.curve.segments > 1).length;
   return [
     h("span", { class: "grow" }, app.t("scalar.points", { shown: visible.toLocaleString("en"), all: points.toLocaleString("en") })),
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
-    strange(app, all),
+    strange(page, all),
   ];
 }
 
-/** What is not finite, said aloud: how many, and where it began. @param {App} app @param {Drawn[]} all */
-function strange(app, all) {
+/** What is not finite, said aloud: how many, and where it began, which a press goes to. @param {import("./card.js").Page} page @param {Drawn[]} all */
+function strange(page, all) {
+  const { app } = page;
   const found = notFinite(all.flatMap((one) => one.curve.non_finite));
-  return found && h("span", { class: "badge bad" }, app.t("scalar.non_finite", { kinds: found.kinds.join(", "), n: found.total, step: number(found.first) }));
+  if (!found) return null;
+  const text = app.t("scalar.non_finite", { kinds: found.kinds.join(", "), n: found.total, step: number(found.first) });
+  const go = () => page.change({ x: "step", at: found.first, zoom: [found.first - AROUND, found.first + AROUND] });
+  return button(text, go, { class: "badge bad", title: app.t("scalar.non_finite.go") });
 }
 
 /**

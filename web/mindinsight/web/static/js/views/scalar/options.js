@@ -12,6 +12,7 @@
  * @property {boolean} clip leave outliers outside the picture
  * @property {boolean} older draw segments from before a restart
  * @property {[number, number] | null} zoom range of x, of all charts
+ * @property {number | null} at place on x whose values are listed under every chart
  * @property {Map<string, [number, number]>} tall chart's key -> range of y
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
@@ -25,6 +26,7 @@
 const SMOOTH = 0.6;
 const FEW = 50; // points below which a curve is not smoothed by itself
 const TOLERANCE = 0.001;
+const PLACES = 12; // digits of a number in the address: wall time has ten before its point
 
 /** @param {import("../../core/url.js").Url} url @returns {Options} */
 export function readOptions(url) {
@@ -41,6 +43,7 @@ export function readOptions(url) {
     clip: url.get("clip") === "1",
     older: url.get("old") !== "0",
     zoom: readRange(url.get("z")),
+    at: readNumber(url.get("at")),
     tall: readTall(url.all("zy")),
     facts: url.get("st") === "1",
     pins: url.all("pin"),
@@ -65,6 +68,7 @@ export function writeOptions(url, options) {
     old: options.older ? null : "0",
     z: options.zoom && writeRange(options.zoom),
     zy: [...options.tall].map(([key, range]) => `${key}:${writeRange(range)}`),
+    at: options.at === null ? null : Number(options.at.toPrecision(PLACES)),
     st: options.facts ? "1" : null,
     pin: options.pins,
     mix: options.mixes.map((tags) => tags.join("|")),
@@ -83,6 +87,12 @@ export function smoothing(options) {
 /** @template {string} T @param {string | null} text @param {T[]} choices the first is the default @returns {T} */
 function oneOf(text, choices) {
   return choices.find((choice) => choice === text) ?? choices[0];
+}
+
+/** @param {string | null} text @returns {number | null} */
+function readNumber(text) {
+  const number = Number(text);
+  return text && Number.isFinite(number) ? number : null;
 }
 
 /** @param {string | null} text @returns {[number, number] | null} */
@@ -104,7 +114,7 @@ function readTall(texts) {
 
 /** @param {[number, number]} range */
 function writeRange(range) {
-  return range.map((end) => Number(end.toPrecision(8))).join(",");
+  return range.map((end) => Number(end.toPrecision(PLACES))).join(",");
 }
 
 /** "a:b:>1" -> ["a:b", ">1"]. @param {string} text @returns {[string, string]} */

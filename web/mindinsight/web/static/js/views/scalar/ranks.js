@@ -16,6 +16,7 @@ import { bandTraces } from "./band.js";
 
 const STRAY = 6; // usual distances beyond which a rank is named
 const ROW = 2; // px of a row of the picture at least
+const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above it
 const NAMED = 8; // ranks named in the foot line at most
 
 /** Jobs with more than one rank. @param {import("../../core/types.js").App} app @returns {{id: string, ranks: number}[]} */
@@ -73,6 +74,7 @@ function rankCard(page, tag, job) {
   const { app } = page;
   const band = h("div", { class: "chart", role: "img", "aria-label": app.t("scalar.ranks.band", { tag }) });
   const heat = h("div", { class: "chart", role: "img", "aria-label": app.t("scalar.ranks.heat", { tag }) });
+  const key = h("div", { class: "scalar-key small muted" });
   const foot = h("div", { class: "row small wrap" });
   /** @type {any} */
   let together = null;
@@ -85,6 +87,7 @@ function rankCard(page, tag, job) {
     if (!together || !grid) return;
     app.charts.draw(band, () => bandFigure(page, together, picked));
     app.charts.draw(heat, () => heatFigure(app, grid, heat.clientHeight), (plot) => plot.on("plotly_click", (/** @type {any} */ event) => pick(grid.ranks.indexOf(event.points[0].customdata))));
+    replace(key, scaleKey(app, grid.most));
     replace(foot, straying(app, grid, pick), picked && button(app.t("scalar.ranks.unpick"), unpick, { class: "link" }));
   };
 
@@ -116,7 +119,7 @@ function rankCard(page, tag, job) {
     }, leaveAsIs);
   };
 
-  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: h("div", { class: "scalar-ranks" }, band, heat), foot, full: { label: app.t("common.fullscreen") } });
+  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: h("div", { class: "scalar-ranks" }, band, key, heat), foot, full: { label: app.t("common.fullscreen") } });
   const [asked, askedOne] = [latest(element), latest(element)];
   const seen = whenNear(element, load);
   return {
@@ -140,14 +143,22 @@ function bandFigure(page, together, picked) {
   return { data, layout: { ...theme.plotly(), yaxis: theme.axis({ type: page.options().y === "log" ? "log" : "linear", nticks: 5 }), hovermode: "x" } };
 }
 
+/**
+ * What the colours mean. Plotly's own bar costs half of the drawing, and moves the map out of line with the band.
+ * @param {import("../../core/types.js").App} app @param {number} most
+ */
+function scaleKey(app, most) {
+  const bar = h("i", { style: { background: `linear-gradient(to right, ${SCALE.map((name) => `var(${name})`).join(", ")})` } });
+  return [h("span", null, app.t("scalar.ranks.key")), h("span", { class: "grow" }), number(-most, 3), bar, `+${number(most, 3)}`];
+}
+
 /** Each cell is how far a rank is from the median rank at that step. @param {import("../../core/types.js").App} app @param {any} grid @param {number} height px there are */
 function heatFigure(app, grid, height) {
   const { theme } = app;
   const { y, z, who } = folded(grid.away, grid.ranks, grid.step.length, Math.floor(height / ROW));
-  const colours = [[0, theme.colour("--run-1")], [0.5, theme.colour("--panel")], [1, theme.colour("--bad")]];
-  const bar = { thickness: 8, outlinewidth: 0, nticks: 5 };
+  const colours = SCALE.map((name, i) => [i / 2, theme.colour(name)]);
   return {
-    data: [{ type: "heatmap", x: grid.step, y, z, customdata: who, zmin: -grid.most, zmax: grid.most, colorscale: colours, colorbar: bar, hovertemplate: app.t("scalar.ranks.cell"), hoverongaps: false }],
+    data: [{ type: "heatmap", x: grid.step, y, z, customdata: who, zmin: -grid.most, zmax: grid.most, colorscale: colours, showscale: false, hovertemplate: app.t("scalar.ranks.cell"), hoverongaps: false }],
     layout: { ...theme.plotly(), yaxis: theme.axis({ title: { text: app.t("scalar.ranks.axis") }, nticks: 6 }), xaxis: theme.axis({ nticks: 6 }) },
   };
 }

@@ -37,7 +37,7 @@ function axes(page) {
   if (options.mode !== "curves") return [y];
   const places = ["step", "relative", "wall"].map((value) => ({ value, label: t(`scalar.x.${value}`) }));
   const others = page.tags.map((tag) => ({ value: `tag:${tag}`, label: tag }));
-  const x = select({ label: t("scalar.x"), options: [...places, ...others], value: options.x, onchange: (value) => page.change({ x: value, zoom: null }) });
+  const x = select({ label: t("scalar.x"), options: [...places, ...others], value: options.x, onchange: (value) => page.change({ x: value, zoom: null, at: null }) });
   const scale = select({ label: t("scalar.x_scale"), options: kinds, value: options.logX, onchange: (value) => page.change({ logX: /** @type {any} */ (value) }) });
   return [x, scale, y];
 }
@@ -52,7 +52,8 @@ function drawing(page) {
   const mix = button(t("scalar.mix"), () => chooseTags(page));
   const facts = check({ label: t("scalar.facts"), checked: options.facts, onchange: (on) => page.change({ facts: on }) });
   const reset = (options.zoom || options.tall.size > 0) && button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
-  return [smooth, clip, older, facts, mix, reset];
+  const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
+  return [smooth, clip, older, facts, mix, back, reset];
 }
 
 /** @param {Page} page */

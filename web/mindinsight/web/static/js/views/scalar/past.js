@@ -1,0 +1,22 @@
+// The zooms that were left, newest last: a person may step back through them.
+
+/** @typedef {import("./options.js").Options} Options */
+/** @typedef {Pick<Options, "zoom" | "tall">} Look */
+
+const MOST = 50;
+
+export function createPast() {
+  /** @type {Look[]} */
+  let looks = [];
+  return {
+    /** Something is about to be chosen. @param {Options} now @param {Partial<Options>} some */
+    leave(now, some) {
+      if (some.x !== undefined && some.x !== now.x) looks = []; // ranges of another axis
+      else if (some.zoom !== undefined || some.tall !== undefined) looks = [...looks.slice(1 - MOST), { zoom: now.zoom, tall: now.tall }];
+    },
+    /** @returns {Look | undefined} what was looked at before */
+    back: () => looks.pop(),
+    any: () => looks.length > 0,
+    forget: () => (looks = []),
+  };
+}

@@ -1,0 +1,64 @@
+// The values of all curves at one place: as a tip shows them, but to stay, to sort and to copy.
+
+import { button } from "../../components/button.js";
+import { headCell } from "../../components/virtual.js";
+import { h } from "../../core/dom.js";
+import { duration, number, time } from "../../core/format.js";
+import { closest } from "./cursor.js";
+import { places, reaches } from "./figure.js";
+
+/** @typedef {{by: string, down: boolean}} Order */
+/** @typedef {{key: string, label: string, value: (row: Row) => any, text: (row: Row) => string}} Field */
+/** @typedef {{one: import("./figure.js").Drawn, row: number}} Row */
+
+/** @type {Record<string, Omit<Field, "key" | "label">>} */
+const FIELDS = {
+  value: { value: ({ one, row }) => one.curve.value[row], text: ({ one, row }) => number(one.curve.value[row], 6) },
+  smoothed: { value: ({ one, row }) => one.curve.smooth?.[row], text: ({ one, row }) => number(one.curve.smooth?.[row], 6) },
+  step: { value: ({ one, row }) => one.curve.step[row], text: ({ one, row }) => number(one.curve.step[row], 12) },
+  relative: { value: ({ one, row }) => one.curve.wall[row] - one.curve.wall[0], text: ({ one, row }) => duration(one.curve.wall[row] - one.curve.wall[0]) },
+  wall: { value: ({ one, row }) => one.curve.wall[row], text: ({ one, row }) => time(one.curve.wall[row]) },
+};
+
+/**
+ * Each curve's drawn point nearest to the place in the address; null when no place was clicked, or no curve is there.
+ * @param {import("./card.js").Page} page @param {string[]} tags @param {import("./figure.js").Drawn[]} drawn
+ * @param {Order} order @param {(order: Order) => void} onsort
+ */
+export function valuesAt(page, tags, drawn, order, onsort) {
+  const { app } = page;
+  const { at, x } = page.options();
+  if (at === null) return null;
+  const to = x === "wall" ? 1000 * at : at;
+  const rows = drawn.map((one) => ({ one, row: reaches(one.curve, x, to) ? closest(places(one.curve, x), to) : -1 })).filter(({ row }) => row >= 0);
+  if (!rows.length) return null;
+  const fields = Object.keys(FIELDS).filter((key) => key !== "smoothed" || drawn.some(({ curve }) => curve.smooth));
+  const caption = app.t("scalar.values.at", { place: placeText(app, x, at) });
+  const label = (/** @type {string} */ key) => app.t(`scalar.tip.${key}`);
+  const heads = [h("th", { scope: "col" }, label("run")), ...fields.map((key) => headCell({
+    label: label(key),
+    number: true,
+    sorted: order.by === key ? (order.down ? "descending" : "ascending") : null,
+    onsort: () => onsort({ by: key, down: order.by === key ? !order.down : true }),
+  }))];
+  const body = sorted(rows, order).map((row) => h("tr", null,
+    h("th", { scope: "row" }, h("i", { class: "swatch", style: { background: row.one.colour } }), " ", row.one.label),
+    fields.map((key) => h("td", { class: "number" }, FIELDS[key].text(row)))));
+  const unpin = button(app.t("scalar.values.close"), () => page.change({ at: null }), { class: "link", "aria-label": `${app.t("scalar.values.close")}: ${tags.join(", ")}` });
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${tags.join(", ")}: ${caption}` },
+    h("table", { class: "table" }, h("caption", null, caption, " ", unpin), h("thead", null, h("tr", null, heads)), h("tbody", null, body)));
+}
+
+/** What is not a number comes last, whichever way. @param {Row[]} rows @param {Order} order */
+function sorted(rows, order) {
+  const key = (/** @type {Row} */ row) => Number(FIELDS[order.by].value(row));
+  const [numbers, others] = [rows.filter((row) => !Number.isNaN(key(row))), rows.filter((row) => Number.isNaN(key(row)))];
+  return [...numbers.sort((a, b) => (order.down ? key(b) - key(a) : key(a) - key(b))), ...others];
+}
+
+/** A place on the x axis in words. @param {import("../../core/types.js").App} app @param {string} x @param {number} at */
+export function placeText(app, x, at) {
+  if (x === "step") return app.t("scalar.values.step", { step: number(Math.round(at), 12) });
+  if (x === "wall") return time(at);
+  return x === "relative" ? duration(at) : `${x.slice(4)} ${number(at)}`;
+}
