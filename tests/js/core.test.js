@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { build, column } from "../../web/mindinsight/web/static/js/core/api.js";
+import { asking, build, column, columns, get } from "../../web/mindinsight/web/static/js/core/api.js";
 import { allot } from "../../web/mindinsight/web/static/js/core/colours.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
@@ -84,4 +84,20 @@ test("runs stand in one order, however they came", () => {
     assert.deepEqual(inOrder(turned).map((one) => one.id), expected);
     assert.deepEqual(inOrder(turned.reverse()).map((one) => one.id), expected);
   }
+});
+
+test("questions on their way are counted until their answers are read, whatever these are", async (context) => {
+  /** @type {((answer: any) => void)[]} */
+  const answers = [];
+  context.mock.method(globalThis, "fetch", () => new Promise((done) => answers.push(done)));
+  const all = [get("v2/runs"), columns("v2/scalar/series"), get("v2/gone").catch((error) => error.status)];
+  assert.equal(asking(), 3);
+  answers[0](Response.json({ runs: [] }));
+  assert.deepEqual(await all[0], { runs: [] });
+  assert.equal(asking(), 2);
+  answers[1](Response.json({ error: { code: "unknown" } }, { status: 422 }));
+  await assert.rejects(all[1]);
+  answers[2](new Response("", { status: 404 }));
+  assert.equal(await all[2], 404);
+  assert.equal(asking(), 0);
 });

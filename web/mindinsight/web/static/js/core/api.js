@@ -17,6 +17,23 @@ export class ApiError extends Error {
 const known = new Map();
 const KNOWN_MAX = 200;
 
+let flying = 0;
+
+/** How many questions are on their way. */
+export function asking() {
+  return flying;
+}
+
+/** @template T @param {() => Promise<T>} question @returns {Promise<T>} */
+async function counted(question) {
+  flying++;
+  try {
+    return await question();
+  } finally {
+    flying--;
+  }
+}
+
 /**
  * GET with parameters; lists are repeated, null and undefined left out. Unchanged answers cost no body.
  * @param {string} path "v2/runs"
@@ -24,8 +41,12 @@ const KNOWN_MAX = 200;
  * @param {{signal?: AbortSignal}} [options]
  * @returns {Promise<any>}
  */
-export async function get(path, params = {}, { signal } = {}) {
-  const address = build(path, params);
+export function get(path, params = {}, { signal } = {}) {
+  return counted(() => fresh(build(path, params), signal));
+}
+
+/** @param {string} address @param {AbortSignal} [signal] */
+async function fresh(address, signal) {
   const before = known.get(address);
   const headers = before ? { "If-None-Match": before.etag } : undefined;
   const answer = await ask(address, { signal, headers });
@@ -50,9 +71,11 @@ function remember(address, etag, body) {
  * @param {{signal?: AbortSignal}} [options]
  * @returns {Promise<any>}
  */
-export async function columns(path, params = {}, { signal } = {}) {
-  const answer = await ask(build(path, params), { signal, headers: ACCEPT });
-  return answer.ok ? unpack(await answer.arrayBuffer()) : parse(answer);
+export function columns(path, params = {}, { signal } = {}) {
+  return counted(async () => {
+    const answer = await ask(build(path, params), { signal, headers: ACCEPT });
+    return answer.ok ? unpack(await answer.arrayBuffer()) : parse(answer);
+  });
 }
 
 /**

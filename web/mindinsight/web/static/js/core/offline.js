@@ -1,6 +1,7 @@
 // A part of the page as one HTML file that needs nothing else: the elements as they are, their styles, the
 // figures, and Plotly itself. Nothing in it asks any host for anything; its own policy forbids it.
 
+import { asking } from "./api.js";
 import { h, replace } from "./dom.js";
 import { wakeAll } from "./near.js";
 
@@ -10,8 +11,8 @@ import { wakeAll } from "./near.js";
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
 const DRAW = `for (const [i, { data, layout, config }] of JSON.parse(document.getElementById("figures").textContent).entries())
   Plotly.newPlot(document.querySelector('[data-figure="' + i + '"]'), data, layout, { ...config, responsive: true, displaylogo: false });`;
-const QUIET = 400; // ms without a new chart after which a page has all of them
-const LONGEST = 15_000; // ms
+const QUIET = 400; // ms in which nothing is asked and nothing changes, after which a page has all of its charts
+const LONGEST = 60_000; // ms
 
 /** @param {App} app @param {Element} root a view or a card @param {string} title @returns {Promise<Blob>} */
 export async function offlinePage(app, root, title) {
@@ -39,8 +40,9 @@ async function everything(root) {
   let before = "";
   for (let waited = 0; waited < LONGEST; waited += QUIET) {
     await new Promise((done) => setTimeout(done, QUIET));
-    const now = `${root.textContent?.length} ${[...root.querySelectorAll("img")].map((one) => one.complete)}`;
-    if (now === before) return;
+    const loading = [...root.querySelectorAll("img")].filter((one) => one.src && !one.complete).length;
+    const now = `${root.textContent?.length}`;
+    if (now === before && !loading && !asking()) return;
     before = now;
   }
 }
