@@ -87,8 +87,10 @@ export async function mount(root, app) {
 
   const asked = latest(root);
   let first = true;
-  /** Whether other runs were chosen since the tags were read. */
+  /** Whether other runs are shown since the tags were read: chosen by somebody, new, or gone. */
   let others = false;
+  const idsShown = () => app.selection.runs().map((run) => run.id).join("\n");
+  let ids = idsShown();
 
   /** @param {import("../core/tags.js").Tag[]} found */
   const takeTags = (found) => {
@@ -107,7 +109,9 @@ export async function mount(root, app) {
   const readTags = (failed) => asked.ask((signal) => tagsOf(app, "scalar", signal), takeTags, failed);
 
   const offSelection = app.selection.on((reason) => {
-    others ||= reason === "runs";
+    const before = ids;
+    ids = idsShown();
+    others ||= reason === "runs" || ids !== before;
     readTags(leaveAsIs);
   });
   const offTheme = app.theme.on(() => parts.forEach((part) => part.paint()));
