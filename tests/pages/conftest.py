@@ -55,6 +55,14 @@ class Running:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
         self._thread.start()
 
+    def until_read(self) -> None:
+        """Until every file has been read."""
+        store = self.app.state.service.store
+        known = store.snapshot()
+        while not known.scanned or any(run.read < run.total for run in known.runs.values()):
+            time.sleep(0.02)
+            known = store.snapshot()
+
     def stop(self) -> None:
         self.app.state.hub.close()
         self._server.should_exit = True
@@ -97,12 +105,13 @@ def sample_base(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def serve_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
-    """``serve``, but for all tests of a module: they only look at what is there."""
+    """``serve``, but for all tests of a module: they only look at what is there, and all of it is there."""
     started: list[Running] = []
 
     def start(base: Path) -> str:
         settings = Settings(base, tmp_path_factory.mktemp("workspace"), port=free_port(), workers=1)
         started.append(Running(settings))
+        started[-1].until_read()
         return settings.address
 
     yield start

@@ -41,7 +41,9 @@ def test_axe_finds_nothing(window, samples, name):
     window.emulate_media(color_scheme="light")
     window.goto(samples + PAGES[name])
     expect(window.locator(".booting")).to_have_count(0)
-    window.wait_for_load_state("networkidle") if name == "interface" else window.wait_for_timeout(400)
+    expect(window.get_by_role("main")).to_have_attribute("aria-busy", "false")
+    if name == "interface":
+        window.wait_for_load_state("networkidle")
     assert violations(window) == {}
     window.emulate_media(color_scheme="dark")
     expect(window.locator("html")).to_have_attribute("data-theme", "dark")

@@ -77,6 +77,7 @@ export class Router {
     } catch (error) {
       if (mine !== this.#turn) return; // what was asked for has been left meanwhile
       replace(root(), this.#failed(error));
+      root().setAttribute("aria-busy", "false");
       console.error(error);
     }
   }
@@ -88,6 +89,7 @@ export class Router {
     document.getElementById("body")?.classList.toggle("alone", module.alone === true);
     const element = h("div", { class: `view-${this.#current}` });
     replace(root(), element);
+    root().setAttribute("aria-busy", "true");
     this.#missed = null;
     const mounted = await module.mount(element, this.#app);
     if (!wanted()) {
@@ -95,6 +97,7 @@ export class Router {
       return;
     }
     if (!element.querySelector("h1")) root().prepend(h("h1", { class: "unseen" }, this.#title()));
+    root().setAttribute("aria-busy", "false");
     this.#view = mounted;
     if (this.#missed) mounted.update?.(this.#missed);
   }
