@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,8 @@ def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo):
 
 def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path):
     command = [sys.executable, str(EXAMPLES / "demo.py"), "--out", tmp_path, "--steps", "9", "--live"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # what runs in the background ignores it
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)  # noqa: PLW1509
     try:
         assert any("press Ctrl-C" in line for line in process.stdout)
         (path,) = (tmp_path / "lr_0.1").glob("*_MS")

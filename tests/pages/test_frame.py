@@ -14,7 +14,7 @@ def nav(page):
 
 
 def side(page):
-    return page.get_by_role("complementary", name="Runs to show")
+    return page.locator("#side")
 
 
 def test_views_are_swapped_without_loading_the_page_again(page, url):
@@ -28,6 +28,21 @@ def test_views_are_swapped_without_loading_the_page_again(page, url):
     page.go_back()
     expect(page).to_have_title("Overview · MindInsight")
     assert page.evaluate("window.kept")
+
+
+def test_the_panel_is_never_seen_beside_a_view_that_stands_alone(page, url):
+    held = []
+
+    def keep(route):
+        held.append(route)
+
+    page.route("**/views/runs.js", keep)
+    page.goto(url, wait_until="commit")
+    expect(side(page).locator(".side-items")).to_be_attached()
+    expect(side(page)).not_to_be_visible()
+    page.unroute("**/views/runs.js")
+    expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
+    expect(side(page)).not_to_be_visible()
 
 
 def test_the_current_view_is_marked(page, url):
