@@ -55,7 +55,7 @@ def read_side_by_side(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tup
         return [], rows
     begins, ends, numbers = begins[inside], ends[inside], rows[inside]
     heads = _heads(data, begins, ends)
-    tags = TagNumbers()
+    tags = TagNumbers(len(data) // 16)  # bytes a tagged value takes, about
     steps, prefixes = [NO_ENTRIES], []
     fitting = np.flatnonzero(heads.fits)
     for chunk in np.split(fitting, range(_CHUNK, len(fitting), _CHUNK)):

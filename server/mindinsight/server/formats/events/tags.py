@@ -16,9 +16,9 @@ from mindinsight.server.types import Ints
 LONGEST: Final = 512  # bytes of a tag that is compared here; longer ones are left to be read one by one
 _LOW_BYTES: Final = np.array([(1 << 8 * size) - 1 for size in range(8)], np.uint64)
 _ODD: Final = 0x9E3779B97F4A7C15  # multiplicative hashing, Knuth TAOCP 6.4
-_SLOTS: Final = 1 << 16
+_FEWEST: Final = 6  # bits that choose the slot
+_MOST: Final = 16
 _ROUNDS: Final = 2
-_TOP: Final = np.uint64(48)  # the highest bits of a product are mixed best; they choose the slot
 
 _Words = npt.NDArray[np.uint64]
 
@@ -38,11 +38,13 @@ class TagNumbers:
     the hash but speed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        """``most`` tags can be met; a table for many would take longer to make than few take to find."""
+        self._bits = min(max(most.bit_length(), _FEWEST), _MOST)
         self._texts: dict[str, int] = {}
-        self._numbers = np.full(_SLOTS, -1, np.int64)
+        self._numbers = np.full(1 << self._bits, -1, np.int64)
         self._words: list[_Words] = []  # of the tag in each slot
-        self._owners = np.zeros(_SLOTS, np.int64)
+        self._owners = np.zeros(1 << self._bits, np.int64)
 
     @property
     def names(self) -> list[str]:
@@ -52,8 +54,8 @@ class TagNumbers:
     def of(self, data: bytes, tags: Tags) -> Ints:
         """The number of each tag; new tags get the next numbers."""
         words = list(_words(data, tags))
-        slots = _slots(words)
-        self._words += [np.zeros(_SLOTS, np.uint64) for _ in words[len(self._words) :]]
+        slots = _slots(words, self._bits)
+        self._words += [np.zeros(1 << self._bits, np.uint64) for _ in words[len(self._words) :]]
         numbers, unknown = self._look_up(words, slots)
         for _ in range(_ROUNDS):
             if not len(unknown):
@@ -101,10 +103,10 @@ def _words(data: bytes, tags: Tags) -> Iterator[_Words]:
         yield word
 
 
-def _slots(words: list[_Words]) -> Ints:
-    """Some bits of a hash of each tag."""
+def _slots(words: list[_Words], bits: int) -> Ints:
+    """Some bits of a hash of each tag: the highest, which a product mixes best."""
     hashes, factor = np.zeros(len(words[0]), np.uint64), _ODD
     for word in words:
         hashes += word * np.uint64(factor)
         factor = factor * _ODD % (1 << 64)
-    return (hashes >> _TOP).astype(np.int64)
+    return (hashes >> np.uint64(64 - bits)).astype(np.int64)
