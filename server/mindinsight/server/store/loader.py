@@ -18,7 +18,7 @@ from mindinsight.server.store.readers import Readers
 from mindinsight.server.store.store import Store
 
 _PUBLISH: Final = 0.1  # seconds between two publications while much is read
-_SHARE: Final = 4  # after following for a while, so many times as long is left to others
+_SHARE: Final = 2  # after following for a while, so many times as long is left to others
 _SAVE: Final = 5.0  # seconds between two thoughts of writing the cache
 _REST: Final = 1.0  # seconds the loop sleeps at most
 
