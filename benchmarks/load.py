@@ -1,14 +1,15 @@
 """Many people at once: pages and event streams against a base of growing runs, on this machine.
 
     python -m benchmarks.load --clients 200 --streams 50 --runs 999 --growing 50 --seconds 120
-    nice python -m benchmarks.load --minutes 60 --gentle
+    nice python -m benchmarks.load --minutes 60 --gentle --steps 1
 
 What is modelled: each client is an open page. It keeps one connection, loads the page and the list of runs
 once, and then asks every ``PAUSE`` seconds (between half and one and a half times as long) for the curve of
 one tag of five runs, in the form our pages ask for; one question in twenty is the page or the list of runs
 anew, as after a reload. Streams are pages that are only told: they count the ``change`` events. Growing runs
-get ten steps of three tags each second. ``--gentle`` asks ten times more seldom: what is looked at then is
-the memory over an hour.
+get ten steps of three tags each second, or as many as ``--steps`` says. ``--gentle`` asks ten times more
+seldom: what is looked at then is the memory over an hour. All points that come are kept, so it stands beside
+their number.
 
 Clients are connections of one process with a parser of a few lines, so that a machine with two cores can
 hold them and the server. Prints a table: times to the last byte of an answer, the server's memory and
@@ -32,6 +33,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
@@ -45,6 +47,13 @@ PAUSE = 2.0  # seconds between two questions of one client, on average
 GENTLE = 10.0  # times as long with --gentle
 KINDS = {"series": 38, "list": 1, "page": 1}  # of forty questions
 SLOW = 60.0  # seconds after which an answer counts as an error
+
+
+class Held(NamedTuple):
+    """What the server holds at a moment."""
+
+    memory: float  # of its own process, MB
+    points: int
 
 
 @dataclass
@@ -184,24 +193,29 @@ async def listen(port: int, end: float, seen: Seen) -> None:
     writer.close()
 
 
-async def grow(paths: list[Path], end: float, seen: Seen) -> None:
+async def grow(paths: list[Path], each: int, end: float, seen: Seen) -> None:
     step = 1000
     while time.monotonic() < end:
-        content = steps(step, step + 10)
+        content = steps(step, step + each)
         for path in paths:
             with path.open("ab") as file:
                 file.write(content)
         seen.grown = time.monotonic()
         seen.rounds += 1
-        step += 10
+        step += each
         await asyncio.sleep(1)
 
 
-async def watch(pid: int, end: float, memory: list[float]) -> None:
+async def watch(pid: int, port: int, end: float) -> list[Held]:
+    """What the server holds, every second."""
+    held, connection = [], Connection(port)
     while time.monotonic() < end:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        memory.append(pages * os.sysconf("SC_PAGE_SIZE") / 2**20)
+        health = json.loads((await connection.ask("/health"))[1])
+        held.append(Held(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, health["points"]))
         await asyncio.sleep(1)
+    connection.close()
+    return held
 
 
 def busy(pid: int) -> float:
@@ -227,17 +241,17 @@ async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: i
     pause = PAUSE * (GENTLE if options.gentle else 1)
     seconds = options.minutes * 60 if options.minutes else options.seconds
     before, used, own = os.getloadavg()[0], busy(pid), time.process_time()
-    seen, memory, end = Seen(), [], time.monotonic() + seconds
-    await asyncio.gather(
+    seen, end = Seen(), time.monotonic() + seconds
+    held, *_ = await asyncio.gather(
+        watch(pid, port, end),
+        grow(paths[: options.growing], options.steps, end, seen),
         *(client(port, options.runs, pause, end, seen) for _ in range(options.clients)),
         *(listen(port, end, seen) for _ in range(options.streams)),
-        grow(paths[: options.growing], end, seen),
-        watch(pid, end, memory),
     )
     used, own = busy(pid) - used, time.process_time() - own
     print(f"{seconds:g} s; load average of the machine {before:.1f} before, {os.getloadavg()[0]:.1f} after")
     report(seen, seconds, options.streams)
-    report_memory(memory)
+    report_memory(held)
     print(f"processor: server {used:.1f} s ({used / seconds:.0%} of a core), clients {own:.1f} s")
     used = busy(pid)
     await asyncio.sleep(10)
@@ -257,15 +271,16 @@ def report(seen: Seen, seconds: float, streams: int) -> None:
     print(f"events: {each:.0f} for each stream, of {seen.rounds} times that runs grew (told: how late)")
 
 
-def report_memory(memory: list[float]) -> None:
+def report_memory(held: list[Held]) -> None:
     """The server's own process, at ten moments."""
-    marks = [memory[(len(memory) - 1) * part // 9] for part in range(10)]
-    print("memory, MB: " + " ".join(f"{one:.0f}" for one in marks) + f" (most: {max(memory):.0f})")
+    marks = [held[(len(held) - 1) * part // 9] for part in range(10)]
+    print("memory, MB: " + " ".join(f"{one.memory:.0f}" for one in marks))
+    print("points, million: " + " ".join(f"{one.points / 1e6:.2f}" for one in marks))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    defaults = {"clients": 200, "streams": 50, "runs": 999, "growing": 50, "seconds": 120}
+    defaults = {"clients": 200, "streams": 50, "runs": 999, "growing": 50, "steps": 10, "seconds": 120}
     for name, default in defaults.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--minutes", type=float, default=0, help="instead of --seconds")
