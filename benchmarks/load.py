@@ -242,8 +242,8 @@ async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: i
     seconds = options.minutes * 60 if options.minutes else options.seconds
     before, used, own = os.getloadavg()[0], busy(pid), time.process_time()
     seen, end = Seen(), time.monotonic() + seconds
-    held, *_ = await asyncio.gather(
-        watch(pid, port, end),
+    watching = asyncio.create_task(watch(pid, port, end))
+    await asyncio.gather(
         grow(paths[: options.growing], options.steps, end, seen),
         *(client(port, options.runs, pause, end, seen) for _ in range(options.clients)),
         *(listen(port, end, seen) for _ in range(options.streams)),
@@ -251,7 +251,7 @@ async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: i
     used, own = busy(pid) - used, time.process_time() - own
     print(f"{seconds:g} s; load average of the machine {before:.1f} before, {os.getloadavg()[0]:.1f} after")
     report(seen, seconds, options.streams)
-    report_memory(held)
+    report_memory(await watching)
     print(f"processor: server {used:.1f} s ({used / seconds:.0%} of a core), clients {own:.1f} s")
     used = busy(pid)
     await asyncio.sleep(10)
