@@ -29,7 +29,8 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 from benchmarks.graphs import graph_records
 from mindinsight.server.app import create_app
 from mindinsight.server.formats.events import decode
-from mindinsight.server.graph.layout import draw, first_open
+from mindinsight.server.graph.layout import draw
+from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.search import find
 from mindinsight.server.graph.trace import trace

@@ -65,6 +65,26 @@ def test_a_scope_opens_and_closes_and_the_address_remembers_it(graph):
     page.locator("g.closed", has_text="conv1-Conv2d").wait_for(state="detached")
 
 
+def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page, serve, tmp_path):
+    from mindinsight.proto.graph_pb2 import ModelProto
+
+    model = ModelProto(ir_version=1)
+    for number in range(1000):
+        path = f"Default/network-Net/stage_{number // 20}/block_{number % 20}/Add-op{number}"
+        model.graph.node.add(name=str(number), op_type="Add", full_name=path)
+    (tmp_path / "large" / "run").mkdir(parents=True)
+    (tmp_path / "large" / "run" / "large.pb").write_bytes(model.SerializeToString())
+    address = serve(tmp_path / "large")
+    page.goto(f"{address}graph")
+    expect(page.locator("g.closed", has_text="stage_")).to_have_count(50)
+    assert "open=" not in page.url
+    page.locator("g.frame", has_text="stage_*[50]").locator(".mark").click()
+    expect(page.locator("g.closed")).to_have_count(1)
+    assert "open=" in page.url
+    page.reload()
+    expect(page.locator("g.closed", has_text="stage_*[50]")).to_have_count(1)
+
+
 def test_a_node_tells_its_attributes_inputs_and_outputs(graph):
     page = graph("run=./lenet&open=1,6,7&node=7")
     page.fill(".graph-finder input[type=search]", "Conv2D-op0")

@@ -30,7 +30,6 @@ _HEADER: Final = 26.0
 _BORDER: Final = 22.0
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
 _MOST_LINES: Final = 12  # between the border of a scope and its children, each way
-_AT_FIRST: Final = 26  # boxes in the first picture, about
 _KEPT: Final = 256  # insides of scopes
 
 
@@ -114,22 +113,6 @@ class Drawings:
 def draw(tree: Tree, opened: Iterable[int]) -> Drawing:
     """One drawing of a tree, as ``Drawings.of``."""
     return Drawings(tree).of(opened)
-
-
-def first_open(tree: Tree) -> list[int]:
-    """The scopes to open in the first picture: from the top down while the picture stays small."""
-    opened: list[int] = []
-    shown = int(tree.counts[ROOT])
-    level = [ROOT]
-    while level:
-        level = [child for place in level for child in tree.children(place) if tree.nodes[child] < 0]
-        level = [place for place in level if tree.counts[place] <= _AT_FIRST]
-        for place in sorted(level, key=lambda place: int(tree.counts[place])):
-            if shown + int(tree.counts[place]) > _AT_FIRST:
-                return sorted(opened)
-            opened.append(place)
-            shown += int(tree.counts[place])
-    return sorted(opened)
 
 
 def _draw_scope(

@@ -12,7 +12,8 @@ from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
 from mindinsight.server.debug.walk import content_links, graph_links
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.graph.layout import draw, first_open
+from mindinsight.server.graph.layout import draw
+from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.plugins.dump.comparisons import errors_of
 from mindinsight.server.plugins.dump.reach import Kept, Looked, plain, unreadable

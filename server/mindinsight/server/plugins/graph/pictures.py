@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 
 from mindinsight.server.graph.figure import figure_json
-from mindinsight.server.graph.layout import draw, first_open
+from mindinsight.server.graph.layout import draw
 from mindinsight.server.graph.model import CONSTANT, OPERATOR, PARAMETER
+from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.search import types_of
 from mindinsight.server.graph.tree import Tree
