@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import threading
@@ -244,8 +245,8 @@ def page(browser: Browser, serve: Callable[..., str]) -> Iterator[Page]:
 
 
 def is_fault(message: ConsoleMessage) -> bool:
-    """Errors, but not what Chromium says of an answer that a person's input was not understood."""
-    return message.type == "error" and "status of 422" not in message.text
+    """Errors, but not what Chromium says of an answer that a person's input cannot be taken."""
+    return message.type == "error" and not re.search("status of (409|422)", message.text)
 
 
 def foreign(address: str) -> bool:

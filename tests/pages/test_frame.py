@@ -164,3 +164,20 @@ def test_the_header_covers_nothing_of_a_narrow_page(page, samples, width, lang):
     brand, tools = (page.locator(f"#top {one}").bounding_box() for one in (".brand", ".tools"))
     assert brand["x"] + brand["width"] <= tools["x"] + 1
     assert brand["width"] >= 24
+
+
+def test_a_narrow_window_keeps_the_other_tools_behind_a_button(page, url):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{url}overview")
+    more = page.get_by_role("button", name="More")
+    theme = page.get_by_role("button", name="Colours follow the system")
+    expect(more).to_be_visible()
+    expect(theme).not_to_be_visible()
+    more.press("Enter")
+    theme.click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Light colours")).not_to_be_visible()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(more).not_to_be_visible()
+    expect(page.get_by_role("button", name="Light colours")).to_be_visible()

@@ -37,3 +37,8 @@ def unknown_run(run: str) -> ApiError:
 
 def unknown_tag(tag: str) -> ApiError:
     return ApiError(404, "unknown_tag", f"There is no tag {tag!r} in this run.", tag=tag)
+
+
+def not_kept(error: OSError) -> ApiError:
+    why = error.strerror or type(error).__name__
+    return ApiError(507, "not_kept", f"This could not be kept: {why}.", why=why)

@@ -21,8 +21,13 @@ WEB = Path(str(files("mindinsight.web")))
 _FIRST_STYLES = ("css/base.css", "css/frame.css", "css/components.css")
 
 
+def names_of(kinds: tuple[Plugin, ...]) -> tuple[str, ...]:
+    """``runs`` (at ``/``), ``overview``, ``docs``, one per plugin with a page."""
+    return ("runs", "overview", "docs", *(kind.name for kind in kinds if kind.page))
+
+
 class Pages:
-    """Renders the frame. Views: ``runs`` at ``/``, ``overview``, ``docs``, one per plugin with a page."""
+    """Renders the frame of every page."""
 
     def __init__(self, assets: Assets, kinds: tuple[Plugin, ...]) -> None:
         environment = Environment(loader=FileSystemLoader(WEB / "templates"), autoescape=select_autoescape())
@@ -35,11 +40,12 @@ class Pages:
         own = [name for name in assets.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [f"{root}/{name}" for name in (*_FIRST_STYLES, *own)]
         self._rendered: dict[tuple[str, str], str] = {}
+        self._names = names_of(kinds)
         self._views = [{"name": p.name, "needs": p.needs or (p.name,)} for p in kinds if p.page]
 
     def router(self) -> APIRouter:
         router = APIRouter(include_in_schema=False)
-        for view in ("runs", "overview", "docs", *(str(view["name"]) for view in self._views)):
+        for view in self._names:
             router.add_api_route("/" if view == "runs" else f"/{view}", self._route(view), methods=["GET"])
         router.add_api_route("/static/{digest}/{name:path}", self._static, methods=["GET"])
         return router

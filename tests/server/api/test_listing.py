@@ -8,7 +8,7 @@ import pytest
 
 from mindinsight.server.api.listing import FRESH, Listing
 from mindinsight.server.store.run import Run, Snapshot
-from mindinsight.server.workspace import Note
+from mindinsight.server.workspace.notes import Note
 
 PLAIN = {"Accept-Encoding": "identity"}
 

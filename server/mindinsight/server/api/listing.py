@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from mindinsight.server.api.facts import finite, hyper_of, metrics_of
 from mindinsight.server.store.run import Run, Snapshot, Trouble
-from mindinsight.server.workspace import Note
+from mindinsight.server.workspace.notes import Note
 
 FRESH: Final = 1.0  # seconds for which one answer is given to all: it tells the time, too
 _LEVEL: Final = 1  # of compression: twice as fast as the usual one, a fifth larger

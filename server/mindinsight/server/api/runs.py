@@ -10,11 +10,11 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from mindinsight.server.api.listing import Listing
-from mindinsight.server.errors import ApiError, unknown_run
+from mindinsight.server.errors import not_kept, unknown_run
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run, Trouble
 from mindinsight.server.types import FileState
-from mindinsight.server.workspace import MAX_LABELS, MAX_NOTE
+from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE
 
 router = APIRouter(tags=["runs"])
 OneService = Annotated[Service, Depends(service_of)]
@@ -37,11 +37,11 @@ def runs(
     """Every run (or the asked ones) with what a list shows of it."""
     snapshot, listing = service.store.snapshot(), request.app.state.listing
     troubles = [Trouble("", "workers.missing")] if service.executor.missing else []
-    etag = f'"{snapshot.version}-{service.workspace.version}-{len(troubles)}"'
+    etag = f'"{snapshot.version}-{service.workspace.notes.version}-{len(troubles)}"'
     headers = {"ETag": etag}
     if etag == if_none_match:
         return Response(status_code=304, headers=headers)
-    every, notes = snapshot.runs, service.workspace.notes()
+    every, notes = snapshot.runs, service.workspace.notes.all()
     if run is not None:
         body = listing.some(snapshot, notes, [every[one] for one in run if one in every], troubles)
     else:
@@ -125,10 +125,9 @@ def annotate(change: NoteChange, service: OneService) -> dict[str, Any]:
         fields["labels"] = tuple(dict.fromkeys(fields["labels"]))
     try:
         if fields.get("pinned"):
-            for other in [run for run, note in service.workspace.notes().items() if note.pinned]:
-                service.workspace.change(other, pinned=False)
-        note = service.workspace.change(change.run, **fields)
+            for other in [run for run, note in service.workspace.notes.all().items() if note.pinned]:
+                service.workspace.notes.change(other, pinned=False)
+        note = service.workspace.notes.change(change.run, **fields)
     except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise ApiError(507, "not_kept", f"The note could not be kept: {why}.", why=why) from error
+        raise not_kept(error) from error
     return {"run": change.run, **asdict(note)}

@@ -10,7 +10,7 @@ from typing import Any, Final
 from mindinsight.server.api.v1.conditions import Row
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
 from mindinsight.server.store.run import Run
-from mindinsight.server.workspace import Note
+from mindinsight.server.workspace.notes import Note
 
 _NO_DATASET: Final = "1"
 

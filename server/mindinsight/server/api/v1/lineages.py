@@ -53,7 +53,7 @@ def annotate(
         raise V1Error(Fault.VALUE, "This train job has no lineage.")
     changes = _checked(body)
     if changes:
-        service.workspace.change(wanted, **changes)
+        service.workspace.notes.change(wanted, **changes)
     return {"status": "success"}
 
 
@@ -83,7 +83,7 @@ async def _matching(service: Service, request: Request) -> tuple[Search, list[Li
     except (ValueError, RecursionError):
         raise V1Error(Fault.VALUE, "The body is not JSON.") from None
     asked = parse_search(body)
-    rows = lineage_rows(in_order(service.store.snapshot()), service.workspace.notes())
+    rows = lineage_rows(in_order(service.store.snapshot()), service.workspace.notes.all())
     by_run = {row.flat["summary_dir"]: row for row in rows}
     return asked, [by_run[flat["summary_dir"]] for flat in asked.matching(row.flat for row in rows)]
 

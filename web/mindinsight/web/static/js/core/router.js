@@ -46,6 +46,11 @@ export class Router {
     return this.#current;
   }
 
+  /** Whether there is a view of this name. @param {string} name */
+  knows(name) {
+    return this.#names.includes(name);
+  }
+
   /** Called with a view's name before it is shown. @param {(view: string) => void} callback */
   on(callback) {
     this.#callbacks.add(callback);
@@ -130,7 +135,7 @@ export class Router {
     const folder = location.pathname.replace(/[^/]*$/, "");
     if (target.origin !== location.origin || !target.pathname.startsWith(folder)) return null;
     const name = target.pathname.slice(folder.length) || "runs";
-    return this.#names.includes(name) ? name : null;
+    return this.knows(name) ? name : null;
   }
 
   /** @param {MouseEvent} event */

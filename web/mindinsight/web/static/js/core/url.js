@@ -61,7 +61,11 @@ export class Url {
     const params = new URLSearchParams(Object.keys(given).length ? "" : this.#left.get(view));
     SHARED.forEach((key) => put(params, key, this.get(key)));
     Object.entries(given).forEach(([key, value]) => put(params, key, value));
-    const text = readable(params);
+    return this.at(view, readable(params));
+  }
+
+  /** The address of a view with a whole query. @param {string} view @param {string} text */
+  at(view, text) {
     return (view === "runs" ? "./" : `./${view}`) + (text ? `?${text}` : "");
   }
 }

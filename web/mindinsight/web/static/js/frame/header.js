@@ -5,6 +5,7 @@ import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
 import { h, replace } from "../core/dom.js";
 import { copyLink, savePage } from "../core/share.js";
+import { savedViews } from "./saved.js";
 
 const NEXT = /** @type {const} */ ({ system: "light", light: "dark", dark: "system" });
 const ICONS = { system: "system", light: "sun", dark: "moon" };
@@ -15,7 +16,7 @@ export function header(app, { ondrawer }) {
   const drawer = iconButton("menu", app.t("runs.panel"), ondrawer, { class: "icon quiet drawer-button" });
   const brand = h("a", { class: "brand", href: "./" }, h("img", { src: `${app.boot.assets}/icon.svg`, alt: "" }), "MindInsight");
   const element = document.getElementById("top");
-  if (element) replace(element, drawer, brand, nav, h("div", { class: "tools" }, connection(app), share(app), docs(app), languages(app), themes(app)));
+  if (element) replace(element, drawer, brand, nav, h("div", { class: "tools" }, connection(app), savedViews(app), rest(app)));
 
   const draw = () => {
     const links = views(app).map((view) => {
@@ -50,6 +51,13 @@ function connection(app) {
   app.live.onState(show);
   show(app.live.state());
   return element;
+}
+
+/** What is used now and then: in a narrow window it waits behind a button. @param {import("../core/types.js").App} app */
+function rest(app) {
+  const id = "tools-rest";
+  const more = h("button", { type: "button", class: "icon quiet more-button", popovertarget: id, "aria-label": app.t("nav.more"), title: app.t("nav.more") }, icon("more"));
+  return [h("div", { id, popover: true, role: "group", "aria-label": app.t("nav.more") }, share(app), docs(app), languages(app), themes(app)), more];
 }
 
 /** @param {import("../core/types.js").App} app */

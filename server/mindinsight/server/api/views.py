@@ -1,0 +1,90 @@
+"""Views that people have saved under a name: which page it was, and its query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from pydantic import BaseModel, Field, StringConstraints
+
+from mindinsight.server.description import ErrorBody
+from mindinsight.server.errors import ApiError, not_kept
+from mindinsight.server.pages import names_of
+from mindinsight.server.plugins import plugins
+from mindinsight.server.service import Service, service_of
+from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, QUERY, VIEW, Full, Taken, View
+
+router = APIRouter(
+    prefix="/v2/views",
+    tags=["views"],
+    responses={409: {"model": ErrorBody, "description": "The name is taken, or there is no room for more."}},
+)
+OneService = Annotated[Service, Depends(service_of)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
+
+
+def install(app: FastAPI) -> None:
+    app.state.pages = frozenset(names_of(plugins()))
+
+
+class SavedView(BaseModel):
+    """A page of this server as it was looked at."""
+
+    name: Name
+    view: str = Field(pattern=VIEW, description="name of the page, such as scalar")
+    query: str = Field("", pattern=QUERY, max_length=MAX_QUERY, description="without the question mark")
+
+
+class NewName(BaseModel):
+    name: str
+    to: Name
+
+
+@router.get("")
+def views(service: OneService) -> dict[str, Any]:
+    """Every saved view, in the order in which they were saved."""
+    return {"views": [{"name": name, **asdict(view)} for name, view in service.workspace.views.all().items()]}
+
+
+@router.put("")
+def save(saved: SavedView, request: Request, service: OneService) -> dict[str, Any]:
+    """Keep a view, in the place of one that had this name."""
+    if saved.view not in request.app.state.pages:
+        raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
+    with _told(saved.name):
+        service.workspace.views.keep(saved.name, View(saved.view, saved.query))
+    return views(service)
+
+
+@router.patch("")
+def rename(change: NewName, service: OneService) -> dict[str, Any]:
+    """Another name for a saved view."""
+    with _told(change.name, change.to):
+        service.workspace.views.rename(change.name, change.to)
+    return views(service)
+
+
+@router.delete("")
+def forget(service: OneService, name: Annotated[str, Query()]) -> dict[str, Any]:
+    """Keep a view no longer."""
+    with _told(name):
+        service.workspace.views.forget(name)
+    return views(service)
+
+
+@contextmanager
+def _told(name: str, to: str = "") -> Iterator[None]:
+    """What can go wrong while views are changed, as an answer."""
+    try:
+        yield
+    except KeyError:
+        raise ApiError(404, "unknown_view", f"There is no saved view {name!r}.", view=name) from None
+    except Taken:
+        raise ApiError(409, "view_taken", f"There is a saved view {to!r} already.", view=to) from None
+    except Full:
+        raise ApiError(409, "many_views", f"There are {MAX_VIEWS} saved views.", n=MAX_VIEWS) from None
+    except OSError as error:
+        raise not_kept(error) from error

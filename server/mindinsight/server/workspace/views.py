@@ -1,0 +1,82 @@
+"""Views that people have given a name. What is kept is a page of ours and its query, never an address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mindinsight.server.workspace.kept import Kept
+
+MAX_NAME = 100  # characters
+MAX_QUERY = 16_000  # characters: a choice among 999 runs
+MAX_VIEWS = 200
+VIEW = r"^[a-z]{1,30}$"
+QUERY = r"^[^\s#]*$"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One picture: which page, and all that was chosen on it."""
+
+    view: str  # "scalar"
+    query: str  # "runs=a,b&q=loss", without "?"
+
+
+class Full(Exception):  # noqa: N818
+    """There are as many views as may be kept."""
+
+
+class Taken(Exception):  # noqa: N818
+    """Another view has this name."""
+
+
+class Views:
+    """The saved views of one base directory by name, in ``<folder>/views.json``."""
+
+    def __init__(self, folder: Path, base: Path) -> None:
+        self._kept = Kept(folder / "views.json", base, _view)
+
+    def all(self) -> Mapping[str, View]:
+        """By name, in the order in which they were saved."""
+        return self._kept.values()
+
+    def keep(self, name: str, view: View) -> None:
+        """Keep a view, in the place of one that had this name; ``Full`` when there is no room for more."""
+
+        def with_it(views: dict[str, View]) -> dict[str, View]:
+            if name not in views and len(views) >= MAX_VIEWS:
+                raise Full
+            return {**views, name: view}
+
+        self._kept.change(with_it)
+
+    def rename(self, name: str, to: str) -> None:
+        """KeyError when there is none of this name, ``Taken`` when there is another of the new one."""
+
+        def renamed(views: dict[str, View]) -> dict[str, View]:
+            if name not in views:
+                raise KeyError(name)
+            if to != name and to in views:
+                raise Taken
+            return {to if one == name else one: view for one, view in views.items()}
+
+        self._kept.change(renamed)
+
+    def forget(self, name: str) -> None:
+        """KeyError when there is none of this name."""
+
+        def without(views: dict[str, View]) -> dict[str, View]:
+            del views[name]
+            return views
+
+        self._kept.change(without)
+
+
+def _view(fields: dict[str, Any]) -> View | None:
+    """A view from what the file says: somebody may have written to it."""
+    view, query = (str(fields.get(key, "")) for key in ("view", "query"))
+    ours = re.fullmatch(VIEW, view) and re.fullmatch(QUERY, query) and len(query) <= MAX_QUERY
+    return View(view, query) if ours else None

@@ -1,0 +1,114 @@
+"""Saved views: a name for what is on the screen, kept by the server."""
+
+import pytest
+from playwright.sync_api import expect
+
+HOSTILE = '<img src=x onerror="alert(1)">'
+
+
+@pytest.fixture
+def url(serve, sample_base):
+    return serve(sample_base)
+
+
+def box(page):
+    return page.get_by_role("dialog", name="Saved views")
+
+
+def opened(page):
+    page.get_by_role("button", name="Saved views").click()
+    return box(page)
+
+
+def save(page, name):
+    """By keyboard: the box opens on the field of the name."""
+    page.get_by_role("button", name="Saved views").press("Enter")
+    expect(box(page).get_by_role("textbox", name="Name for this view")).to_be_focused()
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    expect(box(page).get_by_role("link", name=name)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(box(page)).to_have_count(0)
+    expect(page.get_by_role("button", name="Saved views")).to_be_focused()
+
+
+def test_a_view_is_saved_and_opened_with_all_that_was_chosen(page, url):
+    page.goto(f"{url}scalar?runs=lenet&q=loss&y=log")
+    expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
+    save(page, "late loss")
+    page.goto(url)
+    opened(page).get_by_role("link", name="late loss Scalars").click()
+    expect(page).to_have_url(f"{url}scalar?runs=lenet&q=loss&y=log")
+    expect(page.get_by_role("searchbox", name="Filter tags")).to_have_value("loss")
+    expect(page.locator("#side").get_by_role("checkbox", name="lenet")).to_be_checked()
+    expect(box(page)).to_have_count(0)
+
+
+def test_another_view_of_the_same_page_opens_without_loading_it_again(page, url):
+    page.goto(f"{url}?sort=size")
+    save(page, "by size")
+    page.goto(f"{url}?q=len")
+    expect(page.locator("td.name")).to_have_count(1)
+    page.evaluate("window.kept = true")
+    opened(page).get_by_role("link", name="by size").click()
+    expect(page).to_have_url(f"{url}?sort=size")
+    expect(page.locator("td.name")).to_have_count(6)
+    assert page.evaluate("window.kept")
+
+
+def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page, url):
+    page.goto(f"{url}overview")
+    save(page, "first")
+    save(page, "second")
+    views = opened(page)
+    views.get_by_role("button", name="Rename first").press("Enter")
+    field = views.get_by_role("textbox", name="New name for first")
+    expect(field).to_be_focused()
+    field.fill("third")
+    page.keyboard.press("Enter")
+    expect(views.get_by_role("link")).to_have_text(["secondOverview", "thirdOverview"])
+    expect(views.get_by_role("link", name="third")).to_be_focused()
+    views.get_by_role("button", name="Remove second").press("Enter")
+    expect(views.get_by_role("link")).to_have_text(["thirdOverview"])
+    expect(views.get_by_role("textbox", name="Name for this view")).to_be_focused()
+    page.reload()
+    expect(opened(page).get_by_role("link")).to_have_text(["thirdOverview"])
+
+
+def test_a_name_that_is_taken_is_said_and_changes_nothing(page, url):
+    page.goto(f"{url}overview")
+    save(page, "first")
+    save(page, "second")
+    views = opened(page)
+    views.get_by_role("button", name="Rename first").click()
+    views.get_by_role("textbox", name="New name for first").fill("second")
+    page.keyboard.press("Enter")
+    expect(views.get_by_role("alert")).to_have_text("There is a saved view second already.")
+    expect(views.get_by_role("textbox", name="New name for first")).to_have_value("second")
+
+
+def test_a_hostile_name_is_text(page, url):
+    page.goto(f"{url}overview")
+    save(page, HOSTILE)
+    expect(opened(page).get_by_role("link", name=HOSTILE)).to_be_visible()
+    expect(page.locator("img[onerror]")).to_have_count(0)
+
+
+def test_below_a_prefix_views_are_saved_and_opened(page, serve, sample_base):
+    url = serve(sample_base, url_path_prefix="/team/board")
+    page.goto(f"{url}overview?run=./lenet")
+    save(page, "lenet")
+    page.goto(url)
+    opened(page).get_by_role("link", name="lenet Overview").click()
+    expect(page).to_have_url(f"{url}overview?run=./lenet")
+    expect(page.get_by_role("heading", name="lenet", level=1)).to_be_visible()
+
+
+def test_a_narrow_window_holds_the_whole_list(page, url):
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.goto(f"{url}overview")
+    save(page, "a name that is longer than anything a narrow window could hold in one line")
+    place = opened(page).bounding_box()
+    assert place["x"] >= 0
+    assert place["x"] + place["width"] <= 320
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320

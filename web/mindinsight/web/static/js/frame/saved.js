@@ -1,0 +1,107 @@
+// Views under a name: save what is on the screen, open, rename and remove what was saved. The server keeps them.
+
+import { iconButton } from "../components/button.js";
+import { menu } from "../components/dialog.js";
+import { h, replace } from "../core/dom.js";
+import { byName } from "../core/following.js";
+import { latest } from "../core/latest.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {{name: string, view: string, query: string}} View */
+
+const PATH = "v2/views";
+const LONGEST = 100; // characters of a name
+
+/** @param {App} app */
+export function savedViews(app) {
+  /** @type {Box | null} */
+  let box = null;
+  const opener = iconButton("bookmark", app.t("views.title"), () => {
+    const open = box?.element.isConnected;
+    if (open) box?.close();
+    else box = new Box(app, opener);
+  }, { "aria-haspopup": "dialog" });
+  return opener;
+}
+
+class Box {
+  /** @param {App} app @param {HTMLElement} opener */
+  constructor(app, opener) {
+    this.app = app;
+    /** @type {View[]} */
+    this.views = [];
+    this.name = nameBox(app, app.t("views.name"));
+    this.list = h("ul", { class: "saved-views", "aria-label": app.t("views.title") });
+    this.fault = h("p", { class: "fault small", role: "alert" });
+    this.element = h("div", { class: "stack saved-box" }, form(this.name, app.t("common.save"), () => this.save()), this.fault, this.list);
+    this.asked = latest(this.element);
+    this.close = menu(opener, this.element, app.t("views.title")).close;
+    this.ask(() => app.api.get(PATH));
+  }
+
+  /** Ask for a change, or for what there is; the answer is the list. @param {(signal: AbortSignal) => Promise<any>} question */
+  ask(question) {
+    replace(this.fault);
+    return this.asked.ask(question, ({ views }) => {
+      this.views = views.filter((/** @type {View} */ one) => this.app.router.knows(one.view)).sort((/** @type {View} */ a, /** @type {View} */ b) => byName(a.name, b.name));
+      this.draw();
+      return true;
+    }, (error) => this.failed(error));
+  }
+
+  /** @param {any} error */
+  failed(error) {
+    const key = error.status === 422 ? "views.too_long" : (error.key ?? "error.http");
+    replace(this.fault, this.app.t(key, error.vars));
+    return false;
+  }
+
+  async save() {
+    const { app } = this;
+    const name = this.name.value.trim();
+    if (await this.ask(() => app.api.send("PUT", PATH, { name, view: app.router.current(), query: location.search.slice(1) }))) this.name.value = "";
+  }
+
+  draw() {
+    const { t } = this.app;
+    replace(this.list, this.views.map((view) => this.row(view)));
+    if (!this.views.length) replace(this.list, h("li", { class: "muted small" }, t("views.none")));
+  }
+
+  /** @param {View} view */
+  row(view) {
+    const { app } = this;
+    const { t } = app;
+    const link = h("a", { href: app.url.at(view.view, view.query), class: "item", title: view.name, onclick: () => this.close() }, h("span", { class: "ellipsis grow" }, view.name), h("span", { class: "muted small" }, t(`nav.${view.view}`)));
+    const change = iconButton("edit", t("views.rename", { view: view.name }), () => this.rename(row, view));
+    const remove = iconButton("close", t("views.remove", { view: view.name }), async () => {
+      if (await this.ask(() => app.api.send("DELETE", app.api.build(PATH, { name: view.name })))) this.name.focus();
+    });
+    const row = h("li", { class: "row" }, link, change, remove);
+    return row;
+  }
+
+  /** @param {HTMLElement} row @param {View} view */
+  rename(row, view) {
+    const { app } = this;
+    const box = nameBox(app, app.t("views.new_name", { view: view.name }), view.name);
+    const send = async () => {
+      const to = box.value.trim();
+      if (!(await this.ask(() => app.api.send("PATCH", PATH, { name: view.name, to })))) return;
+      /** @type {HTMLElement | undefined} */ ([...this.list.querySelectorAll("a")].find((link) => link.title === to))?.focus();
+    };
+    replace(row, form(box, app.t("common.save"), send));
+    box.select();
+  }
+}
+
+/** @param {App} app @param {string} label @param {string} [value] */
+function nameBox(app, label, value = "") {
+  return h("input", { type: "text", class: "grow", "aria-label": label, placeholder: label, maxlength: LONGEST, required: true, pattern: ".*\\S.*", value, title: app.t("views.name") });
+}
+
+/** @param {HTMLInputElement} box @param {string} label @param {() => void} send */
+function form(box, label, send) {
+  const onsubmit = (/** @type {Event} */ event) => (event.preventDefault(), send());
+  return h("form", { class: "row grow", onsubmit }, box, h("button", { type: "submit" }, label));
+}
