@@ -29,6 +29,7 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 from benchmarks.graphs import graph_records
 from mindinsight.server.app import create_app
 from mindinsight.server.formats.events import decode
+from mindinsight.server.graph.comparison import compare
 from mindinsight.server.graph.layout import draw
 from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
@@ -76,6 +77,7 @@ def server_rows(nodes: int) -> dict[str, float]:
     closed = [box["id"] for box in json.loads(drawing)["boxes"] if box["count"] and not box["open"]]
     expanded = [cpu(lambda place=place: draw(tree, [*places, place]))[0] for place in closed]
     last = len(tree.paths) - 1
+    other = build(record[offset : offset + size], False)
     return {
         "megabytes": size / 1e6,
         "open": opened,
@@ -84,6 +86,7 @@ def server_rows(nodes: int) -> dict[str, float]:
         "expand a scope, slowest": max(expanded),
         "search a name": cpu(lambda: find(tree, "conv2d-op19"))[0],
         "trace upstream of the last node": cpu(lambda: trace(tree, last, "up"))[0],
+        "compare with another graph": cpu(lambda: compare(tree, other))[0],
     }
 
 

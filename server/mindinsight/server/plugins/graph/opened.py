@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor
 from functools import partial
@@ -15,6 +15,7 @@ from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.formats.pipelines import pipeline_graph
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.graph.comparison import Comparison, compare
 from mindinsight.server.graph.folding import foldable_tree
 from mindinsight.server.graph.layout import Drawings
 from mindinsight.server.graph.simplify import simplify
@@ -26,6 +27,7 @@ from mindinsight.server.store.series import ReferenceSeries
 View = Literal["recorded", "simplified", "dataset"]
 
 _KEPT: Final = 6  # trees in memory
+_COMPARED: Final = 2  # comparisons in memory
 _LARGE: Final = 8 << 20  # bytes; a smaller graph is read sooner than a process has started
 
 
@@ -34,12 +36,23 @@ class OpenTrees:
 
     def __init__(self) -> None:
         self._trees: OrderedDict[Hashable, Drawings] = OrderedDict()
+        self._compared: deque[Comparison] = deque(maxlen=_COMPARED)
         self._lock = threading.Lock()
+        self._comparing = threading.Lock()
 
     def drawings(self, tree: Tree) -> Drawings:
         """What has been drawn of a tree, kept as long as the tree."""
         with self._lock:
             return next((one for one in self._trees.values() if one.tree is tree), Drawings(tree))
+
+    def comparison(self, left: Tree, right: Tree) -> Comparison:
+        """The comparison of two trees, made once; who asks meanwhile waits for it."""
+        with self._comparing:
+            for one in self._compared:
+                if one.trees[0] is left and one.trees[1] is right:
+                    return one
+            self._compared.append(compare(left, right))
+            return self._compared[-1]
 
     def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
         """The tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""

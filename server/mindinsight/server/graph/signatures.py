@@ -1,0 +1,42 @@
+"""What an operator says of itself, so that operators of two graphs can be told alike or different."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from mindinsight.proto.graph_pb2 import NodeProto
+from mindinsight.server.graph.model import PARAMETER, Graph
+
+Signature: TypeAlias = tuple[bytes, tuple[bytes, ...]]  # the type of its output; its attributes
+Feeds: TypeAlias = tuple[str, ...]
+
+
+class Signatures:
+    """Of the operators of one graph, read when first asked for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._read: dict[int, Signature] = {}
+        targets = graph.edges.targets
+        self._begins = np.searchsorted(targets, np.arange(len(graph) + 1)).tolist()
+
+    def of(self, node: int) -> Signature:
+        """Output and attributes, in the bytes of the file; neither names nor numbers nor inputs."""
+        found = self._read.get(node)
+        if found is None:
+            proto = NodeProto.FromString(self.graph.message(node))
+            attributes = sorted(one.SerializeToString(deterministic=True) for one in proto.attribute)
+            found = proto.output_type.SerializeToString(deterministic=True), tuple(attributes)
+            self._read[node] = found
+        return found
+
+    def feeds(self, node: int) -> Feeds:
+        """What feeds the operator, in order: the type of an operator, the name of a parameter."""
+        graph = self.graph
+        sources = graph.edges.sources[self._begins[node] : self._begins[node + 1]].tolist()
+        return tuple(
+            graph.names[source] if graph.kinds[source] == PARAMETER else graph.types[source]
+            for source in sources
+        )

@@ -1,0 +1,98 @@
+"""The routes that lay two graphs beside each other."""
+
+from pathlib import Path
+
+import pytest
+
+from mindinsight.proto.graph_pb2 import GraphProto, ModelProto
+
+LENET = Path(__file__).parents[2] / "data/graph/lenet.graph"
+BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
+
+
+@pytest.fixture
+def compared(samples, tmp_path):
+    """Two files of one run: the second without the first layer, and with another output of fc1."""
+    folder = tmp_path / "base" / "two"
+    folder.mkdir(parents=True)
+    graph = GraphProto.FromString(LENET.read_bytes())
+    (folder / "first.pb").write_bytes(ModelProto(ir_version=1, graph=graph).SerializeToString())
+    for node in [one for one in graph.node if one.full_name.startswith(f"{BACKBONE}/conv1-Conv2d")]:
+        graph.node.remove(node)
+    dense = next(node for node in graph.node if node.full_name.endswith("fc1-Dense/MatMul-op0"))
+    dense.output_type.tensor_type.shape.dim[1].size = 64
+    (folder / "second.pb").write_bytes(ModelProto(ir_version=1, graph=graph).SerializeToString())
+    client = samples()
+
+    def ask(path, tags=("first.pb", "second.pb"), **params):
+        given = {"run": "./two", "tag": tags[0], "other_run": "./two", "other_tag": tags[1], **params}
+        return client.get(f"/v2/graph/compare/{path}", params=given)
+
+    return ask
+
+
+def test_differences_are_counted_and_listed(compared):
+    found = compared("differences").json()
+    assert (found["left"], found["right"]) == (1, 0)
+    labels = [(one["state"], (one["left"] or one["right"])["label"]) for one in found["shown"]]
+    assert ("only", "conv1-Conv2d") in labels and ("changed", "MatMul-op0") in labels
+    assert found["total"] == len(found["shown"])
+    assert len(compared("differences", limit=1).json()["shown"]) == 1
+
+
+def test_a_graph_beside_itself_has_no_differences(compared):
+    found = compared("differences", tags=("first.pb", "first.pb")).json()
+    assert (found["total"], found["changed"], found["left"], found["right"]) == (0, 0, 0, 0)
+
+
+def test_what_is_open_on_one_side_is_open_on_the_other(compared):
+    found = compared("pictures").json()
+    left = {box["path"]: box for box in found["left"]["boxes"]}
+    right = {box["path"]: box for box in found["right"]["boxes"]}
+    assert left[BACKBONE]["partner"] == right[BACKBONE]["id"]
+    assert right[BACKBONE]["partner"] == left[BACKBONE]["id"]
+    assert left[BACKBONE]["state"] == "changed" and left[BACKBONE]["only"] == 1
+    assert right[BACKBONE]["missing"] == 1
+    opened = ",".join(map(str, [*found["open"], left[BACKBONE]["id"]]))
+    more = compared("pictures", open=opened).json()
+    labels = [{box["label"] for box in more[side]["boxes"]} for side in ("left", "right")]
+    assert "conv1-Conv2d" in labels[0] and "conv1-Conv2d" not in labels[1]
+    assert {"fc1-Dense", "relu-ReLU"} <= labels[0] & labels[1]
+    assert more["other_open"] == []
+
+
+def test_a_scope_without_a_partner_is_opened_by_itself(compared):
+    tags = ("second.pb", "first.pb")
+    first = compared("differences", tags=tags).json()["shown"]
+    scope = next(one["right"] for one in first if one["state"] == "only")
+    around = compared("node", tags=tags, other_node=scope["id"]).json()["around"]
+    places = ",".join(map(str, [*around["right"], scope["id"]]))
+    found = compared("pictures", tags=tags, open="", other_open=places).json()
+    assert found["other_open"] == [scope["id"]]
+    assert len(found["open"]) == len(around["right"])
+    box = next(one for one in found["right"]["boxes"] if one["id"] == scope["id"])
+    assert (box["open"], box["state"], box["partner"]) == (True, "only", None)
+
+
+def test_a_pair_tells_in_what_it_differs(compared):
+    pair = compared("node", node=f"{BACKBONE}/fc1-Dense/MatMul-op0").json()
+    assert pair["left"]["path"] == pair["right"]["path"]
+    assert {"what": "output", "name": "", "left": "float32 [10, 32]", "right": "float32 [10, 64]"} in pair[
+        "differences"
+    ]
+    assert pair == compared("node", other_node=pair["right"]["id"]).json()
+    alone = compared("node", node=f"{BACKBONE}/conv1-Conv2d").json()
+    assert (alone["right"], alone["state"], alone["differences"]) == (None, "only", [])
+    assert compared("node").json()["only"] == 1
+    assert compared("node", node="nowhere").json()["error"]["code"] == "unknown_node"
+
+
+def test_what_is_not_there_cannot_be_compared(compared):
+    assert compared("differences", tags=("first.pb", "none.pb")).status_code == 404
+    assert compared("differences", other_run="./nothing").status_code == 404
+    assert compared("differences", view="dataset").json()["error"]["code"] == "no_pipeline"
+
+
+def test_simplified_graphs_are_compared_too(compared):
+    found = compared("differences", view="simplified").json()
+    assert 0 < found["same"] < compared("differences").json()["same"]
