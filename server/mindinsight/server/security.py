@@ -13,6 +13,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from typing import TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -161,6 +162,7 @@ def host_name(host: str) -> str:
     return host.partition(":")[0]
 
 
+@lru_cache(maxsize=16)  # every request asks, and nearly always for the same
 def is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)

@@ -15,7 +15,7 @@ from mindinsight.server.answers import COLUMNS
 from mindinsight.server.columns import decode
 from mindinsight.server.errors import ApiError
 from mindinsight.server.plugins.scalar import PLUGIN, curves
-from mindinsight.server.service import service_of
+from mindinsight.server.service import Service
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
 
@@ -42,10 +42,8 @@ def ask():
         app.include_router(PLUGIN.router)
         snapshot = Snapshot(1, {one.id: one for one in runs}, 0, "/x", "polling", WALL)
         wanted = []
-        service = SimpleNamespace(
-            store=SimpleNamespace(snapshot=lambda: snapshot), loader=SimpleNamespace(want=wanted.extend)
-        )
-        app.dependency_overrides[service_of] = lambda: service
+        store, loader = SimpleNamespace(snapshot=lambda: snapshot), SimpleNamespace(want=wanted.extend)
+        app.state.service = Service(None, store, loader, None, None, started=WALL)
 
         @app.exception_handler(ApiError)
         def told(request, error):

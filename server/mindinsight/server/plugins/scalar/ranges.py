@@ -1,0 +1,36 @@
+"""Facts about a selected range of curves."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.curves.statistics import range_statistics
+from mindinsight.server.plugins.scalar.lines import View, line_between
+from mindinsight.server.service import Service, service_of
+
+router = APIRouter()
+
+
+@router.get("/statistics")
+async def statistics(
+    service: Annotated[Service, Depends(service_of)],
+    tag: Annotated[str, Query(description="the tag as recorded")],
+    run: Annotated[list[str], Query(description="run ids, in the order of the answer", max_length=1000)],
+    low: Annotated[float | None, Query(description="lower end of x")] = None,
+    high: Annotated[float | None, Query(description="upper end of x")] = None,
+    x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
+) -> dict[str, Any]:
+    """Count, ends, extremes, mean, deviation and slope of each run's newest segment between two places on x.
+
+    A run that has no such tag is left out.
+    """
+    snapshot = service.store.snapshot()
+    view = View(0, x, low, high)
+    known = [snapshot.runs[one] for one in run if one in snapshot.runs]
+    parts = [(one.id, line_between(one, tag, view)) for one in known]
+    rows = [
+        {"run": one, **range_statistics(part.steps, part.values)} for one, part in parts if part is not None
+    ]
+    return {"tag": tag, "rows": rows}
