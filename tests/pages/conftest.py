@@ -162,7 +162,7 @@ class Chart:
                 contours: trace.contours?.coloring, lines: trace.ncontours, colour: trace.line?.color,
                 width: trace.line?.width, marker: trace.marker, opacity: trace.opacity, axis: trace.yaxis,
                 x: Array.from(trace.x ?? []), y: Array.from(trace.y ?? []),
-                z: Array.from(trace.z ?? [], row => Array.from(row)), text: trace.text}))"""
+                z: Array.from(trace.z ?? [], row => Array.from(row)), zmax: trace.zmax, text: trace.text}))"""
         )
 
     def until(self, holds: Callable[[list[dict]], object]) -> list[dict]:

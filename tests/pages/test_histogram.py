@@ -22,6 +22,18 @@ def test_the_heat_map_holds_every_step_and_all_values(page, samples, chart, expe
     expect(card(page, "fc1.weight/auto")).to_contain_text(f"{known['number']} of {known['number']} steps")
 
 
+def test_a_step_with_all_values_alike_leaves_the_others_their_colours(page, serve, tmp_path, chart):
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        for step in range(1, 21):
+            record.add_value("histogram", "bias", np.linspace(-1, 1, 400) * (step > 1))
+            record.record(step)
+    page.goto(serve(tmp_path / "base") + "histogram?runs=run")
+    (heat,) = chart("bias, ./run").until(lambda traces: len(traces[0]["x"]) == 20)
+    peaks = np.array(heat["z"], float).max(axis=0)
+    assert peaks[0] > 2 * heat["zmax"]
+    assert heat["zmax"] == pytest.approx(peaks[1:].max(), rel=0.05)
+
+
 def test_a_tag_has_a_card_and_the_filter_narrows_them(page, samples):
     page.goto(f"{samples}histogram?runs=lenet")
     expect(page.locator(".card")).to_have_count(9)

@@ -64,6 +64,15 @@ def test_facts_and_results_of_the_training(page, lenet):
     expect(page.get_by_text("Everything that was written has been read.")).to_be_visible()
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_state_of_a_file_is_seen_without_moving_the_table(page, lenet, lang):
+    page.context.add_cookies([{"name": "mindinsight_lang", "value": lang, "url": lenet}])
+    page.goto(f"{lenet}overview?run=./lenet")
+    table = page.locator(".overview-rest .scroll").filter(has=page.locator(".file-name"))
+    expect(table.locator(".badge.ok")).to_have_count(3)
+    assert table.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+
+
 def test_against_a_baseline_only_what_differs_is_listed(page, lenet):
     page.get_by_role("button", name="Make it the baseline").click()
     expect(page.get_by_role("button", name="No longer the baseline")).to_be_visible()

@@ -43,18 +43,31 @@ export function ramp(app) {
     : [[0, app.theme.colour("--panel")], [0.25, "#a8d5d3"], [0.6, "#1f8a93"], [1, "#123a5c"]];
 }
 
+/**
+ * The value of the strongest colour: what nine of ten steps stay below with their fullest bin. One step whose
+ * values are all alike, as before the first update of a bias, would leave every other without contrast.
+ * @param {Float32Array} peaks of each step
+ */
+export function strongest(peaks) {
+  const sorted = Float32Array.from(peaks).sort();
+  return sorted[Math.max(0, Math.ceil(sorted.length * 0.9) - 1)] ?? 1;
+}
+
 /** Step × value, the colour is the share of the step's values. @param {App} app @param {Series} series @param {string} axis */
 export function heat(app, series, axis) {
   const bins = series.edges.length - 1;
   const z = Array.from({ length: bins }, () => new Float32Array(series.shown));
+  const peaks = new Float32Array(series.shown);
   for (let column = 0; column < series.shown; column++) {
     const counts = row(series, column);
     const total = counts.reduce((sum, count) => sum + count, 0) || 1;
     for (let bin = 0; bin < bins; bin++) z[bin][column] = Math.sqrt(counts[bin] / total);
+    peaks[column] = Math.sqrt(Math.max(...counts) / total);
   }
   const share = z.map((line) => Float32Array.from(line, (v) => v * v * 100));
   const trace = {
     type: "heatmap", x: times(series, axis), y: middles(series.edges), z, customdata: share, colorscale: ramp(app), showscale: false,
+    zmin: 0, zmax: strongest(peaks) || 1,
     hovertemplate: app.t("histogram.cell"),
   };
   return { data: [trace], layout: layout(app, axis, {}) };

@@ -44,7 +44,7 @@ function nameCell(view, { run }) {
   const label = app.t("lineage.pick", { run: name });
   const box = h("input", { type: "checkbox", checked: picked.has(run), "aria-label": label, title: label, onchange: () => (box.checked ? picked.add(run) : picked.delete(run), view.drawHead()) });
   const swatch = h("i", { class: "swatch", style: { background: app.selection.colour(run) } });
-  return h("th", { scope: "row" }, box, swatch, " ", h("a", { href: app.url.link("overview", { run }) }, name));
+  return h("th", { scope: "row" }, box, " ", swatch, " ", h("a", { href: app.url.link("overview", { run }) }, name));
 }
 
 /** @param {App} app @param {Row} row @param {Column} column */

@@ -36,7 +36,7 @@ function scrollable(label, table) {
 /** @param {App} app @param {FileFacts} file */
 function fileRow(app, file) {
   const { t, format } = app;
-  return h("tr", null, h("td", { class: "mono" }, file.name), h("td", null, readSoFar(app, file)), h("td", null, format.time(file.modified)), h("td", null, fileState(app, file), skipped(t, file)));
+  return h("tr", null, h("td", { class: "mono file-name" }, file.name), h("td", null, readSoFar(app, file)), h("td", null, format.time(file.modified)), h("td", null, fileState(app, file), skipped(t, file)));
 }
 
 /** @param {App} app @param {FileFacts} file */
