@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { kept, placeOf } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
 import { readBrushes, writeBrushes } from "../../web/mindinsight/web/static/js/views/lineage/brushes.js";
 import { axesShown, labelOf, moved, objectiveAmong, sortedBy } from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
-import { between, tint } from "../../web/mindinsight/web/static/js/views/lineage/tint.js";
+import { between } from "../../web/mindinsight/web/static/js/core/colours.js";
+import { tint } from "../../web/mindinsight/web/static/js/views/lineage/tint.js";
 
 const column = (key, numeric = true) => ({ key, numeric, label: key });
 const rows = [
@@ -87,5 +88,5 @@ test("a line has the colour of its objective, and none without one", () => {
 
 test("a colour between two is mixed by its place", () => {
   const stops = [[0, "#000000"], [0.5, "#ff0000"], [1, "#ffffff"]];
-  assert.deepEqual([0, 0.25, 0.5, 1].map((at) => between(stops, at)), ["rgb(0, 0, 0)", "rgb(128, 0, 0)", "rgb(255, 0, 0)", "rgb(255, 255, 255)"]);
+  assert.deepEqual([0, 0.25, 0.5, 1].map((at) => between(stops, at)), ["#000000", "#800000", "#ff0000", "#ffffff"]);
 });

@@ -3,6 +3,7 @@
 // Without a choice the newest ten are on, and new ones come in as they appear.
 
 import { send } from "./api.js";
+import { Colouring } from "./colouring.js";
 import { allot, COLOURS, DASHES } from "./colours.js";
 import { byName, Following } from "./following.js";
 
@@ -37,6 +38,7 @@ export class Selection {
     this.#theme = theme;
     this.#chosen = parse(url.get("runs"));
     this.#following = new Following(live, () => this.#tell("list"));
+    this.colouring = new Colouring(url, theme);
   }
 
   refresh() {
@@ -87,13 +89,14 @@ export class Selection {
     return this.list().runs.find((run) => run.pinned) ?? null;
   }
 
-  /** A run's colour as "#rrggbb": the same on all pages. @param {string} id */
+  /** A run's colour as "#rrggbb", the same on all pages: its own, else what it says of the run, else the palette's. @param {string} id */
   colour(id) {
-    return this.run(id)?.chosen || this.#theme.colour(`--run-${(this.#slot(id) % COLOURS) + 1}`);
+    return this.run(id)?.chosen || this.colouring.colours()?.of.get(id) || this.#theme.colour(`--run-${(this.#slot(id) % COLOURS) + 1}`);
   }
 
-  /** Plotly's dash for a run: the second channel, after twelve colours. @param {string} id */
+  /** Plotly's dash for a run: the second channel, after twelve colours that tell runs apart. @param {string} id */
   dash(id) {
+    if (this.colouring.by()) return DASHES[0];
     return DASHES[Math.floor(this.#slot(id) / COLOURS) % DASHES.length];
   }
 
@@ -192,6 +195,7 @@ export class Selection {
     this.#shown = null;
     const on = this.#on();
     this.#slots = allot([...this.#following.byId.values()].filter(({ run }) => on.has(run.id)));
+    this.colouring.follow(this.runs());
     this.#callbacks.forEach((callback) => callback(reason));
   }
 }

@@ -73,10 +73,15 @@ export class Theme {
     return { gridcolor: this.colour("--grid"), linecolor: line, zerolinecolor: line, tickcolor: line, zeroline: false, automargin: true, ...more };
   }
 
+  /** Colours have changed, of the page or of the runs on it: all that is drawn has to be drawn again. */
+  changed() {
+    this.#callbacks.forEach((callback) => callback());
+  }
+
   #apply() {
     this.#colours.clear();
     const choice = this.chosen();
     this.#root.dataset.theme = choice === "system" ? (this.#system.matches ? "dark" : "light") : choice;
-    this.#callbacks.forEach((callback) => callback());
+    this.changed();
   }
 }

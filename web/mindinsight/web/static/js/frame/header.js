@@ -29,6 +29,7 @@ export function header(app, { ondrawer }) {
   };
   app.router.on(draw);
   app.selection.on(draw);
+  app.theme.on(draw); // by what runs are coloured is in every link
 }
 
 /** @param {import("../core/types.js").App} app */

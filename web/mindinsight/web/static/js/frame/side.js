@@ -6,6 +6,7 @@ import { searchBox } from "../components/field.js";
 import { virtualRows } from "../components/virtual.js";
 import { h, replace } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
+import { colourBy } from "./colour_by.js";
 
 const ROW = 28;
 
@@ -26,6 +27,7 @@ export function side(app) {
   const list = h("div", { class: "side-items", role: "group", "aria-label": app.t("runs.panel") });
   const scroller = h("div", { class: "side-list scroll" }, list);
   const foot = h("div", { class: "side-foot" });
+  const colours = colourBy(app);
 
   /** @param {string} job */
   const fold = (job) => {
@@ -49,6 +51,7 @@ export function side(app) {
     const shown = app.selection.runs().length;
     count.textContent = app.t("runs.shown", { shown, n: app.selection.all().length });
     replace(foot, ...footer(app));
+    colours.draw();
     rows.update(items.length);
   };
 
@@ -67,7 +70,7 @@ export function side(app) {
     button(app.t("common.none"), () => app.selection.toggleMany(visible(), false), { class: "link" }),
     button(app.t("runs.newest", { n: NEWEST }), () => app.selection.reset(), { class: "link" }),
   );
-  const head = h("div", { class: "side-head" }, h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count), search, choices);
+  const head = h("div", { class: "side-head" }, h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count), search, choices, colours.element);
   element.setAttribute("aria-label", app.t("runs.panel"));
   replace(element, head, scroller, foot);
   app.selection.on(draw);

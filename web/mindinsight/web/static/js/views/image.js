@@ -83,6 +83,7 @@ export async function mount(root, app) {
   };
 
   const offSelection = app.selection.on(() => follow([], leaveAsIs));
+  const offTheme = app.theme.on(() => cards.forEach((one) => one.note()));
   const offUrl = url.on(() => {
     Object.assign(options, readOptions(url));
     replace(head, toolbar());
@@ -96,7 +97,7 @@ export async function mount(root, app) {
       if (changed.length) follow(changed, leaveAsIs);
     },
     unmount() {
-      [offSelection, offUrl, asked.end].forEach((off) => off());
+      [offSelection, offTheme, offUrl, asked.end].forEach((off) => off());
       cards.forEach((one) => one.end());
     },
   };

@@ -134,13 +134,18 @@ export class Lineage {
 
   /** Whether lines have the colour of their objective. */
   tinted() {
-    const { data, state } = this;
-    return Boolean(state.objective) && (state.tint === null ? data.rows.length > MANY : state.tint === "1");
+    const { state } = this;
+    return Boolean(state.objective) && (state.tint === null ? this.tintedByItself() : state.tint === "1");
+  }
+
+  /** Unless somebody chose otherwise: of many runs, while their colours say nothing. */
+  tintedByItself() {
+    return this.data.rows.length > MANY && !this.app.selection.colouring.by();
   }
 
   /** @param {boolean} on */
   setTint(on) {
-    this.state.tint = on === this.data.rows.length > MANY ? null : on ? "1" : "0";
+    this.state.tint = on === this.tintedByItself() ? null : on ? "1" : "0";
     this.draw();
   }
 

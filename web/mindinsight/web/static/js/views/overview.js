@@ -31,7 +31,7 @@ class Overview {
     this.tiles = [];
     this.drawn = ""; // what the pictures show: how much of the run was known
     this.again = throttle(() => this.refresh().catch(leaveAsIs), 1000);
-    this.offs = [app.selection.on((reason) => (reason === "list" ? this.changed() : undefined)), app.url.on(() => this.show())];
+    this.offs = [app.selection.on((reason) => (reason === "list" ? this.changed() : undefined)), app.url.on(() => this.show()), app.theme.on(() => this.recoloured())];
   }
 
   close() {
@@ -95,6 +95,11 @@ class Overview {
     if (!run) this.show();
     else if (extent(run) !== this.drawn) this.again();
     this.drawHead();
+  }
+
+  recoloured() {
+    this.drawHead();
+    this.tiles.forEach((tile) => tile.relink());
   }
 
   async refresh() {

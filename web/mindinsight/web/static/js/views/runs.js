@@ -8,9 +8,11 @@ import { icon } from "../components/icons.js";
 import { headCell, virtualTable } from "../components/virtual.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
+import { differing } from "../core/traits.js";
+import { colourBy } from "../frame/colour_by.js";
 import { actionsCell, counts, jobCell, jobFact, nameCell } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
-import { columnsOf, defaultColumns, differing } from "./runs/columns.js";
+import { columnsOf, defaultColumns } from "./runs/columns.js";
 import { createCurves } from "./runs/curves.js";
 import { matchesQuery, namesIn, parseQuery } from "./runs/query.js";
 import { fold, sorted } from "./runs/rows.js";
@@ -48,6 +50,7 @@ class RunsTable {
     /** @type {import("./runs/columns.js").TableColumn[]} */
     this.columns = [];
     this.table = virtualTable({ label: app.t("nav.runs"), row: (index) => this.row(this.rows[index]) });
+    this.colours = colourBy(app);
     this.summary = h("p", { class: "muted", role: "status" });
     this.shown = h("span", { class: "label" });
     this.banners = h("div");
@@ -82,7 +85,7 @@ class RunsTable {
       button(t("runs.newest", { n: NEWEST }), () => this.app.selection.reset(), { class: "link" }),
     );
     const title = h("div", { class: "row wrap grow" }, h("h1", null, t("nav.runs")), this.summary);
-    return [h("div", { class: "toolbar" }, title), h("div", { class: "toolbar" }, this.search, columns, this.hiddenBox, h("span", { class: "grow" }), this.shown, choices)];
+    return [h("div", { class: "toolbar" }, title), h("div", { class: "toolbar" }, this.search, columns, this.hiddenBox, this.colours.element, h("span", { class: "grow" }), this.shown, choices)];
   }
 
   /** @param {string} text */
@@ -134,6 +137,7 @@ class RunsTable {
     const found = this.found();
     this.rows = fold(sorted(found, value, sort.startsWith("-")), new Set(app.url.all("open")));
     this.say(list, found);
+    this.colours.draw();
     this.table.setHead(this.headCells(sort));
     if (list.runs.length) replace(this.body, this.table.element);
     else replace(this.body, nothing(app));

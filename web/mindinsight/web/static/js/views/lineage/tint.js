@@ -1,5 +1,6 @@
 // A line in the colour of its objective: where it lies between the least and the largest.
 
+import { between } from "../../core/colours.js";
 import { ramp } from "../histogram/figures.js";
 
 /** The ramp begins in the panel's colour, which no line may have. */
@@ -24,13 +25,4 @@ export function tint(app, rows, objective) {
     if (!Number.isFinite(value)) return app.theme.colour("--muted");
     return between(stops, START + (1 - START) * (high > low ? (value - low) / (high - low) : 1));
   };
-}
-
-/** @param {[number, string][]} stops "#rrggbb" at ascending places @param {number} at */
-export function between(stops, at) {
-  const next = Math.max(1, stops.findIndex(([place]) => place >= at));
-  const [[a, from], [b, to]] = [stops[next - 1], stops[next]];
-  const share = (at - a) / (b - a);
-  const part = (/** @type {string} */ colour, /** @type {number} */ i) => parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16);
-  return `rgb(${[0, 1, 2].map((i) => Math.round(part(from, i) + share * (part(to, i) - part(from, i)))).join(", ")})`;
 }

@@ -12,7 +12,7 @@ import { tensorTile } from "./tensor.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
-/** @typedef {{element: HTMLElement, refresh: (run: Run) => Promise<void>}} Tile */
+/** @typedef {{element: HTMLElement, refresh: (run: Run) => Promise<void>, relink: () => void}} Tile */
 /**
  * What a kind gives: `has` whether the run holds any; `load` fetches and answers with what fills the box and the
  * line of figures.
@@ -32,9 +32,11 @@ export function tiles(app, run) {
 function tile(app, first, kind) {
   const box = h("div", { class: "tile-box" });
   const figures = h("p", { class: "figures" });
-  const href = app.selection.linkOnly(kind.view, first.id, kind.params);
+  const link = h("a", null, app.t(kind.title));
+  const relink = () => link.setAttribute("href", app.selection.linkOnly(kind.view, first.id, kind.params));
+  relink();
   const count = h("span", { class: "badge" });
-  const element = h("section", { class: "card tile", "aria-label": app.t(kind.title) }, h("header", null, icon(`kind-${kind.kind}`), h("h2", null, h("a", { href }, app.t(kind.title))), count), figures, box);
+  const element = h("section", { class: "card tile", "aria-label": app.t(kind.title) }, h("header", null, icon(`kind-${kind.kind}`), h("h2", null, link), count), figures, box);
 
   const asked = latest(element);
   const refresh = async (/** @type {Run} */ run) => {
@@ -50,7 +52,7 @@ function tile(app, first, kind) {
       replace(box, h("p", { class: "muted" }, error.key ? app.t(error.key, error.vars) : String(error.message ?? error)));
     });
   };
-  return { element, refresh };
+  return { element, refresh, relink };
 }
 
 /** The tag to show first: what the user most likely looks for. @param {{tag: string}[]} tags @param {RegExp} liked */

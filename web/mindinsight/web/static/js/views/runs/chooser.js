@@ -3,7 +3,8 @@
 import { menu } from "../../components/dialog.js";
 import { check, searchBox } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { factColumns, hyperNames, PARTS } from "./columns.js";
+import { hyperNames } from "../../core/traits.js";
+import { factColumns, PARTS } from "./columns.js";
 
 const SHOWN = 40; // scalars listed at a time; the filter finds the others
 

@@ -19,24 +19,6 @@ export function defaultColumns(tags, hypers) {
   return ["state", "step", ...main, ...second, ...hypers.slice(0, 3).map((name) => `hyper:${name}`), "kinds", "updated", "size"];
 }
 
-/** Hyper-parameters in which the runs differ first, then the others. @param {Run[]} runs @returns {string[]} */
-export function hyperNames(runs) {
-  /** @type {Map<string, Set<string>>} */
-  const found = new Map();
-  for (const run of runs) {
-    for (const [name, value] of Object.entries(run.hyper ?? {})) {
-      if (typeof value !== "object") found.set(name, (found.get(name) ?? new Set()).add(String(value)));
-    }
-  }
-  const differ = (/** @type {string} */ name) => Number((found.get(name)?.size ?? 0) > 1);
-  return [...found.keys()].sort((a, b) => differ(b) - differ(a) || a.localeCompare(b));
-}
-
-/** Which of them differ. @param {Run[]} runs */
-export function differing(runs) {
-  return hyperNames(runs).filter((name) => new Set(runs.map((run) => String(run.hyper?.[name]))).size > 1);
-}
-
 /**
  * Keys that mean nothing are left out. After the curve of a tag, its last value needs no second name.
  * @param {App} app @param {Values} values @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve

@@ -8,6 +8,7 @@ import { number } from "../../core/format.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
+import { traitOf } from "../../core/traits.js";
 import { bandTraces } from "./band.js";
 
 /** @typedef {import("./card.js").Page} Page */
@@ -25,11 +26,10 @@ function keysOf(page) {
 
 /** @param {Page} page @param {string} by "hyper:<key>" or "name:<pattern>" @returns {Group[]} */
 export function groupsBy(page, by) {
-  const [kind, key] = [by.slice(0, by.indexOf(":")), by.slice(by.indexOf(":") + 1)];
   /** @type {Map<string, string[]>} */
   const groups = new Map();
   for (const run of page.app.selection.runs()) {
-    const label = kind === "hyper" ? text(run.hyper[key]) : matched(run.name, key);
+    const label = text(traitOf(run, by));
     groups.set(label, [...(groups.get(label) ?? []), run.id]);
   }
   return [...groups].map(([label, runs]) => ({ label, runs })).sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
@@ -38,16 +38,6 @@ export function groupsBy(page, by) {
 /** @param {any} value */
 function text(value) {
   return value === undefined || value === null ? "–" : typeof value === "number" ? number(value, 6) : String(value);
-}
-
-/** The first group of a pattern, or what it matched. @param {string} name @param {string} pattern */
-function matched(name, pattern) {
-  try {
-    const found = new RegExp(pattern).exec(name);
-    return found ? (found[1] ?? found[0]) : "–";
-  } catch {
-    return "–";
-  }
 }
 
 /** @param {Page} page @param {string[]} tags */

@@ -1,0 +1,125 @@
+// Colours that say something of the runs: by a hyper-parameter, the last value of a scalar, or a part of their names.
+
+import { column, get } from "./api.js";
+import { between, COLOURS } from "./colours.js";
+import { latest, leaveAsIs } from "./latest.js";
+import { traitOf } from "./traits.js";
+
+/** @typedef {import("./types.js").Run} Run */
+/** @typedef {{label: string, colour: string, n: number}} Entry */
+/** @typedef {{low: number, high: number, log: boolean, stops: string[]}} Range */
+/** @typedef {{of: Map<string, string>, entries: Entry[], range: Range | null, without: number}} Colours `without`: runs that have no value */
+
+const FEW = 5; // different numbers that are told apart better than compared
+const STOPS = 5; // of the ramp
+const DECADES = 100; // from the least to the largest: beyond, small ones would all look the same
+
+/**
+ * @param {Run[]} runs @param {(run: Run) => any} valueOf
+ * @param {(variable: string) => string} colour of the design system
+ * @returns {Colours}
+ */
+export function coloured(runs, valueOf, colour) {
+  const having = runs.map((run) => ({ id: run.id, value: clean(valueOf(run)) })).filter(({ value }) => value !== null);
+  const values = [...new Set(having.map(({ value }) => value))];
+  const ramp = values.length > FEW && values.every((value) => typeof value === "number");
+  const range = ramp ? rangeOf(/** @type {number[]} */ (values), colour) : null;
+  const entries = ramp ? [] : entriesOf(having.map(({ value }) => value), values, colour);
+  const known = new Map(entries.map((entry) => [entry.label, entry.colour]));
+  const of = new Map(runs.map((run) => [run.id, colour("--muted")]));
+  for (const { id, value } of having) of.set(id, (range ? inRange(range, value) : known.get(String(value))) ?? "");
+  return { of, entries, range, without: runs.length - having.length };
+}
+
+/** @param {any} value @returns {number | string | null} */
+function clean(value) {
+  if (value === undefined || value === null || value === "" || Number.isNaN(value)) return null;
+  return typeof value === "number" ? value : typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** @param {number[]} values @param {(variable: string) => string} colour @returns {Range} */
+function rangeOf(values, colour) {
+  const finite = values.filter(Number.isFinite);
+  const [low, high] = [Math.min(...finite), Math.max(...finite)];
+  return { low, high, log: low > 0 && high / low >= DECADES, stops: Array.from({ length: STOPS }, (_, i) => colour(`--ramp-${i + 1}`)) };
+}
+
+/** @param {Range} range @param {any} value */
+function inRange({ low, high, log, stops }, value) {
+  const to = log ? Math.log : Number;
+  const share = Number.isFinite(value) ? (to(value) - to(low)) / (to(high) - to(low) || 1) : Number(value > 0);
+  return between(stops.map((stop, i) => [i / (STOPS - 1), stop]), share);
+}
+
+/** @param {any[]} all @param {any[]} values different ones @param {(variable: string) => string} colour @returns {Entry[]} */
+function entriesOf(all, values, colour) {
+  const sorted = [...values].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true })));
+  return sorted.map((value, i) => ({ label: String(value), colour: colour(`--run-${(i % COLOURS) + 1}`), n: all.filter((one) => one === value).length }));
+}
+
+export class Colouring {
+  #url;
+  #theme;
+  /** @type {Run[]} */
+  #runs = [];
+  /** @type {Colours | null} */
+  #made = null;
+  /** Last values of the scalar that colours, by run. @type {Map<string, number>} */
+  #last = new Map();
+  /** @type {string | null} */
+  #tag = null;
+  /** @type {ReturnType<typeof latest> | null} */
+  #asked = null;
+
+  /** @param {import("./url.js").Url} url @param {import("./theme.js").Theme} theme */
+  constructor(url, theme) {
+    this.#url = url;
+    this.#theme = theme;
+    theme.on(() => (this.#made = null));
+  }
+
+  /** "hyper:<key>", "last:<tag>", "name:<pattern>", or "" when each run has a colour of its own. */
+  by() {
+    return this.#url.get("colour", "");
+  }
+
+  /** @param {string} by */
+  choose(by) {
+    this.#url.set({ colour: by });
+    this.#load();
+    this.#theme.changed();
+  }
+
+  /** Other runs are shown, or they have other values. @param {Run[]} runs shown */
+  follow(runs) {
+    this.#runs = runs;
+    this.#made = null;
+    this.#load();
+  }
+
+  /** @returns {Colours | null} null when each run has a colour of its own */
+  colours() {
+    const by = this.by();
+    if (!by) return null;
+    const valueOf = by.startsWith("last:") ? (/** @type {Run} */ run) => this.#last.get(run.id) : (/** @type {Run} */ run) => traitOf(run, by);
+    this.#made ??= coloured(this.#runs, valueOf, (variable) => this.#theme.colour(variable));
+    return this.#made;
+  }
+
+  #load() {
+    const by = this.by();
+    this.#asked ??= latest(document.documentElement);
+    const tag = by.startsWith("last:") ? by.slice("last:".length) : null;
+    if (tag !== this.#tag) [this.#tag, this.#last] = [tag, new Map()];
+    if (tag === null) this.#asked.end();
+    else this.#asked.ask((signal) => get("v2/runs/columns", { tag: [tag] }, { signal }), ({ tables }) => this.#take(tables[tag]), leaveAsIs);
+  }
+
+  /** @param {{runs: string[], last: any}} table */
+  #take({ runs, last }) {
+    const values = column(last);
+    const before = JSON.stringify([...this.#last]);
+    this.#last = new Map(runs.map((run, i) => [run, values[i]]));
+    if (JSON.stringify([...this.#last]) !== before) this.#theme.changed();
+  }
+}

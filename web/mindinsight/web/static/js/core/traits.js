@@ -1,0 +1,37 @@
+// What runs have by which they are told apart, grouped and coloured: hyper-parameters, and parts of their names.
+
+/** @typedef {import("./types.js").Run} Run */
+
+/** @param {Run} run @param {string} by "hyper:<key>" or "name:<pattern>" @returns {any} undefined when it has nothing there */
+export function traitOf(run, by) {
+  const [kind, key] = [by.slice(0, by.indexOf(":")), by.slice(by.indexOf(":") + 1)];
+  return kind === "hyper" ? run.hyper[key] : partOf(run.name, key);
+}
+
+/** The first group of a pattern, or what it matched. @param {string} name @param {string} pattern */
+function partOf(name, pattern) {
+  try {
+    const found = new RegExp(pattern).exec(name);
+    return found ? (found[1] ?? found[0]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hyper-parameters in which the runs differ first, then the others. @param {Run[]} runs @returns {string[]} */
+export function hyperNames(runs) {
+  /** @type {Map<string, Set<string>>} */
+  const found = new Map();
+  for (const run of runs) {
+    for (const [name, value] of Object.entries(run.hyper ?? {})) {
+      if (typeof value !== "object") found.set(name, (found.get(name) ?? new Set()).add(String(value)));
+    }
+  }
+  const differ = (/** @type {string} */ name) => Number((found.get(name)?.size ?? 0) > 1);
+  return [...found.keys()].sort((a, b) => differ(b) - differ(a) || a.localeCompare(b));
+}
+
+/** Which of them differ. @param {Run[]} runs */
+export function differing(runs) {
+  return hyperNames(runs).filter((name) => new Set(runs.map((run) => String(run.hyper?.[name]))).size > 1);
+}
