@@ -170,6 +170,7 @@ def test_a_workspace_that_cannot_be_is_said(shell):
     done = shell.start()
     assert done.returncode == 1
     assert f"The workspace {shell.workspace} cannot be used" in done.stderr
+    assert "Name another with --workspace" in done.stderr
 
 
 def test_a_server_that_dies_while_starting_leaves_its_last_words(shell):

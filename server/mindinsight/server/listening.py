@@ -40,7 +40,8 @@ def check(settings: Settings) -> None:
         settings.workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
         settings.log_dir.mkdir(exist_ok=True, mode=0o700)
     except OSError as error:
-        raise BadSettings(f"The workspace {settings.workspace} cannot be used: {error.strerror}.") from error
+        why = f"The workspace {settings.workspace} cannot be used: {error.strerror}."
+        raise BadSettings(f"{why} Name another with --workspace.") from error
     if not os.access(settings.workspace, os.W_OK | os.X_OK):
         raise BadSettings(f"The workspace {settings.workspace} is not writable; see --workspace.")
     listen(settings).close()

@@ -117,9 +117,7 @@ class Workers(Executor):
     are done in this one, one at a time, and ``missing`` says so.
     """
 
-    def __init__(
-        self, count: int, make: Callable[[], Worker] = Worker, linger: float = _LINGER
-    ) -> None:
+    def __init__(self, count: int, make: Callable[[], Worker] = Worker, linger: float = _LINGER) -> None:
         """At most ``count`` processes; ``linger`` is for how many seconds an idle one is kept."""
         self.missing = False
         self._count = max(1, count)

@@ -161,6 +161,20 @@ def test_watches_are_counted(base, settings, store, wait):
     assert watcher.watches() == before
 
 
+def test_watches_that_run_out_as_runs_come_are_polled_for(base, events, settings, store, wait, monkeypatch):
+    monkeypatch.setattr("mindinsight.server.store.lookout._SCAN", 0.1)
+    loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
+    loader.start()
+    assert wait(lambda: store.snapshot().watch == "events")
+    had = watcher.watches()
+    monkeypatch.setattr(watcher, "watches", lambda: had)  # the library gets no more, and says nothing
+    for number in range(20):
+        events.file(base / f"run{number}", events.records(1))
+    assert wait(lambda: store.snapshot().watch == "polling")
+    assert wait(lambda: len(store.snapshot().runs) == 20)
+    loader.stop()
+
+
 def test_listening_that_breaks_down_is_begun_again(base, events, settings, store, steps, wait, monkeypatch):
     monkeypatch.setattr("mindinsight.server.store.lookout._SCAN", 0.1)
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)

@@ -58,7 +58,7 @@ def test_the_bell_rings_once_until_somebody_asks(listening, rings):
 
 
 def test_polling_listens_to_nothing(listening):
-    assert (listening.mode, listening.healthy) == ("polling", True)
+    assert (listening.mode, listening.hears(10)) == ("polling", True)
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_listening_ends(base, wait):
     one.start()
     assert module.watches() == before + 1
     one.stop()
-    assert (one.mode, one.healthy) == ("polling", True)
+    assert (one.mode, one.hears(10)) == ("polling", True)
     assert wait(lambda: module.watches() == before)
 
 

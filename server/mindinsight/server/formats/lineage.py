@@ -72,6 +72,7 @@ class Lineage:
         if "loss" in found:
             found["eval/loss"] = found.pop("loss")
         return {"loss": self.train.loss, **found}
+
     pending: int = 0  # bytes of a record at the end that is cut
 
 

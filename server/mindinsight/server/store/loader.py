@@ -39,9 +39,7 @@ class Loader:
         facts = Facts(str(settings.summary_base_dir), "polling")
         self._catalogue = Catalogue(store, self._backlog, facts, self._cache)
         self._lookout = Lookout(settings, self._catalogue, self._bell.set)
-        self._readers = Readers(
-            executor, settings.workers, self._backlog, self._catalogue, self._bell.set
-        )
+        self._readers = Readers(executor, settings.workers, self._backlog, self._catalogue, self._bell.set)
         self._store = store
         self._publish_at = 0.0  # monotonic time
         self._note_at = 0.0

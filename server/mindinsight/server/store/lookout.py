@@ -80,7 +80,7 @@ class Lookout:
         """Listen to the base that is there now; another one may have taken its place."""
         if self._scanned is None:
             self._watcher.stop()
-        elif self._scanned != self._watched or not self._watcher.healthy:
+        elif self._scanned != self._watched or not self._watcher.hears(len(self._tree.folders)):
             self._watcher.start()
         self._watched = self._scanned
         trust = _TRUST if self._watcher.mode == "events" else 1

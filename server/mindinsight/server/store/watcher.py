@@ -83,7 +83,7 @@ class Watcher(FileSystemEventHandler):
             self._give_up(error.strerror or str(error))
             return
         self._threads = [one for one in threading.enumerate() if one not in before and _of_watchdog(one)]
-        if folders > _MOST_FOLDERS or watches() < _FORGIVEN * folders - 10:
+        if folders > _MOST_FOLDERS or not _enough(folders):
             self._give_up(f"{folders} folders or more are too many to watch")
         else:
             self.mode = "events"
@@ -97,10 +97,10 @@ class Watcher(FileSystemEventHandler):
             if observer.is_alive():
                 observer.join(timeout=5)
 
-    @property
-    def healthy(self) -> bool:
-        """False when listening has broken down since it began."""
-        return all(thread.is_alive() for thread in self._threads)
+    def hears(self, folders: int) -> bool:
+        """False when listening has broken down, or the watches ran out while folders came."""
+        alive = all(thread.is_alive() for thread in self._threads)
+        return alive and (self.mode == "polling" or _enough(folders))
 
     def _give_up(self, why: str) -> None:
         _log.warning("no events from the file system, polling: %s", why)
@@ -129,6 +129,10 @@ class Watcher(FileSystemEventHandler):
                     self._stirred.folders.update(paths)
         if silent:
             self._bell()
+
+
+def _enough(folders: int) -> bool:
+    return watches() >= _FORGIVEN * folders - 10
 
 
 def watches() -> int:

@@ -112,9 +112,7 @@ def _chain(data: bytes, at: int) -> tuple[Ints, Crcs, int]:
         limit = _FIRST_WALK if len(guessed) else min(2 * limit, _LONGEST_WALK)
 
 
-def _walk(
-    data: bytes, at: int, limit: int, known: dict[bytes, int]
-) -> tuple[list[int], list[int], int]:
+def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[list[int], list[int], int]:
     """Starts and checksums of at most ``limit`` records from ``at``, and the offset after them."""
     starts: list[int] = []
     crcs: list[int] = []
