@@ -33,6 +33,7 @@ PAGES = {
     "image": "image",
     "tensor": "tensor",
     "graph": "graph",
+    "graph-compare": "graph?m=compare",
     "lineage": "lineage",
     "landscape": "landscape",
     "landscape-surface": "landscape?m=surface",

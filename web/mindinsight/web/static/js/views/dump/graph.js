@@ -61,7 +61,7 @@ export function graphPart(page) {
   /** Fill each box by its share; open scopes only in their header. */
   const paint = () => {
     for (const box of picture.boxes) {
-      const shape = canvas.drawing().querySelector(`#graph-${box.id} > rect${box.open ? ".header" : ":not(.behind)"}`);
+      const shape = canvas.drawing().querySelector(`[data-id="${box.id}"] > rect${box.open ? ".header" : ":not(.behind)"}`);
       const strength = box.share === null ? 0 : Math.round(8 + 62 * box.share);
       if (shape && box.share) /** @type {SVGElement} */ (shape).style.fill = `color-mix(in srgb, var(--bad) ${strength}%, var(--panel))`;
     }

@@ -15,16 +15,17 @@ const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowR
 
 /** @typedef {{select: (id: number | null, reveal?: boolean) => void, outer: (node: number) => void, toggle: (id: number) => void, key: (key: string) => boolean}} Does */
 
-/** @param {import("../../core/types.js").App} app @param {Does} does */
-export function createCanvas(app, does) {
-  return new Canvas(app, does);
+/** @param {import("../../core/types.js").App} app @param {Does} does @param {"left" | "right"} [side] of two drawings on one page */
+export function createCanvas(app, does, side) {
+  return new Canvas(app, does, side);
 }
 
-class Canvas {
-  /** @param {import("../../core/types.js").App} app @param {Does} does */
-  constructor(app, does) {
+export class Canvas {
+  /** @param {import("../../core/types.js").App} app @param {Does} does @param {"left" | "right"} [side] */
+  constructor(app, does, side) {
     this.app = app;
     this.does = does;
+    this.side = side;
     /** @type {Picture | null} */
     this.picture = null;
     /** @type {import("./shapes.js").Shapes | null} */
@@ -39,15 +40,19 @@ class Canvas {
     this.stage = this.makeStage();
     this.minimap = createMinimap((x, y) => this.lookAt(x, y));
     this.waits = h("div", { class: "graph-waits", hidden: true });
-    const help = h("p", { id: "graph-keys", class: "unseen" }, app.t("graph.keys"));
+    const help = h("p", { id: this.helpId(), class: "unseen" }, app.t(side ? "graph.keys.compare" : "graph.keys"));
     this.element = h("div", { class: "graph-canvas" }, this.stage, help, this.said, this.minimap.element, this.waits);
     this.camera = createCamera(this.stage, (place) => this.moved(place));
   }
 
+  helpId() {
+    return this.side ? `graph-keys-${this.side}` : "graph-keys";
+  }
+
   makeStage() {
-    const { app, sheet } = this;
+    const { app, sheet, side } = this;
     return h("div", {
-      class: "graph-stage", tabindex: "0", role: "application", "aria-label": app.t("graph.canvas"), "aria-describedby": "graph-keys",
+      class: "graph-stage", tabindex: "0", role: "application", "aria-label": app.t(side ? `graph.canvas.${side}` : "graph.canvas"), "aria-describedby": this.helpId(),
       onclick: (/** @type {MouseEvent} */ event) => this.clicked(event),
       ondblclick: (/** @type {MouseEvent} */ event) => this.clickedTwice(event),
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
@@ -172,6 +177,12 @@ class Canvas {
       this.camera.reveal(box);
     }
     this.paint();
+  }
+
+  /** Bring a box to the middle. @param {number | null} id */
+  centre(id) {
+    const box = this.boxes().find((one) => one.id === id);
+    if (box) this.lookAt(box.x + box.w / 2, box.y + (box.open ? 0 : box.h / 2));
   }
 
   /** Light some boxes and what runs between them; null lights all again. @param {Set<number> | null} ids */

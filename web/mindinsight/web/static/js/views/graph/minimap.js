@@ -27,7 +27,7 @@ export function createMinimap(moveTo) {
     /** @param {import("./shapes.js").Picture} picture */
     show(picture) {
       element.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
-      replace(boxes, picture.boxes.map((box) => svg("rect", { class: `${box.open ? "frame" : "closed"} ${box.kind}`, x: box.x, y: box.y, width: box.w, height: box.h })));
+      replace(boxes, picture.boxes.map((box) => svg("rect", { class: `${box.open ? "frame" : "closed"} ${box.kind} ${box.badge?.kind ?? ""}`, x: box.x, y: box.y, width: box.w, height: box.h })));
     },
 
     /** @param {{x: number, y: number, w: number, h: number}} rect */

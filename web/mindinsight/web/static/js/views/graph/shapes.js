@@ -19,6 +19,7 @@ import { svg } from "../../core/dom.js";
  * @property {boolean} open @property {number} count children @property {boolean} dynamic
  * @property {number} enters @property {number} leaves values that come from or go to places without a line
  * @property {number} hidden @property {Chip[]} chips
+ * @property {import("./badges.js").Badge | null} [badge] in what it differs from its partner in another graph
  */
 /** @typedef {{source: number, target: number, points: number[], values: number, control: boolean, text: string}} Line text: the shape of a single value out of a scope */
 /** @typedef {{width: number, height: number, boxes: Box[], lines: Line[], open: number[]}} Picture */
@@ -58,12 +59,13 @@ function markers() {
 function frame(box, t) {
   return svg(
     "g",
-    { class: `box frame ${box.kind}`, id: `graph-${box.id}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
+    { class: `box frame ${box.kind} ${box.badge?.kind ?? ""}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
     svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: 8 }),
     svg("rect", { class: "header", x: box.x, y: box.y, width: box.w, height: HEADER, rx: 8 }),
     svg("text", { class: "title", x: box.x + 26, y: box.y + 17.5 }, box.label),
     mark(box.x + 14, box.y + HEADER / 2, true),
     stubs(box),
+    badge(box),
     svg("title", null, box.path),
   );
 }
@@ -76,7 +78,7 @@ function closed(box, t) {
   const label = box.label || t("graph.call");
   return svg(
     "g",
-    { class: `box closed ${box.kind}${box.dynamic ? " dynamic" : ""}`, id: `graph-${box.id}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
+    { class: `box closed ${box.kind}${box.dynamic ? " dynamic" : ""} ${box.badge?.kind ?? ""}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
     box.kind === "group" || box.kind === "repeat" || box.kind === "run"
       ? [6, 3].map((by) => svg("rect", { class: "behind", x: box.x + by, y: box.y - by, width: box.w, height: box.h, rx: 6 }))
       : null,
@@ -88,7 +90,8 @@ function closed(box, t) {
     stubs(box),
     box.chips.map((one) => chip(one, box)),
     box.hidden > 0 && svg("text", { class: "count", x: box.x - 14, y: below(box.chips) + 11, "text-anchor": "end" }, `+${box.hidden}`),
-    svg("title", null, [box.path, box.type, box.text].filter(Boolean).join("\n")),
+    badge(box),
+    svg("title", null, [box.path, box.type, box.text, box.badge?.said].filter(Boolean).join("\n")),
   );
 }
 
@@ -101,6 +104,14 @@ function below(chips) {
 function mark(x, y, open) {
   const d = open ? `M${x - 3} ${y}h6` : `M${x - 3} ${y}h6M${x} ${y - 3}v6`;
   return svg("g", { class: "mark" }, svg("circle", { cx: x, cy: y, r: 6.5 }), svg("path", { d }));
+}
+
+/** What differs, over the upper right corner. @param {Box} box */
+function badge(box) {
+  if (!box.badge) return null;
+  const width = 10 + 7 * box.badge.text.length;
+  const x = box.x + box.w - width + 8;
+  return svg("g", { class: "badge" }, svg("rect", { x, y: box.y - 8, width, height: 16, rx: 8 }), svg("text", { x: x + width / 2, y: box.y + 4, "text-anchor": "middle" }, box.badge.text));
 }
 
 /** Short ends for values that come from or go to places no line is drawn to. @param {Box} box */
@@ -169,5 +180,5 @@ export function path(points) {
 export function spoken(box, t) {
   const kind = t(`graph.kind.${box.kind}`);
   const what = box.count ? t(box.open ? "graph.said.open" : "graph.said.closed", { n: box.count }) : [box.type, box.text].filter(Boolean).join(", ");
-  return `${box.label || t("graph.call")}, ${kind}, ${what}`;
+  return [box.label || t("graph.call"), kind, what, box.badge?.said].filter((text) => text !== undefined).join(", ");
 }

@@ -1,0 +1,179 @@
+"""What a person does who lays two graphs beside each other."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from mindinsight.proto.graph_pb2 import GraphProto, ModelProto
+
+DATA = Path(__file__).parents[1] / "data"
+BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
+PAIR = "m=compare&run=./two"
+
+
+@pytest.fixture
+def base(tmp_path):
+    """Two graphs of one run: the second lacks a layer, has an operator more and another output."""
+    folder = tmp_path / "base" / "two"
+    folder.mkdir(parents=True)
+    graph = GraphProto.FromString((DATA / "graph/lenet.graph").read_bytes())
+    save(graph, folder / "first.pb")
+    for node in [one for one in graph.node if one.full_name.startswith(f"{BACKBONE}/conv2-Conv2d")]:
+        graph.node.remove(node)
+    dense = next(node for node in graph.node if node.full_name.endswith("fc1-Dense/MatMul-op0"))
+    dense.output_type.tensor_type.shape.dim[1].size = 64
+    graph.node.add(name="9999", op_type="Cast", full_name=f"{BACKBONE}/fc3-Dense/Cast-op7")
+    save(graph, folder / "second.pb")
+    shutil.copytree(DATA / "events" / "multi_rank", tmp_path / "base" / "job")
+    return tmp_path / "base"
+
+
+def save(graph, path):
+    path.write_bytes(ModelProto(ir_version=1, graph=graph).SerializeToString())
+
+
+@pytest.fixture
+def compare(page, serve, base):
+    """Opens two graphs and waits for both drawings."""
+    address = serve(base)
+
+    def open_page(query=PAIR, size=None):
+        if size:
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.goto(f"{address}graph?{query}")
+        for side in ("Left", "Right"):
+            expect(half(page, side).locator(".graph-drawing .box").first).to_be_attached()
+        return page
+
+    return open_page
+
+
+def half(page, side):
+    return page.get_by_role("region", name=f"{side} graph", exact=True)
+
+
+def box(page, side, label, kind="closed"):
+    return half(page, side).locator(f"g.{kind}", has=page.locator(f'text.title:text-is("{label}")'))
+
+
+def differences(page):
+    return page.get_by_role("region", name="Differences", exact=True)
+
+
+def facts(page):
+    return page.get_by_role("region", name="Facts of the selected node")
+
+
+def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(compare):
+    page = compare()
+    counts = page.locator(".graph-notes")
+    for text in ("operators the same", "operators differ", "1 only in the left graph", "1 only in the right"):
+        expect(counts).to_contain_text(text)
+    expect(half(page, "Left").get_by_role("combobox", name="Graph", exact=True)).to_have_value("first.pb")
+    expect(half(page, "Right").get_by_role("combobox", name="Graph", exact=True)).to_have_value("second.pb")
+    for side in ("Left", "Right"):
+        expect(box(page, side, "_backbone-LeNet").locator(".badge")).to_contain_text("◧1 ◨1")
+        expect(box(page, side, "network-WithLossCell").locator(".badge")).to_have_count(0)  # of Gradients
+
+
+def test_what_opens_in_one_opens_in_the_other_and_the_address_remembers_it(compare):
+    page = compare()
+    box(page, "Right", "_backbone-LeNet").dblclick()
+    for side in ("Left", "Right"):
+        expect(box(page, side, "_backbone-LeNet", "frame")).to_have_count(1)
+    expect(box(page, "Left", "conv2-Conv2d")).to_have_class("box closed scope only")
+    expect(box(page, "Right", "conv2-Conv2d")).to_have_count(0)
+    page.reload()
+    expect(box(page, "Left", "conv2-Conv2d")).to_have_count(1)
+    box(page, "Left", "_backbone-LeNet", "frame").locator(".mark").first.click()
+    for side in ("Left", "Right"):
+        expect(box(page, side, "_backbone-LeNet", "frame")).to_have_count(0)
+
+
+def test_a_node_is_selected_with_its_partner_and_tells_in_what_they_differ(compare):
+    page = compare()
+    differences(page).get_by_role("button", name="MatMul-op0, Differs").click()
+    for side in ("Left", "Right"):
+        expect(box(page, side, "MatMul-op0", "selected")).to_have_count(1)
+    row = facts(page).get_by_role("row").filter(has_text="Output")
+    expect(row).to_contain_text("float32 [10, 32]")
+    expect(row).to_contain_text("float32 [10, 64]")
+    page.reload()
+    for side in ("Left", "Right"):
+        expect(box(page, side, "MatMul-op0", "selected")).to_have_count(1)
+
+
+def test_what_is_in_one_graph_only_has_no_partner(compare):
+    page = compare()
+    differences(page).get_by_role("button", name="Cast-op7, Only in the right graph").click()
+    expect(box(page, "Right", "Cast-op7", "selected")).to_have_count(1)
+    expect(facts(page)).to_contain_text("Only in the right graph")
+    expect(half(page, "Left").locator(".box.selected")).to_have_count(0)
+    expect(box(page, "Left", "fc3-Dense", "frame")).to_have_count(1)
+
+
+def test_differences_are_walked_through(compare):
+    page = compare()
+    rows = differences(page).get_by_role("listitem")
+    current = differences(page).locator(".current")
+    total = rows.count()
+    page.get_by_role("button", name="Next difference").click()
+    expect(current).to_contain_text(rows.nth(0).locator("button").inner_text())
+    expect(page.get_by_text(f"1 of {total}", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Previous difference").click()
+    expect(page.get_by_text(f"{total} of {total}", exact=True)).to_be_visible()
+    half(page, "Left").locator(".graph-stage").focus()
+    page.keyboard.press("n")
+    expect(page.get_by_text(f"1 of {total}", exact=True)).to_be_visible()
+
+
+def test_one_graph_leads_to_two_and_back(compare):
+    page = compare()
+    page.get_by_role("button", name="One graph").click()
+    expect(page.get_by_role("tree", name="Outline")).to_be_visible()
+    expect(half(page, "Left")).to_have_count(0)
+    page.get_by_role("button", name="Compare two").click()
+    expect(half(page, "Right").locator(".box").first).to_be_attached()
+    differences(page).get_by_role("button", name="MatMul-op0, Differs").click()
+    facts(page).get_by_role("link", name="All about it in the right graph").click()
+    expect(page.locator(".graph-facts h2", has_text="MatMul-op0")).to_be_visible()
+    expect(page.locator(".graph-facts")).to_contain_text("float32 [10, 64]")
+    expect(page.get_by_role("combobox", name="Graph", exact=True)).to_have_value("second.pb")
+
+
+def test_ranks_and_runs_are_chosen_on_each_side(compare):
+    page = compare("m=compare&run=./job/rank_1")
+    expect(half(page, "Right").get_by_label("Rank")).to_have_value("./job/rank_0")
+    expect(page.get_by_text("The two graphs are the same.")).to_be_visible()
+    half(page, "Right").get_by_label("Rank").select_option("2")
+    expect(half(page, "Right").get_by_label("Rank")).to_have_value("./job/rank_2")
+    page.get_by_role("button", name="Data pipeline").click()
+    for side in ("Left", "Right"):
+        expect(half(page, side).locator("g.box", has_text="GeneratorDataset")).to_have_count(1)
+
+
+def test_a_run_that_is_not_there_is_said_to_be_missing(page, serve, base):
+    page.goto(f"{serve(base)}graph?{PAIR}&run2=./nothing")
+    expect(page.get_by_text("There is no graph in the run ./nothing")).to_be_visible()
+
+
+@pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
+def test_nothing_for_axe_to_complain_about(compare, theme, language):
+    page = compare()
+    page.emulate_media(color_scheme=theme)
+    page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
+    page.reload()
+    page.locator(".graph-differences li button", has_text="MatMul-op0").click()
+    expect(page.locator(".graph-pair tbody tr").first).to_be_visible()
+    found = Axe().run(page, context="#view")
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_narrow_screens_stack_both_and_scroll_down_only(compare):
+    page = compare(size=(390, 844))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    tops = [half(page, side).bounding_box() for side in ("Left", "Right")]
+    assert tops[1]["y"] >= tops[0]["y"] + tops[0]["height"]

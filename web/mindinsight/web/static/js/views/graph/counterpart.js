@@ -1,0 +1,17 @@
+// Which graph to lay beside another when none was chosen.
+
+/** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {{run: string, tag: string}} Chosen */
+
+/**
+ * Another graph of the run, else the graph of the next rank, else that of another run, else the same.
+ * @param {Run[]} runs @param {Chosen} left @param {string[]} tags of its run @returns {Chosen}
+ */
+export function counterpart(runs, left, tags) {
+  const other = tags.find((tag) => tag !== left.tag);
+  if (other) return { run: left.run, tag: other };
+  const at = runs.findIndex((run) => run.id === left.run);
+  const others = [...runs.slice(at + 1), ...runs.slice(0, Math.max(0, at))];
+  const rank = others.filter((run) => run.job === runs[at]?.job && run.rank !== null).sort((a, b) => Number(a.rank) - Number(b.rank))[0];
+  return { run: (rank ?? others[0] ?? { id: left.run }).id, tag: "" };
+}
