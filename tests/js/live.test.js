@@ -96,3 +96,69 @@ test("changes that wait are kept as one, with all of their kinds", () => {
   assert.deepEqual(together(first, second), { version: 2, runs: { "./a": ["scalar", "image"], "./b": ["graph"] }, list: true, everything: undefined });
   assert.equal(together(everything(1), second).everything, true);
 });
+
+test("while it is paused changes are counted and told as one afterwards", () => {
+  live.begin(1);
+  Stream.newest.says("hello", { version: 1 });
+  live.pause();
+  Stream.newest.says("change", { version: 2, runs: { "./a": ["scalar"] }, list: false });
+  Stream.newest.says("change", { version: 3, runs: { "./a": ["image"], "./b": ["scalar"] }, list: true });
+  assert.deepEqual([told, live.paused(), live.waiting()], [[], true, 2]);
+  live.resume();
+  assert.deepEqual(told, [{ version: 3, runs: { "./a": ["scalar", "image"], "./b": ["scalar"] }, list: true, everything: undefined }]);
+  assert.deepEqual([live.paused(), live.waiting()], [false, 0]);
+  Stream.newest.says("change", { version: 4, runs: {}, list: true });
+  assert.equal(told.length, 2);
+});
+
+test("nothing is told when nothing came while it was paused", () => {
+  live.begin(1);
+  live.pause();
+  live.resume();
+  assert.deepEqual(told, []);
+});
+
+test("a look right now takes what waits, and pausing goes on", () => {
+  live.begin(1);
+  Stream.newest.says("hello", { version: 1 });
+  live.pause();
+  Stream.newest.says("change", { version: 2, runs: { "./a": ["scalar"] }, list: false });
+  live.lookNow();
+  assert.deepEqual(told, [everything(2)]);
+  assert.deepEqual([live.paused(), live.waiting()], [true, 0]);
+  live.resume();
+  assert.equal(told.length, 1);
+});
+
+test("what is found by asking waits as well, and is counted once", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const answers = [];
+  globalThis.fetch = async () => new Response(JSON.stringify({ version: answers.shift() }));
+  const round = async (version, wait) => {
+    answers.push(version);
+    context.mock.timers.tick(wait);
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+    await new Promise(setImmediate);
+  };
+  live.begin(5);
+  Stream.newest.onerror();
+  live.pause();
+  await round(6, 1000);
+  assert.deepEqual([live.state(), live.waiting()], ["polling", 1]);
+  await round(6, 5000);
+  assert.equal(live.waiting(), 1);
+  await round(8, 5000);
+  assert.deepEqual([told, live.waiting()], [[], 2]);
+  live.resume();
+  assert.deepEqual(told, [everything(8)]);
+});
+
+test("who watches the state is told of pausing and of what waits", () => {
+  const seen = [];
+  live.onState(() => seen.push([live.paused(), live.waiting()]));
+  live.begin(1);
+  live.pause();
+  Stream.newest.says("change", { version: 2, runs: {}, list: true });
+  live.resume();
+  assert.deepEqual(seen, [[true, 0], [true, 1], [false, 0]]);
+});

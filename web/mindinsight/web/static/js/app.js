@@ -11,6 +11,7 @@ import { Selection } from "./core/selection.js";
 import { Theme } from "./core/theme.js";
 import { Url } from "./core/url.js";
 import { header } from "./frame/header.js";
+import { listen } from "./frame/shortcuts.js";
 import { side } from "./frame/side.js";
 
 /** @type {import("./core/types.js").Boot} */
@@ -29,6 +30,7 @@ const app = { api, boot, charts: new Charts(boot, theme), dom, format, live, rou
 const body = document.getElementById("body");
 header(app, { ondrawer: () => body?.classList.toggle("drawer") });
 side(app);
+listen(app);
 live.start();
 await first;
 await router.start(app);

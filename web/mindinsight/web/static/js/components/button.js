@@ -44,3 +44,18 @@ export function segments({ label, options, value, onchange }) {
   };
   return Object.assign(h("div", { class: "segments", role: "group", "aria-label": label, onkeydown }, buttons), { set });
 }
+
+/** A place for one button that turns into another; whoever has the focus on it keeps it. */
+export function turning() {
+  const element = h("span");
+  return {
+    element,
+    /** @param {string} name of the icon @param {string} label @param {() => void} onclick */
+    show(name, label, onclick) {
+      if (element.firstElementChild?.getAttribute("aria-label") === label) return;
+      const focused = element.contains(document.activeElement);
+      element.replaceChildren(iconButton(name, label, onclick));
+      if (focused) element.firstElementChild.focus();
+    },
+  };
+}

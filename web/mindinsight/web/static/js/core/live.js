@@ -4,6 +4,7 @@
 // a version that the page has not followed up to, everything is looked at again.
 
 import { get } from "./api.js";
+import { together } from "./changes.js";
 
 /** @typedef {import("./types.js").Change} Change */
 /** @typedef {"connecting" | "live" | "polling" | "lost"} State */
@@ -24,6 +25,10 @@ export class Live {
   /** Whether the stream has been away: questions of that time may have failed. */
   #broken = false;
   #timer = 0;
+  #paused = false;
+  /** What came while nobody wanted to be told. @type {Change | null} */
+  #held = null;
+  #waiting = 0;
 
   start() {
     const source = new EventSource("v2/events");
@@ -38,6 +43,35 @@ export class Live {
 
   state() {
     return this.#state;
+  }
+
+  paused() {
+    return this.#paused;
+  }
+
+  /** How many changes came since it was paused. */
+  waiting() {
+    return this.#waiting;
+  }
+
+  /** What comes from now on is kept until somebody wants to go on. */
+  pause() {
+    this.#paused = true;
+    this.#show();
+  }
+
+  /** Tell all that has come meanwhile, as one change. */
+  resume() {
+    this.#paused = false;
+    const held = this.#held;
+    this.#release();
+    if (held) this.#give(held);
+  }
+
+  /** Look at everything now, paused or not. */
+  lookNow() {
+    this.#release();
+    this.#give({ version: this.#version ?? this.#heard, runs: {}, list: true, everything: true });
   }
 
   /**
@@ -76,13 +110,35 @@ export class Live {
   #become(next) {
     if (next === this.#state) return;
     this.#state = next;
-    this.#watchers.forEach((watcher) => watcher(next));
+    this.#show();
+  }
+
+  #show() {
+    this.#watchers.forEach((watcher) => watcher(this.#state));
+  }
+
+  #release() {
+    [this.#held, this.#waiting] = [null, 0];
+    this.#show();
   }
 
   /** @param {Change} change */
   #tell(change) {
     if (this.#version === null) this.#heard = change.version;
     else this.#version = change.version;
+    if (this.#paused) this.#hold(change);
+    else this.#give(change);
+  }
+
+  /** @param {Change} change */
+  #hold(change) {
+    this.#held = together(this.#held, change);
+    this.#waiting++;
+    this.#show();
+  }
+
+  /** @param {Change} change */
+  #give(change) {
     this.#callbacks.forEach((callback) => callback(change));
   }
 

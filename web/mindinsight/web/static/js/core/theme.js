@@ -4,6 +4,7 @@ import { cookiePath } from "./i18n.js";
 
 /** @typedef {"system" | "light" | "dark"} Choice */
 
+const NEXT = /** @type {const} */ ({ system: "light", light: "dark", dark: "system" });
 const COLOURS = 12; // of the palette for runs
 
 export class Theme {
@@ -28,6 +29,11 @@ export class Theme {
     const age = choice === "system" ? 0 : 31536000;
     document.cookie = `mindinsight_theme=${choice}; path=${cookiePath()}; max-age=${age}; samesite=lax`;
     this.#apply();
+  }
+
+  /** From the system's to light, dark, and back. */
+  next() {
+    this.choose(NEXT[this.chosen()]);
   }
 
   dark() {

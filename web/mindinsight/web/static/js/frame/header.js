@@ -1,13 +1,14 @@
 // The top bar: navigation by kind of data, connection, language, theme.
 
-import { iconButton } from "../components/button.js";
+import { iconButton, turning } from "../components/button.js";
 import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
 import { h, replace } from "../core/dom.js";
 import { copyLink, savePage } from "../core/share.js";
+import { connection } from "./connection.js";
 import { savedViews } from "./saved.js";
+import { showShortcuts } from "./shortcuts.js";
 
-const NEXT = /** @type {const} */ ({ system: "light", light: "dark", dark: "system" });
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 
 /** @param {import("../core/types.js").App} app @param {{ondrawer: () => void}} options */
@@ -40,25 +41,11 @@ function views(app) {
   return [{ name: "runs", filled: true }, { name: "overview", filled: runs.length > 0 }, ...kinds];
 }
 
-/** @param {import("../core/types.js").App} app */
-function connection(app) {
-  const text = h("span");
-  const element = h("div", { class: "connection", role: "status" }, text);
-  const show = (/** @type {string} */ state) => {
-    element.dataset.state = state;
-    text.textContent = app.t(`connection.${state}`);
-    element.title = app.t(`connection.${state}.why`);
-  };
-  app.live.onState(show);
-  show(app.live.state());
-  return element;
-}
-
 /** What is used now and then: in a narrow window it waits behind a button. @param {import("../core/types.js").App} app */
 function rest(app) {
   const id = "tools-rest";
   const more = h("button", { type: "button", class: "icon quiet more-button", popovertarget: id, "aria-label": app.t("nav.more"), title: app.t("nav.more") }, icon("more"));
-  return [h("div", { id, popover: true, role: "group", "aria-label": app.t("nav.more") }, share(app), docs(app), languages(app), themes(app)), more];
+  return [h("div", { id, popover: true, role: "group", "aria-label": app.t("nav.more") }, share(app), docs(app), iconButton("keyboard", app.t("keys.title"), () => showShortcuts(app)), languages(app), themes(app)), more];
 }
 
 /** @param {import("../core/types.js").App} app */
@@ -82,17 +69,10 @@ function languages(app) {
 
 /** @param {import("../core/types.js").App} app */
 function themes(app) {
-  const holder = h("span");
-  const draw = () => {
-    const choice = app.theme.chosen();
-    const label = app.t(`theme.${choice}`);
-    const press = () => {
-      app.theme.choose(NEXT[choice]);
-      draw();
-      holder.querySelector("button").focus();
-    };
-    replace(holder, iconButton(ICONS[choice], label, press));
-  };
+  const { theme, t } = app;
+  const holder = turning();
+  const draw = () => holder.show(ICONS[theme.chosen()], t(`theme.${theme.chosen()}`), () => theme.next());
+  theme.on(draw);
   draw();
-  return holder;
+  return holder.element;
 }

@@ -1,0 +1,90 @@
+"""Pausing what is drawn, going on, and looking right now; streamed or asked for."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+WAITING = re.compile(r"\d+ changes? waiting")
+NO_STREAM = """
+window.EventSource = class {
+  constructor() { this.readyState = 0; setTimeout(() => this.onerror(), 0); }
+  addEventListener() {}
+};
+"""
+
+
+@pytest.fixture(params=["streaming", "polling"])
+def way(request, page):
+    """How the page learns of changes."""
+    if request.param == "polling":
+        page.add_init_script(NO_STREAM)
+    return {"streaming": "Live", "polling": "Asking"}[request.param]
+
+
+@pytest.fixture
+def record(tmp_path):
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        write(record, 1)
+        yield record
+
+
+def write(record, step):
+    record.add_value("scalar", "loss", 1.0 / step)
+    record.record(step)
+    record.flush()
+
+
+def waiting(page):
+    return page.locator("#top .waiting")
+
+
+def foot(page):
+    return page.get_by_role("group", name="loss", exact=True)
+
+
+def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, serve, tmp_path, record, way):
+    page.goto(f"{serve(tmp_path / 'base')}scalar")
+    expect(page.locator(".connection")).to_have_text(way)
+    expect(foot(page)).to_contain_text("1 of 1")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".connection")).to_have_text("Paused")
+    write(record, 2)
+    expect(waiting(page)).to_have_text(WAITING)
+    expect(foot(page)).to_contain_text("1 of 1")
+    page.get_by_role("button", name="Go on").click()
+    expect(foot(page)).to_contain_text("2 of 2")
+    expect(waiting(page)).to_have_text("")
+    write(record, 3)
+    expect(foot(page)).to_contain_text("3 of 3")
+
+
+def test_a_look_right_now_shows_what_waits_and_stays_paused(page, serve, tmp_path, record, way):
+    page.goto(f"{serve(tmp_path / 'base')}scalar")
+    expect(page.locator(".connection")).to_have_text(way)
+    expect(foot(page)).to_contain_text("1 of 1")
+    page.get_by_role("button", name="Pause").press("Enter")
+    expect(page.get_by_role("button", name="Go on")).to_be_focused()
+    write(record, 2)
+    expect(waiting(page)).to_have_text(WAITING)
+    page.get_by_role("button", name="Look again now").click()
+    expect(foot(page)).to_contain_text("2 of 2")
+    expect(waiting(page)).to_have_text("")
+    write(record, 3)
+    expect(waiting(page)).to_have_text(WAITING)
+    expect(foot(page)).to_contain_text("2 of 2")
+
+
+def test_a_new_run_joins_the_table_when_it_goes_on(page, serve, tmp_path, record):
+    page.goto(serve(tmp_path / "base"))
+    expect(page.locator(".connection")).to_have_text("Live")
+    expect(page.locator("td.name")).to_have_count(1)
+    page.get_by_role("button", name="Pause").click()
+    with SummaryRecord(str(tmp_path / "base" / "later")) as later:
+        write(later, 1)
+    expect(waiting(page)).not_to_have_text("")
+    expect(page.locator("td.name")).to_have_count(1)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("td.name")).to_have_count(2)

@@ -1,0 +1,31 @@
+// How the page follows the server: the mark that says so, pause, and a look right now.
+
+import { iconButton, turning } from "../components/button.js";
+import { h } from "../core/dom.js";
+
+/** @param {import("../core/types.js").App} app */
+export function connection(app) {
+  const { live, t } = app;
+  const text = h("span");
+  const mark = h("div", { class: "connection", role: "status" }, text);
+  const waiting = h("span", { class: "waiting" }); // not in the mark: it would be read aloud at every change
+  const toggle = turning();
+  const show = () => {
+    const state = live.paused() && live.state() !== "lost" ? "paused" : live.state();
+    mark.dataset.state = state;
+    mark.title = t(`connection.${state}.why`);
+    text.textContent = t(`connection.${state}`);
+    waiting.textContent = live.waiting() ? t("connection.waiting", { n: live.waiting() }) : "";
+    const [icon, name] = live.paused() ? ["play", t("connection.resume")] : ["pause", t("connection.pause")];
+    toggle.show(icon, name, () => togglePause(live));
+  };
+  live.onState(show);
+  show();
+  return [mark, waiting, toggle.element, iconButton("reset", t("connection.now"), () => live.lookNow())];
+}
+
+/** @param {import("../core/live.js").Live} live */
+export function togglePause(live) {
+  if (live.paused()) live.resume();
+  else live.pause();
+}

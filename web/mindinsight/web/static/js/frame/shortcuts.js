@@ -1,0 +1,74 @@
+// Keys that do what buttons do. One table is read by what listens to them and by the box that lists them.
+
+import { check } from "../components/field.js";
+import { dialog } from "../components/dialog.js";
+import { cookiePath } from "../core/i18n.js";
+import { h } from "../core/dom.js";
+import { togglePause } from "./connection.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {{keys: string[], text: string, run: () => void}} Shortcut `keys`: pressed one after the other */
+
+const WRITING = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])";
+/** @type {Record<string, string>} */
+const PAGES = { runs: "r", overview: "o", scalar: "s", histogram: "h", image: "i", tensor: "t", graph: "g", lineage: "l", landscape: "a", dump: "d" };
+
+/** @param {App} app @returns {Shortcut[]} */
+export function shortcuts(app) {
+  const { t } = app;
+  const pages = Object.entries(PAGES).filter(([view]) => app.router.knows(view));
+  return [
+    { keys: ["?"], text: t("keys.title"), run: () => showShortcuts(app) },
+    { keys: ["/"], text: t("keys.search"), run: search },
+    { keys: ["p"], text: t("keys.pause"), run: () => togglePause(app.live) },
+    { keys: ["u"], text: t("connection.now"), run: () => app.live.lookNow() },
+    { keys: ["."], text: t("keys.theme"), run: () => app.theme.next() },
+    ...pages.map(([view, key]) => ({ keys: ["g", key], text: t("keys.page", { view: t(`nav.${view}`) }), run: () => app.router.go(app.url.link(view)) })),
+  ];
+}
+
+/** @param {App} app */
+export function listen(app) {
+  const table = shortcuts(app);
+  let before = "";
+  document.addEventListener("keydown", (event) => {
+    if (!meant(event) || !on()) return;
+    const found = table.find(({ keys }) => keys.join() === `${before},${event.key}`) ?? table.find(({ keys }) => keys.join() === event.key);
+    before = found ? "" : event.key;
+    if (!found) return;
+    event.preventDefault();
+    found.run();
+  });
+}
+
+/** Whether a key is for us: not for a field, a box that is open, the browser, or a screen reader. @param {KeyboardEvent} event */
+function meant(event) {
+  const target = /** @type {Element} */ (event.target);
+  return !(event.defaultPrevented || event.repeat || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || target.closest?.(WRITING) || document.querySelector("dialog[open]"));
+}
+
+/** To the search of the view, else to that of the panel. */
+function search() {
+  const boxes = /** @type {HTMLInputElement[]} */ (["#view", "#side"].flatMap((place) => [...document.querySelectorAll(`${place} input[type=search]`)]));
+  const box = boxes.find((one) => one.checkVisibility());
+  box?.focus();
+  box?.select();
+}
+
+/** Single keys can be in the way of who speaks to the computer: they can be switched off. */
+function on() {
+  return !/(?:^|; )mindinsight_keys=off/.test(document.cookie);
+}
+
+/** @param {boolean} wanted */
+function switchTo(wanted) {
+  document.cookie = `mindinsight_keys=off; path=${cookiePath()}; max-age=${wanted ? 0 : 31536000}; samesite=lax`;
+}
+
+/** The box that lists them. @param {App} app */
+export function showShortcuts(app) {
+  const { t } = app;
+  const rows = shortcuts(app).map(({ keys, text }) => h("tr", null, h("th", { scope: "row" }, keys.map((key) => h("kbd", null, key))), h("td", null, text)));
+  const table = h("table", { class: "shortcuts", "aria-label": t("keys.title") }, h("tbody", null, rows));
+  dialog({ title: t("keys.title"), body: [table, check({ label: t("keys.on"), checked: on(), onchange: switchTo })], close: t("common.close") });
+}
