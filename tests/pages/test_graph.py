@@ -1,6 +1,7 @@
 """What a person does on the graph page, on recorded graphs."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -182,6 +183,24 @@ def test_a_value_that_leaves_a_scope_tells_its_shape(graph):
     expect(page.locator(".graph-drawing .flowing", has_text="float32 10×10")).to_have_count(1)
     page.locator("g.closed", has_text="_backbone-LeNet").dblclick()
     expect(page.locator(".graph-drawing .flowing", has_text="float32 10×8×2×2")).to_have_count(1)
+
+
+MIDDLE = """path => {
+  const middle = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+  return [middle.x, middle.y];
+}"""
+
+
+def test_the_pointer_on_a_line_tells_what_flows_along_it(graph):
+    page = graph("run=./lenet&open=1,6,7")
+    told = page.locator(".graph-drawing .hovered text")
+    expect(page.locator("g.closed", has_text="conv1-Conv2d")).to_be_visible()
+    page.mouse.move(*page.locator(".graph-drawing path.line").first.evaluate(MIDDLE))
+    expect(told).to_have_text([re.compile("^float32 "), re.compile("^Load-op. → ")])
+    expect(page.locator("path.line.hover")).to_have_count(1)
+    page.get_by_role("button", name="Zoom in").hover()
+    expect(told).to_have_count(0)
+    expect(page.locator("path.line.hover")).to_have_count(0)
 
 
 def test_views_ranks_and_files_are_chosen(graph):

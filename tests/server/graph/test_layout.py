@@ -104,6 +104,17 @@ def test_parameters_and_constants_stand_beside_their_users():
     assert box["text"] == "float32 10×32"
 
 
+def test_lines_tell_the_shape_of_a_single_value_and_nothing_of_an_order():
+    graph = read_graph((DATA / "lenet.graph").read_bytes())
+    tree = foldable_tree(graph)
+    lines = picture_json(tree, draw(tree, everything(tree)))["lines"]
+    assert any(line["text"].startswith("float32 ") for line in lines)
+    for line in lines:
+        assert not line["text"] or (line["values"] and not line["control"])
+        if not line["text"] and line["values"] and not line["control"]:
+            assert line["values"] > 1
+
+
 def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks):
     nodes = blocks(3)
     nodes.append(("Default/far/Sum-op0", [path for path, _ in nodes if "ReLU" in path]))

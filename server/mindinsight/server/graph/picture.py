@@ -80,7 +80,7 @@ def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:
 def line_json(tree: Tree, line: Line) -> dict[str, Any]:
     """``points`` are x, y, x, y, ...; ``values`` is 0 for a line between a border and a child.
 
-    ``text`` is the shape of the value where one alone comes out of a scope: operators tell their own.
+    ``text`` is the shape of the value where one alone flows.
     """
     return {
         "source": line.source,
@@ -93,6 +93,6 @@ def line_json(tree: Tree, line: Line) -> dict[str, Any]:
 
 
 def _flowing(tree: Tree, flow: Flow) -> str:
-    if flow.control or flow.leaf in (-1, flow.source):
+    if flow.control or flow.leaf < 0:
         return ""
     return output_of(tree.graph, int(tree.nodes[flow.leaf])).compact

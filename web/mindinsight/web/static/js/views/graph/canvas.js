@@ -3,6 +3,7 @@
 import { loading } from "../../components/empty.js";
 import { h, replace, svg } from "../../core/dom.js";
 import { createCamera } from "./camera.js";
+import { createHover } from "./hover.js";
 import { createMinimap } from "./minimap.js";
 import { shapes, spoken } from "./shapes.js";
 
@@ -34,6 +35,7 @@ export class Canvas {
     this.selected = null;
     /** @type {Set<number> | null} */
     this.lit = null;
+    this.hover = createHover(app.t);
     this.layer = svg("g", null);
     this.sheet = svg("svg", { class: "graph-drawing", "aria-hidden": "true" }, this.layer);
     this.said = h("p", { class: "unseen", "aria-live": "polite" });
@@ -56,6 +58,8 @@ export class Canvas {
       onclick: (/** @type {MouseEvent} */ event) => this.clicked(event),
       ondblclick: (/** @type {MouseEvent} */ event) => this.clickedTwice(event),
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
+      onpointermove: (/** @type {PointerEvent} */ event) => this.pointed(event),
+      onpointerleave: () => this.hover.leave(),
     }, sheet);
   }
 
@@ -70,6 +74,14 @@ export class Canvas {
   lookAt(x, y) {
     const { k } = this.camera.place();
     this.camera.set({ x: this.stage.clientWidth / 2 - x * k, y: this.stage.clientHeight / 2 - y * k });
+  }
+
+  /** Tell what flows along a line, unless something is dragged or the pointer is on a box. @param {PointerEvent} event */
+  pointed(event) {
+    if (event.buttons || /** @type {Element} */ (event.target).closest(".closed")) return this.hover.leave();
+    const { left, top } = this.stage.getBoundingClientRect();
+    const { x, y, k } = this.camera.place();
+    return this.hover.move((event.clientX - left - x) / k, (event.clientY - top - y) / k, k);
   }
 
   /** @param {MouseEvent} event */
@@ -156,7 +168,8 @@ export class Canvas {
     const after = next.boxes.find((box) => box.id === keep);
     this.picture = next;
     this.drawn = shapes(next, this.app.t);
-    replace(this.layer, this.drawn.layers);
+    this.hover.show(next, this.drawn);
+    replace(this.layer, this.drawn.layers, this.hover.element);
     this.minimap.show(next);
     this.lit = null;
     this.paint();

@@ -21,7 +21,7 @@ import { svg } from "../../core/dom.js";
  * @property {number} hidden @property {Chip[]} chips
  * @property {import("./badges.js").Badge | null} [badge] in what it differs from its partner in another graph
  */
-/** @typedef {{source: number, target: number, points: number[], values: number, control: boolean, text: string}} Line text: the shape of a single value out of a scope */
+/** @typedef {{source: number, target: number, points: number[], values: number, control: boolean, text: string}} Line text: the shape where a single value flows */
 /** @typedef {{width: number, height: number, boxes: Box[], lines: Line[], open: number[]}} Picture */
 /** @typedef {{layers: SVGElement[], boxes: Map<number, SVGElement>, lines: {element: SVGElement, line: Line}[]}} Shapes */
 
@@ -40,7 +40,7 @@ export function shapes(picture, t) {
   }
   const parents = new Map(picture.boxes.map((box) => [box.id, box.parent]));
   const lines = picture.lines.map((line) => ({ line, element: lineShape(line, parents.get(line.source) === line.target) }));
-  const texts = svg("g", { class: "texts" }, flowing(picture.lines));
+  const texts = svg("g", { class: "texts" }, flowing(picture));
   return { layers: [markers(), frames, svg("g", { class: "lines" }, lines.map((one) => one.element)), texts, front], boxes, lines };
 }
 
@@ -152,17 +152,24 @@ function lineShape(line, out) {
 }
 
 /**
- * What shapes flow out of scopes, once each below the box: an operator tells its own, and the right is for stubs.
- * @param {Line[]} lines
+ * What shapes flow out of scopes, once for each below its box: an operator tells its own, and the right is for
+ * stubs. @param {Picture} picture
  */
-function flowing(lines) {
-  /** @type {Map<string, Line>} */
-  const first = new Map();
-  for (const line of lines) {
-    const key = `${line.source} ${line.text}`;
-    if (line.text && line.points[3] > line.points[1] && !first.has(key)) first.set(key, line);
+function flowing({ boxes, lines }) {
+  const scopes = new Set(boxes.filter((box) => box.count > 0).map((box) => box.id));
+  /** @type {Map<number, {at: number[], texts: Set<string>}>} */
+  const found = new Map();
+  for (const { source, text, points } of lines) {
+    if (!text || !scopes.has(source) || points[3] <= points[1]) continue;
+    const one = found.get(source) ?? { at: points, texts: new Set() };
+    found.set(source, one);
+    one.texts.add(text);
   }
-  return [...first.values()].map(({ points: [x, y], text }) => svg("text", { class: "sub flowing", x: x - 5, y: y + 13, "text-anchor": "end" }, text));
+  return [...found.values()].map(({ at: [x, y], texts }) => {
+    const [first, ...others] = texts;
+    const text = others.length > 1 ? `${first} …` : [first, ...others].join(" · ");
+    return svg("text", { class: "sub flowing", x: x - 5, y: y + 13, "text-anchor": "end" }, text);
+  });
 }
 
 /** Between two points a line leaves and arrives upright. @param {number[]} points x, y, x, y, ... */
