@@ -115,11 +115,20 @@ class Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, path: str) -> tuple[int, bytes]:
-        """Status and body; the connection is made when there is none, or the server ended an idle one."""
-        if self._streams is not None and self._streams[0].at_eof():
+        """Status and body; an idle connection that the server ends just now is made anew, as browsers do."""
+        kept = self._streams is not None and not self._streams[0].at_eof()
+        if not kept:
             self.close()
-        if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
+        try:
+            return await self._ask(path)
+        except ConnectionResetError:
+            if not kept:
+                raise
+            return await self.ask(path)
+
+    async def _ask(self, path: str) -> tuple[int, bytes]:
+        assert self._streams is not None
         reader, writer = self._streams
         writer.write(
             f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: {COLUMNS}\r\n"
