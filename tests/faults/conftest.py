@@ -92,7 +92,7 @@ class Server:
 
     def get(self, path, **headers):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/{path}", headers=headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read())
 
     def runs(self):

@@ -47,7 +47,7 @@ def note(server: Server) -> int:
     request = Request(f"http://127.0.0.1:{server.port}/v2/views", VIEW, method="PUT")
     request.add_header("Content-Type", "application/json")
     try:
-        return int(urlopen(request, timeout=20).status)
+        return int(urlopen(request, timeout=60).status)
     except HTTPError as error:
         return error.code
 

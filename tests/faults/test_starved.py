@@ -13,13 +13,13 @@ NO_DISK = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
 
 def asked(server, path="/v2/events"):
     """A connection on which something was asked for and nothing was read."""
-    connection = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
     return connection
 
 
 def metric(server, name):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(b"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
         text = b"".join(iter(partial(connection.recv, 65_536), b"")).decode()
     return float(text.partition(f"\nmindinsight_{name} ")[2].partition("\n")[0])

@@ -265,7 +265,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(address: str, seconds: float = 20) -> None:
+def wait_for(address: str, seconds: float = 60) -> None:
     """Until a server answers."""
     end = time.monotonic() + seconds
     while True:

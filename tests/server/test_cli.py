@@ -56,7 +56,7 @@ class Shell:
 
     def get(self, path, **headers):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.read().decode()
 
 
@@ -248,9 +248,9 @@ def test_ctrl_c_in_the_foreground_ends_cleanly(shell):
     )
     while "Web address" not in process.stdout.readline():
         assert process.poll() is None
-    stream = urllib.request.urlopen(f"http://127.0.0.1:{shell.port}/v2/events", timeout=10)
+    stream = urllib.request.urlopen(f"http://127.0.0.1:{shell.port}/v2/events", timeout=60)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     stream.close()
     assert process.returncode == 0
     assert errors == ""
