@@ -6,6 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from mindinsight.writer import SummaryRecord
+
 RUNS = "runs=lenet,landscape,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3"
 OWN = "axis=train:learning_rate&axis=train:batch_size&axis=metric:loss"
 
@@ -216,3 +218,20 @@ def test_back_and_forward_show_what_the_address_says(page, samples):
 def test_pages_without_lineage_say_what_to_do(page, samples):
     page.goto(f"{samples}lineage?runs=values")
     expect(page.get_by_role("heading", name="None of the selected runs has lineage")).to_be_visible()
+
+
+def test_without_a_metric_there_is_no_objective_until_somebody_chooses_one(page, serve, tmp_path, chart):
+    for number in range(3):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:
+            record.add_value("custom_lineage_data", "own", {"rate": 0.1 * number, "size": number**2})
+            record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(page.get_by_text("These runs recorded no metric.")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Colour by objective")).to_be_disabled()
+    strokes = page.locator(".axes path.run").evaluate_all("all => all.map(one => one.getAttribute('stroke'))")
+    (dots,) = chart("One against another").until(lambda traces: len(traces[0]["x"]) == 3)
+    assert set(dots["marker"]["color"]) == set(strokes)
+    page.get_by_role("combobox", name="Objective").select_option("size")
+    expect(page.get_by_role("heading", name="What matters for size")).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("^rate")).first).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Colour by objective")).to_be_enabled()

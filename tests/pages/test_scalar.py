@@ -31,6 +31,21 @@ def test_losses_come_first_and_prefixes_have_sections(page, samples):
     assert names == ["loss", "Without a prefix", "scalar"]
 
 
+def test_sections_of_one_chart_stand_beside_each_other_where_there_is_room(page, samples):
+    page.goto(f"{samples}scalar?runs=lenet")
+    groups = page.locator("details.group")
+    expect(groups).to_have_count(2)
+
+    def places(side):
+        return len(
+            set(groups.evaluate_all("(all, side) => all.map(one => one.getBoundingClientRect()[side])", side))
+        )
+
+    eventually_true(page, lambda: (places("left"), places("top")) == (2, 1))
+    page.set_viewport_size({"width": 390, "height": 844})
+    eventually_true(page, lambda: (places("left"), places("top")) == (1, 2))
+
+
 def test_a_pattern_filters_tags_and_a_broken_one_says_so(page, samples):
     page.goto(f"{samples}scalar?runs=values")
     box = page.get_by_role("searchbox", name="Filter tags")
@@ -322,6 +337,34 @@ def test_statistics_of_the_range_looked_at_stand_in_the_card(page, samples, char
     )
     page.reload()
     expect(table.locator("tbody td").first).to_have_text(str(len(inside)))
+
+
+def points(page, base, tag, run):
+    """Every point as it is downloaded: [(wall time, value)]; of two with one step the later."""
+    answer = page.request.get(f"{base}v2/scalar/download", params={"tag": tag, "run": run})
+    rows = csv.DictReader(answer.text().splitlines())
+    return list({row["step"]: (float(row["wall_time"]), float(row["value"])) for row in rows}.values())
+
+
+@pytest.mark.parametrize("axis", ["relative", "wall"])
+def test_statistics_of_a_range_of_time(page, samples, chart, axis):
+    page.goto(f"{samples}scalar?runs=lenet&q=loss&st=1&x={axis}")
+    chart("loss/auto").traces()
+    chart("loss/auto").drag(0.2, 0.6)
+    page.wait_for_url("**z=**")
+    page.reload()  # the range is what the address says, to its last digit
+    low, high = numbers(query(page)["z"][0].split(","))
+    known = points(page, samples, "loss/auto", "./lenet")
+    start = known[0][0] if axis == "relative" else 0
+    inside = [value for wall, value in known if low <= wall - start <= high]
+    assert 0 < len(inside) < len(known)
+    cells = card(page, "loss/auto").locator("tbody td")
+    expect(cells.first).to_have_text(str(len(inside)))
+    figures = [float(text.replace("−", "-").replace("e−", "e-")) for text in cells.all_inner_texts()]
+    mean = sum(inside) / len(inside)
+    assert [figures[at] for at in (1, 2, 3, 5, 7)] == pytest.approx(
+        [inside[0], inside[-1], min(inside), max(inside), mean], rel=1e-4
+    )
 
 
 def test_all_points_are_downloaded_as_csv(page, samples, expected):

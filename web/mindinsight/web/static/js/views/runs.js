@@ -38,8 +38,10 @@ class RunsTable {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    this.values = createValues(app);
-    this.curves = createCurves(app, () => this.table.update(this.rows.length));
+    this.table = virtualTable({ label: app.t("nav.runs"), row: (index) => this.row(this.rows[index]) });
+    this.body = h("div", { class: "table-holder panel" }, this.table.element);
+    this.values = createValues(app, this.body);
+    this.curves = createCurves(app, this.body, () => this.table.update(this.rows.length));
     /** @type {import("./runs/rows.js").Row[]} */
     this.rows = [];
     /** @type {import("./runs/query.js").Term[]} */
@@ -49,12 +51,10 @@ class RunsTable {
     this.offset = 0;
     /** @type {import("./runs/columns.js").TableColumn[]} */
     this.columns = [];
-    this.table = virtualTable({ label: app.t("nav.runs"), row: (index) => this.row(this.rows[index]) });
     this.colours = colourBy(app);
     this.summary = h("p", { class: "muted", role: "status" });
     this.shown = h("span", { class: "label" });
     this.banners = h("div");
-    this.body = h("div", { class: "table-holder panel" }, this.table.element);
     this.element = h("div", { class: "runs-page" }, this.head(), this.banners, this.body);
     this.changed = throttle(() => this.reload(true), 1500);
     this.offs = [app.selection.on(() => this.draw()), app.theme.on(() => this.draw()), app.url.on(() => this.applySearch(app.url.get("q", "")))];

@@ -164,7 +164,7 @@ function sections(page, tags) {
     parts.push(...cards);
     const grid = h("div", { class: "cards" }, cards.map((card) => card.element));
     if (groups.length === 1) return grid;
-    return h("details", { class: "group", open: true }, h("summary", null, name, h("span", { class: "badge" }, charts.length)), grid);
+    return h("details", { class: charts.length === 1 ? "group alone" : "group", open: true }, h("summary", null, name, h("span", { class: "badge" }, charts.length)), grid);
   });
   return { parts, elements };
 }

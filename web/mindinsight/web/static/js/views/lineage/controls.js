@@ -15,10 +15,12 @@ export function toolbar(view) {
   const { app, data, state, brushes, picked } = view;
   const { t } = app;
   const numeric = data.columns.filter((column) => column.numeric).map((column) => ({ value: column.key, label: column.label }));
-  const objective = select({ label: t("lineage.objective"), options: numeric, value: state.objective, onchange: (value) => view.aim(value) });
+  const none = state.objective ? [] : [{ value: "", label: "–" }];
+  const objective = select({ label: t("lineage.objective"), options: [...none, ...numeric], value: state.objective, onchange: (value) => view.aim(value) });
   objective.box.dataset.focus = "objective";
   const tints = check({ label: t("lineage.tint"), checked: view.tinted(), onchange: (on) => view.setTint(on) });
   tints.box.dataset.focus = "tint";
+  tints.box.disabled = !state.objective;
   const plot = view.plot();
   const count = data.rows.filter((row) => kept(plot, row)).length;
   const compare = () => differenceDialog(app, data.columns, data.rows.filter((row) => picked.has(row.run)));

@@ -1,4 +1,4 @@
-// Any two columns against each other, coloured by the objective.
+// Any two columns against each other, coloured by the objective, or without one as the runs are.
 
 import { select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
@@ -19,7 +19,7 @@ export function scatter(app, { columns, rows, objective, x, y, onchange, onpick 
     const shown = rows();
     const label = (/** @type {string} */ key) => columns.find((column) => column.key === key)?.label ?? "";
     const colour = shown.map((row) => Number(row.values[objective]));
-    const marker = { size: 9, color: objective ? colour : app.theme.colour("--accent"), colorscale: inkRamp(app), showscale: Boolean(objective) && colour.some(Number.isFinite), colorbar: { thickness: 8, outlinewidth: 0 }, line: { width: 1, color: app.theme.colour("--line-strong") } };
+    const marker = { size: 9, color: objective ? colour : shown.map((row) => app.selection.colour(row.run)), colorscale: inkRamp(app), showscale: Boolean(objective) && colour.some(Number.isFinite), colorbar: { thickness: 8, outlinewidth: 0 }, line: { width: 1, color: app.theme.colour("--line-strong") } };
     const text = shown.map((row) => app.selection.run(row.run)?.name ?? row.run);
     return {
       data: [{ type: "scatter", mode: "markers", x: shown.map((row) => row.values[across]), y: shown.map((row) => row.values[up]), text, customdata: shown.map((row) => row.run), marker, hovertemplate: "%{text}<br>%{x} · %{y}<extra></extra>" }],

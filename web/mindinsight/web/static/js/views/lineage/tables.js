@@ -14,10 +14,11 @@ const BARS = 12;
 
 /** @param {App} app @param {{key: string, importance: number}[]} all @param {string} objective */
 export function importanceTable({ t }, all, objective) {
+  if (!objective) return [h("h2", { class: "panel-title" }, t("lineage.no_objective")), h("p", { class: "muted" }, t("lineage.no_objective_how"))];
   const bars = all.slice(0, BARS).map(({ key, importance }) =>
     h("tr", null, h("th", { scope: "row" }, labelOf(t, key)), h("td", { class: "bar" }, h("i", { style: { width: `${importance * 100}%` } })), h("td", { class: "number" }, importance.toFixed(2))),
   );
-  const title = h("h2", { class: "panel-title" }, t("lineage.importance", { objective: objective ? labelOf(t, objective) : "–" }));
+  const title = h("h2", { class: "panel-title" }, t("lineage.importance", { objective: labelOf(t, objective) }));
   return [title, bars.length ? h("table", { class: "importance" }, h("tbody", null, bars)) : h("p", { class: "muted" }, t("lineage.too_few"))];
 }
 

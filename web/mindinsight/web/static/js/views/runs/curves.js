@@ -1,51 +1,67 @@
 // The small curves of the rows in sight, fetched together, a little after they come into sight.
 
 import { debounce } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
+
+/** @typedef {{values?: ArrayLike<number>, fresh: boolean}} Curve `fresh`: asked for since it may have changed */
 
 /**
  * @param {import("../../core/types.js").App} app
+ * @param {Element} place what the curves are shown in
  * @param {() => void} onload called when more curves are there
  */
-export function createCurves(app, onload) {
-  /** @type {Map<string, Map<string, ArrayLike<number> | null>>} tag -> run -> values, null while they are asked for */
+export function createCurves(app, place, onload) {
+  /** @type {Map<string, Map<string, Curve>>} tag -> run */
   const known = new Map();
-  /** @type {Map<string, Set<string>>} */
-  let wanted = new Map();
+  /** To be asked for, and asked for but not answered. @type {Set<string>[]} as JSON of [tag, run] */
+  let [wanted, flying] = [new Set(), new Set()];
+  const asked = latest(place);
 
-  const load = debounce(async () => {
-    const asked = wanted;
-    wanted = new Map();
-    try {
-      await Promise.all([...asked].map(([tag, runs]) => fetchCurves(tag, [...runs])));
-      onload();
-    } catch {
-      asked.forEach((runs, tag) => runs.forEach((run) => known.get(tag)?.delete(run)));
-    }
-  }, 60);
-
-  /** @param {string} tag @param {string[]} runs */
-  const fetchCurves = async (tag, runs) => {
-    const answer = await app.api.get("v2/runs/sparklines", { tag, run: runs.slice(0, 200) });
-    const curves = known.get(tag);
-    for (const [run, column] of Object.entries(answer.curves)) curves?.set(run, app.api.column(column));
+  /** @param {string} tag */
+  const curvesOf = (tag) => {
+    const curves = known.get(tag) ?? new Map();
+    known.set(tag, curves);
+    return curves;
   };
+
+  /** @param {AbortSignal} signal */
+  const fetch = (signal) => {
+    /** @type {Map<string, string[]>} */
+    const runs = new Map();
+    for (const [tag, run] of [...flying].map((one) => JSON.parse(one))) runs.set(tag, [...(runs.get(tag) ?? []), run]);
+    return Promise.all([...runs].map(async ([tag, run]) => ({ tag, ...(await app.api.get("v2/runs/sparklines", { tag, run }, { signal })) })));
+  };
+
+  const load = debounce(() => {
+    flying = new Set([...flying, ...wanted]); // a later question stands for those it ends
+    wanted = new Set();
+    asked.ask(fetch, (answers) => {
+      flying = new Set();
+      for (const { tag, curves } of answers) {
+        for (const [run, column] of Object.entries(curves)) curvesOf(tag).set(run, { ...curvesOf(tag).get(run), values: app.api.column(column) });
+      }
+      onload();
+    }, () => {
+      for (const [tag, run] of [...flying].map((one) => JSON.parse(one))) curvesOf(tag).get(run).fresh = false;
+      flying = new Set();
+    });
+  }, 60);
 
   return {
     /** @param {string} tag @param {string} run */
     get(tag, run) {
-      const curves = known.get(tag) ?? new Map();
-      known.set(tag, curves);
-      if (!curves.has(run)) {
-        curves.set(run, null);
-        wanted.set(tag, (wanted.get(tag) ?? new Set()).add(run));
+      const curves = curvesOf(tag);
+      const curve = curves.get(run) ?? { fresh: false };
+      if (!curve.fresh) {
+        curves.set(run, { ...curve, fresh: true });
+        wanted.add(JSON.stringify([tag, run]));
         load();
       }
-      return curves.get(run) ?? undefined;
+      return curve.values;
     },
-    /** What is known may be old: keep showing it, and ask again. */
+    /** What is known may be old: keep showing it, and ask again for what is in sight. */
     forget() {
-      known.forEach((curves, tag) => wanted.set(tag, new Set(curves.keys())));
-      if (wanted.size) load();
+      known.forEach((curves) => curves.forEach((curve) => (curve.fresh = false)));
     },
   };
 }

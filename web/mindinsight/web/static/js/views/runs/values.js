@@ -1,5 +1,7 @@
 // What a run has under a name: facts, hyper-parameters, scalars. Scalars are fetched for all runs at once.
 
+import { latest } from "../../core/latest.js";
+
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{last: Map<string, number>, min: Map<string, number>, max: Map<string, number>}} Numbers */
@@ -20,17 +22,16 @@ export function stateOf(run, now) {
 
 const MEANT = 5; // tags that a short name may mean
 
-/** @param {App} app */
-export function createValues(app) {
+/** @param {App} app @param {Element} place what the values are shown in */
+export function createValues(app, place) {
+  const [askedTags, askedTables] = [latest(place), latest(place)];
   /** @type {Map<string, Numbers>} */
   const tables = new Map();
   /** @type {string[]} */
   let tags = [];
 
-  /** @param {string} tag */
-  const fetchTable = async (tag) => {
-    const answer = await app.api.get("v2/runs/columns", { tag: [tag] });
-    const table = answer.tables[tag];
+  /** @param {string} tag @param {any} table */
+  const take = (tag, table) => {
     const numbers = (/** @type {"last" | "min" | "max"} */ part) => {
       const values = app.api.column(table[part]);
       return new Map(table.runs.map((/** @type {string} */ run, /** @type {number} */ i) => [run, values[i]]));
@@ -48,16 +49,18 @@ export function createValues(app) {
     tags: () => tags,
     tagsFor,
 
-    async loadTags() {
-      const answer = await app.api.get("v2/tags", { kind: "scalar", brief: true });
-      const rows = /** @type {{tag: string, count: number}[]} */ (answer.tags);
-      tags = rows.sort((a, b) => rank(b.tag) - rank(a.tag) || b.count - a.count).map((row) => row.tag);
-      return tags;
+    loadTags() {
+      return askedTags.ask((signal) => app.api.get("v2/tags", { kind: "scalar", brief: true }, { signal }), (answer) => {
+        const rows = /** @type {{tag: string, count: number}[]} */ (answer.tags);
+        tags = [...rows].sort((a, b) => rank(b.tag) - rank(a.tag) || b.count - a.count).map((row) => row.tag);
+      });
     },
 
-    /** Fetch what is needed for these tags, again if they may have changed. @param {string[]} wanted @param {boolean} again */
-    async need(wanted, again = false) {
-      await Promise.all(wanted.filter((tag) => again || !tables.has(tag)).map(fetchTable));
+    /** Fetch what is needed for these tags, again if they may have changed. @param {string[]} wanted all there are @param {boolean} again */
+    need(wanted, again = false) {
+      const missing = wanted.filter((tag) => again || !tables.has(tag));
+      const fetch = (/** @type {AbortSignal} */ signal) => Promise.all(missing.map((tag) => app.api.get("v2/runs/columns", { tag: [tag] }, { signal })));
+      return askedTables.ask(fetch, (answers) => missing.forEach((tag, i) => take(tag, answers[i].tables[tag])));
     },
 
     /** @param {Run} run @param {string} tag @param {"last" | "min" | "max" | "best"} part */
