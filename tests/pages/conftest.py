@@ -13,6 +13,8 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,8 +22,9 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, expect, sync_playwright
 
-from mindinsight.server.app import create_app
+from mindinsight.server.app import create_app, make_service
 from mindinsight.server.settings import Settings
+from mindinsight.server.store.loader import Loader
 
 PATIENCE = 30.0  # s: a machine may be busy; nothing is measured here
 
@@ -48,8 +51,13 @@ ARGUMENTS = [
 class Running:
     """A server in a thread of this process."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.app = create_app(settings)
+    def __init__(self, settings: Settings, executor: Executor | None = None) -> None:
+        """``executor`` reads the files in place of worker processes."""
+        service = make_service(settings)
+        if executor is not None:
+            loader = Loader(settings, service.store, executor)
+            service = replace(service, loader=loader, executor=executor)
+        self.app = create_app(settings, service)
         config = uvicorn.Config(self.app, log_level="warning", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._socket = socket.create_server((settings.host, settings.port))
@@ -86,11 +94,11 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
     """``serve(base, **settings)`` starts a server and gives its address, ending with a slash."""
     started: list[Running] = []
 
-    def start(base: Path, **options: object) -> str:
+    def start(base: Path, executor: Executor | None = None, **options: object) -> str:
         settings = Settings(
             base, tmp_path / "workspace", port=free_port(), reload_interval=0.2, workers=1, **options
         )
-        started.append(Running(settings))
+        started.append(Running(settings, executor))
         return settings.address
 
     yield start

@@ -159,7 +159,8 @@ class RunsTable {
     const { jobs, running } = counts(selection.all(), this.now);
     const parts = [t("runs.count", { n: selection.all().length }), t("runs.jobs", { n: jobs }), t("runs.running", { n: running })];
     if (this.terms.length) parts.unshift(t("runs.found", { n: found.length }));
-    replace(this.summary, parts.join(" · "), " · ", h("span", { class: "mono", title: list.base }, list.base));
+    const watch = list.watch && [" · ", h("span", { title: t(`runs.watch.${list.watch}.why`) }, t(`runs.watch.${list.watch}`))];
+    replace(this.summary, parts.join(" · "), " · ", h("span", { class: "mono", title: list.base }, list.base), watch);
     const automatic = selection.automatic() && selection.all().length > NEWEST;
     const shown = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });
     this.shown.textContent = automatic ? t("runs.automatic", { n: NEWEST }) : shown;

@@ -4,7 +4,7 @@ import { empty } from "../components/empty.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { tagsOf } from "../core/tags.js";
+import { nameOf, tagsOf } from "../core/tags.js";
 import { curveCard } from "./scalar/card.js";
 import { compareView } from "./scalar/compare.js";
 import { createCursor } from "./scalar/cursor.js";
@@ -89,16 +89,18 @@ export async function mount(root, app) {
   let first = true;
   /** Whether other runs are shown since the tags were read: chosen by somebody, new, or gone. */
   let others = false;
+  /** The tags and the runs that hold them: a run may come to hold one late. */
+  let held = "";
   const idsShown = () => app.selection.runs().map((run) => run.id).join("\n");
   let ids = idsShown();
 
   /** @param {import("../core/tags.js").Tag[]} found */
   const takeTags = (found) => {
     const next = found.map((one) => one.tag);
-    holders = new Map(found.map((one) => [one.tag, one.runs]));
     const fresh = first || next.join("\n") !== page.tags.join("\n");
-    const chosen = others;
-    [first, others] = [false, false];
+    const chosen = others || nameOf(found) !== held;
+    [first, others, held] = [false, false, nameOf(found)];
+    holders = new Map(found.map((one) => [one.tag, one.runs]));
     page.tags = next;
     if (fresh) renew(head, toolbar(page));
     if (fresh || (chosen && options.mode !== "curves")) build();
