@@ -74,3 +74,29 @@ print(mindinsight.writer.__file__)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().startswith(str(site))
     assert len(list((tmp_path / "run").iterdir())) == 1
+
+
+def test_the_writer_needs_nothing_of_the_server(tmp_path):
+    """Only its folder and that of the messages are on the path, and the dependencies from here."""
+    here = next(path for path in sys.path if path.endswith("site-packages"))
+    parts = [str(ROOT / "writer"), str(ROOT / "proto"), here]
+    code = f"""
+import sys
+sys.path[:0] = {parts!r}
+from mindinsight.writer import SummaryRecord
+with SummaryRecord({str(tmp_path / "run")!r}) as record:
+    record.add_value("scalar", "loss", 0.5)
+    record.record(1)
+print(*(name for name in sys.modules if name.startswith(("mindinsight.server", "mindinsight.web"))))
+"""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ""
+    assert len(list((tmp_path / "run").iterdir())) == 1

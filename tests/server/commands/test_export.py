@@ -1,6 +1,7 @@
 """``mindinsight export``: everything in common files, and what could not be said."""
 
 import csv
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from mindinsight.server import reader
 from mindinsight.server.cli import main
 from mindinsight.server.exporting import safe
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.writer import SummaryRecord
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 
@@ -70,8 +72,56 @@ def test_images_and_tensors_become_files(output):
     assert len(arrays) == len(list(summary.tensors()))
     (odd,) = (output / "export_npy" / "tensor").glob("a%2Fb*")
     assert len(list(odd.iterdir())) == len(list(summary.tensors("a/b*")))
-    assert np.load(arrays[0], allow_pickle=False) is not None
+    assert [told(np.load(path, allow_pickle=False)) for path in arrays_of(output, summary)] == [
+        told(item.data.values) for item in summary.tensors()
+    ]
     assert not list(output.rglob("scalars.csv"))
+
+
+def arrays_of(output, summary):
+    """Where each tensor should be, in the order of the summary."""
+    for item in summary.tensors():
+        folder = output.joinpath(*item.run.split("/")[1:], "tensor", safe(item.tag))
+        yield folder / f"{item.step}.npy"
+
+
+def told(array):
+    return array.dtype, array.shape, array.tobytes()
+
+
+def test_a_step_that_comes_again_is_written_beside_the_first(output, tmp_path):
+    base = tmp_path / "base"
+    for restart in range(2):
+        with SummaryRecord(str(base), file_suffix=f"_{restart}") as record:
+            record.add_value("tensor", "state", np.full(3, restart, np.float32))
+            record.record(7)
+    assert main(["export", "--summary-dir", str(base), "--output", str(output)]) == 0
+    first, again = sorted((output / "tensor" / "state").iterdir(), key=lambda path: len(path.name))
+    assert (first.name, again.name) == ("7.npy", "7_2.npy")
+    assert [np.load(path).tolist() for path in (first, again)] == [[0.0] * 3, [1.0] * 3]
+
+
+def test_somebody_who_waits_is_told_how_far_it_is(output, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["export", "--summary-dir", str(DATA / "lenet"), "--output", str(output)]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("\rread: ")
+    assert re.search(r"\rread: (\d+) of \1 MB\n", said)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_place_that_cannot_be_written_is_named(form, tmp_path, capsys):
+    (tmp_path / "output").write_text("a file")
+    arguments = ["--format", form, "--output", str(tmp_path / "output")]
+    assert main(["export", "--summary-dir", str(DATA / "lenet"), *arguments]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(tmp_path / "output") in line
+
+
+def test_a_run_that_is_not_there_is_named(output, capsys):
+    assert main(["export", "--summary-dir", str(DATA), "--runs", "nope", "--output", str(output)]) == 1
+    assert "'nope'" in capsys.readouterr().err
+    assert not output.exists()
 
 
 def test_a_pattern_chooses_runs(output):

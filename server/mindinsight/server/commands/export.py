@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mindinsight.server.errors import BadSettings
 from mindinsight.server.exporting import (
     KINDS,
     TABLES,
@@ -41,6 +42,15 @@ def export(options: argparse.Namespace) -> int:
     """0: everything is written. 1: something was damaged and could not be, or there was nothing."""
     summary = Summary(options.summary_dir, _reading if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
+    if not runs:
+        raise BadSettings(f"No run below {options.summary_dir} is called {options.runs!r}.")
+    try:
+        return _written(summary, runs, options)
+    except OSError as error:  # no room, or no right to write
+        raise BadSettings(f"{error.filename or options.output}: {error.strerror}") from error
+
+
+def _written(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> int:
     pieces, problems, paths = 0, 0, set()
     for piece in progress(_pieces(summary, runs, options), _count(summary, runs, options.kind), "written"):
         pieces += piece.rows
