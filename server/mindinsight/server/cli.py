@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not hasattr(options, "run"):
         return _help(top)
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is flushed at the end
+        return 0
     except BadSettings as error:
         print(error, file=sys.stderr)
         return 1
