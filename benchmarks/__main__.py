@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -63,6 +64,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=tuple(MEASURES), help="rows to measure; nothing is kept")
     parser.add_argument("--without", nargs="+", choices=tuple(PACKAGES), default=(), help="peers left out")
     options = parser.parse_args()
+    for asked in (signal.SIGTERM, signal.SIGHUP):  # to leave by the doors, at which servers are ended
+        signal.signal(asked, lambda number, _: sys.exit(128 + number))
     pythons = {name: None if name in options.without else python_with(name) for name in PACKAGES}
     before = load()
     print(HEAD, flush=True)
