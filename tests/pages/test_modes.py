@@ -175,3 +175,27 @@ def test_a_group_of_one_point_is_a_dot(page, samples, chart):
     page.goto(f"{samples}scalar?m=groups&g=name:.*&runs=values&q=negative_step")
     traces = chart("negative_step").until(lambda traces: any(one["mode"] == "markers" for one in traces))
     assert [one["x"] for one in traces if one["mode"] == "markers"] == [[-3]]
+
+
+@pytest.mark.parametrize("mode", ["groups", "ranks"])
+def test_bands_can_stand_on_a_scale_that_shows_small_values_of_both_signs(page, serve, tmp_path, chart, mode):
+    for rank, values in enumerate(([-100.0, -0.01, 0.01, 100.0], [-100.0, -0.02, 0.02, 100.0])):
+        with SummaryRecord(str(tmp_path / "base" / "job" / f"rank_{rank}")) as record:
+            for step, value in enumerate(values):
+                record.add_value("scalar", "loss", value)
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}scalar?m={mode}&g=name:^job")
+    plot = page.get_by_role("img", name="loss").first
+    name = plot.get_attribute("aria-label")
+    chart(name).until(lambda traces: max(traces[-1]["y"]) == 100)
+    page.get_by_label("Y scale").select_option("symlog")
+    mean = chart(name).until(lambda traces: max(traces[-1]["y"]) < 10)[-1]["y"]
+    assert mean == sorted(mean)
+    assert mean[2] - mean[1] > 0.1
+    assert chart(name).axis("yaxis")["tickvals"]
+
+
+def test_differences_have_axes_of_their_own(page, samples):
+    page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1")
+    expect(page.get_by_label("Tolerance")).to_be_visible()
+    expect(page.get_by_label("Y scale")).to_have_count(0)

@@ -83,7 +83,7 @@ export async function mount(root, app) {
   };
 
   const offSelection = app.selection.on(() => follow([], leaveAsIs));
-  const offTheme = app.theme.on(() => cards.forEach((one) => one.note()));
+  const offTheme = app.theme.on(() => cards.filter((one) => one.steps.length).forEach((one) => one.note()));
   const offUrl = url.on(() => {
     Object.assign(options, readOptions(url));
     replace(head, toolbar());

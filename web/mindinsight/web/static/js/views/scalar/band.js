@@ -1,21 +1,40 @@
 // Many curves as one: the mean as a line, the deviation and the range as bands behind it.
 
+import { scaleOf } from "./scale.js";
+
+/** @typedef {{step: any, mean: any, deviation: any, low: any, high: any}} Band */
+
 /**
- * @param {{band: {step: any, mean: any, deviation: any, low: any, high: any}, colour: string, label: string, dash?: string}} what
+ * The y axis of bands, as a person wants it, and what draws on it.
+ * @param {import("./card.js").Page} page @param {Band[]} bands
+ */
+export function bandSheet({ app, options }, bands) {
+  const scale = scaleOf(options().y, bands.flatMap(({ low, high }) => [low, high]));
+  const yaxis = app.theme.axis({ type: scale.type, ...(scale.ticks ?? {}), nticks: 5 });
+  return { to: scale.to, layout: { ...app.theme.plotly(), yaxis, hovermode: "x" } };
+}
+
+/** A line whose hover tells the value, whatever the axis makes of it. @param {ArrayLike<number>} x @param {ArrayLike<number>} values @param {(v: number) => number} to */
+export function lineOn(x, values, to) {
+  return { type: "scatter", mode: "lines", x, y: Float64Array.from(values, to), customdata: values, hovertemplate: "%{customdata:.4g}" };
+}
+
+/**
+ * @param {{band: Band, colour: string, label: string, to: (v: number) => number}} what
  * @returns {any[]}
  */
-export function bandTraces({ band, colour, label, dash = "solid" }) {
+export function bandTraces({ band, colour, label, to }) {
   const x = band.step;
-  const up = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) => mean + band.deviation[i]);
-  const down = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) => mean - band.deviation[i]);
+  const up = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) => to(mean + band.deviation[i]));
+  const down = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) => to(mean - band.deviation[i]));
   const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: colour }, hoverinfo: "skip", legendgroup: label };
   const mode = band.mean.length > 1 ? "lines" : "markers"; // one point has no line
   return [
-    { ...edge, y: band.low },
-    { ...edge, y: band.high, fill: "tonexty", fillcolor: faint(colour, 0.12) },
+    { ...edge, y: Float64Array.from(band.low, to) },
+    { ...edge, y: Float64Array.from(band.high, to), fill: "tonexty", fillcolor: faint(colour, 0.12) },
     { ...edge, y: down },
     { ...edge, y: up, fill: "tonexty", fillcolor: faint(colour, 0.2) },
-    { type: "scatter", mode, x, y: band.mean, name: label, marker: { color: colour, size: 6 }, line: { color: colour, width: 2, dash }, legendgroup: label },
+    { ...lineOn(x, band.mean, to), mode, name: label, marker: { color: colour, size: 6 }, line: { color: colour, width: 2 }, legendgroup: label },
   ];
 }
 

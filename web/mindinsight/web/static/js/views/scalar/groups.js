@@ -9,7 +9,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
 import { traitOf } from "../../core/traits.js";
-import { bandTraces } from "./band.js";
+import { bandSheet, bandTraces } from "./band.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {{label: string, runs: string[]}} Group */
@@ -82,11 +82,11 @@ function groupCard(page, tag, groups) {
   let bands = [];
   /** @type {Group[]} */
   let drawn = [];
-  const paint = () =>
-    app.charts.draw(plot, () => ({
-      data: bands.flatMap((band, i) => (band.runs.length ? bandTraces({ band, colour: colourOf(app, i), label: drawn[i].label }) : [])),
-      layout: { ...app.theme.plotly(), yaxis: app.theme.axis({ type: page.options().y === "log" ? "log" : "linear", nticks: 5 }), hovermode: "x" },
-    }));
+  const figure = () => {
+    const { to, layout } = bandSheet(page, bands);
+    return { data: bands.flatMap((band, i) => (band.runs.length ? bandTraces({ band, colour: colourOf(app, i), label: drawn[i].label, to }) : [])), layout };
+  };
+  const paint = () => app.charts.draw(plot, figure);
   const load = () => {
     const wanted = groups();
     const px = Math.max(200, Math.min(800, plot.clientWidth || 400));

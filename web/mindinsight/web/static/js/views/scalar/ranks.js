@@ -10,7 +10,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
 import { awayFromMedian, folded, usualMost } from "./away.js";
-import { bandTraces } from "./band.js";
+import { bandSheet, bandTraces, lineOn } from "./band.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
@@ -138,9 +138,10 @@ function rankCard(page, tag, job) {
 function bandFigure(page, together, picked) {
   const { app } = page;
   const { theme } = app;
-  const data = bandTraces({ band: together, colour: theme.colour("--accent"), label: app.t("scalar.ranks.mean") });
-  if (picked) data.push({ type: "scatter", mode: "lines", x: picked.step, y: picked.value, name: picked.label, line: { color: theme.colour("--bad"), width: 1.6 } });
-  return { data, layout: { ...theme.plotly(), yaxis: theme.axis({ type: page.options().y === "log" ? "log" : "linear", nticks: 5 }), hovermode: "x" } };
+  const { to, layout } = bandSheet(page, [together]);
+  const data = bandTraces({ band: together, colour: theme.colour("--accent"), label: app.t("scalar.ranks.mean"), to });
+  if (picked) data.push({ ...lineOn(picked.step, picked.value, to), name: picked.label, line: { color: theme.colour("--bad"), width: 1.6 } });
+  return { data, layout };
 }
 
 /**

@@ -32,6 +32,7 @@ export function toolbar(page) {
 function axes(page) {
   const { t } = page.app;
   const options = page.options();
+  if (options.mode === "compare") return []; // differences have axes of their own
   const kinds = ["linear", "log", "symlog"].map((value) => ({ value, label: t(`scalar.scale.${value}`) }));
   const y = select({ label: t("scalar.y"), options: kinds, value: options.y, onchange: (value) => page.change({ y: /** @type {any} */ (value) }) });
   if (options.mode !== "curves") return [y];
