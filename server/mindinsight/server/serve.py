@@ -18,6 +18,7 @@ from mindinsight.server.app import create_app
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.listening import listen
 from mindinsight.server.live import Hub
+from mindinsight.server.protocol import Protocol
 from mindinsight.server.settings import Settings
 
 # s after which a thread that computes lets others on. Requests need the interpreter for moments, several
@@ -57,6 +58,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     gc.enable()
     config = uvicorn.Config(
         app,
+        http=Protocol,
         log_config=None,
         access_log=False,  # addresses may hold a token
         server_header=False,
