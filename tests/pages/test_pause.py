@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
 
+from .curves import eventually_true
+
 WAITING = re.compile(r"\d+ changes? waiting")
 NO_STREAM = """
 window.EventSource = class {
@@ -45,36 +47,48 @@ def foot(page):
     return page.get_by_role("group", name="loss", exact=True)
 
 
-def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, serve, tmp_path, record, way):
-    page.goto(f"{serve(tmp_path / 'base')}scalar")
-    expect(page.locator(".connection")).to_have_text(way)
-    expect(foot(page)).to_contain_text("1 of 1")
-    page.get_by_role("button", name="Pause").click()
-    expect(page.locator(".connection")).to_have_text("Paused")
-    write(record, 2)
-    expect(waiting(page)).to_have_text(WAITING)
-    expect(foot(page)).to_contain_text("1 of 1")
-    page.get_by_role("button", name="Go on").click()
-    expect(foot(page)).to_contain_text("2 of 2")
-    expect(waiting(page)).to_have_text("")
-    write(record, 3)
-    expect(foot(page)).to_contain_text("3 of 3")
-
-
-def test_a_look_right_now_shows_what_waits_and_stays_paused(page, serve, tmp_path, record, way):
-    page.goto(f"{serve(tmp_path / 'base')}scalar")
+@pytest.fixture
+def opened(page, serve, tmp_path, record, way):
+    """The page of curves, paused while it shows one point; ``opened(n)`` writes until the server has n."""
+    url = serve(tmp_path / "base")
+    page.goto(f"{url}scalar")
     expect(page.locator(".connection")).to_have_text(way)
     expect(foot(page)).to_contain_text("1 of 1")
     page.get_by_role("button", name="Pause").press("Enter")
+    expect(page.locator(".connection")).to_have_text("Paused")
     expect(page.get_by_role("button", name="Go on")).to_be_focused()
-    write(record, 2)
+
+    def known():
+        return page.request.get(f"{url}v2/runs").json()["runs"][0]["step"]
+
+    def until(number):
+        for step in range(known() + 1, number + 1):
+            write(record, step)
+        eventually_true(page, lambda: known() == number)
+
+    return until
+
+
+def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, opened):
+    opened(2)
+    opened(3)
     expect(waiting(page)).to_have_text(WAITING)
+    expect(foot(page)).not_to_contain_text("3 of 3")
+    page.get_by_role("button", name="Go on").click()
+    expect(foot(page)).to_contain_text("3 of 3")
+    expect(waiting(page)).to_have_text("")
+    opened(4)
+    expect(foot(page)).to_contain_text("4 of 4")
+
+
+def test_a_look_right_now_shows_what_waits_and_stays_paused(page, opened):
+    opened(2)
     page.get_by_role("button", name="Look again now").click()
     expect(foot(page)).to_contain_text("2 of 2")
-    expect(waiting(page)).to_have_text("")
-    write(record, 3)
+    opened(3)
+    opened(4)
     expect(waiting(page)).to_have_text(WAITING)
-    expect(foot(page)).to_contain_text("2 of 2")
+    expect(foot(page)).not_to_contain_text("4 of 4")
 
 
 def test_a_new_run_joins_the_table_when_it_goes_on(page, serve, tmp_path, record):

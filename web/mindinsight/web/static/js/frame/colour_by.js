@@ -47,18 +47,20 @@ function choices(app, close) {
   const item = (/** @type {string} */ by) => button(by ? nameOf(app, by) : t("colour.each"), () => choose(by), { class: "item", "aria-pressed": by === now });
   const group = (/** @type {string} */ kind, /** @type {string[]} */ names) =>
     names.length ? h("fieldset", null, h("legend", { class: "label" }, t(`colour.${kind}`)), names.slice(0, SHOWN).map((one) => item(`${kind}:${one}`))) : null;
-  const list = h("div", { class: "stack" });
-  const draw = (/** @type {string} */ filter) => {
-    const fits = (/** @type {string} */ text) => text.toLowerCase().includes(filter.toLowerCase());
-    replace(list, item(""), group("hyper", differing(selection.all()).filter(fits)), group("last", tags.filter(fits)));
+  const [settings, scalars] = [h("div", { class: "stack" }), h("div")];
+  const fits = (/** @type {string} */ text) => text.toLowerCase().includes(search.box.value.toLowerCase());
+  const drawScalars = () => replace(scalars, group("last", tags.filter(fits)));
+  const draw = () => {
+    replace(settings, item(""), group("hyper", differing(selection.all()).filter(fits)));
+    drawScalars();
   };
   const search = searchBox({ label: t("colour.filter"), onchange: draw });
-  draw("");
+  draw();
   app.api.get("v2/tags", { kind: "scalar", brief: true }).then((answer) => {
     tags = answer.tags.map((/** @type {{tag: string}} */ row) => row.tag);
-    draw(search.box.value);
+    drawScalars(); // the others stay what somebody may be pressing
   }, () => undefined);
-  return h("div", { class: "stack colour-choices" }, search, list, byName(app, now, choose));
+  return h("div", { class: "stack colour-choices" }, search, settings, scalars, byName(app, now, choose));
 }
 
 /** @param {App} app @param {string} now @param {(by: string) => void} choose */
