@@ -263,3 +263,21 @@ def test_a_scope_opened_while_another_opens_is_open_too(page, samples):
     for scope in wanted:
         expect(opened.and_(page.locator(f"[data-id='{scope}']"))).to_be_attached()
     assert wanted <= set(query(page)["open"][0].split(","))
+
+
+def test_the_difference_walked_to_last_is_the_one_that_is_told(page, samples):
+    page.goto(f"{samples}graph?m=compare&run=./lenet&run2=./ranks/rank_0")
+    rows = page.locator(".graph-differences li")
+    expect(rows.nth(2)).to_be_attached()
+    following = page.get_by_role("button", name="Next difference")
+    pictures = Held(page, r"compare/pictures.*[?&]open=")
+    following.click()
+    pictures.until()
+    node = Held(page, "compare/node")
+    following.click()
+    node.until()
+    pictures.release()
+    node.release()
+    expect(rows.nth(1)).to_have_class("row current")
+    label = rows.nth(1).locator("button").inner_text()
+    expect(page.locator(".graph-facts h2")).to_have_text(label.partition(" (")[0])

@@ -192,10 +192,17 @@ export class Canvas {
     this.paint();
   }
 
-  /** Bring a box to the middle. @param {number | null} id */
-  centre(id) {
+  /** How many pixels a unit of the drawing has. */
+  scale() {
+    return this.camera.place().k;
+  }
+
+  /** Bring a box to the middle. @param {number | null} id @param {number} k scale */
+  centre(id, k) {
     const box = this.boxes().find((one) => one.id === id);
-    if (box) this.lookAt(box.x + box.w / 2, box.y + (box.open ? 0 : box.h / 2));
+    if (!box) return;
+    this.camera.set({ k });
+    this.lookAt(box.x + box.w / 2, box.y + (box.open ? 0 : box.h / 2));
   }
 
   /** Light some boxes and what runs between them; null lights all again. @param {Set<number> | null} ids */

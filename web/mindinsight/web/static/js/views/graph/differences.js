@@ -30,7 +30,9 @@ export function createDifferences(app, goTo) {
     const shown = found?.shown ?? [];
     if (!shown.length) return;
     const from = current < 0 && by < 0 ? 0 : current;
-    goTo(shown[(from + by + shown.length) % shown.length]);
+    current = (from + by + shown.length) % shown.length;
+    mark();
+    goTo(shown[current]);
   };
 
   const mark = () => {

@@ -21,6 +21,7 @@ import { readState, VIEWS, writeState } from "./two_state.js";
 
 const SIDES = /** @type {Side[]} */ ([0, 1]);
 const NAMES = /** @type {const} */ (["left", "right"]);
+const LEGIBLE = 0.7; // scale at which a difference is shown, at least
 const SHOWN = 500; // differences in the list
 
 export class TwoGraphs {
@@ -36,6 +37,8 @@ export class TwoGraphs {
     /** @type {Graphs[]} */
     this.graphs = [];
     this.shown = false;
+    /** Counted up with everything somebody points at: what a drawing was made for may be over when it is there. */
+    this.turn = 0;
     /** What is open in both drawings. */
     this.places = { open: /** @type {number[]} */ ([]), open2: /** @type {number[]} */ ([]) };
     this.opening = latest(root);
@@ -121,24 +124,21 @@ export class TwoGraphs {
     return this.app.api.get(`v2/graph/compare/${path}`, this.pair(params), { signal });
   }
 
-  async load() {
+  load() {
     this.frame();
     this.canvases.forEach((canvas) => canvas.wait(true));
     const opened = this.state.open !== null;
-    const found = await this.drawing.ask(
+    const { node, node2 } = this.state;
+    return this.drawing.ask(
       async (signal) => [await this.ask("differences", { limit: SHOWN }, signal), await this.pictures(signal)],
       ([differences, pictures]) => {
         this.count(differences);
         this.differences.show(differences);
         this.show(pictures, opened, []);
-        return true;
+        return this.select(node === null ? 1 : 0, node ?? node2, true); // before anybody can select another
       },
       (error) => this.failed(error),
     );
-    if (!found) return;
-    const { node, node2 } = this.state;
-    const side = node === null ? 1 : 0;
-    await this.select(side, node ?? node2, true);
   }
 
   /** The page around both drawings. */
@@ -199,14 +199,15 @@ export class TwoGraphs {
     replace(this.counts, h("span", null, t("graph.count.same", { n: found.same })), part("changed"), part("left"), part("right"));
   }
 
-  /** Open what is asked for, and go on when it is drawn. @param {Set<number>[]} open @param {(number | undefined)[]} keep @param {() => any} then */
+  /** Open what is asked for, and go on when it is drawn, unless something else was pointed at. @param {Set<number>[]} open @param {(number | undefined)[]} keep @param {() => any} then */
   draw(open, keep, then) {
     [this.state.open, this.state.open2] = open.map((side) => [...side].sort((a, b) => a - b));
+    const { turn } = this;
     return this.drawing.ask(
       (signal) => this.pictures(signal),
       (found) => {
         this.show(found, true, keep);
-        return then();
+        return turn === this.turn ? then() : undefined;
       },
       (error) => this.failed(error),
     );
@@ -221,6 +222,7 @@ export class TwoGraphs {
   toggle(side, id) {
     const box = /** @type {any} */ (this.canvases[side].boxes().find((one) => one.id === id));
     if (!box?.count) return;
+    this.turn++;
     const places = side === 0 ? [id, box.partner] : [box.partner, id];
     const open = this.opened();
     SIDES.forEach((one) => {
@@ -234,6 +236,7 @@ export class TwoGraphs {
   /** Select a node and its partner, and say in what they differ. @param {Side} side @param {number | null} id @param {boolean} [reveal] */
   select(side, id, reveal = false) {
     const other = /** @type {Side} */ (1 - side);
+    this.turn++;
     Object.assign(this.state, { node: side === 0 ? id : null, node2: side === 1 ? id : null });
     writeState(this.app.url, this.state);
     this.canvases[side].select(id, reveal);
@@ -241,7 +244,7 @@ export class TwoGraphs {
     return this.pointing.ask(
       (signal) => (id === null ? Promise.resolve(null) : this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal)),
       (pair) => {
-        if (pair) this.meet(other, this.drawn(other, pair));
+        if (pair) this.meet(other, this.drawn(other, pair), this.canvases[side].scale());
         this.differences.select(pair?.left?.id, pair?.right?.id);
         replace(this.facts, pair ? pairFacts(this.app, pair, this.links(pair)) : h("p", { class: "muted" }, this.app.t("graph.pair.pick")));
       },
@@ -249,10 +252,10 @@ export class TwoGraphs {
     );
   }
 
-  /** Select a node and bring it to the middle. @param {Side} side @param {number | null} id */
-  meet(side, id) {
-    this.canvases[side].select(id, true);
-    this.canvases[side].centre(id);
+  /** Select a node and bring it to the middle. @param {Side} side @param {number | null} id @param {number} k scale */
+  meet(side, id, k) {
+    this.canvases[side].select(id);
+    this.canvases[side].centre(id, k);
   }
 
   /** The node of a pair, or the innermost scope around it that is drawn. @param {Side} side @param {any} pair @returns {number | null} */
@@ -277,13 +280,14 @@ export class TwoGraphs {
   goTo(one) {
     const side = one.left ? 0 : 1;
     const { id } = /** @type {{id: number}} */ (one.left ?? one.right);
+    this.turn++;
     this.pointing.ask(
       (signal) => this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal),
       (pair) => {
         const open = this.opened();
         SIDES.forEach((at) => pair.around[NAMES[at]].forEach((/** @type {number} */ place) => open[at].add(place)));
         return this.draw(open, SIDES.map((at) => pair.around[NAMES[at]][0] ?? 0), () => {
-          this.meet(side, id);
+          this.meet(side, id, Math.max(LEGIBLE, this.canvases[side].scale()));
           return this.select(side, id);
         });
       },
