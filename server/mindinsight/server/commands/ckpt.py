@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.reasons import telling, told
 from mindinsight.server.commands.dump.selection import add_json, workers
 from mindinsight.server.debug.weights import (
     State,
@@ -20,6 +19,7 @@ from mindinsight.server.debug.weights import (
 )
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, open_weights
+from mindinsight.server.reasons import telling, told
 from mindinsight.server.terminal import as_json, cell, progress, room, say, table
 
 _STATES: Final[Mapping[State, str]] = {

@@ -18,6 +18,7 @@ from mindinsight.server.exporting import (
     export_tensors,
 )
 from mindinsight.server.reader import Summary
+from mindinsight.server.reasons import told
 from mindinsight.server.terminal import progress, say
 
 
@@ -90,9 +91,9 @@ def _tell_damage(summary: Summary, runs: tuple[str, ...]) -> int:
     for name in runs:
         for file in summary.run(name).files:
             if file.error:
-                say(f"not read: {name}/{file.name}: {file.error}")
+                say(f"not read: {name}/{file.name}: {told(file.error)}")
             for one in file.damage:
-                say(f"skipped {one.size} bytes at {one.offset} of {name}/{file.name}: {one.reason}")
+                say(f"skipped {one.size} bytes at {one.offset} of {name}/{file.name}: {told(one.reason)}")
             found += len(file.damage) + bool(file.error)
     return found
 

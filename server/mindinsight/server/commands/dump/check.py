@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from mindinsight.server.commands.dump.reasons import complain, telling
 from mindinsight.server.commands.dump.selection import add_json, cache, selected, workers
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.examine import measure_all
@@ -16,6 +15,7 @@ from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.types import Dump
+from mindinsight.server.reasons import complain, telling
 from mindinsight.server.terminal import as_json, progress, room, say, table
 
 

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.reasons import complain, telling
 from mindinsight.server.commands.dump.selection import add_selection, selected
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.types import Dump, TensorEntry
+from mindinsight.server.reasons import complain, telling
 from mindinsight.server.terminal import as_json, room, table
 
 _HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHAPE")
