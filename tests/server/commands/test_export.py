@@ -132,7 +132,8 @@ def test_a_pattern_chooses_runs(output):
     assert len(list(output.iterdir())) == 4
 
 
-def test_damage_is_said_and_the_rest_is_written(output, capsys):
+def test_damage_is_said_and_the_rest_is_written(output, capsys, monkeypatch):
+    monkeypatch.setenv("LC_ALL", "C")
     base = DATA / "damaged"
     assert main(["export", "--summary-dir", str(base), "--output", str(output)]) == 1
     said = capsys.readouterr().err
