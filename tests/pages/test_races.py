@@ -203,7 +203,8 @@ def test_a_page_that_was_left_writes_nothing_into_the_address(page, samples, vie
     page.goto(f"{samples}{view}")
     held.until()
     page.get_by_role("navigation").get_by_role("link", name="Runs", exact=True).click()
-    expect(page.get_by_role("heading", name="Runs").first).to_be_visible()
+    expect(page.locator("#view").get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+    expect(page.locator("#view")).not_to_have_attribute("aria-busy", "true")
     address = page.url
     held.release()
     assert page.url == address
