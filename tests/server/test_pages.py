@@ -51,5 +51,13 @@ def test_the_language_is_the_chosen_one_or_the_browsers(samples, headers, lang):
     assert boot_of(text)["lang"] == lang
 
 
+@pytest.mark.parametrize(
+    ("asked", "place"), [("/runs", "./"), ("/runs?q=loss&sort=step", "./?q=loss&sort=step")]
+)
+def test_the_list_of_runs_is_found_under_its_name(samples, asked, place):
+    answer = samples().get(asked, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, place)
+
+
 def test_unknown_pages_are_not_found(samples):
     assert samples().get("/nothing").status_code == 404

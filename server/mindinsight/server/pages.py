@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from jinja2 import Environment, FileSystemLoader, select_autoescape
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from mindinsight.server.assets import PLOTLY, Assets
 from mindinsight.server.plugins import Plugin
@@ -47,6 +47,7 @@ class Pages:
         router = APIRouter(include_in_schema=False)
         for view in self._names:
             router.add_api_route("/" if view == "runs" else f"/{view}", self._route(view), methods=["GET"])
+        router.add_api_route("/runs", _to_runs, methods=["GET"])
         router.add_api_route("/static/{digest}/{name:path}", self._static, methods=["GET"])
         return router
 
@@ -83,6 +84,11 @@ class Pages:
             # A "<" could end the data block early.
             boot=json.dumps(boot).replace("<", "\\u003c"),
         )
+
+
+def _to_runs(request: Request) -> Response:
+    """Whoever writes the address by hand expects the list of runs under its name; relative, for a prefix."""
+    return RedirectResponse(f"./?{request.url.query}" if request.url.query else "./")
 
 
 def language(request: Request) -> str:
