@@ -1,23 +1,17 @@
 """``mindinsight ckpt``: files of weights at the terminal."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-
-from mindinsight.server.cli import main
 
 FOLDER = Path(__file__).parents[2] / "data" / "dumps" / "ckpt"
 
 
 @pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        code = main(["ckpt", *map(str, arguments)])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return command
+def run(run):
+    return partial(run, "ckpt")
 
 
 def test_ls_lists_and_tells_of_nan(run):

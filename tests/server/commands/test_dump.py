@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server.cli import main
-
 DUMPS = Path(__file__).parents[2] / "data" / "dumps"
 LENET = DUMPS / "ms_sync_v2_0_names"
 
@@ -28,16 +26,6 @@ def broken(tmp_path):
     values[0, 0] = np.nan
     np.save(file, values)
     return path
-
-
-@pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return command
 
 
 def test_ls_tells_what_a_dump_holds(run):

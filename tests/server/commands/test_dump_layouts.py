@@ -3,12 +3,12 @@
 import csv
 import json
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mindinsight.server.cli import main
 from mindinsight.server.formats.dumps import find_dump_dirs, list_tensors, open_dump, read_tensor
 
 DATA = Path(__file__).parents[2] / "data" / "dumps"
@@ -39,13 +39,8 @@ def workspace(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        code = main(["dump", *map(str, arguments)])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return command
+def run(run):
+    return partial(run, "dump")
 
 
 def first_step(path):

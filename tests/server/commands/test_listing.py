@@ -13,21 +13,10 @@ import numpy as np
 import pytest
 
 from mindinsight.server import reader
-from mindinsight.server.cli import main
 from mindinsight.writer import SummaryRecord
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 LENET = DATA / "lenet"
-
-
-@pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return command
 
 
 @pytest.fixture
