@@ -24,15 +24,16 @@ def csv_of(series: Iterable[tuple[str, str, Columns]]) -> Iterator[str]:
             yield _lines(label, columns, start)
 
 
-def segments_of(columns: Columns) -> Ints:
-    """[n] number of each row's segment, 0 the oldest."""
-    return np.searchsorted(columns.starts, np.arange(len(columns.steps)), side="right") - 1
+def segments_of(columns: Columns, rows: slice = slice(None)) -> Ints:
+    """[n] number of the segment of each of these rows, 0 the oldest."""
+    places = np.arange(*rows.indices(len(columns.steps)))
+    return np.searchsorted(columns.starts, places, side="right") - 1
 
 
 def _lines(label: str, columns: Columns, start: int) -> str:
     rows = slice(start, start + _ROWS)
     numbers = zip(
-        segments_of(columns)[rows].tolist(),
+        segments_of(columns, rows).tolist(),
         columns.steps[rows].tolist(),
         columns.walls[rows].tolist(),
         _texts(columns, rows),

@@ -1,12 +1,12 @@
 """Summaries in a notebook or a script, without a server.
 
-from mindinsight.server import reader
+    from mindinsight.server import reader
 
-summary = reader.open("./summary")
-summary.scalars("loss")["./run1", "loss"].values    # a NumPy array
-summary.scalars("loss*").frame()                    # a pandas DataFrame, one row for each point
-for item in summary.images(run="./run1"):
-    item.tag, item.step, item.data.encoded          # PNG bytes
+    summary = reader.open("./summary")
+    summary.scalars("loss")["./run1", "loss"].values    # a NumPy array
+    summary.scalars("loss*").frame()                    # a pandas DataFrame, one row for each point
+    for item in summary.images(run="./run1"):
+        item.tag, item.step, item.data.encoded          # PNG bytes
 """
 
 from __future__ import annotations
