@@ -80,7 +80,7 @@ def read_events(data: bytes) -> None:
 
 
 def read_payload(kind: str, payload: bytes) -> None:
-    """One image, tensor, histogram, graph or landscape."""
+    """One image, tensor, histogram, graph, landscape or alert."""
     histogram = kind == "histogram"
     use = read_graph if kind == "graph" else getattr(payloads, f"{kind}s" if histogram else kind)
     try:

@@ -64,6 +64,7 @@ def write_kinds(directory):
             record.add_value("image", "picture", PIXELS + np.uint8(step))
             record.add_value("image", "gray", PIXELS[:1, :1])
             record.add_value("histogram", "weights", np.arange(100.0) + step)
+            record.alert(f"passed over by others {step}", "all of it", "error", step)
             record.record(step)
 
 

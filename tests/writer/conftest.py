@@ -1,5 +1,6 @@
 """Reading back what the writer wrote, with the messages of mindinsight.proto and nothing of the server."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,16 @@ def reading_of():
 @pytest.fixture(scope="session")
 def records_of():
     return payloads
+
+
+@pytest.fixture(scope="session")
+def until():
+    """``until(condition)`` looks until it holds: for what a background thread does."""
+
+    def wait(condition, seconds=60):
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    return wait

@@ -1,5 +1,6 @@
 from mindinsight.proto import graph_pb2 as _graph_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
@@ -7,20 +8,40 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Event(_message.Message):
-    __slots__ = ("wall_time", "step", "version", "graph_def", "summary", "explain")
+    __slots__ = ("wall_time", "step", "version", "graph_def", "summary", "explain", "alert")
     WALL_TIME_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     GRAPH_DEF_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    ALERT_FIELD_NUMBER: _ClassVar[int]
     wall_time: float
     step: int
     version: str
     graph_def: _graph_pb2.GraphProto
     summary: Summary
     explain: bytes
-    def __init__(self, wall_time: _Optional[float] = ..., step: _Optional[int] = ..., version: _Optional[str] = ..., graph_def: _Optional[_Union[_graph_pb2.GraphProto, _Mapping]] = ..., summary: _Optional[_Union[Summary, _Mapping]] = ..., explain: _Optional[bytes] = ...) -> None: ...
+    alert: Alert
+    def __init__(self, wall_time: _Optional[float] = ..., step: _Optional[int] = ..., version: _Optional[str] = ..., graph_def: _Optional[_Union[_graph_pb2.GraphProto, _Mapping]] = ..., summary: _Optional[_Union[Summary, _Mapping]] = ..., explain: _Optional[bytes] = ..., alert: _Optional[_Union[Alert, _Mapping]] = ...) -> None: ...
+
+class Alert(_message.Message):
+    __slots__ = ("title", "text", "level")
+    class Level(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        INFO: _ClassVar[Alert.Level]
+        WARNING: _ClassVar[Alert.Level]
+        ERROR: _ClassVar[Alert.Level]
+    INFO: Alert.Level
+    WARNING: Alert.Level
+    ERROR: Alert.Level
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    title: str
+    text: str
+    level: Alert.Level
+    def __init__(self, title: _Optional[str] = ..., text: _Optional[str] = ..., level: _Optional[_Union[Alert.Level, str]] = ...) -> None: ...
 
 class LossLandscape(_message.Message):
     __slots__ = ("landscape", "loss_path", "metadata", "convergence_point")

@@ -15,8 +15,8 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-Kind: TypeAlias = Literal["scalar", "image", "tensor", "histogram", "graph", "landscape"]
-PAYLOAD_KINDS: Final[tuple[Kind, ...]] = ("image", "tensor", "histogram", "graph", "landscape")
+Kind: TypeAlias = Literal["scalar", "image", "tensor", "histogram", "graph", "landscape", "alert"]
+PAYLOAD_KINDS: Final[tuple[Kind, ...]] = ("image", "tensor", "histogram", "graph", "landscape", "alert")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class ScalarBlock:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceColumns:
-    """Where the payloads of one tag lie: images, tensors, histograms, graphs, landscapes."""
+    """Where the payloads of one tag lie: images, tensors, histograms, graphs, landscapes, alerts."""
 
     kind: Kind
-    tag: str  # empty for graphs: their tag is the file name
+    tag: str  # empty for alerts, and for graphs: their tag is the file name
     steps: Ints  # [n]
     walls: Doubles  # [n]
     offsets: Ints  # [n] first byte of the payload message (for example Summary.Image) in the file

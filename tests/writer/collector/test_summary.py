@@ -131,3 +131,11 @@ def test_a_loop_that_is_neither_training_nor_evaluation_is_refused(tmp_path, loo
 def test_a_rank_has_its_directory(tmp_path, reading_of, loop):
     loop.run(SummaryCollector(str(tmp_path), rank=3))
     assert reading_of(tmp_path / "rank_3").values()
+
+
+def test_alerts_are_at_the_current_step_whatever_the_frequency(tmp_path, reading, loop):
+    collector = SummaryCollector(str(tmp_path), collect_freq=100)
+    given = {14: {"step": 14, "level": "error"}, 18: {}}
+    loop.run(collector, at_step=lambda step: step in given and collector.alert(f"in {step}", **given[step]))
+    alerts = [(event.step, event.alert.title) for event in reading.events() if event.HasField("alert")]
+    assert alerts == [(14, "in 14"), (17, "in 18")]  # the 18th step has not ended

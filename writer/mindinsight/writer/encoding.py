@@ -24,7 +24,7 @@ def encode(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
 def _encode_items(job: Job, failed: Failed) -> bytes:
     step, wall, pairs, items, _ = job
     if events.is_message(job):
-        return encode_record(events.message_event(items[0], wall))
+        return encode_record(events.message_event(job))
     encoded = [values.scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
     for item in items:
         try:

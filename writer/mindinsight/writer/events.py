@@ -14,21 +14,24 @@ VERSION: Final = "MindSpore.Event:1"
 LINEAGE_FIELDS: Final = {
     "train_lineage": 6, "eval_lineage": 7, "dataset_graph": 9, "custom_lineage_data": 10,
 }  # fmt: skip
-_WALL, _STEP, _VERSION, _GRAPH, _SUMMARY = 1, 2, 3, 4, 5
+_WALL, _STEP, _VERSION, _GRAPH, _SUMMARY, _ALERT = 1, 2, 3, 4, 5, 1001
+# Kinds whose messages are events of their own, and their fields in Event or LineageEvent.
+_MESSAGE_FIELDS: Final = {"graph": _GRAPH, "alert": _ALERT, **LINEAGE_FIELDS}
 
 
 class Item(NamedTuple):
     """One value that is more than a number."""
 
-    kind: str  # image, tensor, histogram, landscape, graph or a key of LINEAGE_FIELDS
+    kind: str  # image, tensor, histogram, landscape, graph, alert or a key of LINEAGE_FIELDS
     tag: str
     payload: npt.NDArray[Any] | bytes  # an array of its own, or a serialised message
     dtype: str = ""  # name of the element type given, for arrays
 
 
 # What one call of record() leaves for the background: step, wall time (Unix seconds), scalars as
-# [tag, value, tag, value, ...], the other values, and the bytes of memory all this takes. A graph or a
-# lineage message is a job of its own with one item. A plain tuple, because making one costs the loop least.
+# [tag, value, tag, value, ...], the other values, and the bytes of memory all this takes. A graph, an
+# alert or a lineage message is a job of its own with one item. A plain tuple, as making one costs the loop
+# least.
 Job: TypeAlias = tuple[int, float, list[Any], Sequence[Item], int]
 
 
@@ -43,10 +46,12 @@ def summary_event(step: int, wall: float, encoded: Iterable[bytes]) -> bytes:
     return wire.double(_WALL, wall) + wire.integer(_STEP, step) + wire.block(_SUMMARY, summary)
 
 
-def message_event(item: Item, wall: float) -> bytes:
-    """The event of a graph, or the lineage event of a lineage message."""
+def message_event(job: Job) -> bytes:
+    """The event of a graph or of an alert, or the lineage event of a lineage message."""
+    step, wall, _, (item,), _ = job
     assert isinstance(item.payload, bytes)
-    return wire.double(_WALL, wall) + wire.block(LINEAGE_FIELDS.get(item.kind, _GRAPH), item.payload)
+    at = wire.integer(_STEP, step) if item.kind == "alert" else b""  # the others belong to the whole run
+    return wire.double(_WALL, wall) + at + wire.block(_MESSAGE_FIELDS[item.kind], item.payload)
 
 
 def value(item: Item) -> bytes:
@@ -65,8 +70,8 @@ def is_lineage(job: Job) -> bool:
 
 
 def is_message(job: Job) -> bool:
-    """True when ``job`` is an event of its own: a graph or a lineage message."""
-    return bool(job[3]) and (job[3][0].kind == "graph" or is_lineage(job))
+    """True when ``job`` is an event of its own: a graph, an alert or a lineage message."""
+    return bool(job[3]) and job[3][0].kind in _MESSAGE_FIELDS
 
 
 def job_names(job: Job) -> list[tuple[str, int]]:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from mindinsight.proto.framing import encode_record
-from mindinsight.writer import events, intake, lifetime, options, ranks
+from mindinsight.writer import alerts, events, intake, lifetime, options, ranks
 from mindinsight.writer.event_file import EventFile
 from mindinsight.writer.export import NpyExport
 from mindinsight.writer.pending import Pending
@@ -88,6 +88,8 @@ class SummaryRecord:
         self._graph = None if network is None else _observed(network)
         self._attempts = _GRAPH_ATTEMPTS
         self._mode = "train"
+        self._step = 0  # the last that was recorded
+        self._said = alerts.Said()
         self._closed = False
         self._lock = threading.Lock()
         self._scalars, self._tags = self._pending.scalars, self._pending.good_tags
@@ -150,9 +152,46 @@ class SummaryRecord:
             self._add_graph(train_network)
         if _OPERATORS in sys.modules or _MINDSPORE_OPERATORS in sys.modules:
             self._add_operator_values(step)
+        self._step = step
         self._hand_over(step, plugin_filter)
         if self._events.failure is not None:
             self._surface()
+        return True
+
+    def alert(
+        self,
+        title: str,
+        text: str = "",
+        level: alerts.Level = "info",
+        step: int | None = None,
+        *,
+        wait_seconds: float = 60.0,
+    ) -> bool:
+        """Tell whoever watches this training that something happened; open pages show it at once.
+
+        It is written without waiting for ``record`` or ``flush_seconds``. Nothing holds it back but itself:
+        the same title and level are recorded once in ``wait_seconds``. It never raises and never waits for
+        the disk: what cannot be as it is given is made to fit, and the log says so.
+
+        Args:
+            title: what happened, in a line; cut to 200 characters.
+            text: more about it; cut to 10 000 characters.
+            level: how bad it is: ``info``, ``warning`` or ``error``.
+            step: where it belongs; the last recorded one when left out.
+            wait_seconds: for how long the same alert says nothing new; 0 to record every one.
+
+        Returns:
+            Whether it is recorded: False for one that was said a moment ago, and after ``close``.
+        """
+        item = alerts.alert(title, text, level)
+        if self._closed:
+            _log.warning("alert '%s' is not recorded: the recorder of %s is closed", item.tag, self.log_dir)
+            return False
+        if self._said.again(item.tag, str(level), time.monotonic(), wait_seconds):
+            return False
+        with self._lock:
+            self._events.put((self._step_of(step), time.time(), [], (item,), len(item.payload)))
+        self._events.wake()
         return True
 
     def set_mode(self, mode: str) -> None:
@@ -201,6 +240,14 @@ class SummaryRecord:
         except intake.TooLarge:
             if self._raise:
                 raise
+
+    def _step_of(self, step: Any) -> int:
+        """Where an alert belongs: what is no step must not keep it from being recorded."""
+        try:
+            return self._step if step is None else options.step(step)
+        except (TypeError, ValueError) as error:
+            _log.warning("an alert is recorded at step %d: %s", self._step, error)
+            return self._step
 
     def _hand_over(self, step: int, plugin_filter: Callable[[str], bool] | None) -> None:
         with self._lock:

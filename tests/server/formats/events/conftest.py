@@ -88,6 +88,8 @@ def _slow_record(facts: Facts, payload: bytes, at: int, end: int) -> None:
             _slow_value(facts, event, value, at)
     elif what == "graph_def":
         facts.add("graph", "", (event.step, bits(event.wall_time), event.graph_def))
+    elif what == "alert":
+        facts.add("alert", "", (event.step, bits(event.wall_time), event.alert))
     elif what == "version":
         facts.version = facts.version or event.version
     else:

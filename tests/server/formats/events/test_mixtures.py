@@ -57,7 +57,7 @@ def value(tag: bytes, kind: str, rng: np.random.Generator) -> bytes:
 STRANGE = ["exact", "exact_alone", "reversed", "nothing", "unknown", "twice", "other_field"]
 KINDS = ["scalar"] * 6 + STRANGE + list(PAYLOADS)
 VALUE = st.tuples(st.sampled_from(TAGS), st.sampled_from(KINDS))
-OTHERS = ["graph", "version", "explain", "nothing", "junk", "split"]
+OTHERS = ["graph", "version", "explain", "alert", "nothing", "junk", "split"]
 SHAPE = st.fixed_dictionaries(
     {
         "values": st.lists(VALUE, max_size=6),
@@ -82,6 +82,7 @@ def event(shape: dict, number: int, rng: np.random.Generator, subset: bool) -> b
         "graph": message(4, rng.bytes(30)),
         "version": message(3, b"MindSpore.Event:1"),
         "explain": message(6, b"sample"),
+        "alert": message(1001, rng.bytes(int(rng.integers(0, 30)))),
         "nothing": message(99, b"later"),
         "junk": b"\x2a\x7fnot so long",
     }[shape["what"]]

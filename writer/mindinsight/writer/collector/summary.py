@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from mindinsight.writer import ranks
+from mindinsight.writer import alerts, ranks
 from mindinsight.writer.callbacks import Callback, RunContext
 from mindinsight.writer.collector import facts, kinds, options, train_facts
 from mindinsight.writer.collector.options import Wanted
@@ -79,6 +79,7 @@ class SummaryCollector(Callback):
         self._graph: Callable[[], bytes | None] | None = None
         self._told_once = False
         self._recorded: int | None = None
+        self._step = 0  # the one at which the training is
         self._schedule = Schedule(self._every, self._tensor_every, None)
         run = ranks.directory_of(Path(summary_dir), rank)
         self._path = WeightPath(run, self._wanted.collect_landscape)
@@ -97,6 +98,12 @@ class SummaryCollector(Callback):
             self._record.__exit__(kind, error, trace)  # may leave what is known of a failed run
             self._record = None
 
+    def alert(
+        self, title: str, text: str = "", level: alerts.Level = "info", step: int | None = None
+    ) -> bool:
+        """As :meth:`SummaryRecord.alert`, whatever ``collect_freq`` is; at the current step unless given."""
+        return self._open().alert(title, text, level, self._step if step is None else step)
+
     def begin(self, run_context: RunContext) -> None:
         arguments = run_context.original_args()
         if arguments.get("mode") not in ("train", "eval"):
@@ -112,6 +119,7 @@ class SummaryCollector(Callback):
         arguments = run_context.original_args()
         if arguments.get("mode") != "train":
             return
+        self._step = _step(arguments)
         if self._recorded is None:
             self._tell_once(arguments)
             self._collect(arguments, everything)

@@ -12,19 +12,21 @@ EVENT_VERSION: Final = 3 << 3 | 2
 EVENT_GRAPH: Final = 4 << 3 | 2
 EVENT_SUMMARY: Final = 5 << 3 | 2
 EVENT_EXPLAIN: Final = 6 << 3 | 2
+EVENT_ALERT: Final = 1001 << 3 | 2
 SUMMARY_VALUE: Final = 1 << 3 | 2
 VALUE_TAG: Final = 1 << 3 | 2
 VALUE_SCALAR: Final = 3 << 3 | 5
 VALUE_EXACT: Final = 1001 << 3 | 1
 
 # Codes of kinds in arrays; an exact scalar is a scalar whose float64 was recorded too.
-SCALAR, EXACT, IMAGE, TENSOR, HISTOGRAM, LANDSCAPE, GRAPH = range(1, 8)
+SCALAR, EXACT, IMAGE, TENSOR, HISTOGRAM, LANDSCAPE, GRAPH, ALERT = range(1, 9)
 KIND_NAMES: Final[dict[int, Kind]] = {
     IMAGE: "image",
     TENSOR: "tensor",
     HISTOGRAM: "histogram",
     LANDSCAPE: "landscape",
     GRAPH: "graph",
+    ALERT: "alert",
 }
 VALUE_KINDS: Final = {
     VALUE_SCALAR: SCALAR,

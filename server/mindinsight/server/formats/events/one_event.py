@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mindinsight.server.formats.events.fields import (
+    ALERT,
+    EVENT_ALERT,
     EVENT_EXPLAIN,
     EVENT_GRAPH,
     EVENT_STEP,
@@ -27,7 +29,8 @@ from mindinsight.server.formats.events.fields import (
 from mindinsight.server.formats.wire_format import message_fields, read_varint, signed
 
 _DOUBLE: Final = struct.Struct("<d")
-_WHAT: Final = (EVENT_VERSION, EVENT_GRAPH, EVENT_SUMMARY, EVENT_EXPLAIN)
+_WHAT: Final = (EVENT_VERSION, EVENT_GRAPH, EVENT_SUMMARY, EVENT_EXPLAIN, EVENT_ALERT)
+_WHOLE: Final = {EVENT_GRAPH: GRAPH, EVENT_ALERT: ALERT}  # a message that is one value
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,8 @@ def _read_what(event: ParsedEvent, data: bytes, key: int, start: int, stop: int)
         for part, first, last in message_fields(data, start, stop):
             if part == SUMMARY_VALUE:
                 _read_value(event, data, first, last)
-    elif key == EVENT_GRAPH:
-        event.entries.append(Entry(GRAPH, b"", start, stop - start))
+    elif key in _WHOLE:
+        event.entries.append(Entry(_WHOLE[key], b"", start, stop - start))
         event.free.append((start, stop - start))
     elif key == EVENT_VERSION:
         event.version = data[start:stop]

@@ -1,0 +1,31 @@
+"""Alerts as protobuf writes them, and bytes that are none."""
+
+import pytest
+
+from mindinsight.proto.summary_pb2 import Alert as Message
+from mindinsight.server.formats.payloads import Alert, alert
+from mindinsight.server.formats.unreadable import UnreadableError
+
+
+@pytest.mark.parametrize("level", ["info", "warning", "error"])
+def test_an_alert_is_what_was_written(level):
+    message = Message(title="loss 发散", text="a\nb", level=Message.Level.Value(level.upper()))
+    assert alert(message.SerializeToString()) == Alert("loss 发散", "a\nb", level)
+
+
+def test_what_is_left_out_is_empty():
+    assert alert(b"") == Alert("", "", "info")
+
+
+def test_a_level_of_later_versions_is_a_warning():
+    assert alert(b"\x18\x07").level == "warning"
+
+
+def test_text_that_is_no_unicode_can_be_shown():
+    assert alert(b"\x0a\x02a\xff").title == r"a\xff"
+
+
+@pytest.mark.parametrize("payload", [b"\x0a\x05ab", b"\xff", b"\x18"])
+def test_what_is_no_alert_is_refused(payload):
+    with pytest.raises(UnreadableError, match="alert"):
+        alert(payload)
