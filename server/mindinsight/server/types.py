@@ -16,6 +16,8 @@ Doubles: TypeAlias = npt.NDArray[np.float64]
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 Kind: TypeAlias = Literal["scalar", "image", "tensor", "histogram", "graph", "landscape", "alert"]
+Level: TypeAlias = Literal["info", "warning", "error"]  # of an alert
+LEVELS: Final[tuple[Level, ...]] = ("info", "warning", "error")
 PAYLOAD_KINDS: Final[tuple[Kind, ...]] = ("image", "tensor", "histogram", "graph", "landscape", "alert")
 
 

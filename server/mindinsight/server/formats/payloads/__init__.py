@@ -3,7 +3,7 @@
 All raise UnreadableError with the reason ``payload.unparsable`` when the bytes are not the message.
 """
 
-from mindinsight.server.formats.payloads.alerts import LEVELS, Alert, Level, alert
+from mindinsight.server.formats.payloads.alerts import Alert, alert
 from mindinsight.server.formats.payloads.by_parts import Recorded, recorded
 from mindinsight.server.formats.payloads.histograms import Histograms, histograms
 from mindinsight.server.formats.payloads.images import Image, ImageHeader, image, image_header
@@ -11,13 +11,11 @@ from mindinsight.server.formats.payloads.landscapes import Landscape, Point, lan
 from mindinsight.server.formats.payloads.tensors import Tensor, tensor
 
 __all__ = [
-    "LEVELS",
     "Alert",
     "Histograms",
     "Image",
     "ImageHeader",
     "Landscape",
-    "Level",
     "Point",
     "Recorded",
     "Tensor",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.formats.events.fields import tag_text
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint
+from mindinsight.server.types import LEVELS, Level
 
-Level: TypeAlias = Literal["info", "warning", "error"]
-LEVELS: Final[tuple[Level, ...]] = ("info", "warning", "error")  # in the order of Alert.Level
 _TITLE, _TEXT, _LEVEL = 1 << 3 | 2, 2 << 3 | 2, 3 << 3
 
 

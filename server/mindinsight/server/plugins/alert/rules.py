@@ -1,0 +1,93 @@
+"""The rules by which stored data become alerts: seen, added, changed and removed by people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, Field, model_validator
+
+from mindinsight.server import live
+from mindinsight.server.description import ErrorBody
+from mindinsight.server.errors import ApiError, not_kept
+from mindinsight.server.service import Service, service_of
+from mindinsight.server.store.store import Changes
+from mindinsight.server.types import Level
+from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Full, Rule
+
+router = APIRouter(
+    responses={409: {"model": ErrorBody, "description": "There is no room for more, or the rule stays."}}
+)
+OneService = Annotated[Service, Depends(service_of)]
+RuleId = Annotated[str, Query(alias="id", max_length=30)]
+LONGEST_SILENCE = 525_600  # minutes
+
+
+class GivenRule(BaseModel):
+    """What is looked for in which scalars; ``limit`` is a value, or minutes of silence."""
+
+    condition: Condition
+    tags: str = Field("*", min_length=1, max_length=MAX_TAGS, description="a tag, or a pattern with * and ?")
+    limit: float = Field(0.0, allow_inf_nan=False)
+    level: Level = "warning"
+    on: bool = True
+
+    @model_validator(mode="after")
+    def _is_a_time(self) -> GivenRule:
+        if self.condition == "silent" and not 0 < self.limit <= LONGEST_SILENCE:
+            raise ValueError(f"limit is minutes, above 0 and at most {LONGEST_SILENCE}")
+        return self
+
+    def rule(self) -> Rule:
+        return Rule(**self.model_dump())
+
+
+@router.get("/rules")
+def rules(service: OneService) -> dict[str, Any]:
+    """Every rule, in the order in which they came."""
+    every = service.workspace.rules.all().items()
+    return {"rules": [{"id": one, "built_in": one == BUILT_IN, **asdict(rule)} for one, rule in every]}
+
+
+@router.post("/rules")
+def add(given: GivenRule, request: Request, service: OneService) -> dict[str, Any]:
+    """One more rule."""
+    with _told(request, service):
+        service.workspace.rules.add(given.rule())
+    return rules(service)
+
+
+@router.put("/rules")
+def change(rule_id: RuleId, given: GivenRule, request: Request, service: OneService) -> dict[str, Any]:
+    """Another rule in the place of this one."""
+    with _told(request, service, rule_id):
+        service.workspace.rules.change(rule_id, given.rule())
+    return rules(service)
+
+
+@router.delete("/rules")
+def forget(rule_id: RuleId, request: Request, service: OneService) -> dict[str, Any]:
+    """Keep a rule no longer. The built-in one can be switched off instead."""
+    if rule_id == BUILT_IN:
+        raise ApiError(409, "built_in_rule", "This rule stays; it can be switched off.")
+    with _told(request, service, rule_id):
+        service.workspace.rules.forget(rule_id)
+    return rules(service)
+
+
+@contextmanager
+def _told(request: Request, service: Service, rule_id: str = "") -> Iterator[None]:
+    """What can go wrong while rules are changed, as an answer; what did not, to every open page."""
+    try:
+        yield
+    except KeyError:
+        raise ApiError(404, "unknown_rule", f"There is no rule {rule_id!r}.", rule=rule_id) from None
+    except Full:
+        raise ApiError(409, "many_rules", f"There are {MAX_RULES} rules.", n=MAX_RULES) from None
+    except OSError as error:
+        raise not_kept(error) from error
+    hub: live.Hub = request.app.state.hub
+    hub.publish(Changes(service.store.snapshot().version, frozenset(), {}, list=True))

@@ -1,0 +1,77 @@
+"""One rule over one series: where the condition begins to hold, found in the rows that are new."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.curves.episodes import NO_EPISODES, Condition, Episodes, extended, holds
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import ScalarSeries
+from mindinsight.server.types import Doubles, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The episodes of a series so far, with the first point of each."""
+
+    version: int  # of the series that was looked at
+    generation: int
+    episodes: Episodes
+    steps: Ints  # [e]
+    walls: Doubles  # [e] Unix seconds
+    values: Doubles  # [e]
+
+
+_NOTHING: Final = Watched(-1, -1, NO_EPISODES, NO_EPISODES.rows, np.zeros(0), np.zeros(0))
+
+
+def watched(before: Watched | None, series: ScalarSeries, condition: Condition, limit: float) -> Watched:
+    """The episodes of the whole series; only rows behind those of ``before`` are looked at.
+
+    ``before`` is what this gave for an older state of the series and the same condition, None at first.
+    """
+    if before is None or before.generation != series.generation or before.episodes.end > series.count:
+        before = _NOTHING
+    if before.version == series.version:
+        return before
+    known = before.episodes.end
+    new = series.tail(known)
+    found = extended(before.episodes, holds(condition, limit, new.values), new.starts)
+    first = found.rows[len(before.steps) :] - known
+    return Watched(
+        series.version,
+        series.generation,
+        found,
+        np.concatenate([before.steps, new.steps[first]]),
+        np.concatenate([before.walls, new.walls[first]]),
+        np.concatenate([before.values, new.values[first].astype(np.float64)]),
+    )
+
+
+def tags_of(run: Run, pattern: str) -> list[str]:
+    """The scalars that a rule is about, by name or by a pattern with ``*`` and ``?``."""
+    plain = pattern.replace("[", "[[]")
+    return [tag for tag in run.scalars if plain == "*" or tag == pattern or fnmatchcase(tag, plain)]
+
+
+def silent_since(run: Run, minutes: float, now: float) -> float | None:
+    """When a run had been silent for so long, in Unix seconds; None when it is not, or has ended.
+
+    A file that nobody writes to any more is read-only: recorders make it so when they close it. A training
+    that was killed, or hangs, leaves it writable.
+    """
+    when = run.updated + 60 * minutes
+    if when > now or not run.files:
+        return None
+    newest = max(run.files, key=lambda file: file.modified)
+    try:
+        mode = Path(run.path, newest.name).stat().st_mode
+    except OSError:
+        return None
+    return when if mode & stat.S_IWUSR else None

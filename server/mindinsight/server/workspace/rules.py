@@ -1,0 +1,86 @@
+"""Rules by which stored data become alerts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from mindinsight.server.types import LEVELS, Level
+from mindinsight.server.workspace.kept import Kept
+
+Condition: TypeAlias = Literal["not_finite", "above", "below", "silent"]
+
+MAX_RULES: Final = 50
+MAX_TAGS: Final = 200  # characters of a pattern
+BUILT_IN: Final = "not_finite"  # id of the rule that is there from the beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is looked for, and where.
+
+    ``not_finite``, ``above`` and ``below`` look at every point of the scalars that ``tags`` names, with ``*``
+    and ``?``; ``silent`` at runs that nothing was written to for ``limit`` minutes.
+    """
+
+    condition: Condition
+    tags: str = "*"
+    limit: float = 0.0  # a value, or minutes
+    level: Level = "warning"
+    on: bool = True
+
+
+class Full(Exception):  # noqa: N818
+    """There are as many rules as may be kept."""
+
+
+class Rules:
+    """The rules of one base directory by id, in ``<folder>/rules.json``."""
+
+    def __init__(self, folder: Path, base: Path) -> None:
+        self._kept = Kept(folder / "rules.json", base, _rule)
+
+    def all(self) -> Mapping[str, Rule]:
+        """By id, in the order in which they came; the built-in one first."""
+        return {BUILT_IN: Rule("not_finite", level="error"), **self._kept.values()}
+
+    def add(self, rule: Rule) -> None:
+        """``Full`` when there is no room for more."""
+
+        def with_it(rules: dict[str, Rule]) -> dict[str, Rule]:
+            if len(rules) >= MAX_RULES:
+                raise Full
+            numbers = [int(one) for one in rules if one.isdecimal()]
+            return {**rules, str(max(numbers, default=0) + 1): rule}
+
+        self._kept.change(with_it)
+
+    def change(self, rule_id: str, rule: Rule) -> None:
+        """KeyError when there is none of this id."""
+        if rule_id not in self.all():
+            raise KeyError(rule_id)
+        self._kept.change(lambda rules: {**rules, rule_id: rule})
+
+    def forget(self, rule_id: str) -> None:
+        """KeyError when there is none of this id, or it is the built-in one."""
+
+        def without(rules: dict[str, Rule]) -> dict[str, Rule]:
+            if rule_id == BUILT_IN:
+                raise KeyError(rule_id)
+            del rules[rule_id]
+            return rules
+
+        self._kept.change(without)
+
+
+def _rule(content: dict[str, Any]) -> Rule | None:
+    """A rule from what the file says: somebody may have written to it."""
+    try:
+        rule = Rule(**{field.name: content[field.name] for field in fields(Rule) if field.name in content})
+        good = rule.condition in get_args(Condition) and rule.level in LEVELS and math.isfinite(rule.limit)
+    except TypeError:
+        return None
+    return rule if good and isinstance(rule.tags, str) and len(rule.tags) <= MAX_TAGS else None

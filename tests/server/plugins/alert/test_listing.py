@@ -1,0 +1,171 @@
+"""The list of alerts over real files: what training code said, what rules find, in pages and as it grows."""
+
+import math
+import os
+import time
+
+import pytest
+from fastapi.testclient import TestClient
+
+from mindinsight.server.app import create_app
+from mindinsight.server.plugins.alert import finding
+from mindinsight.server.settings import Settings
+from mindinsight.server.store.series import ScalarSeries
+from mindinsight.writer import SummaryRecord
+
+
+@pytest.fixture
+def client(tmp_path):
+    (tmp_path / "base").mkdir()
+    app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, reload_interval=0.1))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+@pytest.fixture
+def train(tmp_path):
+    """``train("a", loss=[...], alerts={step: (title, level)})`` writes a run, or goes on with it."""
+
+    def write(run, alerts=(), first=0, **scalars):
+        with SummaryRecord(tmp_path / "base" / run) as record:
+            for step, numbers in enumerate(zip(*scalars.values(), strict=True), first):
+                for tag, number in zip(scalars, numbers, strict=True):
+                    record.add_value("scalar", tag, number)
+                record.record(step)
+            for step, title, level in alerts:
+                record.alert(title, f"about {title}", level, step)
+
+    return write
+
+
+@pytest.fixture
+def ask(client):
+    """``ask(until=..., run=[...])``: the answer, once ``until`` holds of it."""
+
+    def get(until=lambda answer: True, **params):
+        end = time.monotonic() + 120
+        while True:
+            answer = client.get("/v2/alert/list", params=params)
+            assert answer.status_code == 200, answer.text
+            if until(answer.json()) or time.monotonic() > end:
+                return answer.json()
+            time.sleep(0.02)
+
+    return get
+
+
+def total(count):
+    return lambda answer: answer["total"] == count
+
+
+def brief(answer):
+    return [(one["run"], one["title"] or one["tag"], one["step"], one["level"]) for one in answer["alerts"]]
+
+
+def test_nothing_is_an_empty_list(ask, train):
+    train("a", loss=[1.0, 2.0])
+    answer = ask()
+    assert (answer["alerts"], answer["total"]) == ([], 0)
+
+
+def test_what_the_training_code_said_is_listed_newest_first(ask, train):
+    train("a", [(3, "first", "info"), (9, "second", "error")], loss=[1.0])
+    answer = ask(total(2))
+    assert brief(answer) == [("./a", "second", 9, "error"), ("./a", "first", 3, "info")]
+    one = answer["alerts"][0]
+    assert (one["text"], one["rule"], one["tag"], one["value"], one["count"]) == (
+        "about second", None, None, None, 1)  # fmt: skip
+    assert abs(one["wall"] - answer["now"]) < 3600
+
+
+def test_a_stretch_that_is_not_finite_is_one_alert(ask, train):
+    train("a", loss=[1.0, math.nan, math.inf, 1.0, -math.inf])
+    newest, oldest = ask(total(2))["alerts"]
+    assert (oldest["rule"], oldest["tag"], oldest["step"], oldest["count"]) == ("not_finite", "loss", 1, 2)
+    assert (oldest["value"], oldest["level"], oldest["ongoing"]) == ("nan", "error", False)
+    assert (newest["value"], newest["step"], newest["ongoing"]) == ("-inf", 4, True)
+
+
+def test_rules_of_people_find_what_is_there_already_and_what_comes(client, ask, train):
+    train("a", loss=[1.0, 20.0, 30.0], acc=[0.5, 0.5, 0.5])
+    ask(lambda answer: client.get("/v2/runs").json()["runs"][0]["read"])
+    client.post("/v2/alert/rules", json={"condition": "above", "tags": "lo*", "limit": 10, "level": "info"})
+    (one,) = ask(total(1))["alerts"]
+    assert (one["rule"], one["step"], one["value"], one["count"], one["ongoing"]) == ("1", 1, 20.0, 2, True)
+    train("a", loss=[40.0, 2.0, 50.0], acc=[0.5, 0.5, 0.5], first=3)
+    newest, oldest = ask(total(2))["alerts"]
+    assert (oldest["step"], oldest["count"], oldest["ongoing"]) == (1, 3, False)
+    assert (newest["step"], newest["count"], newest["ongoing"]) == (5, 1, True)
+    assert oldest["id"] == one["id"] != newest["id"]
+
+
+def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(client, ask, train):
+    rule = {"condition": "below", "tags": "loss", "limit": 0.5}
+    train("a", loss=[0.1, 1.0, 0.4])
+    client.post("/v2/alert/rules", json=rule)
+    ask(total(2))
+    client.put("/v2/alert/rules", params={"id": "1"}, json={**rule, "limit": 0.2})
+    assert [one["step"] for one in ask(total(1))["alerts"]] == [0]
+    client.put("/v2/alert/rules", params={"id": "1"}, json={**rule, "on": False})
+    assert ask()["total"] == 0
+    client.put("/v2/alert/rules", params={"id": "1"}, json=rule)
+    assert ask()["total"] == 2
+    client.delete("/v2/alert/rules", params={"id": "1"})
+    assert ask()["total"] == 0
+
+
+def test_the_list_is_cut_by_run_level_time_and_place(ask, train):
+    train("a", [(1, "a1", "info"), (2, "a2", "warning")], loss=[1.0])
+    ask(total(2))
+    train("b", [(3, "b3", "error"), (4, "b4", "info")], loss=[1.0])
+    every = ask(total(4))["alerts"]
+    assert [one["title"] for one in every] == ["b4", "b3", "a2", "a1"]
+    assert [one["title"] for one in ask(run=["./a", "./none"])["alerts"]] == ["a2", "a1"]
+    assert [one["title"] for one in ask(level=["error", "warning"])["alerts"]] == ["b3", "a2"]
+    later = ask(since=every[2]["wall"], limit=1)
+    assert ([one["title"] for one in later["alerts"]], later["total"]) == (["b4"], 2)
+    paged = [ask(skip=skip, limit=3) for skip in (0, 3, 6)]
+    assert [[one["title"] for one in page["alerts"]] for page in paged] == [["b4", "b3", "a2"], ["a1"], []]
+    assert [page["total"] for page in paged] == [4, 4, 4]
+
+
+def test_alerts_leave_with_their_run(client, ask, train, tmp_path):
+    train("a", [(1, "gone soon", "info")], loss=[1.0])
+    train("b", [(1, "stays", "info")], loss=[1.0])
+    ask(total(2))
+    for path in (tmp_path / "base" / "a").iterdir():
+        path.unlink()
+    (tmp_path / "base" / "a").rmdir()
+    assert [one["title"] for one in ask(total(1))["alerts"]] == ["stays"]
+
+
+def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(client, ask, train, tmp_path):
+    train("killed", loss=[1.0, 2.0])
+    train("ended", loss=[1.0, 2.0])
+    for run, mode in (("killed", 0o600), ("ended", 0o400)):
+        for path in (tmp_path / "base" / run).iterdir():
+            path.chmod(mode)
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+    client.post("/v2/alert/rules", json={"condition": "silent", "limit": 10})
+    answer = ask(lambda answer: [one["wall"] for one in answer["alerts"]] == [1_700_000_600])
+    (one,) = answer["alerts"]
+    assert (one["run"], one["rule"], one["step"], one["tag"]) == ("./killed", "1", 1, None)
+    assert one["ongoing"] is True
+
+
+@pytest.mark.parametrize("wrong", [{"level": "fatal"}, {"skip": -1}, {"limit": 1001}, {"since": "now"}])
+def test_what_cannot_be_asked_is_refused(client, wrong):
+    assert client.get("/v2/alert/list", params=wrong).status_code == 422
+
+
+def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch):
+    train("a", [(1, "once", "info")], loss=[1.0, math.nan])
+    ask(total(2))
+    before = ask()["alerts"]
+
+    def never(*arguments):
+        raise AssertionError("looked at again")
+
+    monkeypatch.setattr(ScalarSeries, "tail", never)
+    monkeypatch.setattr(finding, "alert", never)
+    assert ask()["alerts"] == before

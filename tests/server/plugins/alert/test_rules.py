@@ -1,0 +1,107 @@
+"""Rules over HTTP: what is kept, what is refused, who is told, and that no other site can change them."""
+
+import pytest
+
+ABOVE = {"condition": "above", "tags": "loss*", "limit": 10.0, "level": "warning", "on": True}
+FIRST = {"id": "not_finite", "built_in": True, "condition": "not_finite", "tags": "*", "limit": 0.0,
+         "level": "error", "on": True}  # fmt: skip
+RULES = "/v2/alert/rules"
+
+
+@pytest.fixture
+def client(samples):
+    return samples()
+
+
+def ids(answer):
+    assert answer.status_code == 200, answer.text
+    return [rule["id"] for rule in answer.json()["rules"]]
+
+
+def code(answer):
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def test_rules_are_added_changed_and_removed(client):
+    assert client.get(RULES).json() == {"rules": [FIRST]}
+    assert client.post(RULES, json=ABOVE).json()["rules"][1] == {"id": "1", "built_in": False, **ABOVE}
+    changed = {**ABOVE, "condition": "below", "limit": -3.5, "on": False}
+    assert client.put(RULES, params={"id": "1"}, json=changed).json()["rules"][1]["limit"] == -3.5
+    assert ids(client.delete(RULES, params={"id": "1"})) == ["not_finite"]
+
+
+def test_the_built_in_rule_is_switched_off_but_stays(client):
+    off = {**{key: FIRST[key] for key in ABOVE}, "on": False}
+    assert client.put(RULES, params={"id": "not_finite"}, json=off).json()["rules"][0]["on"] is False
+    assert code(client.delete(RULES, params={"id": "not_finite"})) == (409, "built_in_rule")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"condition": "between"},
+        {"condition": None},
+        {"tags": ""},
+        {"tags": "x" * 201},
+        {"limit": "much"},
+        {"limit": None},
+        {"level": "fatal"},
+        {"condition": "silent", "limit": 0},
+        {"condition": "silent", "limit": -5},
+        {"condition": "silent", "limit": 1e9},
+    ],
+)
+def test_what_is_no_rule_is_refused(client, wrong):
+    assert client.post(RULES, json={**ABOVE, **wrong}).status_code == 422
+    assert ids(client.get(RULES)) == ["not_finite"]
+
+
+@pytest.mark.parametrize("limit", ["NaN", "Infinity", "-Infinity"])
+def test_a_limit_is_a_number(client, limit):
+    body = f'{{"condition": "above", "limit": {limit}}}'
+    answer = client.post(RULES, content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+
+
+def test_what_is_not_there_or_too_much_is_said(client, tmp_path):
+    assert code(client.put(RULES, params={"id": "7"}, json=ABOVE)) == (404, "unknown_rule")
+    assert code(client.delete(RULES, params={"id": "7"})) == (404, "unknown_rule")
+    for _ in range(50):
+        client.post(RULES, json=ABOVE)
+    assert code(client.post(RULES, json=ABOVE)) == (409, "many_rules")
+
+
+def test_a_full_disk_is_said(client, tmp_path):
+    (tmp_path / "workspace" / "rules.json").mkdir(parents=True)
+    assert code(client.post(RULES, json=ABOVE)) == (507, "not_kept")
+
+
+def test_a_page_of_another_site_can_change_nothing(client):
+    elsewhere = {"Origin": "https://other.host"}
+    client.post(RULES, json=ABOVE)
+    answers = [
+        client.post(RULES, json=ABOVE, headers=elsewhere),
+        client.put(RULES, params={"id": "1"}, json=ABOVE, headers=elsewhere),
+        client.delete(RULES, params={"id": "1"}, headers=elsewhere),
+    ]
+    assert [answer.status_code for answer in answers] == [403, 403, 403]
+    assert ids(client.get(RULES)) == ["not_finite", "1"]
+
+
+def test_with_a_token_nobody_else_sees_them(samples):
+    client = samples(token="secret")
+    client.post(RULES, json=ABOVE)
+    client.headers.pop("Authorization")
+    assert client.get(RULES).status_code == 401
+    assert client.get("/v2/alert/list").status_code == 401
+
+
+def test_every_open_page_is_told_of_a_change(client):
+    told = []
+    hub = client.app.state.hub
+    publish, hub.publish = hub.publish, told.append
+    client.post(RULES, json=ABOVE)
+    client.put(RULES, params={"id": "9"}, json=ABOVE)  # changes nothing
+    client.get(RULES)
+    hub.publish = publish
+    assert [(one.list, one.runs) for one in told] == [(True, frozenset())]

@@ -1,0 +1,137 @@
+"""One rule over a series that grows, against one that looks at all of it anew."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.plugins.alert.watching import silent_since, tags_of, watched
+from mindinsight.server.store.parts import ScalarPart
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import ScalarSeries
+from mindinsight.server.types import FileState
+
+VALUES = st.sampled_from([-1.0, 0.5, 2.0, np.nan, np.inf, -np.inf])
+
+
+def part(steps, values):
+    steps, values = np.array(steps, np.int64), np.array(values, np.float32)
+    starts = np.append(0, np.flatnonzero(steps[1:] < steps[:-1]) + 1)
+    return ScalarPart(steps, steps / 10, values, starts)
+
+
+def series(version, *parts, generation=1):
+    return ScalarSeries("loss", parts, version, generation)
+
+
+def facts(found):
+    columns = (found.episodes.rows, found.episodes.counts, found.steps, found.walls, found.values)
+    return [column.tolist() for column in columns], found.episodes.ongoing
+
+
+def slowly(points, condition, limit):
+    """[first step, points] of each stretch, cut where steps go back."""
+    tests = {
+        "not_finite": lambda value: not np.isfinite(value),
+        "above": lambda value: value > limit,
+        "below": lambda value: value < limit,
+    }
+    found, inside, last = [], False, None
+    for step, value in points:
+        back = last is not None and step < last
+        if tests[condition](value):
+            if not inside or back:
+                found.append([step, 0])
+            found[-1][1] += 1
+        inside, last = tests[condition](value), step
+    return found
+
+
+@given(
+    points=st.lists(st.tuples(st.integers(0, 9), VALUES), min_size=1, max_size=40),
+    cut=st.integers(0, 40),
+    condition=st.sampled_from(["not_finite", "above", "below"]),
+)
+def test_growing_gives_what_a_look_at_everything_gives(points, cut, condition):
+    steps, values = zip(*points, strict=True)
+    whole = series(2, part(steps, values))
+    found = watched(None, whole, condition, 0.5)
+    pairs = [list(pair) for pair in zip(found.steps.tolist(), found.episodes.counts.tolist(), strict=True)]
+    assert pairs == slowly(points, condition, 0.5)
+    if 0 < cut < len(points):
+        before = watched(None, series(1, part(steps[:cut], values[:cut])), condition, 0.5)
+        np.testing.assert_equal(facts(watched(before, whole, condition, 0.5)), facts(found))
+
+
+def test_files_that_go_on_with_a_segment_are_one_episode_and_a_restart_is_another():
+    first, on, again = part([1, 2], [0, np.nan]), part([3, 4], [np.nan, 0]), part([2, 3], [np.nan, np.nan])
+    found = watched(None, series(1, first, on, again), "not_finite", 0)
+    assert (found.steps.tolist(), found.episodes.counts.tolist()) == ([2, 2], [2, 2])
+
+
+def test_only_new_rows_are_looked_at(monkeypatch):
+    looked = []
+    before = watched(None, series(1, part(range(1000), np.zeros(1000))), "above", 1)
+    tail = ScalarSeries.tail
+    monkeypatch.setattr(ScalarSeries, "tail", lambda self, row: looked.append(row) or tail(self, row))
+    grown = series(2, part(range(1003), np.append(np.zeros(1000), [2, 2, 0])))
+    after = watched(before, grown, "above", 1)
+    assert watched(after, grown, "above", 1) is after
+    assert looked == [1000]
+    assert (after.steps.tolist(), after.episodes.counts.tolist()) == ([1000], [2])
+    assert not after.episodes.ongoing
+
+
+@pytest.mark.parametrize(
+    "other", [series(2, part([1, 2], [0, 0]), generation=2), series(2, part([1], [0]))], ids=["rows", "fewer"]
+)
+def test_replaced_rows_are_looked_at_anew(other):
+    before = watched(None, series(1, part([1, 2], [np.nan, np.nan])), "not_finite", 0)
+    assert watched(before, other, "not_finite", 0).steps.tolist() == []
+
+
+def run_at(path, **fields):
+    return Run(**{"id": "./a", "name": "a", "path": str(path), "job": "./a", "rank": None, "created": 0.0,
+                  "updated": 1000.0, "size": 1, **fields})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*", ["loss", "val/loss", "w[0]"]),
+        ("*loss", ["loss", "val/loss"]),
+        ("loss", ["loss"]),
+        ("w[0]", ["w[0]"]),
+        ("w[?]", ["w[0]"]),
+        ("LOSS", []),
+    ],
+)
+def test_a_rule_names_tags_or_a_pattern(tmp_path, pattern, expected):
+    one = series(1, part([1], [0]))
+    assert tags_of(run_at(tmp_path, scalars={"loss": one, "val/loss": one, "w[0]": one}), pattern) == expected
+
+
+@pytest.fixture
+def files(tmp_path):
+    """An older file that was closed and a newer one that is written to."""
+    for name, mode in (("old", 0o400), ("new", 0o600)):
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(mode)
+    states = (FileState("old", 0, 500.0, 0, 0), FileState("new", 0, 1000.0, 0, 0))
+    return run_at(tmp_path, files=states), tmp_path / "new"
+
+
+def test_a_run_that_nobody_closed_is_silent_after_its_time(files):
+    run, _ = files
+    assert silent_since(run, 5, 1299.9) is None
+    assert silent_since(run, 5, 1300.0) == 1300.0
+    assert silent_since(run, 5, 9e9) == 1300.0
+
+
+def test_a_run_that_ended_is_never_silent(files):
+    run, newest = files
+    newest.chmod(0o400)
+    assert silent_since(run, 5, 9e9) is None
+    newest.unlink()
+    assert silent_since(run, 5, 9e9) is None
+    assert silent_since(run_at(newest.parent), 5, 9e9) is None

@@ -1,0 +1,90 @@
+import json
+import stat
+
+import pytest
+
+from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, Full, Rule, Rules
+
+ABOVE = Rule("above", "loss*", 10.0)
+SILENT = Rule("silent", limit=30.0, level="info", on=False)
+
+
+@pytest.fixture
+def rules(tmp_path):
+    return Rules(tmp_path / "workspace", tmp_path / "base")
+
+
+def again(tmp_path, base="base"):
+    return Rules(tmp_path / "workspace", tmp_path / base)
+
+
+def test_what_is_not_finite_is_looked_for_from_the_beginning(rules):
+    assert rules.all() == {BUILT_IN: Rule("not_finite", "*", level="error", on=True)}
+
+
+def test_rules_are_there_after_a_restart_for_this_base_alone(rules, tmp_path):
+    rules.add(ABOVE)
+    rules.add(SILENT)
+    assert list(again(tmp_path).all().items())[1:] == [("1", ABOVE), ("2", SILENT)]
+    assert list(again(tmp_path, "other").all()) == [BUILT_IN]
+    assert stat.S_IMODE((tmp_path / "workspace" / "rules.json").stat().st_mode) == 0o600
+
+
+def test_a_rule_is_changed_in_its_place(rules):
+    rules.add(ABOVE)
+    rules.add(SILENT)
+    rules.change("1", SILENT)
+    assert list(rules.all().items())[1:] == [("1", SILENT), ("2", SILENT)]
+    with pytest.raises(KeyError):
+        rules.change("3", ABOVE)
+
+
+def test_the_built_in_rule_can_be_switched_off_and_not_removed(rules, tmp_path):
+    off = Rule("not_finite", level="info", on=False)
+    rules.change(BUILT_IN, off)
+    with pytest.raises(KeyError):
+        rules.forget(BUILT_IN)
+    rules.add(ABOVE)
+    assert again(tmp_path).all() == {BUILT_IN: off, "1": ABOVE}
+
+
+def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules):
+    for _ in range(3):
+        rules.add(ABOVE)
+    rules.forget("2")
+    with pytest.raises(KeyError):
+        rules.forget("2")
+    rules.add(SILENT)
+    assert list(rules.all()) == [BUILT_IN, "1", "3", "4"]
+
+
+def test_there_is_an_end_to_what_is_kept(rules):
+    for _ in range(MAX_RULES):
+        rules.add(ABOVE)
+    with pytest.raises(Full):
+        rules.add(ABOVE)
+    rules.change("1", SILENT)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"condition": "between"},
+        {},
+        {"condition": "above", "limit": "ten"},
+        {"condition": "above", "limit": float("nan")},
+        {"condition": "above", "tags": 3},
+        {"condition": "above", "tags": "x" * 201},
+        {"condition": "above", "level": "fatal"},
+    ],
+)
+def test_what_cannot_be_understood_is_left_out_and_the_rest_is_read(rules, tmp_path, wrong):
+    rules.add(ABOVE)
+    path = tmp_path / "workspace" / "rules.json"
+    content = json.loads(path.read_text())
+    content[str(tmp_path / "base")]["2"] = wrong
+    content[str(tmp_path / "base")]["3"] = {"condition": "silent", "limit": 5, "later": True}
+    path.write_text(json.dumps(content))
+    found = again(tmp_path).all()
+    assert list(found) == [BUILT_IN, "1", "3"]
+    assert found["3"] == Rule("silent", limit=5)
