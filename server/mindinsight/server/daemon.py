@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from mindinsight.server.bases import told
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings import Settings
 
@@ -81,7 +82,7 @@ def remember(settings: Settings, log: Path) -> None:
         born=birth(os.getpid()),
         started=time.time(),
         address=settings.address,
-        base=str(settings.summary_base_dir),
+        base=told(settings.summary_base_dir),
         log=str(log),
     )
     with contextlib.suppress(OSError):
@@ -120,10 +121,10 @@ def health(address: str) -> dict[str, Any] | None:
 
     try:
         with urllib.request.urlopen(address + "health", timeout=3) as answer:
-            told = json.load(answer)
+            said = json.load(answer)
     except (OSError, ValueError):
         return None
-    return told if isinstance(told, dict) and told.get("service") == "mindinsight" else None
+    return said if isinstance(said, dict) and said.get("service") == "mindinsight" else None
 
 
 def launch(settings: Settings) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from pathlib import Path
 
+from mindinsight.server.bases import absent
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings import Settings
 
@@ -33,9 +35,10 @@ def _why_not(settings: Settings, error: OSError) -> str:
 
 def check(settings: Settings) -> None:
     """Raise BadSettings, saying what to change, when a server with these settings cannot work."""
-    base = settings.summary_base_dir
-    if not base.is_dir():
-        raise BadSettings(f"There is no directory {base}; name another with --summary-base-dir.")
+    bases = settings.summary_base_dir
+    missing = absent(bases)
+    if len(missing) == (1 if isinstance(bases, Path) else len(bases)):
+        raise BadSettings(f"There is no directory {missing[0]}; name another with --summary-base-dir.")
     try:
         settings.workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
         settings.log_dir.mkdir(exist_ok=True, mode=0o700)

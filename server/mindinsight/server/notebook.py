@@ -5,10 +5,12 @@ from __future__ import annotations
 import socket
 import sys
 import urllib.request
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
 from mindinsight.server import daemon
+from mindinsight.server.bases import Bases, bases_of, told
 from mindinsight.server.listening import check
 from mindinsight.server.settings import Settings
 
@@ -17,31 +19,31 @@ LOCAL_FRAMES = ("http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
 
 
 def show(
-    summary_base_dir: str | Path = "./summary",
+    summary_base_dir: str | Path | Sequence[str | Path] = "./summary",
     *,
     view: str = "scalar",
     height: int = 800,
     frames: tuple[str, ...] = (),
     workspace: str | Path | None = None,
 ) -> str:
-    """Show the runs of a directory in this cell, and return the address they are at.
+    """Show the runs of a directory, or of several, in this cell, and return the address they are at.
 
-    A server that shows this directory and may be framed by notebooks is used again, else one is started in
-    the background on a free port; ``mindinsight stop --port N`` ends it. ``view`` is a page's name ("" for
-    the table of runs), ``height`` in pixels; ``frames`` are the origins of notebooks that are not on this
-    machine. Outside of a notebook nothing is displayed. Raises BadSettings when the directory is missing
-    or the server cannot start.
+    Directories are given as to ``mindinsight start``. A server that shows the same and may be framed by
+    notebooks is used again, else one is started in the background on a free port; ``mindinsight stop --port
+    N`` ends it. ``view`` is a page's name ("" for the table of runs), ``height`` in pixels; ``frames`` are
+    the origins of notebooks that are not on this machine. Outside of a notebook nothing is displayed. Raises
+    BadSettings when the directory is missing or the server cannot start.
     """
-    base = Path(summary_base_dir).expanduser().absolute()
-    running = None if frames else _running(base)
-    address = (running or _start(base, frames, workspace)) + view
+    bases = bases_of(summary_base_dir)
+    running = None if frames else _running(bases)
+    address = (running or _start(bases, frames, workspace)) + view
     _display(address, height)
     return address
 
 
-def _running(base: Path) -> str | None:
+def _running(bases: Bases) -> str | None:
     for server in daemon.all_running():
-        if server.alive and server.base == str(base) and _framed(server.address):
+        if server.alive and server.base == told(bases) and _framed(server.address):
             return server.address
     return None
 
@@ -55,9 +57,9 @@ def _framed(address: str) -> bool:
         return False
 
 
-def _start(base: Path, frames: tuple[str, ...], workspace: str | Path | None) -> str:
+def _start(bases: Bases, frames: tuple[str, ...], workspace: str | Path | None) -> str:
     place = Path(workspace).expanduser().absolute() if workspace else Path.home() / "mindinsight"
-    settings = Settings(base, place, port=free_port(), frame_ancestors=(*LOCAL_FRAMES, *frames))
+    settings = Settings(bases, place, port=free_port(), frame_ancestors=(*LOCAL_FRAMES, *frames))
     check(settings)
     daemon.launch(settings)
     return settings.address

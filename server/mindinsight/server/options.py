@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from mindinsight.server.bases import bases_of, split
 from mindinsight.server.settings import Settings, clean_prefix, environment, is_loopback
 
 
@@ -22,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
             f"--{name}", type=kind, default=given.get(key, default), help=shown, metavar=key.upper()
         )
 
-    option("summary-base-dir", Path, ".", "directory with the summaries, of one run or of many")
+    add_bases(parser, "--summary-base-dir", default=split(given.get("summary_base_dir", ".")))
     option("workspace", Path, str(Path.home() / "mindinsight"), "where cache, notes and logs are kept")
     option("port", number(1, 65535), 8080, "port to listen on")
     option("host", str, "127.0.0.1", "address to listen on; others than this machine's own ask for a token")
@@ -45,9 +47,26 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     parser.add_argument("--foreground", action="store_true", help="stay here until Ctrl-C")
 
 
+def add_bases(parser: argparse.ArgumentParser, *names: str, default: Sequence[str] = (".",)) -> None:
+    """An option for the directories with the summaries, that may be given several times."""
+    text = "directory of one run or of many; several may be given, also as NAME=DIR or as a quoted pattern"
+    shown = f"{text} (default: {os.pathsep.join(default)})"
+    parser.add_argument(*names, action=_Further, default=default, help=shown, metavar="DIR")
+
+
+class _Further(argparse.Action):
+    """Adds to what the command line gave before; the first takes the place of the default."""
+
+    def __call__(
+        self, parser: object, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*(() if before is self.default else before), values])
+
+
 def settings_of(options: argparse.Namespace) -> Settings:
     return Settings(
-        summary_base_dir=options.summary_base_dir.expanduser().absolute(),
+        summary_base_dir=bases_of(options.summary_base_dir),
         workspace=options.workspace.expanduser().absolute(),
         host=options.host,
         port=options.port,

@@ -12,14 +12,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from mindinsight.server.bases import absent, bases_of
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.formats.payloads import Image, Landscape, Tensor, image, landscape, tensor
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 T = TypeVar("T")
+Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +100,16 @@ class Scalars(Mapping[tuple[str, str], Columns]):
 
 
 class Summary:
-    """What lies below a directory: one run or many. ``refresh`` looks again; nothing else changes it."""
+    """What lies below a directory, or several: one run or many. ``refresh`` looks again."""
 
-    def __init__(self, path: str | Path, told: Callable[[int, int], None] | None = None) -> None:
+    def __init__(self, path: Paths, told: Callable[[int, int], None] | None = None) -> None:
         """``told`` is called now and then while files are read, with bytes read and bytes there are."""
-        base = Path(path).expanduser().absolute()
-        if not base.is_dir():
-            raise BadSettings(f"{base} is not a directory.")
+        bases = bases_of(path)
+        for missing in absent(bases):
+            raise BadSettings(f"{missing} is not a directory.")
         self._store = Store()
-        # No cache is kept, so the workspace is never touched.
-        settings = Settings(base, Path(tempfile.gettempdir()), cache=False, reload_interval=0, max_runs=10**9)
+        workspace = Path(tempfile.gettempdir())  # no cache is kept, so it is never touched
+        settings = Settings(bases, workspace, cache=False, reload_interval=0, max_runs=10**9)
         self._loader = Loader(settings, self._store)
         if told is not None:
             tell = told
@@ -174,8 +176,11 @@ class Summary:
         return [runs[name] for name in _chosen(runs, pattern)]
 
 
-def open(path: str | Path = ".") -> Summary:
-    """Read every run below ``path``, or the one in it. Raises BadSettings when that is not a directory."""
+def open(path: Paths = ".") -> Summary:
+    """Read every run below ``path``, or the one in it. Raises BadSettings when that is not a directory.
+
+    Several are given as to ``mindinsight start``: ``["./mine", "lab=/data/lab", "/data/*/summary"]``.
+    """
     return Summary(path)
 
 

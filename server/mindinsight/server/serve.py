@@ -15,6 +15,7 @@ import uvicorn
 
 from mindinsight.server import daemon, logs
 from mindinsight.server.app import create_app
+from mindinsight.server.bases import told
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.listening import listen
 from mindinsight.server.live import Hub
@@ -82,10 +83,11 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
 
 
 def _say_who_may_ask(settings: Settings) -> None:
+    shown = told(settings.summary_base_dir)
     if settings.token is not None:
-        _log.info("serving %s at %s: a token is asked for", settings.summary_base_dir, settings.address)
+        _log.info("serving %s at %s: a token is asked for", shown, settings.address)
     elif settings.loopback:
-        _log.info("serving %s at %s, to this machine", settings.summary_base_dir, settings.address)
+        _log.info("serving %s at %s, to this machine", shown, settings.address)
     else:
         _log.warning("no token is asked for: anybody who can reach %s can see the data", settings.address)
 

@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from mindinsight.server.bases import Base, Bases
 
 Watch: TypeAlias = Literal["auto", "events", "polling"]
 
@@ -20,7 +22,7 @@ _PREFIX = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9_\-.]+)*")
 class Settings:
     """One server's settings. Paths are absolute; times are seconds; sizes say their unit."""
 
-    summary_base_dir: Path
+    summary_base_dir: Bases
     workspace: Path
     host: str = "127.0.0.1"
     port: int = 8080
@@ -62,9 +64,13 @@ class Settings:
     def from_json(cls, text: str) -> Settings:
         """What ``to_json`` wrote."""
         fields = json.loads(text)
-        paths = {name: Path(fields[name]) for name in ("summary_base_dir", "workspace")}
+        bases, workspace = _bases(fields["summary_base_dir"]), Path(fields["workspace"])
         lists = {name: tuple(fields[name]) for name in ("allowed_hosts", "frame_ancestors")}
-        return cls(**{**fields, **paths, **lists})
+        return cls(**{**fields, **lists, "summary_base_dir": bases, "workspace": workspace})
+
+
+def _bases(told: str | list[dict[str, Any]]) -> Bases:
+    return Path(told) if isinstance(told, str) else tuple(Base(**one) for one in told)
 
 
 def is_loopback(host: str) -> bool:

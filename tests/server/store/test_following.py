@@ -180,9 +180,9 @@ def test_listening_that_breaks_down_is_begun_again(base, events, settings, store
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
     loader.start()
     assert wait(lambda: store.snapshot().watch == "events")
-    observer = loader._lookout._watcher._observer
+    observer = loader._lookout._watchers._each[str(base)][1]._observer
     observer.stop()
-    assert wait(lambda: loader._lookout._watcher._observer is not observer)
+    assert wait(lambda: loader._lookout._watchers._each[str(base)][1]._observer is not observer)
     events.file(base / "a", events.records(1))
     assert wait(lambda: steps() == [1])
     assert store.snapshot().watch == "events"

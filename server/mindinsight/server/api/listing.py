@@ -10,6 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
 from mindinsight.server.api.facts import finite, hyper_of, metrics_of
@@ -76,6 +77,7 @@ def _head(snapshot: Snapshot, troubles: Iterable[Trouble]) -> dict[str, Any]:
     return {
         "version": snapshot.version,
         "base": snapshot.base,
+        "bases": [asdict(base) for base in snapshot.bases],
         "base_missing": snapshot.base_missing,
         "left_out": snapshot.left_out,
         "watch": snapshot.watch,

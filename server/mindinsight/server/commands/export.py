@@ -17,6 +17,7 @@ from mindinsight.server.exporting import (
     export_scalars,
     export_tensors,
 )
+from mindinsight.server.options import add_bases
 from mindinsight.server.reader import Summary
 from mindinsight.server.reasons import told
 from mindinsight.server.terminal import progress, say
@@ -25,13 +26,7 @@ from mindinsight.server.terminal import progress, say
 def register(subparsers: Any, name: str = "export") -> None:
     text = "write scalars to CSV or Parquet, images to PNG and tensors to npy files: all of them"
     parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
-    parser.add_argument(
-        "--summary-dir",
-        "--summary-base-dir",
-        type=Path,
-        default=Path(),
-        help="directory of one run or of many (default: this one)",
-    )
+    add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
     parser.add_argument("--format", choices=tuple(TABLES), default="csv", help="of the scalars")
     parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all three")
@@ -44,7 +39,7 @@ def export(options: argparse.Namespace) -> int:
     summary = Summary(options.summary_dir, _reading if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
     if not runs:
-        raise BadSettings(f"No run below {options.summary_dir} is called {options.runs!r}.")
+        raise BadSettings(f"No run below {' or '.join(options.summary_dir)} is called {options.runs!r}.")
     try:
         return _written(summary, runs, options)
     except OSError as error:  # no room, or no right to write

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from mindinsight.server.commands.ls import add_place
 from mindinsight.server.csv_rows import csv_of
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.options import add_bases
 from mindinsight.server.reader import Scalars, Summary
 from mindinsight.server.terminal import as_json
 
@@ -19,7 +19,7 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser("get", help=text, description=text, allow_abbrev=False)
     parser.add_argument("runs", metavar="RUN", help="as `mindinsight ls` tells it, or a pattern with * and ?")
     parser.add_argument("tag", metavar="TAG", help="a tag, or a pattern with * and ?")
-    add_place(parser)
+    add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--format", choices=tuple(_FORMS), default="csv")
     parser.set_defaults(run=get)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.options import add_bases
 from mindinsight.server.reader import Summary
 from mindinsight.server.store.run import Run
 from mindinsight.server.terminal import as_json, cell, room, table
@@ -19,16 +19,10 @@ _STATES: Final = ((120, "running"), (3600, "quiet"))  # seconds since the last w
 def register(subparsers: Any) -> None:
     text = "list the runs below a directory: state, last step, last value of every scalar"
     parser = subparsers.add_parser("ls", help=text, description=text, allow_abbrev=False)
-    add_place(parser)
+    add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
     parser.add_argument("--json", action="store_true", help="everything that is known, for scripts")
     parser.set_defaults(run=ls)
-
-
-def add_place(parser: argparse.ArgumentParser) -> None:
-    names = ("--summary-dir", "--summary-base-dir")
-    text = "directory of one run or of many (default: this one)"
-    parser.add_argument(*names, type=Path, default=Path(), help=text)
 
 
 def ls(options: argparse.Namespace) -> int:

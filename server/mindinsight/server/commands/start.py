@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from mindinsight.server import daemon, logs
+from mindinsight.server.bases import absent, each, told
 from mindinsight.server.listening import check
 from mindinsight.server.options import add_options, settings_of
 from mindinsight.server.settings import Settings
@@ -32,6 +33,8 @@ def start(options: argparse.Namespace) -> int:
     check(settings)
     if settings.token is None and not settings.loopback:
         print("Warning: --no-token: anybody who can reach this machine can see the data.", file=sys.stderr)
+    for path in absent(settings.summary_base_dir):
+        print(f"Warning: there is no directory {path}; it is shown when there is one.", file=sys.stderr)
     if not options.foreground:
         daemon.launch(settings)
         _say(settings)
@@ -46,12 +49,13 @@ def start(options: argparse.Namespace) -> int:
 def _already(running: daemon.Running, settings: Settings) -> int:
     print(f"A server is running at {running.address} (process {running.pid}), showing {running.base}.")
     print(f"Stop it with: mindinsight stop --port {settings.port}")
-    return 2 if running.base == str(settings.summary_base_dir) else 1
+    return 2 if running.base == told(settings.summary_base_dir) else 1
 
 
 def _say(settings: Settings) -> None:
     query = f"?token={settings.token}" if settings.token else ""
     print(f"Workspace: {settings.workspace}")
-    print(f"Summary base dir: {settings.summary_base_dir}")
+    for base in each(settings.summary_base_dir):
+        print(f"Summary base dir: {base}")
     print(f"Log file: {logs.file_of(settings)}")
     print(f"Web address: {settings.address}{query}", flush=True)

@@ -15,7 +15,7 @@ from mindinsight.server.store.discovery import Discovery, Found
 from mindinsight.server.store.file_stage import FileStage
 from mindinsight.server.store.folders import Stamp
 from mindinsight.server.store.reading import Answer, Request
-from mindinsight.server.store.run import Run, Snapshot, Trouble
+from mindinsight.server.store.run import Run, Snapshot, Trouble, Watched
 from mindinsight.server.store.run_stage import RunStage
 from mindinsight.server.store.store import ChangedKind, Changes, Store
 
@@ -37,6 +37,7 @@ class Facts(NamedTuple):
     left_out: int = 0
     base_missing: bool = False
     errors: tuple[Trouble, ...] = ()
+    bases: tuple[Watched, ...] = ()
 
 
 class Catalogue:
@@ -223,4 +224,4 @@ def _other_content(file: FileStage, stamp: Stamp) -> bool:
 
 
 def _facts(snapshot: Snapshot) -> Facts:
-    return Facts(snapshot.base, snapshot.watch, snapshot.left_out, snapshot.base_missing, snapshot.errors)
+    return Facts(*(getattr(snapshot, name) for name in Facts._fields))

@@ -1,4 +1,4 @@
-"""Base directory -> runs, jobs, ranks and dumps, told by names and times alone."""
+"""Base directories -> runs, jobs, ranks and dumps, told by names and times alone."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.bases import Bases
 from mindinsight.server.store import names
 from mindinsight.server.store.folders import Folder, Stamp
+from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.ranks import places
 from mindinsight.server.store.run import Trouble
-from mindinsight.server.store.tree import BASE, Tree
+from mindinsight.server.store.tree import Tree
 
 LIMIT: Final = 999  # runs
 
@@ -37,12 +39,12 @@ class Discovery:
     runs: tuple[Found, ...]  # newest write first
     left_out: int  # runs beyond the limit
     troubles: tuple[Trouble, ...]
-    missing: bool  # there is no such base directory
+    missing: bool  # there is no base directory
 
 
-def discover(base: Path, limit: int = LIMIT) -> Discovery:
-    """What lies below ``base`` right now: the ``limit`` runs that were written to last."""
-    tree = Tree(base)
+def discover(bases: Bases, limit: int = LIMIT) -> Discovery:
+    """What lies below the base directories right now: the ``limit`` runs that were written to last."""
+    tree = Tree(bases)
     tree.scan()
     return survey(tree, limit)
 
@@ -61,6 +63,11 @@ def survey(tree: Tree, limit: int = LIMIT) -> Discovery:
 def _troubles(tree: Tree) -> Iterator[Trouble]:
     if tree.full:
         yield Trouble(BASE, "directory.too_many")
+    for mount in tree.mounts if tree.several else ():
+        if mount.inside:
+            yield Trouble(mount.path, "directory.nested")
+        elif mount.id not in tree.folders:
+            yield Trouble(mount.path, "directory.missing")
     for name, folder in tree.folders.items():
         if folder.reason:
             yield Trouble(name, folder.reason)
@@ -70,16 +77,11 @@ def _owners(tree: Tree) -> dict[str, list[str]]:
     """Dumps by the run they are shown with: the nearest one above, else the folder they lie in."""
     owners: dict[str, list[str]] = defaultdict(list)
     for dump in tree.dumps:
-        parent = _parent(dump)
         above = dump
-        while not _is_run(tree.folders[above]) and above != BASE:
-            above = _parent(above)
-        owners[above if _is_run(tree.folders[above]) else parent].append(dump)
+        while not _is_run(tree.folders[above]) and above != tree.root(dump):
+            above = tree.parent(above)
+        owners[above if _is_run(tree.folders[above]) else tree.parent(dump)].append(dump)
     return owners
-
-
-def _parent(folder: str) -> str:
-    return folder.rpartition("/")[0] if folder.count("/") > 1 else BASE
 
 
 def _is_run(folder: Folder) -> bool:
@@ -106,7 +108,7 @@ def _found(tree: Tree, name: str, place: tuple[str, int | None], dumps: tuple[st
     return Found(
         id=name,
         path=tree.path(name),
-        name=name[len(BASE) :] or names.shown(Path(tree.base).name),
+        name=name[len(BASE) :] or names.shown(Path(tree.path(BASE)).name),
         job=place[0],
         rank=place[1],
         created=_created(folder),

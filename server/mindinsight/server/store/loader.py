@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from typing import Final
 
+from mindinsight.server.bases import home, told
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.backlog import Backlog
 from mindinsight.server.store.cache import Cache
@@ -26,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Loader:
-    """Keeps a store up to date with a base directory."""
+    """Keeps a store up to date with the base directories."""
 
     def __init__(self, settings: Settings, store: Store, executor: Executor | None = None) -> None:
         """Without an executor everything is read in the loader's own thread."""
@@ -35,8 +36,9 @@ class Loader:
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._backlog = Backlog()
-        self._cache = Cache(settings.workspace, settings.summary_base_dir) if settings.cache else None
-        facts = Facts(str(settings.summary_base_dir), "polling")
+        bases = settings.summary_base_dir
+        self._cache = Cache(settings.workspace, home(bases)) if settings.cache else None
+        facts = Facts(told(bases), "polling")
         self._catalogue = Catalogue(store, self._backlog, facts, self._cache)
         self._lookout = Lookout(settings, self._catalogue, self._bell.set)
         self._readers = Readers(executor, settings.workers, self._backlog, self._catalogue, self._bell.set)

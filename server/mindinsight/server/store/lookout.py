@@ -1,28 +1,34 @@
-"""Follows the base directory: tells the catalogue which runs there are and which files grew."""
+"""Follows the base directories: tells the catalogue which runs there are and which files grew."""
 
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from math import inf
 from pathlib import PurePath
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.catalogue import Catalogue
 from mindinsight.server.store.discovery import survey
 from mindinsight.server.store.folders import stamp_of
+from mindinsight.server.store.mounts import Mount
 from mindinsight.server.store.rounds import Rounds
+from mindinsight.server.store.run import Watched
 from mindinsight.server.store.tree import Tree
-from mindinsight.server.store.watcher import Watcher
+from mindinsight.server.store.watchers import Place, Watchers
 
 _SCAN: Final = 60.0  # seconds between two looks at everything
 _PAUSE: Final = 0.05  # seconds between two looks, so that what happens together is seen together
 _TRUST: Final = 10  # where the file system tells, it is asked so many times more seldom
 
 
-Place: TypeAlias = tuple[int, int] | None  # device and inode
+class Sight(NamedTuple):
+    """The base directories at one moment, and which folders these are, by paths without links."""
+
+    mounts: tuple[Mount, ...]
+    places: dict[str, Place | None]  # None: there is no such folder
 
 
 class Lookout:
@@ -33,19 +39,22 @@ class Lookout:
         self._settings = settings
         self._catalogue = catalogue
         self._tree = Tree(settings.summary_base_dir)
-        self._rounds = Rounds(max(settings.reload_interval, 0.25))
-        self._watcher = Watcher(self._tree.base, settings.watch, bell)
-        self._scanned: Place = None  # the base as it was when it was scanned
-        self._watched: Place = None  # the base that is listened to
+        self._interval = max(settings.reload_interval, 0.25)
+        self._rounds = Rounds(self._interval)
+        self._watchers = Watchers(settings.watch, bell)
+        self._scanned = Sight((), {})  # as they were when they were scanned
+        self._telling: frozenset[str] = frozenset()  # base directories whose file systems tell of changes
+        self._match_at = 0.0
         self._scan_at = inf
         self._look_at = 0.0
 
     def scan(self) -> None:
         """Look at everything."""
         began = time.monotonic()
-        self._scanned = self._base()
+        self._scanned = self._now()
         self._tree.scan()
         self._survey(began)
+        self._tell()
         self._scan_at = began + _SCAN
 
     def follow(self) -> None:
@@ -53,14 +62,14 @@ class Lookout:
         self._listen()
 
     def stop(self) -> None:
-        self._watcher.stop()
+        self._watchers.stop()
 
     def look(self) -> bool:
         """See what happened since the last time; False, and nothing done, during a pause."""
         began = time.monotonic()
         if began < self._look_at:
             return False
-        if began >= self._scan_at or self._base() != self._scanned:
+        if began >= self._scan_at or self._now() != self._scanned:
             self.scan()
             self._listen()
         elif self._see_told() | self._see_rounds(began):
@@ -73,29 +82,45 @@ class Lookout:
 
     def rest(self) -> float:
         """Seconds until there is something to look at, if nothing is told before."""
-        due = 0.0 if self._watcher.stirring else min(self._scan_at, self._rounds.next())
+        due = 0.0 if self._watchers.stirring else min(self._scan_at, self._rounds.next())
         return max(self._look_at, due) - time.monotonic()
 
     def _listen(self) -> None:
-        """Listen to the base that is there now; another one may have taken its place."""
-        if self._scanned is None:
-            self._watcher.stop()
-        elif self._scanned != self._watched or not self._watcher.hears(len(self._tree.folders)):
-            self._watcher.start()
-        self._watched = self._scanned
-        trust = _TRUST if self._watcher.mode == "events" else 1
-        self._rounds.longest = max(self._settings.reload_interval, 0.25) * trust
-        self._catalogue.facts = self._catalogue.facts._replace(watch=self._watcher.mode)
+        """Listen to the base directories that are there now."""
+        folders = Counter(map(self._tree.root, self._tree.folders))
+        places = {path: place for path, place in self._scanned.places.items() if place is not None}
+        self._watchers.listen(places, {path: folders[self._tree.roots[path]] for path in places})
+        self._tell()
 
-    def _base(self) -> Place:
+    def _tell(self) -> None:
+        """How changes are noticed in which base directory."""
+        mounts = [mount for mount in self._tree.mounts if not mount.inside]
+        modes = {mount.id: self._watchers.mode(mount.real) for mount in mounts}
+        self._telling = frozenset(one for one, mode in modes.items() if mode == "events")
+        bases = tuple(
+            Watched(mount.name, mount.path, modes[mount.id], mount.id not in self._tree.folders)
+            for mount in mounts
+        )
+        watch = _together({base.watch for base in bases if not base.missing})
+        self._catalogue.facts = self._catalogue.facts._replace(watch=watch, bases=bases)
+
+    def _now(self) -> Sight:
+        """The base directories as they are; patterns are matched anew now and then."""
+        now = time.monotonic()
+        if self._tree.several and now >= self._match_at:
+            self._tree.mount()
+            self._match_at = now + self._interval
+        return Sight(self._tree.mounts, {path: self._place(path) for path in self._tree.roots})
+
+    def _place(self, path: str) -> Place | None:
         try:
-            found = stamp_of(self._tree.base)
+            found = stamp_of(path)
         except PermissionError:
-            return self._scanned
+            return self._scanned.places.get(path)
         return found[:2] if found else None
 
     def _see_told(self) -> bool:
-        told = self._watcher.take()
+        told = self._watchers.take()
         only: dict[str, set[str]] = defaultdict(set)
         for path in told.files:
             only[str(PurePath(path).parent)].add(PurePath(path).name)
@@ -109,7 +134,8 @@ class Lookout:
         for folder in self._rounds.due(now):
             structure |= self._glance(folder)
             found = self._tree.folders.get(folder)
-            self._rounds.looked(folder, len(found.files) if found else 0, now)
+            trust = _TRUST if self._tree.root(folder) in self._telling else 1
+            self._rounds.looked(folder, len(found.files) if found else 0, now, trust)
         return structure
 
     def _glance(self, folder: str, *names: str) -> bool:
@@ -128,3 +154,7 @@ class Lookout:
     def _survey(self, now: float) -> None:
         self._catalogue.settle(survey(self._tree, self._settings.max_runs))
         self._rounds.keep(self._tree.folders, now)
+
+
+def _together(modes: set[str]) -> str:
+    return "both" if len(modes) > 1 else next(iter(modes), "polling")

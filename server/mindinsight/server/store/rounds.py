@@ -18,7 +18,7 @@ class Rounds:
 
     def __init__(self, longest: float) -> None:
         """``longest``: seconds after which even the quietest folder is looked at again."""
-        self.longest = longest
+        self._longest = longest
         self._due: list[tuple[float, str]] = []
         self._stirred: dict[str, float] = {}  # when something last happened
 
@@ -46,10 +46,10 @@ class Rounds:
         if folder in self._stirred:
             self._stirred[folder] = now
 
-    def looked(self, folder: str, files: int, now: float) -> None:
-        """A folder that was due, with so many files, has been looked at."""
+    def looked(self, folder: str, files: int, now: float, trust: int = 1) -> None:
+        """A folder with so many files was due and has been looked at; it may wait ``trust`` times as long."""
         quiet = now - self._stirred.get(folder, now)
-        longest = max(self.longest, len(self._stirred) * _FOLDER_COST)
+        longest = max(self._longest * trust, len(self._stirred) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _SHORTEST), longest)
         heapq.heappush(self._due, (now + max(wait, files * _FILE_COST), folder))
 

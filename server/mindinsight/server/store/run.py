@@ -36,10 +36,20 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Watched:
+    """A base directory, as it is."""
+
+    name: str  # first part of the ids below it; empty when it is the only one
+    path: str  # absolute
+    watch: str  # "events" or "polling"
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Trouble:
     """A directory that could not be looked into."""
 
-    path: str  # id below the base
+    path: str  # id below the base, or the path of a base directory
     reason: str  # a key of the locale files: directory.permission, ...
 
 
@@ -50,8 +60,9 @@ class Snapshot:
     version: int
     runs: Mapping[str, Run]  # by id, newest write first when the snapshot was made from a scan
     left_out: int  # runs beyond the limit
-    base: str  # absolute path
-    watch: str  # "events" or "polling"
+    base: str  # absolute path; of several as ``bases.told`` has them
+    watch: str  # "events", "polling", or "both" where base directories differ
     scanned: float  # Unix seconds of the last look at the base; 0 before the first
     base_missing: bool = False
     errors: tuple[Trouble, ...] = ()
+    bases: tuple[Watched, ...] = ()

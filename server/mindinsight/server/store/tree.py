@@ -1,19 +1,22 @@
-"""Every folder below the base, as far down as runs are looked for, kept up to date piece by piece."""
+"""Every folder in the base directories, as far down as runs are looked for, kept up to date bit by bit.
+
+Where there are several, the base is a folder that is nowhere on disk, and they are what is in it.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
-from mindinsight.server.store.folders import Folder, Stamp, look, stamp_of
+from mindinsight.server.bases import Bases
+from mindinsight.server.store.folders import NOWHERE, Folder, Stamp, look, stamp_of
+from mindinsight.server.store.mounts import BASE, Mount, mounts_of
 from mindinsight.server.store.names import shown
 from mindinsight.server.store.ranks import is_rank
 
-BASE: Final = "./"
-DEPTH: Final = 4  # folders below the base
+DEPTH: Final = 4  # folders below a base directory
 MOST_FOLDERS: Final = 20_000
 
 
@@ -45,16 +48,25 @@ class Glance:
 class Tree:
     """Folders by id. Links are never followed; below a dump nothing is looked for."""
 
-    def __init__(self, base: Path, dump: Callable[[str], bool] = is_dump) -> None:
-        self.base = str(base.resolve())
+    def __init__(self, bases: Bases, dump: Callable[[str], bool] = is_dump) -> None:
         self.folders: dict[str, Folder] = {}
         self.dumps: set[str] = set()
-        self._paths: dict[str, str] = {BASE: self.base}
+        self.several = isinstance(bases, tuple)
+        self._bases = bases
+        self._paths: dict[str, str] = {}
         self._is_dump = dump
+        self.mount()
+
+    def mount(self) -> None:
+        """Find out which base directories there are; the next scan looks at them."""
+        self.mounts: tuple[Mount, ...] = mounts_of(self._bases)
+        self.roots = {mount.real: mount.id for mount in self.mounts if not mount.inside}
+        self._paths.update({folder: path for path, folder in self.roots.items()})
 
     @property
     def missing(self) -> bool:
-        return BASE not in self.folders
+        """Whether there is no base directory at all."""
+        return self.folders.keys().isdisjoint(self.roots.values())
 
     @property
     def full(self) -> bool:
@@ -74,7 +86,7 @@ class Tree:
         ``only`` names the files to look at; none means all.
         """
         before = self.folders.get(folder)
-        if before is None:
+        if before is None or self._nowhere(folder):
             return Glance()
         grown = self._grown(folder, before, only)
         if grown is not None:
@@ -89,12 +101,26 @@ class Tree:
 
     def known(self, path: str) -> str | None:
         """Id of the folder at an absolute path, None when it is not one of ours."""
-        if path == self.base:
-            return BASE
-        if not path.startswith(self.base.rstrip("/") + "/"):
-            return None
-        folder = BASE + shown(path[len(self.base.rstrip("/")) + 1 :])
-        return folder if folder in self.folders else None
+        for root, folder in self.roots.items():
+            if path == root:
+                return folder
+            if path.startswith(root.rstrip("/") + "/"):
+                below = child(folder, shown(path[len(root.rstrip("/")) + 1 :]))
+                return below if below in self.folders else None
+        return None
+
+    def root(self, folder: str) -> str:
+        """Id of the base directory a folder lies in."""
+        return "/".join(folder.split("/", 2)[:2]) if self.several else BASE
+
+    def parent(self, folder: str) -> str:
+        """Id of the folder above; a base directory is its own."""
+        if folder in self.roots.values():
+            return folder
+        return folder.rpartition("/")[0] if folder.count("/") > 1 else BASE
+
+    def _nowhere(self, folder: str) -> bool:
+        return self.several and folder == BASE
 
     def _grown(self, folder: str, before: Folder, only: Iterable[str]) -> dict[str, Stamp] | None:
         """New stamps of files that changed, or None when the folder itself has to be looked at."""
@@ -126,7 +152,7 @@ class Tree:
     def _look(self, folder: str) -> bool:
         """Whether there is such a folder. One that may no longer be looked into keeps what was seen."""
         before = self.folders.get(folder)
-        now = look(self._paths[folder], time.time_ns())
+        now = self._seen(folder)
         if now is None:
             return False
         if now.reason and before is not None:
@@ -134,8 +160,14 @@ class Tree:
         self.folders[folder] = now
         return True
 
+    def _seen(self, folder: str) -> Folder | None:
+        if self._nowhere(folder):
+            below = tuple(mount.name for mount in self.mounts if not mount.inside)
+            return Folder(NOWHERE, time.time_ns(), below=below)
+        return look(self._paths[folder], time.time_ns())
+
     def _descend(self, folder: str, before: tuple[str, ...], deep: bool) -> None:
-        below = self.folders[folder].below if depth(folder) < DEPTH else ()
+        below = self.folders[folder].below if depth(folder) < DEPTH + self.several else ()
         for name in set(before) - set(below):
             self._forget(child(folder, shown(name)))
         fresh = {}
@@ -146,7 +178,8 @@ class Tree:
                 continue
             if known is None and self.full:
                 break
-            self._paths[inner] = f"{self._paths[folder]}/{name}"
+            if not self._nowhere(folder):
+                self._paths[inner] = f"{self._paths[folder]}/{name}"
             if self._look(inner):
                 fresh[inner] = () if known is None else known.below
             else:
@@ -158,7 +191,7 @@ class Tree:
 
     def _sort_dump(self, folder: str, below: tuple[str, ...]) -> bool:
         """Whether a folder is a dump. A parent of runs is not, unless these are its ranks."""
-        if self.folders[folder].reason:
+        if self.folders[folder].reason or self._nowhere(folder):
             return folder in self.dumps
         inner = {name: self.folders.get(child(folder, shown(name))) for name in below}
         runs = {name for name, found in inner.items() if found and found.files}

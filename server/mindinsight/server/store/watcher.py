@@ -67,8 +67,11 @@ class Watcher(FileSystemEventHandler):
         self._observer: BaseObserver | None = None
         self._threads: list[threading.Thread] = []
 
-    def start(self) -> None:
-        """Begin to listen, unless settings or the file system make that useless."""
+    def start(self, beside: int = 0) -> None:
+        """Begin to listen, unless settings or the file system make that useless.
+
+        ``beside`` is how many folders other watchers of this process listen to.
+        """
         self.stop()
         if self._watch == "polling" or (self._watch == "auto" and not tells_changes(self._base)):
             return
@@ -83,7 +86,7 @@ class Watcher(FileSystemEventHandler):
             self._give_up(error.strerror or str(error))
             return
         self._threads = [one for one in threading.enumerate() if one not in before and _of_watchdog(one)]
-        if folders > _MOST_FOLDERS or not _enough(folders):
+        if folders > _MOST_FOLDERS or not _enough(folders + beside):
             self._give_up(f"{folders} folders or more are too many to watch")
         else:
             self.mode = "events"
@@ -98,7 +101,10 @@ class Watcher(FileSystemEventHandler):
                 observer.join(timeout=5)
 
     def hears(self, folders: int) -> bool:
-        """False when listening has broken down, or the watches ran out while folders came."""
+        """False when listening has broken down, or the watches ran out while folders came.
+
+        ``folders`` is how many there are for all watchers of this process.
+        """
         alive = all(thread.is_alive() for thread in self._threads)
         return alive and (self.mode == "polling" or _enough(folders))
 

@@ -43,7 +43,7 @@ def train_jobs(
         jobs = [run for run in jobs if run.id == wanted]
         page, rows = 0, 1
     return {
-        "name": Path(snapshot.base).name,
+        "name": ", ".join(base.name for base in snapshot.bases if base.name) or Path(snapshot.base).name,
         "total": len(jobs),
         "load_status": load_status(snapshot),
         "train_jobs": [_job(run) for run in jobs[page * rows : (page + 1) * rows]],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -22,6 +23,8 @@ from mindinsight.server.formats.folders import files_of, folders_of
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile, open_weights
 from mindinsight.server.plugins.dump.reach import Kept, Uses, plain, unreadable
+from mindinsight.server.store.mounts import mount_of, mounts_of, place_of
+from mindinsight.server.store.tree import child
 
 router = APIRouter()
 
@@ -35,16 +38,11 @@ _WAIT: Final = 0.5  # seconds for which an answer waits for the rest
 
 @router.get("/checkpoints")
 def checkpoints(service: Uses) -> dict[str, Any]:
-    """Files of weights below the base directory; those inside dumps are not among them."""
-    base = service.settings.summary_base_dir
+    """Files of weights below the base directories; those inside dumps are not among them."""
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
-    found: list[dict[str, Any]] = []
-    for path in _files(base, base, dumps, _DEPTH):
-        if len(found) == _MOST:
-            break
-        state = path.stat()
-        found.append({"id": _id(base, path), "size": state.st_size, "modified": state.st_mtime})
-    return {"checkpoints": found}
+    mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
+    files = (found for mount in mounts for found in _files(mount.id, Path(mount.path), dumps, _DEPTH))
+    return {"checkpoints": [_listed(name, path) for name, path in islice(files, _MOST)]}
 
 
 @router.get("/checkpoint")
@@ -90,10 +88,13 @@ def difference(service: Uses, sessions: Kept, first: FileId, second: FileId) -> 
 
 def _opened(service: Uses, file: str) -> WeightFile:
     """A file below the base that is no link out of it."""
-    base = service.settings.summary_base_dir.resolve()
-    path = base / file.removeprefix("./")
+    bases = service.settings.summary_base_dir
+    try:
+        base, path = Path(mount_of(bases, file).real), place_of(bases, file)
+    except KeyError:
+        raise _unknown(file) from None
     if path.suffix not in _SUFFIXES or not _is_file_below(base, path):
-        raise ApiError(404, "unknown_checkpoint", f"There is no file of weights {file!r}.", file=file)
+        raise _unknown(file)
     try:
         return open_weights(path)
     except UnreadableError as error:
@@ -107,18 +108,24 @@ def _is_file_below(base: Path, path: Path) -> bool:
         return False
 
 
-def _files(base: Path, folder: Path, dumps: set[str], depth: int) -> Iterator[Path]:
+def _unknown(file: str) -> ApiError:
+    return ApiError(404, "unknown_checkpoint", f"There is no file of weights {file!r}.", file=file)
+
+
+def _files(below: str, folder: Path, dumps: set[str], depth: int) -> Iterator[tuple[str, Path]]:
+    """Files by id, those of the folder with the id ``below`` first."""
     for name in sorted(files_of(folder)):
         if name.endswith(_SUFFIXES):
-            yield folder / name
+            yield child(below, name), folder / name
     if depth:
         for inner in folders_of(folder):
-            if _id(base, inner) not in dumps:
-                yield from _files(base, inner, dumps, depth - 1)
+            if (place := child(below, inner.name)) not in dumps:
+                yield from _files(place, inner, dumps, depth - 1)
 
 
-def _id(base: Path, path: Path) -> str:
-    return f"./{path.relative_to(base).as_posix()}"
+def _listed(name: str, path: Path) -> dict[str, Any]:
+    state = path.stat()
+    return {"id": name, "size": state.st_size, "modified": state.st_mtime}
 
 
 def _statistics(each: WeightStatistics) -> dict[str, Any]:

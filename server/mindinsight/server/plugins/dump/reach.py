@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
 
@@ -16,13 +16,12 @@ from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.types import Dump, TensorEntry
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.service import Service, service_of
+from mindinsight.server.store.mounts import place_of
 
 Uses = Annotated[Service, Depends(service_of)]
 DumpId = Annotated[str, Query(description="dump directory below the base: ./job/dump")]
 Rank = Annotated[int, Query(ge=0)]
 Step = Annotated[int, Query(ge=0)]
-
-_ROOT: Final = "./"
 
 
 def sessions_of(request: Request) -> Sessions:
@@ -46,8 +45,15 @@ def cache_of(service: Service) -> StatisticsCache | None:
 def path_of(service: Service, dump: str) -> str:
     """The directory of a dump that was found below the base; others are not opened."""
     if not any(dump in run.dumps for run in service.store.snapshot().runs.values()):
-        raise ApiError(404, "unknown_dump", f"There is no dump {dump!r}.", dump=dump)
-    return str(service.settings.summary_base_dir / dump.removeprefix(_ROOT))
+        raise _unknown(dump)
+    try:
+        return str(place_of(service.settings.summary_base_dir, dump))
+    except KeyError:  # its base directory has just gone
+        raise _unknown(dump) from None
+
+
+def _unknown(dump: str) -> ApiError:
+    return ApiError(404, "unknown_dump", f"There is no dump {dump!r}.", dump=dump)
 
 
 def opened(service: Service, dump: str) -> Dump:

@@ -16,6 +16,7 @@ from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.plugins.dump.reach import cache_of
 from mindinsight.server.service import Service
+from mindinsight.server.store.mounts import place_of
 
 router = APIRouter()
 
@@ -81,8 +82,8 @@ def _opened(service: Service, sessions: OpenSessions, dump_id: str) -> str:
     if len(sessions.held) >= most:
         raise V1Error(Fault.DEBUGGER_SESSIONS, f"There are {most} sessions already; end one of them.")
     try:
-        dump = open_dump(service.settings.summary_base_dir / dump_id)
-    except UnreadableError:
+        dump = open_dump(place_of(service.settings.summary_base_dir, dump_id))
+    except (UnreadableError, KeyError):
         raise V1Error(Fault.DEBUGGER_RANKS, "The folder is no dump any more.") from None
     number = str(next(sessions.numbers))
     sessions.held[number] = Session(number, dump_id, dump, service.executor, cache_of(service))
