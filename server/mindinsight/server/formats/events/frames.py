@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from typing import Final
 
 import google_crc32c
@@ -116,17 +117,18 @@ def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[li
     """Starts and checksums of at most ``limit`` records from ``at``, and the offset after them."""
     starts: list[int] = []
     crcs: list[int] = []
-    look_up, crc = known.get, google_crc32c.value
-    for _ in range(limit):
+    look_up, crc, add, add_crc, last = known.get, google_crc32c.value, starts.append, crcs.append, len(data)
+    for _ in repeat(None, limit):  # the one loop that Python runs for each record
         header = data[at : at + HEADER_SIZE]
         size = look_up(header)
         if size is None:
             size = _learn(header, known)
-        if size == 0 or at + size > len(data):
+        end = at + size
+        if size == 0 or end > last:
             break
-        starts.append(at)
-        crcs.append(crc(data[at + HEADER_SIZE : at + size - FOOTER_SIZE]))
-        at += size
+        add(at)
+        add_crc(crc(data[at + HEADER_SIZE : end - FOOTER_SIZE]))
+        at = end
     return starts, crcs, at
 
 

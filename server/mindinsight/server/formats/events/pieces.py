@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Final, TypeVar
 
 import numpy as np
@@ -93,28 +94,26 @@ def by_tag(entries: Entries, names: list[str]) -> tuple[tuple[Scalars, ...], tup
     """``entries`` by kind and tag (``names`` are the tags), and those of each in file order."""
     if not len(entries.rows):
         return (), ()
-    few = len(names) * _CODES <= 1 << 16  # sorted by radix, several times as fast
     kinds = np.where(entries.kinds == EXACT, np.uint8(SCALAR), entries.kinds)
-    groups = (entries.tags * _CODES + kinds).astype(np.uint16 if few else np.int64)
-    order = np.argsort(groups, kind="stable")
-    cuts = np.flatnonzero(np.diff(groups[order])) + 1
+    groups = entries.tags * _CODES + kinds
+    order = _sorted(entries.rows)
+    order = order[_sorted(groups[order])]
+    groups, rows = groups[order], entries.rows[order]
     scalars, payloads = [], []
-    for group in np.split(order, cuts):
-        name, kind = names[entries.tags[group[0]]], int(entries.kinds[group[0]])
-        chosen, rows = _in_file_order(group, entries.rows[group])
+    for begin, end in pairwise([0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(order)]):
+        tag, kind = divmod(int(groups[begin]), _CODES)
+        chosen, name = order[begin:end], names[tag]
         if kind in KIND_NAMES:
             offsets, sizes = entries.offsets[chosen], entries.sizes[chosen]
-            payloads.append(Payloads(KIND_NAMES[kind], name, rows, offsets, sizes))
+            payloads.append(Payloads(KIND_NAMES[kind], name, rows[begin:end], offsets, sizes))
         else:
             values = entries.numbers[None, chosen]
             exact = (entries.kinds[chosen] == EXACT).any()
-            scalars.append(Scalars((name,), rows, values if exact else values.astype(np.float32)))
+            scalars.append(Scalars((name,), rows[begin:end], values if exact else values.astype(np.float32)))
     return tuple(scalars), tuple(payloads)
 
 
-def _in_file_order(chosen: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    if (rows[1:] >= rows[:-1]).all():
-        return chosen, rows
-    few = len(rows) and rows.max() < 1 << 16  # sorted by radix, as above
-    order = np.argsort(rows.astype(np.uint16) if few else rows, kind="stable")
-    return chosen[order], rows[order]
+def _sorted(keys: Ints) -> Ints:
+    """The order that sorts ``keys``, none of which is negative; equal ones stay in theirs."""
+    few = keys.max() < 1 << 16  # sorted by radix, several times as fast
+    return np.argsort(keys.astype(np.uint16) if few else keys, kind="stable")

@@ -109,7 +109,9 @@ def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> lis
         places = list(group)
         alive = np.flatnonzero(counts > places[0])
         values = np.empty((len(places), len(alive)), np.float32)
+        every = len(alive) == len(matrix)
         for row, place in zip(values, places, strict=True):
-            row[:] = matrix[:, steps[place].number : steps[place].end].view("<f4")[alive, 0]
+            column = matrix[:, steps[place].number : steps[place].end].view("<f4")[:, 0]
+            row[:] = column if every else column[alive]
         pieces.append(Scalars(tuple(steps[place].tag for place in places), rows[alive], values))
     return pieces
