@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.dumps import open_dump
+from tests.server.graph.conftest import graph  # noqa: F401 - a fixture
 
 DUMPS = Path(__file__).parents[2] / "data" / "dumps"
 

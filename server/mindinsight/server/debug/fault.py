@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from mindinsight.server.debug.examine import Answer, measure_all
@@ -60,16 +60,22 @@ def first_fault(
     entries: Sequence[TensorEntry], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Fault | None:
     """The fault of one rank and step, from its tensors in the order they were written."""
+    fault = fault_among(_measured(entries, executor, cache))
+    if fault is None or fault.kind == "arrived":
+        return fault
+    others = _measured(_other_outputs(fault.entry, entries), executor, cache)
+    return replace(fault, answers=(*fault.answers, *filter(not_finite, others)))
+
+
+def fault_among(answers: Iterable[Answer]) -> Fault | None:
+    """The fault among measured tensors of one rank and step, in the order they were written."""
     tainted: set[OperatorKey] = set()
     arrived: list[Answer] = []
-    for answer in _measured(entries, executor, cache):
+    for answer in filter(not_finite, answers):
         entry = answer.entry
-        if not _not_finite(answer):
-            continue
         key = (entry.graph, entry.recorded)
         if entry.direction == "output" and key not in tainted:
-            others = _measured(_other_outputs(entry, entries), executor, cache)
-            return Fault("made", entry.rank, entry.step, (answer, *filter(_not_finite, others)))
+            return Fault("made", entry.rank, entry.step, (answer,))
         if entry.direction != "output":
             tainted.add(key)
             arrived.append(answer)
@@ -91,7 +97,8 @@ def source_of(operator: Operator | None) -> Frame | None:
     return own_frame(operator.stack) or operator.stack[0]
 
 
-def _not_finite(answer: Answer) -> bool:
+def not_finite(answer: Answer) -> bool:
+    """Whether a tensor is known to hold NaN or infinities."""
     return answer.measured is not None and not answer.measured.statistics.finite
 
 

@@ -36,9 +36,8 @@ def about_place(tree: Tree, place: int) -> dict[str, Any]:
 def about_outer(tree: Tree, node: int) -> dict[str, Any]:
     """A parameter or constant of the graph and the operators that use it."""
     graph = tree.graph
-    place_of = _places(tree)
     users = np.unique(graph.edges.targets[graph.edges.sources == node])
-    places = [int(place_of[user]) for user in users.tolist() if place_of[user] >= 0]
+    places = [place for place in tree.leaf_places[users].tolist() if place >= 0]
     return {
         **outer_entry(tree, node),
         "attributes": attribute_summaries(graph, node),
@@ -97,10 +96,3 @@ def _types(tree: Tree, leaves: list[int]) -> dict[str, int]:
         counts[tree.types[leaf]] = counts.get(tree.types[leaf], 0) + 1
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
-
-def _places(tree: Tree) -> Any:
-    """The place of each node of the graph, -1 for those without."""
-    places = np.full(len(tree.graph), -1, dtype=np.int32)
-    leaves = np.flatnonzero(tree.nodes >= 0)
-    places[tree.nodes[leaves]] = leaves
-    return places

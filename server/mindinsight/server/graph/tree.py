@@ -38,6 +38,14 @@ class Tree:
         return {path: place for place, path in enumerate(self.paths)}
 
     @cached_property
+    def leaf_places(self) -> Numbers:
+        """[n] a place of each node of the graph, -1 for those without."""
+        places = np.full(len(self.graph), -1, dtype=np.int32)
+        leaves = np.flatnonzero(self.nodes >= 0)
+        places[self.nodes[leaves]] = leaves
+        return places
+
+    @cached_property
     def counts(self) -> Offsets:
         """[t] how many places lie directly inside each place."""
         return np.bincount(self.parents[1:], minlength=len(self.paths))

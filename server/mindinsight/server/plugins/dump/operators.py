@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.fault import not_finite
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.recorded import disagreeing
+from mindinsight.server.debug.symptoms import operator_key
 from mindinsight.server.debug.walk import Link, content_links, graph_links, inputs_of, outputs_of
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
@@ -92,11 +94,7 @@ def _tensor(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
 
 def _lost(listing: Listing) -> set[tuple[str, str]]:
     """Operators with a tensor that is not finite, as far as it is known."""
-    return {
-        (answer.entry.graph, answer.entry.recorded)
-        for answer in list(listing.answers)
-        if answer.measured is not None and not answer.measured.statistics.finite
-    }
+    return {operator_key(answer.entry) for answer in filter(not_finite, list(listing.answers))}
 
 
 def _link(listing: Listing, graph: str, link: Link, other: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from mindinsight.server.debug.collecting import Collecting
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
+from mindinsight.server.debug.symptoms import magnitudes
 from mindinsight.server.debug.walk import content_links, graph_links
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.layout import draw
@@ -83,20 +84,8 @@ def _values(
     if colour == "error":
         found = sessions.find(comparison or 0, Collecting)
         return errors_of(found.items) if found else {}
-    return largest_outputs(listing, colour, graph)
-
-
-def largest_outputs(listing: Listing, statistic: Statistic, graph: str) -> dict[str, float]:
-    """The largest magnitude of a statistic among the outputs of each operator, as far as known."""
-    found: dict[str, float] = {}
-    for answer in list(listing.answers):
-        entry = answer.entry
-        if entry.direction != "output" or answer.measured is None or entry.graph != (graph or entry.graph):
-            continue
-        value = getattr(answer.measured.statistics, statistic)
-        if value is not None:
-            found[entry.operator] = max(found.get(entry.operator, 0.0), abs(float(value)))
-    return found
+    answers = [each for each in listing.answers if each.entry.graph == (graph or each.entry.graph)]
+    return magnitudes(answers, colour, lambda entry: entry.operator)
 
 
 def _coloured(tree: OperatorTree, place: int, values: Mapping[str, float]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import { graphPart } from "./dump/graph.js";
 import { header } from "./dump/header.js";
 import { logsPart } from "./dump/logs.js";
 import { operatorPanel } from "./dump/operator.js";
-import { readState, writeState } from "./dump/state.js";
+import { readState, settlePlace, writeState } from "./dump/state.js";
 import { tensorsPart } from "./dump/tensors.js";
 import { treePart } from "./dump/tree.js";
 
@@ -164,11 +164,8 @@ function shownPart(page, head, main) {
 
 /** A rank and a step that the dump has, and a tab that shows something. @param {Page} page */
 function settle({ state, summary }) {
-  const ranks = summary?.ranks ?? [];
-  const rank = ranks.find((/** @type {any} */ one) => one.rank === state.rank) ?? ranks[0];
-  state.rank = rank?.rank ?? 0;
-  if (rank && !rank.steps.includes(state.step)) state.step = rank.steps[0] ?? 0;
-  const onlyLogs = summary?.logs && !ranks.some((/** @type {any} */ one) => one.steps.length);
+  settlePlace(state, summary);
+  const onlyLogs = summary?.logs && !summary.ranks.some((/** @type {any} */ one) => one.steps.length);
   if (onlyLogs && state.tab === "tensors") state.tab = "logs";
   if (!summary?.logs && state.tab === "logs") state.tab = "tensors";
 }

@@ -16,7 +16,7 @@ const COUNTING = 1500; // ms between two pictures while statistics are counted
 export function graphPart(page) {
   const { app, state } = page;
   const { t } = app;
-  const look = { colour: app.url.get("colour", "nans"), open: /** @type {number[] | null} */ (null) };
+  const look = { colour: app.url.get("paint", "nans"), open: /** @type {number[] | null} */ (null) };
   /** @type {any} */
   let picture = null;
   const asking = lastAsked();
@@ -50,21 +50,12 @@ export function graphPart(page) {
       () => app.api.get("v2/dump/picture", params),
       (found) => {
         picture = found;
+        for (const box of picture.boxes) box.heat = box.share;
         canvas.show(picture, { keep });
-        paint();
         if (!picture.done) asking.later(() => draw(0), COUNTING);
       },
       (error) => (told.textContent = inWords(app, error)),
     );
-  };
-
-  /** Fill each box by its share; open scopes only in their header. */
-  const paint = () => {
-    for (const box of picture.boxes) {
-      const shape = canvas.drawing().querySelector(`[data-id="${box.id}"] > rect${box.open ? ".header" : ":not(.behind)"}`);
-      const strength = box.share === null ? 0 : Math.round(8 + 62 * box.share);
-      if (shape && box.share) /** @type {SVGElement} */ (shape).style.fill = `color-mix(in srgb, var(--bad) ${strength}%, var(--panel))`;
-    }
   };
 
   const drawTools = () => {
@@ -75,7 +66,7 @@ export function graphPart(page) {
       value: look.colour,
       onchange: (value) => {
         look.colour = value;
-        app.url.set({ colour: value === "nans" ? null : value });
+        app.url.set({ paint: value === "nans" ? null : value });
         draw(0);
       },
     });

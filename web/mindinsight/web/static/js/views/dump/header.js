@@ -31,13 +31,26 @@ export function header(page) {
 }
 
 /** @param {Page} page */
-function chooser({ app, state, summary, dumps, change }) {
+function chooser(page) {
+  const { app, state, dumps, change } = page;
+  return [
+    dumps.length > 1 &&
+      select({ label: app.t("dump.dump"), options: dumps.map((one) => ({ value: one.id, label: dumpName(one.id) })), value: state.dump, onchange: (dump) => change({ dump, operator: "", tensor: "" }) }),
+    placeChooser(page),
+  ];
+}
+
+/** @param {string} id "./job/dump" */
+export function dumpName(id) {
+  return id.slice(2) || ".";
+}
+
+/** Which rank and step of a dump. @param {{app: import("../../core/types.js").App, summary: any, state: {rank: number, step: number}, change: (some: {rank?: number, step?: number}) => void}} page */
+export function placeChooser({ app, state, summary, change }) {
   const { t } = app;
   const ranks = summary?.ranks ?? [];
   const steps = ranks.find((/** @type {any} */ one) => one.rank === state.rank)?.steps ?? [];
   return [
-    dumps.length > 1 &&
-      select({ label: t("dump.dump"), options: dumps.map((one) => ({ value: one.id, label: one.id.slice(2) || "." })), value: state.dump, onchange: (dump) => change({ dump, operator: "", tensor: "" }) }),
     ranks.length > 1 &&
       select({
         label: t("dump.rank"),

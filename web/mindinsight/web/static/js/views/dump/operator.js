@@ -2,12 +2,14 @@
 
 import { iconButton } from "../../components/button.js";
 import { h, renew, replace } from "../../core/dom.js";
+import { runWithGraph } from "../graph/nearest_dumps.js";
 import { failure } from "./asking.js";
 import { number, shapeText, short, slotText } from "./rows.js";
 import { place } from "./state.js";
 import { tensorView } from "./values.js";
 
 /** @typedef {import("../dump.js").Page} Page */
+/** @typedef {import("../../core/types.js").App} App */
 
 const COUNTING = 1000; // ms between questions while its statistics are not known
 
@@ -69,6 +71,7 @@ export function operatorPanel(page, side) {
   /** @param {any} found @param {HTMLElement} table @param {HTMLElement | undefined} values */
   const content = (found, table, values) => [
     h("p", { class: "muted" }, [found.type, found.graph, found.order >= 0 && t("dump.order", { order: found.order })].filter(Boolean).join(" · ")),
+    graphLink(page, found),
     sourceLine(page, found.source),
     found.stack?.length > 1 && stack(page, found),
     links(page, found, "inputs"),
@@ -88,6 +91,14 @@ export function operatorPanel(page, side) {
       clearTimeout(timer);
     },
   };
+}
+
+/** To the operator in the graph of the run, where there is one. @param {Page} page @param {any} found */
+function graphLink({ app, dumps, state }, found) {
+  const dump = dumps.find((one) => one.id === state.dump);
+  const run = dump && runWithGraph(dump, state.rank, app.selection.everything(), (one) => Boolean(one.kinds.graph));
+  if (!run) return null;
+  return h("p", null, h("a", { href: app.url.link("graph", { run: run.id, ...place(state), graph: found.graph, operator: found.recorded }) }, app.t("dump.in_graph")));
 }
 
 /** The line to look at, with a way to everything else from it. @param {Page} page @param {any} source */
@@ -126,24 +137,36 @@ function links(page, found, side) {
 /** @param {Page} page @param {any[]} rows */
 function tensors(page, rows) {
   const { app, state } = page;
+  const isOpen = (/** @type {any} */ row) => state.tensor === `${row.direction}/${row.slot}`;
+  const slot = (/** @type {any} */ row) => {
+    const open = () => page.change({ tensor: isOpen(row) ? "" : `${row.direction}/${row.slot}` });
+    return h("button", { type: "button", class: "link", "aria-expanded": isOpen(row), onclick: open }, slotText(app, row));
+  };
+  return h("section", null, h("h3", null, app.t("dump.tensors_of")), tensorTable(app, rows, slot, isOpen));
+}
+
+/**
+ * Tensors of one operator with the numbers that matter most.
+ * @param {App} app @param {any[]} rows @param {(row: any) => HTMLElement} slot what leads to a tensor
+ * @param {(row: any) => boolean} [current]
+ */
+export function tensorTable(app, rows, slot, current = () => false) {
   const { t } = app;
   const keys = ["minimum", "maximum", "mean", "norm"];
   const head = h("tr", null, h("th", null, t("dump.column.slot")), h("th", null, t("dump.column.shape")), h("th", { class: "number" }, t("dump.column.lost")), keys.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))));
   const line = (/** @type {any} */ row) => {
-    const key = `${row.direction}/${row.slot}`;
     const found = row.statistics;
     const lost = found ? found.nans + found.positive_infs + found.negative_infs : null;
-    const open = () => page.change({ tensor: state.tensor === key ? "" : key });
     return h(
       "tr",
-      { class: state.tensor === key ? "current" : null },
-      h("td", null, h("button", { type: "button", class: "link", "aria-expanded": state.tensor === key, onclick: open }, slotText(app, row))),
+      { class: current(row) ? "current" : null },
+      h("td", null, slot(row)),
       h("td", null, h("span", { class: "mono" }, shapeText(row.shape)), " ", h("span", { class: "muted" }, row.dtype)),
       h("td", { class: lost ? "number strange" : "number" }, row.damage ? t(row.damage.reason) : (lost ?? "")),
       keys.map((name) => h("td", { class: "number" }, found ? number(app, found[name]) : "")),
     );
   };
-  return h("section", null, h("h3", null, t("dump.tensors_of")), h("div", { class: "scroll" }, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, rows.map(line)))));
+  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, rows.map(line))));
 }
 
 /** @param {Page} page @param {[string, string][]} pairs */

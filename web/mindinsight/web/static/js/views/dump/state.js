@@ -72,7 +72,15 @@ export function writeState({ url }, state) {
   url.set(values);
 }
 
-/** Parameters of a question about one step. @param {State} state */
+/** A rank and a step that the dump has. @param {{rank: number, step: number}} state @param {any} summary */
+export function settlePlace(state, summary) {
+  const ranks = summary?.ranks ?? [];
+  const rank = ranks.find((/** @type {any} */ one) => one.rank === state.rank) ?? ranks[0];
+  state.rank = rank?.rank ?? 0;
+  if (rank && !rank.steps.includes(state.step)) state.step = rank.steps[0] ?? 0;
+}
+
+/** Parameters of a question about one step. @param {{dump: string, rank: number, step: number}} state */
 export function place(state) {
   return { dump: state.dump, rank: state.rank, step: state.step };
 }

@@ -11,6 +11,7 @@ import { shapes, spoken } from "./shapes.js";
 /** @typedef {import("./shapes.js").Box} Box */
 
 const FAR = 0.42; // scale below which small text is left out
+const NOWHERE = -1; // a place no box has: the drawing stays where it is
 const ASKANCE = 1e6; // what lies far to the side is taken when there is nothing else
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
@@ -178,6 +179,14 @@ export class Canvas {
       this.camera.set({ x: x + (before.x + before.w / 2 - after.x - after.w / 2) * k, y: y + (before.y - after.y) * k });
       this.camera.keepIn(next.width, next.height);
     } else if (keep === undefined) this.camera.begin({ x: 0, y: 0, w: next.width, h: next.height });
+  }
+
+  /** Draw the same picture again: its boxes are marked otherwise now. */
+  again() {
+    const { picture, lit } = this;
+    if (!picture) return;
+    this.show(picture, { keep: NOWHERE });
+    this.light(lit);
   }
 
   /** @param {number | null} id @param {boolean} [reveal] */

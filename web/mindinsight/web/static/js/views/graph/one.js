@@ -1,7 +1,6 @@
 // One graph: scopes that open and close, search, facts of a node, what it depends on.
 
-import { iconButton, segments } from "../../components/button.js";
-import { menu } from "../../components/dialog.js";
+import { segments } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
 import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
@@ -9,12 +8,12 @@ import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { createCanvas } from "./canvas.js";
 import { chooser } from "./chooser.js";
+import { Dumped } from "./dumped.js";
 import { createFinder } from "./finder.js";
-import { guide } from "./legend.js";
 import { createOutline } from "./outline.js";
 import { nodeFacts, outerFacts } from "./panel.js";
-import { asPng, asSvg, save } from "./save.js";
 import { descendants } from "./scopes.js";
+import { drawingTools } from "./tools.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{run: string, tag: string, view: string, open: number[] | null, node: number | null}} State */
@@ -44,6 +43,8 @@ export class OneGraph {
     this.pointed = 0;
     /** @type {import("../../core/types.js").Run[]} */
     this.runs = [];
+    /** Fill the panel once more with what it is about. @type {() => Promise<any>} */
+    this.retell = async () => undefined;
     this.tools = h("div", { class: "toolbar" });
     this.facts = h("div", { class: "graph-about scroll", role: "region", "aria-label": app.t("graph.about"), tabindex: "0" });
     this.notes = h("div", { class: "row wrap small muted graph-notes", role: "status" });
@@ -51,6 +52,7 @@ export class OneGraph {
     this.canvas = createCanvas(app, { select: (id, reveal) => this.tried(() => this.select(id, reveal)), outer, toggle, key: (key) => this.key(key) });
     this.finder = createFinder(app, { ask: (path, params) => this.ask(path, params), goTo, outer });
     this.outline = createOutline(app, { ask: (path, params) => this.ask(path, params), goTo, tried: (what) => this.tried(what) });
+    this.dumped = new Dumped(app, { canvas: this.canvas, ask: (path, params) => this.ask(path, params), goTo: (id) => this.goTo(id), outer: (node) => this.outer(node), again: () => this.tried(() => this.retell()) });
     this.side = h("aside", { class: "graph-side", "aria-label": app.t("graph.panel") }, this.finder.element, this.outline.element, this.facts);
     this.offSelection = app.selection.on(() => this.listed());
   }
@@ -101,6 +103,7 @@ export class OneGraph {
 
   restart() {
     this.state = this.read();
+    this.dumped.restart();
     return this.start();
   }
 
@@ -163,13 +166,15 @@ export class OneGraph {
     replace(this.tools, this.controls());
     this.asking = new AbortController();
     if (!this.canvas.element.isConnected) {
-      replace(this.root, h("div", { class: "graph" }, h("h1", { class: "unseen" }, this.app.t("nav.graph")), this.tools, this.notes, h("div", { class: "graph-body" }, this.canvas.element, this.side)));
+      replace(this.root, h("div", { class: "graph" }, h("h1", { class: "unseen" }, this.app.t("nav.graph")), this.tools, this.dumped.tools, h("div", { class: "row wrap graph-lines" }, this.notes, this.dumped.told), h("div", { class: "graph-body" }, this.canvas.element, this.side)));
     }
     this.canvas.wait(true);
     const drawn = await this.draw({});
     this.canvas.wait(false);
     if (!drawn) return;
-    await Promise.all([this.finder.reset(), this.outline.reset()]);
+    const run = this.state.view === "dataset" ? null : (this.app.selection.run(this.state.run) ?? null);
+    await Promise.all([this.finder.reset(), this.outline.reset(), this.dumped.offer(run)]);
+    if (await this.dumped.arrive()) return;
     if (this.state.node !== null) await this.select(this.state.node, true);
     else this.about();
   }
@@ -190,6 +195,7 @@ export class OneGraph {
     this.traced = null;
     this.canvas.show(this.picture, how);
     this.canvas.select(state.node);
+    this.dumped.paint();
     this.note();
     return true;
   }
@@ -219,37 +225,15 @@ export class OneGraph {
       chooser(this.app, this.runs, state, this.graphs, (some) => this.change(some)),
       segments({ label: t("graph.view"), value: state.view, options: views.map((value) => ({ value, label: t(`graph.view.${value}`) })), onchange: (view) => this.change({ view }) }),
       h("span", { class: "grow" }),
-      h(
-        "div",
-        { class: "row graph-tools" },
-        iconButton("minus", t("graph.zoom.out"), () => this.canvas.zoom(0.8)),
-        iconButton("plus", t("graph.zoom.in"), () => this.canvas.zoom(1.25)),
-        iconButton("shrink", t("graph.fit"), () => this.canvas.fit()),
-        iconButton("reset", t("graph.reset"), () => this.change({})),
-        iconButton("info", t("graph.legend"), (event) => guide(this.app, /** @type {HTMLElement} */ (event.currentTarget)), { "aria-haspopup": "dialog" }),
-        iconButton("expand", t("common.fullscreen"), () => this.root.requestFullscreen?.()),
-        iconButton("download", t("common.download"), (event) => this.downloads(/** @type {HTMLElement} */ (event.currentTarget)), { "aria-haspopup": "dialog" }),
-      ),
+      drawingTools(this.app, this.root, { drawings: () => [this.downloadable()], reset: () => this.change({}) }),
     ];
   }
 
-  /** @param {HTMLElement} anchor */
-  downloads(anchor) {
-    const { t } = this.app;
-    const item = (/** @type {string} */ kind) => h("button", { type: "button", class: "quiet", onclick: () => (box.close(), this.download(kind)) }, t(`graph.save.${kind}`));
-    const box = menu(anchor, h("div", { class: "stack" }, ["svg", "png", "json", "plotly"].map(item)), t("common.download"));
-  }
-
-  /** @param {string} kind */
-  async download(kind) {
-    const { state, picture } = this;
-    const name = `${state.view === "dataset" ? "dataset" : state.tag}-${state.view}`;
-    const json = (/** @type {any} */ value) => new Blob([JSON.stringify(value)], { type: "application/json" });
-    const svg = () => asSvg(this.canvas.drawing(), picture);
-    if (kind === "svg") save(`${name}.svg`, new Blob([svg()], { type: "image/svg+xml" }));
-    else if (kind === "png") save(`${name}.png`, await asPng(svg(), picture));
-    else if (kind === "json") save(`${name}.json`, json(picture));
-    else save(`${name}.plotly.json`, json(await this.ask("v2/graph/figure", { open: state.open?.join(","), theme: document.documentElement.dataset.theme })));
+  /** @returns {import("./downloads.js").Drawn} what can be downloaded */
+  downloadable() {
+    const { canvas, state } = this;
+    const figure = () => this.ask("v2/graph/figure", { open: state.open?.join(","), theme: document.documentElement.dataset.theme });
+    return { name: `${state.view === "dataset" ? "dataset" : state.tag}-${state.view}`, canvas, figure };
   }
 
   /** @param {string} key */
@@ -307,6 +291,7 @@ export class OneGraph {
     const { t } = this.app;
     const { node } = this.state;
     const mine = ++this.pointed;
+    this.retell = () => this.about(text);
     if (node === null) {
       replace(this.facts, h("p", { class: "muted" }, t("graph.pick")));
       return;
@@ -315,17 +300,18 @@ export class OneGraph {
     if (mine !== this.pointed) return;
     const opened = this.state.open?.includes(node);
     this.tried(() => this.outline.select(node, about.around));
-    replace(this.facts, nodeFacts(this.app, { ...about, opened, traced: text }, this.traced, this.does()));
+    replace(this.facts, nodeFacts(this.app, { ...about, opened, traced: text }, this.traced, this.does(), this.dumped.about(node, "node")));
   }
 
   /** All about a parameter or constant; its users are lit. @param {number} node */
   async outer(node) {
     const mine = ++this.pointed;
+    this.retell = () => this.outer(node);
     const about = await this.ask("v2/graph/outer", { node });
     if (mine !== this.pointed) return;
     this.canvas.select(null);
     this.canvas.light(new Set(about.users.shown.map((/** @type {any} */ one) => one.id)));
-    replace(this.facts, outerFacts(this.app, about, this.does()));
+    replace(this.facts, outerFacts(this.app, about, this.does(), this.dumped.about(node, "outer")));
   }
 
   does() {
@@ -361,6 +347,7 @@ export class OneGraph {
   /** @param {import("../../core/types.js").Change} change */
   changed(change) {
     const { run } = this.state;
+    if (this.picture && (change.list || grownRuns(this.app, change, "dump").length)) this.dumped.refresh();
     if (!this.picture || !grownRuns(this.app, change, "graph", "lineage").includes(run)) return;
     this.following.ask((signal) => this.graphsOf(signal), (graphs) => {
       if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
@@ -373,6 +360,7 @@ export class OneGraph {
   end() {
     this.opening.end();
     this.following.end();
+    this.dumped.end();
     this.offSelection();
     this.asking.abort();
   }

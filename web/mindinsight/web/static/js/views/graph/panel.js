@@ -6,8 +6,8 @@ import { h } from "../../core/dom.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{goTo: (id: number) => void, outer: (node: number) => void, toggle: (id: number) => void, trace: (direction: "up" | "down" | null) => void}} Does */
 
-/** @param {App} app @param {any} about @param {string | null} traced @param {Does} does */
-export function nodeFacts(app, about, traced, does) {
+/** @param {App} app @param {any} about @param {string | null} traced @param {Does} does @param {HTMLElement | null} [dumped] what a dump has of it */
+export function nodeFacts(app, about, traced, does, dumped = null) {
   const { t } = app;
   return h(
     "div",
@@ -22,6 +22,7 @@ export function nodeFacts(app, about, traced, does) {
       traceButton(app, "down", traced, does),
     ),
     h("p", { class: "small traced", role: "status", hidden: !about.traced }, about.traced ?? ""),
+    dumped,
     entries(app, "graph.inputs", about.inputs, (one) => placeRow(app, one, does)),
     entries(app, "graph.outer", about.outer, (one) => outerRow(one, does)),
     entries(app, "graph.outputs", about.outputs, (one) => placeRow(app, one, does)),
@@ -30,14 +31,15 @@ export function nodeFacts(app, about, traced, does) {
   );
 }
 
-/** @param {App} app @param {any} about @param {Does} does */
-export function outerFacts(app, about, does) {
+/** @param {App} app @param {any} about @param {Does} does @param {HTMLElement | null} [dumped] what a dump has of it */
+export function outerFacts(app, about, does, dumped = null) {
   const { t } = app;
   return h(
     "div",
     { class: "graph-facts stack" },
     h("div", null, h("p", { class: "muted small" }, t(`graph.kind.${about.kind}`)), h("h2", null, about.label)),
     h("dl", { class: "pairs" }, pair(t(about.kind === "constant" ? "graph.value" : "graph.type"), about.text || "–")),
+    dumped,
     entries(app, "graph.users", about.users, (one) => placeRow(app, one, does)),
     attributes(app, about.attributes),
   );

@@ -19,7 +19,8 @@ import { svg } from "../../core/dom.js";
  * @property {boolean} open @property {number} count children @property {boolean} dynamic
  * @property {number} enters @property {number} leaves values that come from or go to places without a line
  * @property {number} hidden @property {Chip[]} chips
- * @property {import("./badges.js").Badge | null} [badge] in what it differs from its partner in another graph
+ * @property {import("./badges.js").Badge | null} [badge] in what it differs from its partner in another graph, or what a dump found
+ * @property {number | null} [heat] how strongly it is coloured, 0 to 1
  */
 /** @typedef {{source: number, target: number, points: number[], values: number, control: boolean, text: string}} Line text: the shape where a single value flows */
 /** @typedef {{width: number, height: number, boxes: Box[], lines: Line[], open: number[]}} Picture */
@@ -62,6 +63,7 @@ function frame(box, t) {
     { class: `box frame ${box.kind} ${box.badge?.kind ?? ""}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
     svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: 8 }),
     svg("rect", { class: "header", x: box.x, y: box.y, width: box.w, height: HEADER, rx: 8 }),
+    warmth(box),
     svg("text", { class: "title", x: box.x + 26, y: box.y + 17.5 }, box.label),
     mark(box.x + 14, box.y + HEADER / 2, true),
     stubs(box),
@@ -83,6 +85,7 @@ function closed(box, t) {
       ? [6, 3].map((by) => svg("rect", { class: "behind", x: box.x + by, y: box.y - by, width: box.w, height: box.h, rx: 6 }))
       : null,
     svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: box.kind === "plumbing" ? box.h / 2 : 6 }),
+    warmth(box),
     svg("text", { class: "title", x: scope ? box.x + 26 : centre, y: middle + (box.text ? -3 : 4), "text-anchor": scope ? "start" : "middle" }, label),
     box.text && svg("text", { class: "sub", x: centre, y: middle + 12, "text-anchor": "middle" }, box.text),
     scope && mark(box.x + 14, middle, false),
@@ -106,7 +109,14 @@ function mark(x, y, open) {
   return svg("g", { class: "mark" }, svg("circle", { cx: x, cy: y, r: 6.5 }), svg("path", { d }));
 }
 
-/** What differs, over the upper right corner. @param {Box} box */
+/** How strongly a box is coloured; open scopes are in their header only. @param {Box} box */
+function warmth({ heat, open, kind, x, y, w, h: high }) {
+  if (!heat) return null;
+  const height = open ? HEADER : high;
+  return svg("rect", { class: "warm", x, y, width: w, height, rx: open ? 8 : kind === "plumbing" ? high / 2 : 6, style: { "fill-opacity": (0.08 + 0.62 * heat).toFixed(2) } });
+}
+
+/** What differs or was found, over the upper right corner. @param {Box} box */
 function badge(box) {
   if (!box.badge) return null;
   const width = 10 + 7 * box.badge.text.length;

@@ -1,6 +1,6 @@
 // Two graphs side by side: what opens in one opens in the other, and what differs is marked in both.
 
-import { iconButton, segments } from "../../components/button.js";
+import { segments } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -11,6 +11,7 @@ import { counterpart } from "./counterpart.js";
 import { createDifferences } from "./differences.js";
 import { pairFacts } from "./pair.js";
 import { descendants } from "./scopes.js";
+import { drawingTools } from "./tools.js";
 import { readState, VIEWS, writeState } from "./two_state.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -146,28 +147,26 @@ export class TwoGraphs {
     const { app, choosers, canvases, state } = this;
     const { t } = app;
     this.shown = true;
-    const both = (/** @type {(canvas: import("./canvas.js").Canvas) => void} */ what) => () => canvases.forEach(what);
     const views = this.views().map((value) => ({ value, label: t(`graph.view.${value}`) }));
     replace(
       this.tools,
       this.modes(),
       segments({ label: t("graph.view"), value: state.view, options: views, onchange: (view) => this.change(() => (state.view = view)) }),
       h("span", { class: "grow" }),
-      h(
-        "div",
-        { class: "row graph-tools" },
-        iconButton("minus", t("graph.zoom.out"), both((canvas) => canvas.zoom(0.8))),
-        iconButton("plus", t("graph.zoom.in"), both((canvas) => canvas.zoom(1.25))),
-        iconButton("shrink", t("graph.fit"), both((canvas) => canvas.fit())),
-        iconButton("reset", t("graph.reset"), () => this.change(() => undefined)),
-        iconButton("expand", t("common.fullscreen"), () => this.root.requestFullscreen?.()),
-      ),
+      drawingTools(app, this.root, { drawings: () => SIDES.map((side) => this.downloadable(side)), reset: () => this.change(() => undefined) }),
     );
     SIDES.forEach((side) => replace(choosers[side], chooser(app, this.runs, { ...state.sides[side], view: state.view }, this.graphs[side], (some) => this.change(() => Object.assign(state.sides[side], some)))));
     if (canvases[0].element.isConnected) return;
     const sides = SIDES.map((side) => h("section", { class: "graph-half", "aria-label": t(`graph.${NAMES[side]}`) }, choosers[side], canvases[side].element));
     const aside = h("aside", { class: "graph-side", "aria-label": t("graph.panel.compare") }, this.differences.element, this.facts);
     replace(this.root, h("div", { class: "graph" }, h("h1", { class: "unseen" }, t("graph.mode.compare")), this.tools, this.counts, h("div", { class: "graph-body two" }, sides, aside)));
+  }
+
+  /** @param {Side} side @returns {import("./downloads.js").Drawn} what can be downloaded */
+  downloadable(side) {
+    const { sides, view } = this.state;
+    const name = `${view === "dataset" ? "dataset" : sides[side].tag}-${view}-${NAMES[side]}`;
+    return { title: this.app.t(`graph.${NAMES[side]}`), name, canvas: this.canvases[side] };
   }
 
   /** @param {AbortSignal} signal */

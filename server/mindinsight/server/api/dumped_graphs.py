@@ -1,0 +1,154 @@
+"""A graph coloured by what a dump of the same training found: routes that belong to graphs and to dumps."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query
+
+from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay
+from mindinsight.server.debug.operator_graph import share
+from mindinsight.server.debug.symptoms import Symptom, counted, operator_key, worst
+from mindinsight.server.errors import ApiError
+from mindinsight.server.graph.about import entry
+from mindinsight.server.graph.tree import ROOT, Tree
+from mindinsight.server.plugins.dump.facts import entry_facts
+from mindinsight.server.plugins.dump.reach import Kept, Looked, plain
+from mindinsight.server.plugins.dump.tensors import Statistic
+from mindinsight.server.plugins.graph.opened import place_of, places_of, tree_of
+from mindinsight.server.types import Doubles
+
+router = APIRouter(prefix="/v2/graph/dump", tags=["graph"])
+
+Colour: TypeAlias = Literal["symptoms"] | Statistic
+Check = Annotated[
+    int | None, Query(description="number of a check of this dump, whose hits are symptoms too")
+]
+
+_WORST: Final = 20  # operators listed of a scope
+
+
+def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: Looked, sessions: Kept) -> Overlay:
+    """The graph that a request's parameters name, under the step of the dump that they name."""
+    return sessions.get((tree, listing), Overlay, lambda: Overlay(tree, listing))
+
+
+Laid = Annotated[Overlay, Depends(overlay_of)]
+
+
+@router.get("")
+def colours(
+    laid: Laid,
+    sessions: Kept,
+    colour: Colour = SYMPTOMS,
+    shown: Annotated[str, Query(description="places of the boxes in the picture, with commas")] = "",
+    check: Check = None,
+) -> dict[str, Any]:
+    """How boxes are coloured, and how many operators of the dump are in the graph.
+
+    A scope has the worst ``symptom``, or the largest ``value``, inside; ``share`` is 0 to 1 among all known.
+    Ask again until ``done``.
+    """
+    done = laid.listing.done and _checked(sessions, check)
+    column = _column(laid, sessions, colour, check)
+    places = places_of(laid.tree, shown)
+    boxes = _by_symptom(laid, column, places) if colour == SYMPTOMS else _by_size(laid, column, places)
+    return {
+        "done": done,
+        "tensors": len(laid.listing.entries),
+        "measured": len(laid.listing.answers),
+        "dumped": laid.joined.dumped,
+        "found": laid.joined.found,
+        "by_order": laid.joined.by_order,
+        **boxes,
+    }
+
+
+@router.get("/node")
+def node(
+    laid: Laid,
+    sessions: Kept,
+    node: Annotated[str, Query(description="path or place")],
+    check: Check = None,
+) -> dict[str, Any]:
+    """The dumped tensors of an operator, or the operators of a scope that are not fine, worst first."""
+    place = place_of(laid.tree, node)
+    number = int(laid.tree.nodes[place])
+    if number >= 0:
+        return {"operators": _operators(laid, number), "worst": [], "total": 0, "done": laid.listing.done}
+    column = _column(laid, sessions, SYMPTOMS, check)
+    inside = np.arange(place, laid.tree.ends[place])
+    ill = inside[column[inside] > Symptom.FINE]
+    ill = ill[np.argsort(-column[ill], kind="stable")]
+    rows = [{**entry(laid.tree, one), "symptom": _name(column[one])} for one in ill[:_WORST].tolist()]
+    return {"operators": [], "worst": rows, "total": len(ill), "done": laid.listing.done}
+
+
+@router.get("/outer")
+def outer(laid: Laid, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
+    """The dumped tensors of a parameter."""
+    return {"operators": _operators(laid, node), "worst": [], "total": 0, "done": laid.listing.done}
+
+
+@router.get("/place")
+def place(laid: Laid, recorded: str, graph: str = "") -> dict[str, int | None]:
+    """Where an operator of the dump is in the graph: its place, or the number of its node for parameters."""
+    found = laid.joined.nodes.get((graph, recorded))
+    if found is None:
+        raise ApiError(404, "not_in_graph", f"{recorded!r} is not in this graph.", operator=recorded)
+    drawn = int(laid.tree.leaf_places[found])
+    return {"place": drawn, "outer": None} if drawn >= 0 else {"place": None, "outer": found}
+
+
+def _checked(sessions: Kept, check: int | None) -> bool:
+    found = None if check is None else sessions.find(check, Collecting)
+    return found is None or found.done
+
+
+def _column(laid: Overlay, sessions: Kept, colour: Colour, check: int | None) -> Doubles:
+    found = None if check is None else sessions.find(check, Collecting)
+    return laid.column(colour, list(found.items) if found else ())
+
+
+def _by_symptom(laid: Overlay, column: Doubles, places: list[int]) -> dict[str, Any]:
+    boxes = [
+        {
+            "id": one,
+            "symptom": _name(worst(laid.tree, column, one)),
+            "counts": counted(laid.tree, column, one),
+        }
+        for one in places
+    ]
+    faults = np.flatnonzero(column == Symptom.FAULT).tolist()
+    counts = counted(laid.tree, column, ROOT)
+    return {"boxes": boxes, "counts": counts, "fault": entry(laid.tree, faults[0]) if faults else None}
+
+
+def _by_size(laid: Overlay, column: Doubles, places: list[int]) -> dict[str, Any]:
+    known = column[(column > 0) & (column < np.inf)]
+    least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
+    ends = [each for each in (least, most) if each is not None]
+    sizes = {one: worst(laid.tree, column, one) for one in places}
+    boxes = [
+        {"id": one, "value": plain(size), "share": None if size is None else share(size, ends)}
+        for one, size in sizes.items()
+    ]
+    return {"boxes": boxes, "least": least, "most": most}
+
+
+def _operators(laid: Overlay, node: int) -> list[dict[str, Any]]:
+    found = {(each.graph, each.recorded): each for each in laid.operators_of.get(node, ())}
+    tensors: dict[Any, list[dict[str, Any]]] = {key: [] for key in found}
+    for each in laid.listing.entries if found else ():
+        if operator_key(each) in found:
+            tensors[operator_key(each)].append(entry_facts(each, laid.listing.answer(each)))
+    return [
+        {"graph": graph, "recorded": recorded, "operator": found[graph, recorded].name, "tensors": rows}
+        for (graph, recorded), rows in tensors.items()
+    ]
+
+
+def _name(symptom: float | None) -> str:
+    return Symptom(int(symptom or 0)).name.lower()

@@ -1,0 +1,74 @@
+"""A graph of a run with a step of a dump laid over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from mindinsight.server.debug.fault import OperatorKey
+from mindinsight.server.debug.graph_join import Join, join
+from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.symptoms import at_places, magnitudes, operator_key, symptoms
+from mindinsight.server.debug.watchpoints import Hit
+from mindinsight.server.formats.dumps import list_overflows
+from mindinsight.server.formats.dumps.types import Operator
+from mindinsight.server.graph.tree import Tree
+from mindinsight.server.types import Doubles
+
+SYMPTOMS: Final = "symptoms"
+
+
+class Overlay:
+    """Made once for a graph and a listing, and kept while they are looked at."""
+
+    def __init__(self, tree: Tree, listing: Listing) -> None:
+        self.tree = tree
+        self.listing = listing
+        self._settled: dict[str, tuple[int, Doubles]] = {}  # by colour: hits they are with, and they
+
+    @cached_property
+    def joined(self) -> Join:
+        """Which node each operator of the dump is."""
+        return join(self.listing.operators.values(), self.tree.graph)
+
+    @cached_property
+    def operators_of(self) -> dict[int, list[Operator]]:
+        """The operators of the dump at each node of the graph."""
+        found: dict[int, list[Operator]] = {}
+        for key, node in self.joined.nodes.items():
+            found.setdefault(node, []).append(self.listing.operators[key])
+        return found
+
+    def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
+        """[t] a symptom, or the size of a statistic, at each leaf of the tree; NaN where there is none."""
+        done = self.listing.done  # before looking: what is known after this is complete
+        known = self._settled.get(colour)
+        if known is not None and known[0] == len(hits):
+            return known[1]
+        answers = list(self.listing.answers)
+        values: Mapping[OperatorKey, float] = (
+            symptoms(answers, self._overflowed, self._caught(hits), done)
+            if colour == SYMPTOMS
+            else magnitudes(answers, colour, operator_key)
+        )
+        column = at_places(self.tree, self.joined.nodes, values)
+        if done:
+            self._settled[colour] = (len(hits), column)
+        return column
+
+    def stop(self) -> None:
+        """Nothing is running."""
+
+    @cached_property
+    def _overflowed(self) -> frozenset[str]:
+        found = list_overflows(self.listing.dump, self.listing.rank, self.listing.step)
+        return frozenset(each.operator for each in found.items if each.status)
+
+    def _caught(self, hits: Iterable[Hit]) -> set[OperatorKey]:
+        here = (self.listing.rank, self.listing.step)
+        return {
+            operator_key(hit.entry)
+            for hit in hits
+            if hit.verdict.hit and (hit.entry.rank, hit.entry.step) == here
+        }

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { marksOf } from "../../web/mindinsight/web/static/js/views/graph/dump_marks.js";
+import { nearestFirst, runWithGraph } from "../../web/mindinsight/web/static/js/views/graph/nearest_dumps.js";
+
+const app = { t: (key, vars) => (vars ? `${key} ${vars.n}` : key), format: { number: (value) => `~${value}` } };
+
+test("the worst comes first on a box, and all of it is said", () => {
+  const found = { id: 1, symptom: "fault", counts: { fault: 1, lost: 3, zero: 2 } };
+  const { badge, heat } = marksOf(app, found, "symptoms", true);
+  assert.equal(badge.kind, "ill fault");
+  assert.equal(badge.text, "⚠ NaN ×3");
+  assert.equal(badge.said, "graph.symptom.fault 1, graph.symptom.lost 3, graph.symptom.zero 2");
+  assert.equal(heat, null);
+});
+
+test("an operator has a sign and no count, and none when it is fine", () => {
+  assert.equal(marksOf(app, { id: 1, symptom: "zero", counts: { zero: 1 } }, "symptoms", false).badge.text, "=0");
+  assert.equal(marksOf(app, { id: 1, symptom: "fine", counts: {} }, "symptoms", false).badge, null);
+  assert.deepEqual(marksOf(app, undefined, "norm", false), { badge: null, heat: null });
+});
+
+test("a statistic is a number and a shade; what is not finite comes as text", () => {
+  const { badge, heat } = marksOf(app, { id: 1, value: 2.5, share: 0.4 }, "norm", true);
+  assert.deepEqual([badge.text, badge.said, heat], ["~2.5", "dump.statistic.norm ~2.5", 0.4]);
+  assert.equal(marksOf(app, { id: 1, value: "inf", share: 1 }, "norm", true).badge.text, "inf");
+  assert.equal(marksOf(app, { id: 1, value: null, share: null }, "norm", true).badge, null);
+});
+
+const runs = [
+  { id: "./a/summary/rank_0", job: "./a/summary", rank: 0, graph: true },
+  { id: "./a/summary/rank_1", job: "./a/summary", rank: 1, graph: true },
+  { id: "./a", job: "./a", rank: null },
+  { id: "./b", job: "./b", rank: null, graph: true },
+];
+const dumps = [
+  { id: "./b/dump", run: "./b" },
+  { id: "./a/dump", run: "./a" },
+  { id: "./a/summary/dump", run: "./a/summary/rank_1" },
+];
+
+test("dumps of the run come first, then those of its job, then those nearest by path", () => {
+  const order = (id) => nearestFirst(dumps, runs.find((run) => run.id === id), runs).map((dump) => dump.id);
+  assert.deepEqual(order("./b"), ["./b/dump", "./a/dump", "./a/summary/dump"]);
+  assert.deepEqual(order("./a/summary/rank_0"), ["./a/summary/dump", "./a/dump", "./b/dump"]);
+});
+
+test("a dump leads to its own run, to the same rank of its job, or to the nearest run with a graph", () => {
+  const run = (dump, rank = 0) => runWithGraph(dump, rank, runs, (one) => one.graph)?.id;
+  assert.equal(run(dumps[0]), "./b");
+  assert.equal(run(dumps[2], 0), "./a/summary/rank_1");
+  assert.equal(run(dumps[1], 0), "./a/summary/rank_0");
+  assert.equal(run({ id: "./c/dump", run: "./c" }), undefined);
+});

@@ -1,0 +1,169 @@
+"""A dump over the graph of the same training: boxes by what was found, panels, and links both ways."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+DATA = Path(__file__).parents[1] / "data"
+DUMP = DATA / "dumps" / "ms_sync_v2_0_names"
+PLACE = "run=./job&dump=./job/dump&step=1"
+
+
+@pytest.fixture(scope="module")
+def url(serve_once, tmp_path_factory):
+    """A run with its graph and a dump of it that breaks at step 1, and a run of another network."""
+    base = tmp_path_factory.mktemp("dumped") / "base"
+    shutil.copytree(DUMP, base / "job" / "dump")
+    shutil.copy(DUMP / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb", base / "job")
+    shutil.copytree(DATA / "events" / "lenet", base / "lenet")
+    step = base / "job" / "dump" / "rank_0" / "Net" / "0" / "1"
+    (spoilt,) = step.glob("MatMul.MatMul-op66.*.output.0.*")
+    values = np.load(spoilt)
+    values.flat[0] = np.nan
+    np.save(spoilt, values)
+    (empty,) = step.glob("ReluGrad.ReluGrad-op71.*.output.0.*")
+    np.save(empty, np.zeros_like(np.load(empty)))
+    return serve_once(base)
+
+
+@pytest.fixture
+def graph(page, url):
+    """graph("run=./job") opens the page and waits for the drawing."""
+
+    def show(query=PLACE):
+        page.goto(f"{url}graph?{query}")
+        expect(page.locator(".graph-drawing .box").first).to_be_visible()
+        return page
+
+    return show
+
+
+def tools(page):
+    return page.get_by_role("group", name="Dump over the graph")
+
+
+def notes(page):
+    return page.locator(".graph-lines")
+
+
+def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(graph):
+    page = graph("run=./job")
+    expect(page.locator(".graph-drawing .ill")).to_have_count(0)
+    tools(page).get_by_label("Dump").select_option("job/dump")
+    expect(notes(page)).to_contain_text("22 of 22 dumped operators in this graph")
+    expect(notes(page)).to_contain_text("Nothing strange in what was dumped")
+    tools(page).get_by_role("spinbutton", name="Step").fill("1")
+    tools(page).get_by_role("spinbutton", name="Step").press("Enter")
+    expect(notes(page)).to_contain_text("First fault")
+    expect(notes(page)).to_contain_text("1 gives only zeros")
+    marked = page.locator("g.ill.fault:has(> .title:text-is('Gradients'))")
+    expect(marked).to_have_count(1)
+    expect(marked.locator(".badge text")).to_have_text("⚠ =0")
+    expect(page).to_have_url(re.compile("dump=./job/dump&step=1"))
+    page.reload()
+    expect(marked).to_have_count(1)
+    tools(page).get_by_label("Dump").select_option("No dump")
+    expect(page.locator(".graph-drawing .ill")).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("dump="))
+
+
+def test_the_first_fault_is_one_click_away_with_its_tensors(graph):
+    page = graph("run=./job&dump=./job/dump")
+    tools(page).get_by_role("button", name="Find the first fault").click()
+    expect(page.locator("g.closed.ill.fault.selected", has_text="MatMul-op66")).to_have_count(1)
+    expect(tools(page).get_by_role("spinbutton", name="Step")).to_have_value("1")
+    here = page.locator(".graph-dump-facts")
+    expect(here.get_by_role("row")).to_have_count(4)
+    expect(here.locator("td.strange")).to_have_text("1")
+    here.get_by_role("link", name="output 0").click()
+    side = page.get_by_role("complementary", name="Operator")
+    expect(side.get_by_role("heading", level=2)).to_contain_text("gradMatMul-expand/MatMul-op66")
+    expect(side.get_by_role("button", name="output 0")).to_have_attribute("aria-expanded", "true")
+    side.get_by_role("link", name="Show in the graph").click()
+    expect(page.locator("g.closed.ill.fault.selected", has_text="MatMul-op66")).to_have_count(1)
+    expect(page).not_to_have_url(re.compile("operator="))
+
+
+def test_a_scope_lists_what_is_not_fine_inside(graph):
+    page = graph()
+    page.locator(".graph-outline").get_by_role("button", name="Gradients", exact=True).click()
+    here = page.locator(".graph-dump-facts")
+    expect(here.get_by_role("listitem")).to_have_text(
+        [re.compile("MatMul-op66"), re.compile("ReluGrad-op71")]
+    )
+    here.get_by_role("button", name="ReluGrad-op71").click()
+    expect(page.locator("g.closed.ill.zero.selected", has_text="ReluGrad-op71")).to_have_count(1)
+
+
+def test_what_was_found_is_said_to_who_cannot_see_it(graph):
+    page = graph()
+    expect(page.locator("g.ill.fault").first).to_be_visible()
+    page.locator(".graph-outline").get_by_role("button", name="Gradients", exact=True).click()
+    expect(page.locator(".graph-canvas [aria-live]")).to_contain_text("First fault, 1 gives only zeros")
+
+
+def test_a_statistic_shades_the_boxes_and_writes_it_on_them(graph):
+    page = graph()
+    tools(page).get_by_label("Colour by").select_option("L2 norm")
+    box = page.locator("g.closed", has_text="_backbone-Net")
+    expect(box.locator(".warm")).to_have_count(1)
+    expect(box.locator(".badge text")).to_have_text(re.compile(r"^0\.\d+$"))
+    expect(page.locator("g.closed", has_text="MakeTuple-op81").locator(".warm")).to_have_count(0)
+    expect(notes(page)).to_contain_text("logarithmic")
+    expect(page).to_have_url(re.compile("paint=norm"))
+    page.locator("g.closed", has_text="_backbone-Net").dblclick()
+    expect(page.locator("g.closed", has_text="relu-ReLU").locator(".warm")).to_have_count(1)
+
+
+def test_common_faults_are_checked_when_asked_for(graph):
+    page = graph("run=./job&dump=./job/dump&step=0")
+    button = tools(page).get_by_role("button", name="Check for common faults")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(notes(page)).to_contain_text("22 of 22")
+    page.goto(page.url)
+    expect(button).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_parameter_shows_what_the_dump_has_of_it(graph):
+    page = graph()
+    page.get_by_role("searchbox", name="Search nodes").fill("fc1.weight")
+    page.locator(".graph-results button", has_text=re.compile("^fc1.weight$")).click()
+    expect(page.locator(".graph-dump-facts").get_by_role("row")).to_have_count(2)
+
+
+def test_a_dump_of_another_network_is_said_to_fit_badly(graph):
+    page = graph("run=./lenet&dump=./job/dump")
+    expect(notes(page)).to_contain_text("Few of them")
+
+
+def test_without_any_dump_there_is_nothing_to_choose(page, serve, tmp_path):
+    base = tmp_path / "base"
+    shutil.copytree(DATA / "events" / "lenet", base / "lenet")
+    page.goto(f"{serve(base)}graph")
+    expect(page.locator(".graph-facts, .graph-about")).to_contain_text("Select a box")
+    expect(page.locator(".graph-dump")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
+def test_nothing_for_axe_to_complain_about(graph, page, url, theme, language):
+    page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": url}])
+    page.emulate_media(color_scheme=theme)
+    graph(f"{PLACE}&node=42")
+    expect(page.locator(".graph-dump-facts li")).to_have_count(2)
+    expect(page.locator("g.ill.fault").first).to_be_visible()
+    found = Axe().run(page, context="#view")
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_narrow_screens_do_not_scroll_sideways(graph, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    graph()
+    expect(page.locator("g.ill.fault").first).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

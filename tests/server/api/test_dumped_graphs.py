@@ -1,0 +1,122 @@
+"""The graph of a run under a dump of it: colours, panels and places, over a real server."""
+
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DUMP = Path(__file__).parents[2] / "data" / "dumps" / "ms_sync_v2_0_names"
+GRAPH = "ms_output_trace_code_graph_0.pb"
+BACK = "Gradients/Default/network-WithLossCell/_backbone-Net"
+MATMUL = f"{BACK}/fc2-Dense/gradMatMul-expand/MatMul-op66"
+
+
+@pytest.fixture
+def ask(samples, tmp_path):
+    """ask("", shown="1") asks about step 1, in which an operator makes a NaN and another gives only zeros."""
+    job = tmp_path / "base" / "job"
+    shutil.copytree(DUMP, job / "dump")
+    shutil.copy(DUMP / "rank_0" / "graphs" / GRAPH, job)
+    step = job / "dump" / "rank_0" / "Net" / "0" / "1"
+    (spoilt,) = step.glob("MatMul.MatMul-op66.*.output.0.*")
+    values = np.load(spoilt)
+    values.flat[0] = np.nan
+    np.save(spoilt, values)
+    (empty,) = step.glob("ReluGrad.ReluGrad-op71.*.output.0.*")
+    np.save(empty, np.zeros_like(np.load(empty)))
+    client = samples()
+
+    def get(path, method="GET", **params):
+        place = {"run": "./job", "tag": GRAPH, "dump": "./job/dump", "rank": 0, "step": 1}
+        return client.request(method, f"/v2/{path}", params={**place, **params})
+
+    get.client = client
+    return get
+
+
+def settled(ask, **params):
+    """The colours once all is known."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found = ask("graph/dump", **params).json()
+        if found["done"]:
+            return found
+        time.sleep(0.05)
+    raise TimeoutError("the statistics were not counted in 60 s")
+
+
+def drawn(ask, **params):
+    return {box["path"]: box["id"] for box in ask("graph/picture", **params).json()["boxes"]}
+
+
+def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask):
+    boxes = drawn(ask)
+    found = settled(ask, shown=",".join(map(str, boxes.values())))
+    assert (found["dumped"], found["found"], found["by_order"]) == (22, 22, 0)
+    assert (found["tensors"], found["measured"]) == (99, 99)
+    assert found["counts"] == {"fault": 1, "zero": 1}
+    assert found["fault"]["path"] == MATMUL
+    by_place = {one["id"]: one for one in found["boxes"]}
+    assert by_place[boxes["Gradients"]]["symptom"] == "fault"
+    assert by_place[boxes["Gradients"]]["counts"] == {"fault": 1, "zero": 1}
+    assert by_place[boxes["Default"]]["symptom"] == "fine"
+    assert by_place[boxes["Default/MakeTuple-op81"]]["symptom"] == "unknown"
+
+
+def test_a_statistic_colours_by_its_share_on_a_logarithmic_scale(ask):
+    boxes = drawn(ask)
+    found = settled(ask, colour="norm", shown=",".join(map(str, boxes.values())))
+    by_place = {one["id"]: one for one in found["boxes"]}
+    assert found["most"] == pytest.approx(by_place[boxes["Default"]]["value"])
+    assert by_place[boxes["Default"]]["share"] == 1
+    assert 0 < by_place[boxes["Gradients"]]["share"] < 1
+    assert by_place[boxes["Default/MakeTuple-op81"]]["value"] is None
+    assert settled(ask, colour="nans", shown=str(boxes["Gradients"]))["boxes"][0]["value"] == 1
+    assert ask("graph/dump", colour="beauty").status_code == 422
+
+
+def test_hits_of_a_check_of_this_step_are_symptoms(ask):
+    started = ask.client.post("/v2/dump/check", json={"dump": "./job/dump", "steps": [1], "watchpoints": [
+        {"condition": "tensor_too_large", "limits": {"max_gt": 0}, "operators": ["Conv2D-op51"]},
+    ]})  # fmt: skip
+    check = started.json()["check"]
+    counts = settled(ask, check=check)["counts"]
+    assert counts == {"fault": 1, "caught": 1, "zero": 1}
+    assert "caught" not in settled(ask, check=check, step=0)["counts"]
+
+
+def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask):
+    settled(ask)
+    (operator,) = ask("graph/dump/node", node=MATMUL).json()["operators"]
+    assert (operator["graph"], operator["recorded"]) == ("Net/0", "MatMul-op66")
+    slots = [(one["direction"], one["slot"]) for one in operator["tensors"]]
+    assert slots == [("input", "0"), ("input", "1"), ("output", "0")]
+    assert operator["tensors"][2]["statistics"]["nans"] == 1
+    scope = ask("graph/dump/node", node="Gradients").json()
+    assert [(one["label"], one["symptom"]) for one in scope["worst"]] == [
+        ("MatMul-op66", "fault"),
+        ("ReluGrad-op71", "zero"),
+    ]
+    assert scope["total"] == 2
+    assert ask("graph/dump/node", node="Default/MakeTuple-op81").json()["operators"] == []
+
+
+def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask):
+    found = ask("graph/dump/place", graph="Net/0", recorded="MatMul-op66").json()
+    assert found["outer"] is None
+    assert ask("graph/node", node=found["place"]).json()["path"] == MATMUL
+    weight = ask("graph/dump/place", graph="Net/0", recorded="fc1.weight").json()
+    assert weight["place"] is None
+    assert ask("graph/outer", node=weight["outer"]).json()["label"] == "fc1.weight"
+    (operator,) = ask("graph/dump/outer", node=weight["outer"]).json()["operators"]
+    assert operator["recorded"] == "fc1.weight" and len(operator["tensors"]) == 1
+    nowhere = ask("graph/dump/place", graph="Net/0", recorded="data-1")
+    assert nowhere.status_code == 404 and nowhere.json()["error"]["key"] == "error.not_in_graph"
+
+
+def test_the_simplified_view_has_the_forward_part_only(ask):
+    found = settled(ask, view="simplified")
+    assert 0 < found["found"] < found["dumped"]
+    assert found["fault"] is None

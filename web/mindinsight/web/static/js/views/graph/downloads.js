@@ -1,0 +1,38 @@
+// What can be taken away of a drawing: SVG, PNG, JSON, a Plotly figure.
+
+import { menu } from "../../components/dialog.js";
+import { h } from "../../core/dom.js";
+import { asPng, asSvg, save } from "./save.js";
+
+/**
+ * @typedef {Object} Drawn
+ * @property {string} [title] of one of several drawings
+ * @property {string} name of the files, without ending
+ * @property {import("./canvas.js").Canvas} canvas
+ * @property {() => Promise<any>} [figure] asks for the Plotly figure
+ */
+
+/** @param {import("../../core/types.js").App} app @param {HTMLElement} anchor @param {Drawn[]} drawings */
+export function downloads(app, anchor, drawings) {
+  const { t } = app;
+  const item = (/** @type {Drawn} */ one, /** @type {string} */ kind) => h("button", { type: "button", class: "quiet", onclick: () => (box.close(), take(one, kind)) }, t(`graph.save.${kind}`));
+  const kinds = (/** @type {Drawn} */ one) => ["svg", "png", "json", ...(one.figure ? ["plotly"] : [])];
+  const group = (/** @type {Drawn} */ one) => h("div", { class: "stack", role: "group", "aria-label": one.title }, one.title && h("h3", null, one.title), kinds(one).map((kind) => item(one, kind)));
+  const box = menu(anchor, h("div", { class: "stack" }, drawings.map(group)), t("common.download"));
+}
+
+/** @param {Drawn} drawn @param {string} kind */
+async function take({ name, canvas, figure }, kind) {
+  const { picture } = canvas;
+  if (!picture) return;
+  const svg = () => asSvg(canvas.drawing(), picture);
+  if (kind === "svg") save(`${name}.svg`, new Blob([svg()], { type: "image/svg+xml" }));
+  else if (kind === "png") save(`${name}.png`, await asPng(svg(), picture));
+  else if (kind === "json") save(`${name}.json`, json(picture));
+  else save(`${name}.plotly.json`, json(await figure?.()));
+}
+
+/** @param {any} value */
+function json(value) {
+  return new Blob([JSON.stringify(value)], { type: "application/json" });
+}

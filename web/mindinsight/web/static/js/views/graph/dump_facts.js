@@ -1,0 +1,60 @@
+// What a dump has of the selected node: its tensors, or the operators in a scope that are not fine.
+
+import { h, renew, replace } from "../../core/dom.js";
+import { failure, lastAsked } from "../dump/asking.js";
+import { tensorTable } from "../dump/operator.js";
+import { shapeText, slotText } from "../dump/rows.js";
+import { SIGNS } from "./dump_marks.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/**
+ * @typedef {Object} Asked
+ * @property {() => Promise<any>} ask for what v2/graph/dump/node answers
+ * @property {Record<string, any>} place dump, rank and step, as the page of dumps has them
+ * @property {(id: number) => void} goTo
+ */
+
+const COUNTING = 1000; // ms between questions while statistics are counted
+
+/** A section that fills itself, and again while there is more to know. @param {App} app @param {Asked} asked */
+export function dumpFacts(app, { ask, place, goTo }) {
+  const element = h("section", { class: "graph-dump-facts" });
+  const asking = lastAsked();
+  let drawn = false;
+
+  const draw = () =>
+    asking.ask(
+      ask,
+      (found) => {
+        (drawn ? renew : replace)(element, content(app, found, place, goTo));
+        drawn = true;
+        if (!found.done && element.isConnected) asking.later(draw, COUNTING);
+      },
+      (error) => replace(element, failure(app, error)),
+    );
+
+  draw();
+  return { element, end: asking.end };
+}
+
+/** @param {App} app @param {any} found @param {Record<string, any>} place @param {(id: number) => void} goTo */
+function content(app, { operators, worst, total }, place, goTo) {
+  const { t } = app;
+  if (!operators.length && !worst.length) return [];
+  const sign = (/** @type {string} */ symptom) => h("span", { class: `graph-sign ill ${symptom}`, title: t(`graph.symptom.${symptom}`, { n: 1 }) }, SIGNS[/** @type {keyof typeof SIGNS} */ (symptom)]);
+  const row = (/** @type {any} */ one) => h("li", null, h("button", { type: "button", class: "link ellipsis", title: one.path, onclick: () => goTo(one.id) }, one.label || t("graph.call")), sign(one.symptom));
+  const rest = total - worst.length;
+  return [
+    h("h3", null, t("graph.dump.here"), total > 0 && h("span", { class: "badge" }, String(total))),
+    worst.length > 0 && h("ul", { class: "entries scroll" }, worst.map(row), rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest }))),
+    operators.map((/** @type {any} */ one) => dumped(app, one, place)),
+  ];
+}
+
+/** @param {App} app @param {any} operator @param {Record<string, any>} place */
+function dumped(app, operator, place) {
+  const { graph, recorded } = operator;
+  const link = (/** @type {string | null} */ tensor) => app.url.link("dump", { ...place, graph, operator: recorded, tensor });
+  const slot = (/** @type {any} */ row) => h("a", { href: link(`${row.direction}/${row.slot}`), title: `${row.dtype} ${shapeText(row.shape)}` }, slotText(app, row));
+  return h("div", null, tensorTable(app, operator.tensors, slot), h("p", { class: "small" }, h("a", { href: link(null) }, app.t("graph.dump.open"))));
+}

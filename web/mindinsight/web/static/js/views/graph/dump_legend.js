@@ -1,0 +1,37 @@
+// What the colours of a dump mean, and how much of the dump is in the graph.
+
+import { h } from "../../core/dom.js";
+import { SIGNS } from "./dump_marks.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+/** @param {App} app @param {any} found what v2/graph/dump answers @param {string} paint */
+export function dumpLegend(app, found, paint) {
+  return [...(paint === "symptoms" ? symptoms(app, found) : scale(app, found)), ...coverage(app, found)];
+}
+
+/** @param {App} app @param {any} found */
+function symptoms({ t }, { counts, done }) {
+  const parts = Object.entries(counts).map(([kind, n]) =>
+    h("span", null, h("span", { class: `graph-sign ill ${kind}`, "aria-hidden": "true" }, SIGNS[/** @type {keyof typeof SIGNS} */ (kind)]), ` ${t(`graph.symptom.${kind}`, { n })}`),
+  );
+  return parts.length || !done ? parts : [h("span", null, t("graph.dump.fine"))];
+}
+
+/** @param {App} app @param {any} found */
+function scale({ t, format }, { least, most }) {
+  if (least === null) return [h("span", { class: "muted" }, t("graph.dump.nothing"))];
+  return [h("span", { class: "row graph-scale" }, format.number(least), h("i", { "aria-hidden": "true" }), format.number(most), " ", h("span", { class: "muted" }, t("graph.dump.log")))];
+}
+
+/** @param {App} app @param {any} found */
+function coverage({ t }, { dumped, found, by_order, tensors, measured, done }) {
+  const few = dumped > 0 && found < dumped / 2;
+  const text = t("graph.dump.found", { found, n: dumped });
+  return [
+    h("span", { class: few ? "badge warn" : "muted", title: few ? t("graph.dump.few") : null }, text),
+    few && h("span", { class: "muted" }, t("graph.dump.few")),
+    by_order > 0 && h("span", { class: "muted", title: t("graph.dump.by_order.why") }, t("graph.dump.by_order", { n: by_order })),
+    !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),
+  ];
+}

@@ -1,0 +1,37 @@
+// What a dump found in a box: a sign and a colour on it, and words for who cannot see them.
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./badges.js").Badge} Badge */
+/** @typedef {{badge: Badge | null, heat: number | null}} Marks */
+/**
+ * @typedef {Object} Coloured a box in what v2/graph/dump answers
+ * @property {number} id
+ * @property {string} [symptom] @property {Record<string, number>} [counts] by symptom
+ * @property {number | string | null} [value] @property {number | null} [share]
+ */
+
+/** Signs beside the words, so that no colour has to be told from another; the worst first. */
+export const SIGNS = { fault: "⚠", lost: "NaN", overflow: "▲", caught: "⚑", zero: "=0" };
+const SHOWN = 2; // signs on one box
+
+/** @param {App} app @param {Coloured | undefined} found @param {string} colour @param {boolean} scope @returns {Marks} */
+export function marksOf(app, found, colour, scope) {
+  if (!found) return { badge: null, heat: null };
+  return colour === "symptoms" ? { badge: symptomBadge(app, found, scope), heat: null } : { badge: sizeBadge(app, found, colour), heat: found.share ?? null };
+}
+
+/** @param {App} app @param {Coloured} found @param {boolean} scope @returns {Badge | null} */
+function symptomBadge({ t }, { symptom, counts = {} }, scope) {
+  const kinds = Object.entries(counts);
+  if (!kinds.length) return null;
+  const sign = (/** @type {string} */ kind) => SIGNS[/** @type {keyof typeof SIGNS} */ (kind)];
+  const signs = kinds.slice(0, SHOWN).map(([kind, n]) => (scope && n > 1 ? `${sign(kind)} ×${n}` : sign(kind)));
+  return { kind: `ill ${symptom}`, text: signs.join(" "), said: kinds.map(([kind, n]) => t(`graph.symptom.${kind}`, { n })).join(", ") };
+}
+
+/** @param {App} app @param {Coloured} found @param {string} colour @returns {Badge | null} */
+function sizeBadge({ t, format }, { value }, colour) {
+  if (value === null || value === undefined) return null;
+  const text = typeof value === "string" ? value : format.number(value);
+  return { kind: "", text, said: `${t(`dump.statistic.${colour}`)} ${text}` };
+}

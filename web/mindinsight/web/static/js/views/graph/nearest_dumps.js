@@ -1,0 +1,35 @@
+// Which dump is most likely of the training a run is of, and which run of that a dump is of.
+
+/** @typedef {import("../../core/types.js").Run} Run */
+
+/**
+ * The run's own dumps, then those of its job, then by how much of the path they share.
+ * @template {{id: string, run: string}} T
+ * @param {T[]} dumps @param {{id: string, job: string}} run @param {Pick<Run, "id" | "job">[]} runs
+ */
+export function nearestFirst(dumps, run, runs) {
+  const jobs = new Map(runs.map((one) => [one.id, one.job]));
+  const rank = (/** @type {T} */ dump) => (dump.run === run.id ? Infinity : jobs.get(dump.run) === run.job ? 1e6 : shared(dump.id, run.id));
+  return [...dumps].sort((a, b) => rank(b) - rank(a) || a.id.localeCompare(b.id));
+}
+
+/**
+ * The run whose graph is most likely that of a dump; undefined where none has anything to do with it.
+ * @param {{id: string, run: string}} dump @param {number} rank @param {Pick<Run, "id" | "job" | "rank">[]} runs all of them
+ * @param {(run: any) => boolean} drawn whether a run has a graph
+ */
+export function runWithGraph(dump, rank, runs, drawn) {
+  const job = runs.find((run) => run.id === dump.run)?.job;
+  const near = (/** @type {Pick<Run, "id" | "job" | "rank">} */ run) => {
+    if (run.id === dump.run) return Infinity;
+    return run.job === job ? 1e6 + Number(run.rank === rank) : shared(dump.id, run.id);
+  };
+  return runs.filter((run) => drawn(run) && near(run) > 1).sort((a, b) => near(b) - near(a))[0];
+}
+
+/** How many folders two paths begin with in common. @param {string} one @param {string} other */
+function shared(one, other) {
+  const [left, right] = [one.split("/"), other.split("/")];
+  const end = left.findIndex((part, i) => part !== right[i]);
+  return end < 0 ? left.length : end;
+}

@@ -1,0 +1,27 @@
+// The buttons above one drawing or two.
+
+import { iconButton } from "../../components/button.js";
+import { h } from "../../core/dom.js";
+import { downloads } from "./downloads.js";
+import { guide } from "./legend.js";
+
+/**
+ * @param {import("../../core/types.js").App} app @param {HTMLElement} root what fills the screen
+ * @param {{drawings: () => import("./downloads.js").Drawn[], reset: () => void}} does
+ */
+export function drawingTools(app, root, { drawings, reset }) {
+  const { t } = app;
+  const all = (/** @type {(canvas: import("./canvas.js").Canvas) => void} */ what) => () => drawings().forEach(({ canvas }) => what(canvas));
+  const anchored = (/** @type {(anchor: HTMLElement) => void} */ what) => (/** @type {MouseEvent} */ event) => what(/** @type {HTMLElement} */ (event.currentTarget));
+  return h(
+    "div",
+    { class: "row graph-tools" },
+    iconButton("minus", t("graph.zoom.out"), all((canvas) => canvas.zoom(0.8))),
+    iconButton("plus", t("graph.zoom.in"), all((canvas) => canvas.zoom(1.25))),
+    iconButton("shrink", t("graph.fit"), all((canvas) => canvas.fit())),
+    iconButton("reset", t("graph.reset"), reset),
+    iconButton("info", t("graph.legend"), anchored((anchor) => guide(app, anchor)), { "aria-haspopup": "dialog" }),
+    iconButton("expand", t("common.fullscreen"), () => root.requestFullscreen?.()),
+    iconButton("download", t("common.download"), anchored((anchor) => downloads(app, anchor, drawings())), { "aria-haspopup": "dialog" }),
+  );
+}
