@@ -12,7 +12,7 @@ const LONGEST_MS = 60_000;
 const AGAIN_MS = 5000; // until the list is asked for again when it could not be had
 
 /** @type {RunList} */
-const NOTHING = { version: 0, base: "", base_missing: false, left_out: 0, watch: "", scanned: 0, now: 0, errors: [], runs: [] };
+const NOTHING = { version: 0, base: "", bases: [], base_missing: false, left_out: 0, watch: "", scanned: 0, now: 0, errors: [], runs: [] };
 
 export class Following {
   /** @type {Set<string>} */

@@ -25,13 +25,16 @@
  * @property {Record<string, any>} metrics
  */
 
+/** @typedef {{name: string, path: string, watch: string, missing: boolean}} Base a base directory; without a name it is the only one */
+
 /**
  * @typedef {Object} RunList
  * @property {number} version
  * @property {string} base
+ * @property {Base[]} bases
  * @property {boolean} base_missing
  * @property {number} left_out runs beyond the limit
- * @property {string} watch "events" or "polling"
+ * @property {string} watch "events", "polling" or "both"
  * @property {number} scanned Unix seconds
  * @property {number} now the server's clock, Unix seconds
  * @property {{path: string, reason: string}[]} errors directories that could not be looked into

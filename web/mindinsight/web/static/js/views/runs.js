@@ -10,6 +10,7 @@ import { h, replace, throttle } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
 import { differing } from "../core/traits.js";
 import { colourBy } from "../frame/colour_by.js";
+import { createBases, onlyBase, places } from "./runs/bases.js";
 import { actionsCell, counts, jobCell, jobFact, nameCell } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
 import { columnsOf, defaultColumns } from "./runs/columns.js";
@@ -53,6 +54,7 @@ class RunsTable {
     this.columns = [];
     this.colours = colourBy(app);
     this.summary = h("p", { class: "muted", role: "status" });
+    this.bases = createBases(app, (text) => this.searchFor(text));
     this.shown = h("span", { class: "label" });
     this.banners = h("div");
     this.element = h("div", { class: "runs-page" }, this.head(), this.banners, this.body);
@@ -84,8 +86,14 @@ class RunsTable {
       button(t("common.none"), () => this.app.selection.only([]), { class: "link" }),
       button(t("runs.newest", { n: NEWEST }), () => this.app.selection.reset(), { class: "link" }),
     );
-    const title = h("div", { class: "row wrap grow" }, h("h1", null, t("nav.runs")), this.summary);
+    const title = h("div", { class: "row wrap grow" }, h("h1", null, t("nav.runs")), this.summary, this.bases.element);
     return [h("div", { class: "toolbar" }, title), h("div", { class: "toolbar" }, this.search, columns, this.hiddenBox, this.colours.element, h("span", { class: "grow" }), this.shown, choices)];
+  }
+
+  /** @param {string} text */
+  searchFor(text) {
+    this.search.box.value = text;
+    this.applySearch(text);
   }
 
   /** @param {string} text */
@@ -159,8 +167,8 @@ class RunsTable {
     const { jobs, running } = counts(selection.all(), this.now);
     const parts = [t("runs.count", { n: selection.all().length }), t("runs.jobs", { n: jobs }), t("runs.running", { n: running })];
     if (this.terms.length) parts.unshift(t("runs.found", { n: found.length }));
-    const watch = list.watch && [" · ", h("span", { title: t(`runs.watch.${list.watch}.why`) }, t(`runs.watch.${list.watch}`))];
-    replace(this.summary, parts.join(" · "), " · ", h("span", { class: "mono", title: list.base }, list.base), watch);
+    replace(this.summary, parts.join(" · "), onlyBase(this.app, list));
+    this.bases.draw(list, this.search.box.value);
     const automatic = selection.automatic() && selection.all().length > NEWEST;
     const shown = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });
     this.shown.textContent = automatic ? t("runs.automatic", { n: NEWEST }) : shown;
@@ -216,7 +224,7 @@ function banners(app, list) {
   const percent = total ? Math.floor((100 * read) / total) : 100;
   const bar = h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } }));
   return [
-    list.base_missing ? h("div", { class: "banner bad" }, icon("warning"), t("runs.base_missing", { base: list.base })) : null,
+    list.base_missing && list.bases.every((base) => !base.name) ? h("div", { class: "banner bad" }, icon("warning"), t("runs.base_missing", { base: list.base })) : null,
     percent < 100 ? h("div", { class: "banner" }, icon("info"), h("div", { class: "grow" }, t("runs.loading", { percent }), bar)) : null,
     list.left_out ? h("div", { class: "banner warn" }, icon("info"), t("runs.left_out", { n: list.left_out })) : null,
     ...list.errors.slice(0, 3).map((error) => h("div", { class: "banner warn" }, icon("warning"), t(error.reason, { path: error.path }))),
@@ -226,7 +234,7 @@ function banners(app, list) {
 
 /** @param {App} app */
 function nothing(app) {
-  const { base } = app.selection.list();
+  const base = places(app.selection.list());
   return empty({ icon: "runs", title: app.t("runs.empty"), text: app.t("runs.empty.why", { base }), code: EXAMPLE });
 }
 

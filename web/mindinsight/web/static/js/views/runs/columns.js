@@ -2,6 +2,7 @@
 
 import { icon } from "../../components/icons.js";
 import { h, svg } from "../../core/dom.js";
+import { directoryColumn } from "./bases.js";
 import { stateOf } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -72,6 +73,7 @@ export function factColumns(app) {
   /** @type {TableColumn[]} */
   const columns = [
     { key: "state", label: t("runs.col.state"), value: (run) => run.updated, cell: (run, { now }) => stateMark(app, run, now) },
+    ...directoryColumn(app),
     { key: "step", label: t("common.step"), number: true, value: (run) => run.step, cell: (run) => (run.step < 0 ? "" : format.number(run.step)) },
     { key: "kinds", label: t("runs.col.kinds"), value: (run) => Object.keys(run.kinds).length, cell: (run) => kindLinks(app, run) },
     { key: "updated", label: t("runs.col.updated"), value: (run) => run.updated, cell: (run, { now }) => h("span", { title: format.time(run.updated) }, format.ago(now - run.updated, t)) },

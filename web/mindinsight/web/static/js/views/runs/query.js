@@ -12,7 +12,7 @@ const COMPARISON = /^([^<>=!\s]+)(<=|>=|!=|==|=|<|>)(.+)$/;
  * @returns {Term[]}
  */
 export function parseQuery(text) {
-  return (text.match(/\/(?:[^/\\]|\\.)+\/i?(?=\s|$)|"[^"]*"|\S+/g) ?? []).map(parseTerm);
+  return (text.match(/\/(?:[^/\\]|\\.)+\/i?(?=\s|$)|(?:"[^"]*"|\S)+/g) ?? []).map(parseTerm);
 }
 
 /** @param {string} word @returns {Term} */

@@ -71,6 +71,8 @@ export function createValues(app, place) {
 
     /** For a comparison: a fact, a hyper-parameter, or the last value of a scalar. @param {Run} run @param {string} name */
     lookup(run, name) {
+      const directory = name.toLowerCase() === "dir" ? directoryOf(app, run) : undefined;
+      if (directory !== undefined) return directory;
       const fact = FACTS[name.toLowerCase()];
       if (fact) return fact(run, app.selection.list().now);
       const hyper = named(run.hyper, name);
@@ -79,6 +81,11 @@ export function createValues(app, place) {
       return tag === undefined ? named(run.metrics, name) : tables.get(tag)?.last.get(run.id);
     },
   };
+}
+
+/** The name of the base directory a run lies in, where there are several. @param {App} app @param {Run} run */
+export function directoryOf(app, run) {
+  return app.selection.list().bases.some((base) => base.name) ? run.id.split("/")[1] : undefined;
 }
 
 /** Losses first, then accuracies. @param {string} tag */

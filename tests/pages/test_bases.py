@@ -1,0 +1,88 @@
+"""Several base directories on the page of runs: their names, the runs of one, those that come and go."""
+
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.server.bases import bases_of
+
+from .conftest import DATA
+
+
+@pytest.fixture
+def top(tmp_path):
+    shutil.copytree(DATA / "lenet", tmp_path / "mine" / "lenet")
+    shutil.copytree(DATA / "record_api/values", tmp_path / "users" / "ann" / "values")
+    return tmp_path
+
+
+@pytest.fixture
+def url(serve, top):
+    return serve(bases_of([str(top / "mine"), f"my lab={top}/lab", f"{top}/users/*"]))
+
+
+def run(page, name):
+    return page.get_by_role("link", name=name, exact=True)
+
+
+def test_the_directories_are_named_and_lead_to_their_runs(page, url):
+    page.goto(url)
+    expect(run(page, "mine/lenet")).to_be_visible()
+    expect(run(page, "ann/values")).to_be_visible()
+    ann = page.get_by_role("button", name="ann", exact=True)
+    expect(ann).to_have_attribute("title", re.compile(r"users/ann\nwatched by"))
+    ann.click()
+    expect(page).to_have_url(f"{url}?q=dir%3Dann")
+    expect(run(page, "mine/lenet")).to_have_count(0)
+    expect(run(page, "ann/values")).to_be_visible()
+    expect(ann).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="mine", exact=True).click()
+    expect(run(page, "ann/values")).to_have_count(0)
+    expect(run(page, "mine/lenet")).to_be_visible()
+    page.get_by_role("button", name="mine", exact=True).click()
+    expect(page).to_have_url(url)
+    expect(run(page, "ann/values")).to_be_visible()
+
+
+def test_one_that_is_not_there_is_said_until_it_appears(page, url, top):
+    page.goto(url)
+    said = page.get_by_text(f"{top}/lab: there is no such directory")
+    expect(said).to_be_visible()
+    shutil.copytree(DATA / "record_api/values", top / "lab" / "first")
+    expect(run(page, "my lab/first")).to_be_visible()
+    expect(said).to_have_count(0)
+    page.get_by_role("button", name="my lab", exact=True).click()
+    expect(run(page, "mine/lenet")).to_have_count(0)
+    expect(run(page, "my lab/first")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="my lab", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(run(page, "mine/lenet")).to_have_count(0)
+
+
+def test_what_fits_a_pattern_comes_and_goes(page, url, top):
+    page.goto(url)
+    expect(run(page, "ann/values")).to_be_visible()
+    shutil.copytree(top / "users" / "ann", top / "users" / "bob")
+    expect(page.get_by_role("button", name="bob", exact=True)).to_be_visible()
+    expect(run(page, "bob/values")).to_be_visible()
+    shutil.rmtree(top / "users" / "ann")
+    expect(page.get_by_role("button", name="ann", exact=True)).to_have_count(0)
+    expect(run(page, "ann/values")).to_have_count(0)
+
+
+def test_the_directory_is_a_column_to_sort_by(page, url):
+    page.goto(f"{url}?col=dir")
+    cells = page.locator("tbody tr[data-key] td:nth-child(2)")
+    page.get_by_role("button", name="Directory").click()
+    expect(cells).to_have_text(["mine", "ann"])
+    page.get_by_role("button", name="Directory").click()
+    expect(cells).to_have_text(["ann", "mine"])
+
+
+def test_one_directory_is_told_by_its_path_as_ever(page, serve, top):
+    page.goto(serve(top / "mine"))
+    expect(run(page, "lenet")).to_be_visible()
+    expect(page.get_by_text(str(top / "mine"), exact=True)).to_be_visible()
+    expect(page.get_by_text("watched by")).to_be_visible()
