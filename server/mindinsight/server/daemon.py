@@ -24,7 +24,13 @@ from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings import Settings
 
 # Not "-m": worker processes import the module their parent was started with, and have no use for the service.
-_SERVE = "import gc, sys; gc.disable(); from mindinsight.server.serve import main; sys.exit(main())"
+_SERVE = """
+import sys
+from mindinsight.server.prelude import before_imports
+before_imports()
+from mindinsight.server.serve import main
+sys.exit(main())
+"""
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import signal
 import socket
@@ -13,7 +12,7 @@ from typing import Final
 
 import uvicorn
 
-from mindinsight.server import daemon, logs
+from mindinsight.server import daemon, logs, prelude
 from mindinsight.server.app import create_app
 from mindinsight.server.bases import told
 from mindinsight.server.errors import BadSettings
@@ -55,8 +54,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     sock = listen(settings)
     signal.signal(signal.SIGTERM, _quit)
     app = create_app(settings)
-    gc.freeze()  # what is loaded by now stays: it need not be looked through again and again
-    gc.enable()
+    prelude.after_imports()
     config = uvicorn.Config(
         app,
         http=Protocol,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from typing import Any
 
-from mindinsight.server import daemon, logs
+from mindinsight.server import daemon, logs, prelude
 from mindinsight.server.bases import absent, each, told
 from mindinsight.server.listening import check
 from mindinsight.server.options import add_options, settings_of
@@ -40,7 +39,7 @@ def start(options: argparse.Namespace) -> int:
         _say(settings)
         print("service start state: success")
         return 0
-    gc.disable()  # nothing that is being loaded is garbage; the server collects again when it is complete
+    prelude.before_imports()
     from mindinsight.server import serve  # half a second of imports that nobody else needs
 
     return serve.run(settings, ready=lambda: _say(settings))

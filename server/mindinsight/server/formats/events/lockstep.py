@@ -84,6 +84,7 @@ def _values(
 ) -> Iterator[Entries]:
     """The values of the records ``rows`` from ``at`` on; marks the records that do not fit."""
     waiting: list[Spans] = []
+    count = 0
     rows, at = rows[at < ends[rows]], at[at < ends[rows]]
     while len(rows) >= _FEWEST or (len(rows) and int((ends[rows] - at).max()) < _SHORT):
         spans = next_spans(data, rows, at)
@@ -92,9 +93,10 @@ def _values(
             heads.fits[rows[~inside]] = False
             spans = choose(spans, inside)
         waiting.append(spans)
-        if sum(len(one.rows) for one in waiting) >= _CHUNK:
+        count += len(spans.rows)
+        if count >= _CHUNK:
             yield _read(data, heads, waiting, tags)
-            waiting = []
+            waiting, count = [], 0
         going = spans.ends < ends[spans.rows]
         rows, at = spans.rows[going], spans.ends[going]
     heads.fits[rows] = False
