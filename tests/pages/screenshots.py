@@ -38,6 +38,7 @@ PAGES = {
     "landscape": "landscape",
     "landscape-surface": "landscape?m=surface",
     "dump": "dump",
+    "alert": "alert?rules=1",
 }
 
 

@@ -18,6 +18,7 @@ PAGES = {
     "lineage": "lineage",
     "landscape": "landscape?runs=landscape",
     "dump": "dump",
+    "alerts": "alert?rules=1",
     "interface": "docs",
 }
 LOCALES = {"en": "en-GB", "zh": "zh-CN"}

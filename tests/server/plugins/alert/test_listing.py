@@ -92,6 +92,7 @@ def test_rules_of_people_find_what_is_there_already_and_what_comes(client, ask, 
     client.post("/v2/alert/rules", json={"condition": "above", "tags": "lo*", "limit": 10, "level": "info"})
     (one,) = ask(total(1))["alerts"]
     assert (one["rule"], one["step"], one["value"], one["count"], one["ongoing"]) == ("1", 1, 20.0, 2, True)
+    assert (one["condition"], one["limit"], one["level"]) == ("above", 10.0, "info")
     train("a", loss=[40.0, 2.0, 50.0], acc=[0.5, 0.5, 0.5], first=3)
     newest, oldest = ask(total(2))["alerts"]
     assert (oldest["step"], oldest["count"], oldest["ongoing"]) == (1, 3, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, Query
 from mindinsight.server.plugins.alert.finding import Finding, Source, finding_of
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.types import Ints, Level
+from mindinsight.server.workspace.rules import Rule
 
 router = APIRouter()
 
@@ -35,25 +36,25 @@ def alerts(
     newest point is one of them; ``value`` is that of the first. A value that is not finite is text.
     """
     now = time.time()
-    found = finding.sources(service.store.snapshot(), service.workspace.rules.all(), now)
+    rules = service.workspace.rules.all()
+    found = finding.sources(service.store.snapshot(), rules, now)
     chosen = [one for one in found if (run is None or one.run in run) and (not level or one.level in level)]
     walls = np.nan_to_num(np.concatenate([np.zeros(0), *(one.walls for one in chosen)]), nan=-1.0)
     later = np.flatnonzero(walls > (-np.inf if since is None else since))
     newest = later[np.argsort(-walls[later], kind="stable")][skip : skip + limit]
-    return {"alerts": _shown_at(chosen, newest), "total": len(later), "now": now}
+    shown = [_shown(source, row, rules.get(source.rule)) for source, row in _places(chosen, newest)]
+    return {"alerts": shown, "total": len(later), "now": now}
 
 
-def _shown_at(sources: Sequence[Source], places: Ints) -> list[dict[str, Any]]:
-    """The alerts at ``places`` among those of all ``sources``, one source after the other."""
+def _places(sources: Sequence[Source], numbers: Ints) -> Iterator[tuple[Source, int]]:
+    """Source and row of the alerts with these numbers among those of all ``sources``, one after the other."""
     ends = np.cumsum([len(one.walls) for one in sources])
-    numbers = np.searchsorted(ends, places, side="right").tolist()
-    return [
-        _shown(sources[number], place - int(ends[number]) + len(sources[number].walls))
-        for number, place in zip(numbers, places.tolist(), strict=True)
-    ]
+    for place, number in zip(np.searchsorted(ends, numbers, side="right"), numbers.tolist(), strict=True):
+        source = sources[place]
+        yield source, number - int(ends[place]) + len(source.walls)
 
 
-def _shown(source: Source, row: int) -> dict[str, Any]:
+def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:
     last = row == len(source.steps) - 1
     content = source.contents[row] if source.contents else None
     return {
@@ -65,6 +66,8 @@ def _shown(source: Source, row: int) -> dict[str, Any]:
         "title": content.title if content else "",
         "text": content.text if content else "",
         "rule": source.rule or None,
+        "condition": rule.condition if rule else None,
+        "limit": rule.limit if rule else None,
         "tag": source.tag or None,
         "value": None if source.values is None else _number(float(source.values[row])),
         "count": 1 if source.counts is None else int(source.counts[row]),

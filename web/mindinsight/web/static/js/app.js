@@ -1,5 +1,6 @@
 // Where the page is put together.
 
+import { Alerts } from "./core/alerts.js";
 import * as api from "./core/api.js";
 import { Charts } from "./core/charts.js";
 import * as dom from "./core/dom.js";
@@ -25,7 +26,7 @@ const t = createTranslate(await loadTexts(boot), boot.lang);
 const router = new Router(boot, url);
 
 /** @type {import("./core/types.js").App} */
-const app = { api, boot, charts: new Charts(boot, theme), dom, format, live, router, selection, t, theme, url };
+const app = { alerts: new Alerts(live), api, boot, charts: new Charts(boot, theme), dom, format, live, router, selection, t, theme, url };
 
 const body = document.getElementById("body");
 header(app, { ondrawer: () => body?.classList.toggle("drawer") });
@@ -33,4 +34,5 @@ side(app);
 listen(app);
 live.start();
 await first;
+app.alerts.begin(selection.list().base);
 await router.start(app);

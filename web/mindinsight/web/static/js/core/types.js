@@ -59,6 +59,7 @@
 
 /**
  * @typedef {Object} App
+ * @property {import("./alerts.js").Alerts} alerts
  * @property {Boot} boot
  * @property {typeof import("./api.js")} api
  * @property {typeof import("./dom.js")} dom

@@ -5,6 +5,7 @@ import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
 import { h, replace } from "../core/dom.js";
 import { copyLink, savePage } from "../core/share.js";
+import { bell } from "./bell.js";
 import { connection } from "./connection.js";
 import { savedViews } from "./saved.js";
 import { showShortcuts } from "./shortcuts.js";
@@ -17,7 +18,7 @@ export function header(app, { ondrawer }) {
   const drawer = iconButton("menu", app.t("runs.panel"), ondrawer, { class: "icon quiet drawer-button" });
   const brand = h("a", { class: "brand", href: "./" }, h("img", { src: `${app.boot.assets}/icon.svg`, alt: "" }), "MindInsight");
   const element = document.getElementById("top");
-  if (element) replace(element, drawer, brand, nav, h("div", { class: "tools" }, connection(app), savedViews(app), rest(app)));
+  if (element) replace(element, drawer, brand, nav, h("div", { class: "tools" }, connection(app), bell(app), savedViews(app), rest(app)));
 
   const draw = () => {
     const links = views(app).map((view) => {
@@ -37,7 +38,7 @@ export function header(app, { ondrawer }) {
 function views(app) {
   const runs = app.selection.all();
   const has = (/** @type {string} */ need) => runs.some((run) => run.kinds[need] || (need === "lineage" && run.lineage) || (need === "dump" && run.dumps.length));
-  const kinds = app.boot.views.map(({ name, needs }) => ({ name, filled: needs.some(has) }));
+  const kinds = app.boot.views.filter(({ name }) => name !== "alert").map(({ name, needs }) => ({ name, filled: needs.some(has) })); // the bell leads to alerts
   return [{ name: "runs", filled: true }, { name: "overview", filled: runs.length > 0 }, ...kinds];
 }
 

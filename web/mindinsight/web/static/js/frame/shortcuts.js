@@ -11,7 +11,7 @@ import { togglePause } from "./connection.js";
 
 const WRITING = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])";
 /** @type {Record<string, string>} */
-const PAGES = { runs: "r", overview: "o", scalar: "s", histogram: "h", image: "i", tensor: "t", graph: "g", lineage: "l", landscape: "a", dump: "d" };
+const PAGES = { runs: "r", overview: "o", scalar: "s", histogram: "h", image: "i", tensor: "t", graph: "g", lineage: "l", landscape: "a", dump: "d", alert: "b" };
 
 /** @param {App} app @returns {Shortcut[]} */
 export function shortcuts(app) {

@@ -1,0 +1,119 @@
+// What happened that a person should know of: how much of it is new, and what came since the page was opened.
+//
+// What counts as seen is kept by the browser, as the time of the newest alert that was on the screen.
+
+import { get } from "./api.js";
+import { throttle } from "./dom.js";
+import { latest, leaveAsIs } from "./latest.js";
+
+/**
+ * @typedef {Object} Alert
+ * @property {string} id
+ * @property {string} run
+ * @property {"info" | "warning" | "error"} level
+ * @property {number} step
+ * @property {number | string} wall Unix seconds
+ * @property {string} title of the training code; "" for a rule's
+ * @property {string} text
+ * @property {string | null} rule id
+ * @property {"not_finite" | "above" | "below" | "silent" | null} condition of the rule
+ * @property {number | null} limit of the rule
+ * @property {string | null} tag
+ * @property {number | string | null} value of the first point; text when it is not finite
+ * @property {number} count points
+ * @property {boolean} ongoing
+ */
+
+export const LIST = "v2/alert/list";
+const MOST = 20; // alerts that are told one by one
+const GAP_MS = 400;
+const AGAIN_MS = 60_000; // silence comes without a change
+const KNOWN = 1000;
+
+export class Alerts {
+  #live;
+  #key = "";
+  #seen = -Infinity;
+  #new = 0;
+  /** Ids of those that were told of. @type {Set<string> | null} */
+  #known = null;
+  /** @type {Set<(came: Alert[]) => void>} */
+  #callbacks = new Set();
+  #asked = latest(document.documentElement);
+
+  /** @param {import("./live.js").Live} live */
+  constructor(live) {
+    this.#live = live;
+  }
+
+  /** @param {string} base what is seen of one base directory says nothing of another */
+  begin(base) {
+    this.#key = `mindinsight alerts seen ${base}`;
+    this.#seen = read(this.#key);
+    const look = throttle(() => this.#look(), GAP_MS);
+    this.#live.on(look);
+    window.setInterval(look, AGAIN_MS);
+    window.addEventListener("storage", () => {
+      this.#seen = read(this.#key);
+      look();
+    });
+    look();
+  }
+
+  /** How many are later than what was seen. */
+  unseen() {
+    return this.#new;
+  }
+
+  /** Up to which time everything was seen, Unix seconds. */
+  seen() {
+    return this.#seen;
+  }
+
+  /** Everything up to a time has been on the screen. @param {number} wall Unix seconds */
+  see(wall) {
+    if (!(wall > this.#seen)) return;
+    this.#seen = wall;
+    write(this.#key, wall);
+    this.#look();
+  }
+
+  /** Called with those that came since the page was opened, each once. @param {(came: Alert[]) => void} callback @returns {() => void} off */
+  on(callback) {
+    this.#callbacks.add(callback);
+    return () => this.#callbacks.delete(callback);
+  }
+
+  #look() {
+    const since = Number.isFinite(this.#seen) ? this.#seen : null;
+    this.#asked.ask((signal) => get(LIST, { since, limit: MOST }, { signal }), (answer) => this.#take(answer), leaveAsIs);
+  }
+
+  /** @param {{alerts: Alert[], total: number}} answer */
+  #take({ alerts, total }) {
+    const known = this.#known;
+    const came = known ? alerts.filter((one) => !known.has(one.id)) : [];
+    this.#known = new Set([...alerts.map((one) => one.id), ...(known ?? [])].slice(0, KNOWN));
+    this.#new = total;
+    this.#callbacks.forEach((callback) => callback(came));
+  }
+}
+
+/** @param {string} key */
+function read(key) {
+  try {
+    const text = localStorage.getItem(key);
+    return text === null ? -Infinity : Number(text);
+  } catch {
+    return -Infinity; // a browser that keeps nothing for us
+  }
+}
+
+/** @param {string} key @param {number} wall */
+function write(key, wall) {
+  try {
+    localStorage.setItem(key, String(wall));
+  } catch {
+    // It counts for this page, then.
+  }
+}

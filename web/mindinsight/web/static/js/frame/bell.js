@@ -1,0 +1,47 @@
+// The bell: how many alerts nobody has seen, a link to them, and a line for each that comes while the page is open.
+
+import { inWords } from "../components/alerts.js";
+import { icon } from "../components/icons.js";
+import { toast } from "../components/toast.js";
+import { h } from "../core/dom.js";
+
+const SECONDS = 8; // a line stays
+const LINES = 3; // at a time
+const MOST = 99; // that the badge counts
+
+/** @param {import("../core/types.js").App} app */
+export function bell(app) {
+  const { alerts, router, selection, t, url } = app;
+  const count = h("span", { class: "count", "aria-hidden": "true" });
+  const link = h("a", { class: "button quiet icon bell" }, icon("bell"), count);
+
+  const draw = () => {
+    const n = alerts.unseen();
+    const name = n ? t("alert.bell.new", { n }) : t("alert.bell");
+    link.setAttribute("aria-label", name);
+    link.title = name;
+    link.href = url.link("alert");
+    link.toggleAttribute("aria-current", false);
+    if (router.current() === "alert") link.setAttribute("aria-current", "page");
+    count.textContent = n > MOST ? `${MOST}+` : String(n || "");
+  };
+  router.on(draw);
+  selection.on(draw);
+  alerts.on((came) => {
+    draw();
+    announce(app, came);
+  });
+  draw();
+  return link;
+}
+
+/** @param {import("../core/types.js").App} app @param {import("../core/alerts.js").Alert[]} came newest first */
+function announce(app, came) {
+  const { selection, t } = app;
+  for (const alert of came.slice(0, LINES).reverse()) {
+    const run = selection.run(alert.run)?.name ?? alert.run;
+    toast(t("alert.came", { level: t(`alert.level.${alert.level}`), run, what: inWords(app, alert) }), { bad: alert.level === "error", seconds: SECONDS });
+  }
+  const more = came.length - LINES;
+  if (more > 0) toast(t("alert.came_more", { n: more }), { seconds: SECONDS });
+}

@@ -1,0 +1,201 @@
+// The rules: each in words, switched on and off, changed, removed; and a form for one more.
+
+import { iconButton, button } from "../../components/button.js";
+import { levelBadge } from "../../components/alerts.js";
+import { select } from "../../components/field.js";
+import { h, replace } from "../../core/dom.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/**
+ * @typedef {Object} Rule
+ * @property {string} id
+ * @property {boolean} built_in
+ * @property {"not_finite" | "above" | "below" | "silent"} condition
+ * @property {string} tags
+ * @property {number} limit
+ * @property {"info" | "warning" | "error"} level
+ * @property {boolean} on
+ */
+/** @typedef {Omit<Rule, "id" | "built_in">} Given */
+
+const PATH = "v2/alert/rules";
+const LONGEST = 200; // characters of a pattern
+const CONDITIONS = ["above", "below", "not_finite", "silent"];
+const LEVELS = ["error", "warning", "info"];
+/** @type {Given} */
+const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: true };
+const MINUTES = 10;
+
+/** @param {App} app @param {{open: boolean, ontoggle: (open: boolean) => void}} options */
+export function ruleEditor(app, { open, ontoggle }) {
+  return new Rules(app, open, ontoggle);
+}
+
+class Rules {
+  /** @param {App} app @param {boolean} open @param {(open: boolean) => void} ontoggle */
+  constructor(app, open, ontoggle) {
+    const { t } = app;
+    this.app = app;
+    this.list = h("ul", { class: "rules", "aria-label": t("alert.rules") });
+    this.fault = h("p", { class: "fault small", role: "alert" });
+    this.count = h("span", { class: "badge" });
+    /** Which rule is being changed, "" for a new one, null for none. @type {string | null} */
+    this.editing = null;
+    this.add = button(t("alert.rules.add"), () => this.edit(""));
+    this.place = h("div", null, this.add);
+    this.element = h("details", { class: "group alert-rules", open, ontoggle: () => this.element.isConnected && ontoggle(this.element.open) },
+      h("summary", null, t("alert.rules"), this.count), h("p", { class: "muted small" }, t("alert.rules.why")), this.fault, this.list, this.place);
+    this.asked = latest(this.element);
+    /** Whether a change is on its way. */
+    this.sending = false;
+    /** Whether others changed something meanwhile. */
+    this.missed = false;
+    /** @type {Rule[]} */
+    this.rules = [];
+  }
+
+  /** @param {boolean} open */
+  open(open) {
+    this.element.open = open;
+  }
+
+  end() {
+    this.asked.end();
+  }
+
+  /** What is kept now; while a change is on its way, afterwards: its answer must not be laid aside for an older list. */
+  read() {
+    this.missed = this.sending;
+    return this.sending ? undefined : this.asked.ask((signal) => this.app.api.get(PATH, {}, { signal }), (answer) => this.take(answer), leaveAsIs);
+  }
+
+  /** Ask for a change; whether it was made. @param {() => Promise<{rules: Rule[]}>} question */
+  async ask(question) {
+    replace(this.fault);
+    this.asked.end();
+    this.sending = true;
+    try {
+      this.take(await question());
+      return true;
+    } catch (/** @type {any} */ error) {
+      replace(this.fault, this.app.t(error.key ?? "error.http", { status: error.status, ...error.vars }));
+      return false;
+    } finally {
+      this.sending = false;
+      if (this.missed) this.read();
+    }
+  }
+
+  /** @param {{rules: Rule[]}} answer */
+  take({ rules }) {
+    const same = JSON.stringify(rules) === JSON.stringify(this.rules);
+    this.rules = rules;
+    if (!same) this.draw(); // who is at a rule stays there
+  }
+
+  draw() {
+    this.count.textContent = String(this.rules.filter((rule) => rule.on).length);
+    if (this.editing) return; // somebody is writing in a row
+    replace(this.list, this.rules.map((rule) => this.row(rule)));
+  }
+
+  /** @param {Rule} rule */
+  row(rule) {
+    const { app } = this;
+    const { t } = app;
+    const words = ruleInWords(app, rule);
+    const box = h("input", { type: "checkbox", checked: rule.on, onchange: () => this.send(rule, { on: box.checked }) });
+    const change = iconButton("edit", t("alert.rules.change", { rule: words }), () => this.edit(rule.id));
+    const remove = rule.built_in ? null : iconButton("close", t("alert.rules.remove", { rule: words }), () => this.remove(rule));
+    return h("li", { class: "row", "data-rule": rule.id }, h("label", { class: "check grow" }, box, h("span", null, words)), levelBadge(app, rule.level), change, remove);
+  }
+
+  /** @param {Rule} rule @param {Partial<Given>} some */
+  async send(rule, some) {
+    const { id, built_in: _, ...given } = rule;
+    const made = await this.ask(() => this.app.api.send("PUT", this.app.api.build(PATH, { id }), { ...given, ...some }));
+    if (!made) this.draw(); // the box shows what is kept
+    this.focus(id, "input");
+  }
+
+  /** @param {Rule} rule */
+  async remove(rule) {
+    if (await this.ask(() => this.app.api.send("DELETE", this.app.api.build(PATH, { id: rule.id })))) this.add.focus();
+  }
+
+  /** Show the form for a rule, or for a new one. @param {string} id */
+  edit(id) {
+    this.close();
+    this.editing = id;
+    const rule = this.rules.find((one) => one.id === id);
+    const form = ruleForm(this.app, rule ?? FIRST, { fixed: rule?.built_in === true, onsave: (given) => this.save(id, given), oncancel: () => this.close(id) });
+    const row = this.list.querySelector(`[data-rule="${CSS.escape(id)}"]`);
+    if (row) replace(row, form);
+    else replace(this.place, form);
+    /** @type {HTMLElement | null} */ (form.querySelector("select, input"))?.focus();
+  }
+
+  /** Away with the form; the focus goes back to what opened it. @param {string | null} [opener] */
+  close(opener = null) {
+    this.editing = null;
+    replace(this.place, this.add);
+    this.draw();
+    if (opener === "") this.add.focus();
+    else if (opener) this.focus(opener, "button");
+  }
+
+  /** @param {string} id @param {string} what */
+  focus(id, what) {
+    /** @type {HTMLElement | null} */ (this.list.querySelector(`[data-rule="${CSS.escape(id)}"] ${what}`))?.focus();
+  }
+
+  /** @param {string} id @param {Given} given */
+  async save(id, given) {
+    const { api } = this.app;
+    const question = id ? () => api.send("PUT", api.build(PATH, { id }), given) : () => api.send("POST", PATH, given);
+    if (await this.ask(question)) this.close(id);
+  }
+}
+
+/** @param {App} app @param {Given} rule */
+function ruleInWords(app, rule) {
+  const { t, format } = app;
+  return t(`alert.rule.${rule.condition}`, { tags: rule.tags === "*" ? t("alert.any_scalar") : rule.tags, limit: format.number(rule.limit), n: rule.limit });
+}
+
+/**
+ * @param {App} app @param {Given} rule
+ * @param {{fixed: boolean, onsave: (given: Given) => void, oncancel: () => void}} what `fixed`: the condition stays
+ */
+function ruleForm(app, rule, { fixed, onsave, oncancel }) {
+  const { t } = app;
+  const given = { condition: rule.condition, tags: rule.tags, limit: rule.limit, level: rule.level, on: rule.on };
+  const tags = h("input", { type: "text", value: given.tags, maxlength: LONGEST, required: true, spellcheck: "false" });
+  const limit = h("input", { type: "number", step: "any", required: true, value: String(given.limit) });
+  const tagsField = field(t("alert.form.tags"), tags);
+  const name = h("span", { class: "label" });
+  const limitField = h("label", { class: "field inline" }, name, limit);
+  const fit = () => {
+    const silent = given.condition === "silent";
+    tagsField.hidden = tags.disabled = silent;
+    limitField.hidden = limit.disabled = given.condition === "not_finite";
+    name.textContent = t(silent ? "alert.form.minutes" : "alert.form.limit");
+    if (silent) limit.min = "1";
+    else limit.removeAttribute("min");
+    if (silent && !(Number(limit.value) > 0)) limit.value = String(MINUTES);
+  };
+  const condition = select({ label: t("alert.form.condition"), options: CONDITIONS.map((value) => ({ value, label: t(`alert.form.${value}`) })), value: given.condition, onchange: (value) => ((given.condition = /** @type {any} */ (value)), fit()) });
+  condition.box.disabled = fixed;
+  const level = select({ label: t("alert.form.level"), options: LEVELS.map((value) => ({ value, label: t(`alert.level.${value}`) })), value: given.level, onchange: (value) => (given.level = /** @type {any} */ (value)) });
+  fit();
+  const save = () => onsave({ ...given, tags: tags.value.trim() || "*", limit: Number(limit.value) });
+  return h("form", { class: "row wrap rule-form", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), save()) },
+    condition, tagsField, limitField, level,
+    h("button", { type: "submit", class: "primary" }, t("common.save")), button(t("common.cancel"), oncancel));
+}
+
+/** @param {string} label @param {HTMLElement} box */
+function field(label, box) {
+  return h("label", { class: "field inline" }, h("span", { class: "label" }, label), box);
+}
