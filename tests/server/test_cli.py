@@ -165,6 +165,37 @@ def test_a_missing_directory_is_said(shell):
     assert done.stderr == f"There is no directory {shell.base}; name another with --summary-base-dir.\n"
 
 
+def test_several_directories_are_shown_and_told(shell):
+    (shell.base / "mine").mkdir()
+    (shell.base / "users" / "ann").mkdir(parents=True)
+    bases = [f"{shell.base}/mine", f"lab={shell.base}/lab", f"{shell.base}/users/*"]
+    given = [word for base in bases for word in ("--summary-base-dir", base)]
+    starting = ("start", *given, "--workspace", shell.workspace, "--port", shell.port)
+    done = shell.run(*starting)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith("Summary base dir: ")] == [
+        f"Summary base dir: {base}" for base in bases
+    ]
+    absent = f"Warning: there is no directory {shell.base}/lab; it is shown when there is one.\n"
+    assert done.stderr == absent
+    assert f"showing {os.pathsep.join(bases)}, 0 runs" in shell.run("status").stdout
+    again = shell.run(*starting)
+    assert again.returncode == 2
+    assert os.pathsep.join(bases) in again.stdout
+    assert shell.run("start", *given[2:], "--port", shell.port).returncode == 1
+
+
+def test_directories_that_cannot_be_shown_together_are_refused(shell):
+    inner = shell.base / "inner"
+    done = shell.start("--summary-base-dir", inner)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{inner} lies in {shell.base}: its runs would be shown twice.")
+    shell.base.rmdir()
+    none = shell.start("--summary-base-dir", f"lab={shell.base}2")
+    assert none.returncode == 1
+    assert none.stderr.startswith(f"There is no directory {shell.base}; name another")
+
+
 def test_a_workspace_that_cannot_be_is_said(shell):
     shell.workspace.write_text("a file")
     done = shell.start()

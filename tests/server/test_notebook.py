@@ -1,5 +1,6 @@
 """The dashboard in a notebook: a server is started once, and shown where there is a notebook."""
 
+import os
 import sys
 from types import ModuleType
 
@@ -30,6 +31,16 @@ def test_a_server_is_started_once_and_lets_notebooks_frame_it(base):
     assert told["service"] == "mindinsight"
     assert show(base, view="lineage") == address.removesuffix("scalar") + "lineage"
     assert len(list(daemon.all_running())) == 1
+
+
+def test_several_directories_have_a_server_of_their_own(base):
+    (base.parent / "other").mkdir()
+    several = [base, f"lab={base.parent}/other"]
+    options = {"workspace": base.parent / "workspace"}
+    address = mindinsight.server.show(several, **options)
+    assert mindinsight.server.show(several, **options) == address
+    assert show(base) != address
+    assert {server.base for server in daemon.all_running()} == {str(base), os.pathsep.join(map(str, several))}
 
 
 def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch):

@@ -113,3 +113,21 @@ def test_progress_is_told(tmp_path):
 def test_something_else_than_a_directory_is_refused(tmp_path):
     with pytest.raises(BadSettings, match="not a directory"):
         reader.open(tmp_path / "nothing")
+
+
+def test_several_directories_are_read_as_they_are_shown(tmp_path):
+    for name in ("mine", "users/ann", "users/bob"):
+        shutil.copytree(DATA / "record_api" / "values", tmp_path / name / "run")
+    summary = reader.open([tmp_path / "mine", f"{tmp_path}/users/*"])
+    assert summary.runs == ("./ann/run", "./bob/run", "./mine/run")
+    assert summary.matching("./ann/*") == ("./ann/run",)
+    assert {run for run, _ in summary.scalars()} == set(summary.runs)
+    shutil.copytree(tmp_path / "users/ann", tmp_path / "users/cleo")
+    summary.refresh()
+    assert "./cleo/run" in summary.runs
+    assert reader.open(f"lab={tmp_path}/mine").runs == ("./lab/run",)
+
+
+def test_one_of_several_that_is_missing_is_told(tmp_path):
+    with pytest.raises(BadSettings, match=r"none is not a directory"):
+        reader.open([tmp_path, f"lab={tmp_path}/../none"])

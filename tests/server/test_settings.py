@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from mindinsight.server.bases import bases_of
 from mindinsight.server.settings import Settings, clean_prefix, environment, is_loopback
 
 
@@ -46,4 +47,9 @@ def test_environment_names_settings():
 
 def test_settings_survive_the_way_to_the_background():
     given = settings(token="geheim", allowed_hosts=("a", "b"), frame_ancestors=("http://x",), cache=False)
+    assert Settings.from_json(given.to_json()) == given
+
+
+def test_several_base_directories_survive_it_too():
+    given = Settings(bases_of(["/data", "lab=/lab", "/users/*"]), Path("/work"))
     assert Settings.from_json(given.to_json()) == given

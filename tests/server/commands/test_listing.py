@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -144,3 +145,20 @@ def test_a_reader_who_has_enough_is_no_error(tmp_path):
     asked.stdout.close()
     assert (asked.stderr.read(), asked.wait()) == (b"", 0)
     asked.stderr.close()
+
+
+def test_several_directories_are_listed_and_asked_by_name(run, base, tmp_path):
+    shutil.move(base / "again", tmp_path / "other" / "again")
+    where = ("--summary-dir", base, "--summary-dir", f"lab={tmp_path}/other")
+    code, out, _ = run("ls", *where, "--json")
+    assert code == 0
+    assert [facts["run"] for facts in json.loads(out)] == ["./base/strange", "./lab/again"]
+    code, out, _ = run("get", "./lab/again", "loss", *where)
+    assert code == 0
+    assert {row["run"] for row in csv.DictReader(io.StringIO(out))} == {"./lab/again"}
+    code, _, said = run("export", *where, "--runs", "none", "--output", tmp_path / "out")
+    assert code == 1
+    assert f"No run below {base} or lab={tmp_path}/other is called 'none'." in said
+    assert run("export", *where, "--output", tmp_path / "out")[0] == 0
+    written = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.csv")}
+    assert written == {"base/strange/scalars.csv", "lab/again/scalars.csv"}
