@@ -161,6 +161,23 @@ def test_notes_and_views_stay_when_a_directory_is_added(tmp_path, top):
         assert [view["name"] for view in fine(client.get("/v2/views"))["views"]] == ["best"]
 
 
+def test_notes_that_were_made_when_a_directory_was_alone_stay_with_it(tmp_path, top):
+    def served(bases):
+        return TestClient(create_app(Settings(bases, tmp_path, workers=1)), base_url="http://127.0.0.1")
+
+    with served(top / "mine") as client:
+        wait_until_read(client, 1)
+        fine(client.patch("/v2/runs/notes", json={"run": "./lenet", "pinned": True}))
+    with served(bases_of([f"old={top}/mine", f"{top}/lab"])) as client:
+        wait_until_read(client, 2)
+        runs = fine(client.get("/v2/runs"))["runs"]
+        assert {run["id"]: run["pinned"] for run in runs} == {"./old/lenet": True, "./lab/landscape": False}
+        fine(client.patch("/v2/runs/notes", json={"run": "./lab/landscape", "pinned": True}))
+    with served(top / "mine") as client:
+        wait_until_read(client, 1)
+        assert [run["pinned"] for run in fine(client.get("/v2/runs"))["runs"]] == [False]
+
+
 def test_health_counts_over_all_and_names_none(client):
     health = fine(client.get("/health"))
     assert (health["runs"], health["base_missing"]) == (7, False)

@@ -16,7 +16,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
-from mindinsight.server.bases import home
 from mindinsight.server.health import Health
 from mindinsight.server.later import Later
 from mindinsight.server.live import Hub
@@ -58,7 +57,7 @@ def make_service(settings: Settings) -> Service:
         settings=settings,
         store=store,
         loader=Loader(settings, store, executor),
-        workspace=Workspace(settings.workspace, home(settings.summary_base_dir)),
+        workspace=Workspace(settings.workspace, settings.summary_base_dir, lambda: store.snapshot().bases),
         executor=executor,
         started=time.time(),
     )

@@ -60,7 +60,7 @@ def told(bases: Bases) -> str:
 
 
 def home(bases: Bases) -> Path:
-    """What is kept in the workspace is kept under this: of several under the first, so that more can come."""
+    """What cache, views and rules are kept for: of several for the first, so that more can come."""
     return bases if isinstance(bases, Path) else Path(f"several:{bases[0]}")
 
 
