@@ -2,11 +2,19 @@
 
 /** @typedef {{tag: string, runs: string[], count: number}} Tag */
 
-/** @param {import("./types.js").App} app @param {string} kind @param {AbortSignal} [signal] @returns {Promise<Tag[]>} */
+/**
+ * Runs of a tag come in the order of the list of runs: the server's own is by last write, and cards would change
+ * places while runs grow.
+ * @param {import("./types.js").App} app @param {string} kind @param {AbortSignal} [signal] @returns {Promise<Tag[]>}
+ */
 export async function tagsOf(app, kind, signal) {
-  const runs = app.selection.runs().filter((run) => run.kinds[kind]);
-  if (!runs.length) return [];
-  return (await app.api.get("v2/tags", { kind, run: runs.map((run) => run.id) }, { signal })).tags;
+  const ids = app.selection.runs().filter((run) => run.kinds[kind]).map((run) => run.id);
+  if (!ids.length) return [];
+  /** @type {Tag[]} */
+  const tags = (await app.api.get("v2/tags", { kind, run: ids }, { signal })).tags;
+  const place = new Map(ids.map((id, index) => [id, index]));
+  const at = (/** @type {string} */ id) => place.get(id) ?? ids.length;
+  return tags.map((tag) => ({ ...tag, runs: [...tag.runs].sort((a, b) => at(a) - at(b)) }));
 }
 
 /** Two lists with the same name need the same cards. @param {Tag[]} tags */
