@@ -27,8 +27,12 @@ def take(page, dims):
     page.keyboard.press("Enter")
 
 
-def fact(page, table, name):
-    return page.get_by_role("table", name=table).get_by_role("row").filter(has_text=name).locator("td")
+def fact(page, column, name):
+    """What the table of statistics says in a column, which may not be there."""
+    table = page.get_by_role("table", name="Statistics")
+    expect(table.get_by_role("columnheader", name=column)).to_be_visible()
+    place = table.get_by_role("columnheader").all_text_contents().index(column)
+    return table.get_by_role("row").filter(has_text=name).locator("td").nth(place)
 
 
 def download(page, kind):
@@ -125,6 +129,16 @@ def test_every_step_and_tag_is_reached(page, samples, expected):
     page.get_by_label("Tag").select_option("tensor/nan_inf")
     expect(page.get_by_text("float32 [2, 3]")).to_be_visible()
     assert parse_qs(urlsplit(page.url).query)["tag"] == ["tensor/nan_inf"]
+
+
+def test_a_slice_has_its_statistics_beside_those_of_the_tensor(page, samples):
+    page.goto(f"{samples}tensor?runs=lenet&run=./lenet&tag=Tensor")
+    take(page, "[2,:,1,:]")
+    expect(fact(page, "This slice", "Values")).to_have_text("16")
+    expect(fact(page, "The whole tensor", "Values")).to_have_text("320")
+    page.goto(f"{samples}tensor?runs=values&run=./values&tag=tensor/nan_inf")
+    expect(fact(page, "The whole tensor", "Values")).to_have_text("6")
+    expect(page.get_by_role("columnheader", name="This slice")).to_have_count(0)
 
 
 def test_what_is_not_finite_is_loud(page, samples):

@@ -208,7 +208,7 @@ export class Tensors {
   /** @param {any} part */
   drawSlice(part) {
     const { app, state, body } = this;
-    const facts = h("div", { class: "tensor-facts" }, factsTable(app, part.slice, app.t("tensor.of_slice")), factsTable(app, part.whole, app.t("tensor.of_whole")));
+    const facts = h("div", { class: "tensor-facts" }, factsTable(app, part));
     const move = (/** @type {"top" | "left"} */ side, /** @type {number} */ by) => this.change({ [side]: Math.max(0, state[side] + by) });
     app.charts.removeAll(body);
     if (state.mode === "heat") {

@@ -4,6 +4,9 @@ import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
+const FACTS = ["count", "min", "max", "mean", "deviation", "norm", "zeros", "negative", "positive", "nan", "positive_infinity", "negative_infinity"];
+const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
+
 /**
  * @param {App} app @param {any} part answer of v2/tensor/slice
  * @param {{digits: number, scientific: boolean}} look
@@ -33,12 +36,12 @@ export function text(value, look) {
   return made.replace("-", "−");
 }
 
-/** @param {App} app @param {any} facts @param {string} title */
-export function factsTable(app, facts, title) {
-  const names = ["count", "min", "max", "mean", "deviation", "norm", "zeros", "negative", "positive", "nan", "positive_infinity", "negative_infinity"];
-  const rows = names.map((name) => {
-    const loud = ["nan", "positive_infinity", "negative_infinity"].includes(name) && facts[name] > 0;
-    return h("tr", null, h("th", { scope: "row" }, app.t(`tensor.fact.${name}`)), h("td", { class: loud ? "number strange" : "number" }, app.format.number(facts[name], 6)));
-  });
-  return h("table", { class: "table facts-table" }, h("caption", null, title), h("tbody", null, rows));
+/** Statistics of the slice beside those of the tensor; of the tensor alone where the slice is all of it. @param {App} app @param {any} part */
+export function factsTable(app, part) {
+  const { t, format } = app;
+  const all = part.slice.count === part.whole.count;
+  const columns = all ? [{ title: t("tensor.of_whole"), of: part.whole }] : [{ title: t("tensor.of_slice"), of: part.slice }, { title: t("tensor.of_whole"), of: part.whole }];
+  const head = h("tr", null, h("td", null), columns.map(({ title }) => h("th", { scope: "col", class: "number" }, title)));
+  const rows = FACTS.map((name) => h("tr", null, h("th", { scope: "row" }, t(`tensor.fact.${name}`)), columns.map(({ of }) => h("td", { class: LOUD.has(name) && of[name] > 0 ? "number strange" : "number" }, format.number(of[name], 6)))));
+  return h("table", { class: "table facts-table", "aria-label": t("tensor.facts") }, h("thead", null, head), h("tbody", null, rows));
 }
