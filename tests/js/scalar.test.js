@@ -229,6 +229,14 @@ test("zooms that were left come back, newest first, until another axis is chosen
   assert.equal(past.any(), false);
 });
 
+test("alerts are lines in the colours of their runs, behind the place that was clicked", () => {
+  const one = drawn(curve([1, 10, 100], [1, 2, 3]));
+  const marks = [{ x: 3, colour: "#123456", words: "odd" }];
+  const lines = figure(app, one, readOptions(address("at=2")), null, undefined, marks).layout.shapes;
+  assert.deepEqual(lines.map(({ x0, line }) => [x0, line.dash]), [[3, "dot"], [2, "solid"]]);
+  assert.equal(lines[0].line.color, "#123456");
+});
+
 test("the place that was clicked is a line, on any axis", () => {
   const one = drawn(curve([1, 10, 100], [1, 2, 3]));
   const at = (search) => figure(app, one, readOptions(address(search))).layout.shapes.map((line) => line.x0);

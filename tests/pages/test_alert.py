@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 import urllib.request
 
 import pytest
@@ -9,7 +10,7 @@ from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
 
-from .curves import query
+from .curves import eventually_true, query
 
 HOSTILE = '<img src=x onerror="alert(1)">'
 RECORDED = {"a": [(40, "gradients exploded", "error", "norm 1e9"), (10, "warm-up is over", "info", "")],
@@ -307,3 +308,49 @@ def test_the_page_speaks_chinese(browser, address):
     expect(page.get_by_role("link", name="train/loss 为 NaN")).to_be_visible()
     expect(page.get_by_role("checkbox", name="任一标量：NaN 或无穷大")).to_be_checked()
     context.close()
+
+
+def lines_of_alerts(page):
+    """Where the lines of alerts are drawn in the chart."""
+    return page.get_by_role("img", name="train/loss", exact=True).evaluate(
+        "one => (one._fullLayout?.shapes ?? []).filter(line => line.line.dash === 'dot').map(line => line.x0)"
+    )
+
+
+def test_alerts_are_lines_in_the_charts_of_their_runs(page, address, base):
+    page.goto(f"{address}scalar?runs=a,b")
+    eventually_true(page, lambda: sorted(lines_of_alerts(page)) == [10, 25, 40])
+    page.get_by_role("checkbox", name="a", exact=True).uncheck()
+    eventually_true(page, lambda: lines_of_alerts(page) == [25])
+    with SummaryRecord(base / "b") as record:
+        record.alert("half way", step=30)
+    eventually_true(page, lambda: sorted(lines_of_alerts(page)) == [25, 30])
+    add_rule(address, condition="above", tags="train/*", limit=0.4)
+    add_rule(address, condition="above", tags="val/*", limit=0.0)
+    eventually_true(page, lambda: sorted(lines_of_alerts(page)) == [0, 25, 30])
+    page.get_by_role("combobox", name="X axis").select_option(label="Wall time")
+    # A rule's alert has the time of its point; those of the training code came after the last one.
+    eventually_true(page, lambda: [str(x)[:4] for x in lines_of_alerts(page)] == [time.strftime("%Y")])
+
+
+def test_an_alert_is_read_where_its_line_is_pointed_at(page, address):
+    page.goto(f"{address}scalar?runs=b")
+    eventually_true(page, lambda: lines_of_alerts(page) == [25])
+    chart = page.get_by_role("img", name="train/loss", exact=True)
+    chart.scroll_into_view_if_needed()
+
+    def told(step):
+        """What a pointer at a step reads; it moves a little each time, for a chart may be drawn anew."""
+        place = chart.evaluate(
+            """(one, step) => {
+                const { x, y, height } = one.getBoundingClientRect();
+                const axis = one._fullLayout.xaxis;
+                return [x + axis._offset + axis.c2p(step), y + height / 2 + 8 * Math.random()];
+            }""",
+            step,
+        )
+        page.mouse.move(*place)
+        return " ".join(page.locator(".tip").all_inner_texts())
+
+    eventually_true(page, lambda: "slow batch" in told(25))
+    eventually_true(page, lambda: "45" in (words := told(45)) and "slow batch" not in words)

@@ -13,7 +13,7 @@ import numpy as np
 from mindinsight.server.curves.episodes import NO_EPISODES, Condition, Episodes, extended, holds
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
-from mindinsight.server.types import Doubles, Ints
+from mindinsight.server.types import Doubles, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,10 @@ def watched(before: Watched | None, series: ScalarSeries, condition: Condition, 
     if before.version == series.version:
         return before
     known = before.episodes.end
+    if not holds(condition, limit, _values_behind(series, known)).any():  # nearly always: kept quick
+        nothing_new = Episodes(before.episodes.rows, before.episodes.counts, series.count)
+        first_points = before.steps, before.walls, before.values
+        return Watched(series.version, series.generation, nothing_new, *first_points)
     new = series.tail(known)
     found = extended(before.episodes, holds(condition, limit, new.values), new.starts)
     first = found.rows[len(before.steps) :] - known
@@ -52,6 +56,13 @@ def watched(before: Watched | None, series: ScalarSeries, condition: Condition, 
         np.concatenate([before.walls, new.walls[first]]),
         np.concatenate([before.values, new.values[first].astype(np.float64)]),
     )
+
+
+def _values_behind(series: ScalarSeries, row: int) -> Floats:
+    """The values from ``row`` on."""
+    last = series.parts[-1].values
+    first = series.count - len(last)
+    return last[row - first :] if row >= first else series.tail(row).values
 
 
 def tags_of(run: Run, pattern: str) -> list[str]:

@@ -26,7 +26,7 @@ import { latest, leaveAsIs } from "./latest.js";
 
 export const LIST = "v2/alert/list";
 const MOST = 20; // alerts that are told one by one
-const GAP_MS = 400;
+const GAP_MS = 800;
 const AGAIN_MS = 60_000; // silence comes without a change
 const KNOWN = 1000;
 

@@ -5,6 +5,7 @@ import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOf } from "../core/tags.js";
+import { alertMarks } from "./scalar/alert_marks.js";
 import { curveCard } from "./scalar/card.js";
 import { compareView } from "./scalar/compare.js";
 import { createCursor } from "./scalar/cursor.js";
@@ -37,6 +38,7 @@ export async function mount(root, app) {
   const body = h("div", { class: "scalar-cards" });
   const cursor = createCursor(app);
   const past = createPast();
+  const alerts = alertMarks(app, root, () => options.mode === "curves" && parts.forEach((part) => part.paint()));
   replace(root, head, body);
 
   /** @type {import("./scalar/card.js").Page} */
@@ -50,6 +52,7 @@ export async function mount(root, app) {
     back: () => change(past.back() ?? {}),
     canGoBack: past.any,
     cursor,
+    alerts,
     tags: [],
     runsOf: (tag) => holders.get(tag) ?? [],
     passing: (tags) => tagsShown(tags, options.filter),
@@ -114,6 +117,7 @@ export async function mount(root, app) {
     const before = ids;
     ids = idsShown();
     others ||= reason === "runs" || ids !== before;
+    if (ids !== before) alerts.read();
     readTags(leaveAsIs);
   });
   const offTheme = app.theme.on(() => parts.forEach((part) => part.paint()));
@@ -124,15 +128,17 @@ export async function mount(root, app) {
     build();
   });
 
+  alerts.read();
   await readTags();
 
   return {
     update(change) {
       const runs = grownRuns(app, change, "scalar");
+      if (change.list) alerts.read(); // a rule may be another
       if (runs.length || change.list) parts.forEach((part) => part.update(runs));
     },
     unmount() {
-      [offSelection, offTheme, offUrl, asked.end].forEach((off) => off());
+      [offSelection, offTheme, offUrl, asked.end, alerts.end].forEach((off) => off());
       parts.forEach((part) => part.end());
       cursor.end();
     },

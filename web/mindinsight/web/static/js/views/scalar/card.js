@@ -29,6 +29,7 @@ import { zoomed } from "./zoom.js";
  * @property {() => void} back to the zoom before the last
  * @property {() => boolean} canGoBack
  * @property {ReturnType<typeof import("./cursor.js").createCursor>} cursor
+ * @property {ReturnType<typeof import("./alert_marks.js").alertMarks>} alerts
  * @property {string[]} tags all tags there are
  * @property {(tag: string) => string[]} runsOf the selected runs that hold a tag
  * @property {(tags: string[]) => string[]} passing those that the filter lets through
@@ -76,7 +77,7 @@ class CurveCard {
     this.askedRange = latest(this.element);
     this.seen = whenNear(this.element, () => this.look());
     this.grow = throttle(() => this.follow(), GAP);
-    queueMicrotask(() => page.cursor.join(this.plot, { drawn: () => this.drawn(), options: page.options, scales: () => this.scales, pick: (at) => page.change({ at }) }));
+    queueMicrotask(() => page.cursor.join(this.plot, { drawn: () => this.drawn(), options: page.options, scales: () => this.scales, marks: () => this.marks(), pick: (at) => page.change({ at }) }));
   }
 
   /** Fetch anew: other runs, other axis, other zoom. */
@@ -149,10 +150,11 @@ class CurveCard {
 
   /** Draw what is here in another way. */
   paint() {
+    if (!this.curves.size) return; // nothing has come yet
     const { app, options } = this.page;
     const made = () => {
       const threshold = parseThreshold(options().thresholds.get(this.tags[0]));
-      const drawn = figure(app, this.drawn(), options(), threshold, options().tall.get(this.key));
+      const drawn = figure(app, this.drawn(), options(), threshold, options().tall.get(this.key), this.marks());
       this.scales = drawn.scales;
       return drawn;
     };
@@ -186,6 +188,11 @@ class CurveCard {
     else if (next.tall) tall.set(this.key, next.tall);
     if (next.zoom !== undefined) this.page.change({ zoom: next.zoom, tall });
     else if (next.tall !== undefined) this.page.change({ tall });
+  }
+
+  /** Alerts of these runs. */
+  marks() {
+    return this.page.alerts.of(this.tags, this.drawn(), this.page.options().x);
   }
 
   /** @returns {import("./figure.js").Drawn[]} */

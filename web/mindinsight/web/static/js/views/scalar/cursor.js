@@ -8,12 +8,13 @@ import { places, shown } from "./figure.js";
 
 /** @typedef {import("./figure.js").Drawn} Drawn */
 /** @typedef {import("./options.js").Options} Options */
-/** @typedef {{drawn: () => Drawn[], options: () => Options, scales: () => import("./figure.js").Scales | null, pick: (at: number) => void}} Member pick: a place on x was clicked, in the units of the address */
+/** @typedef {{drawn: () => Drawn[], options: () => Options, scales: () => import("./figure.js").Scales | null, marks: () => import("./alert_marks.js").Mark[], pick: (at: number) => void}} Member pick: a place on x was clicked, in the units of the address */
 
 const ROWS = 12;
 const STILL = 4; // px that a pointer may move in a click
 const TWICE = 300; // ms within which a second press makes it a double click, which undoes the zoom
 const NEAR = 24; // px from the pointer within which a curve is meant
+const ON = 5; // px from the pointer within which an alert's line is meant
 
 /** @param {import("../../core/types.js").App} app */
 export function createCursor(app) {
@@ -59,7 +60,7 @@ export function createCursor(app) {
     drawLines(x);
     const rows = nearest(member, scales, layout.yaxis, x, event.clientY - box.top - layout.yaxis._offset);
     mean(rows.length > 1 && rows[0].away < NEAR ? rows[0].one.curve.run : null);
-    if (rows.length) tip.show(event.clientX, event.clientY, content(app, rows, member.options().x));
+    if (rows.length) tip.show(event.clientX, event.clientY, [...alertsAt(member, scales, layout.xaxis, x), ...content(app, rows, member.options().x)]);
     else tip.hide();
   };
 
@@ -126,6 +127,13 @@ function fade(element, run) {
   const of = traces.map((trace) => trace.__data__?.[0]?.trace?.meta ?? null);
   const known = run !== null && of.includes(run);
   traces.forEach((trace, i) => trace.classList.toggle("faded", known && of[i] !== null && of[i] !== run));
+}
+
+/** What the alerts say whose lines are under the pointer. @param {Member} member @param {import("./figure.js").Scales} scales @param {any} xaxis @param {number} x */
+function alertsAt(member, scales, xaxis, x) {
+  const place = (/** @type {number} */ at) => xaxis.c2p(scales.x.to(at));
+  return member.marks().filter((mark) => Math.abs(place(mark.x) - place(x)) <= ON)
+    .map(({ colour, words }) => h("p", { class: "tip-alert", style: { color: colour } }, words));
 }
 
 /** @typedef {{one: Drawn, row: number, away: number}} Near */

@@ -53,9 +53,10 @@ export function shown(curve) {
 /**
  * @param {App} app @param {Drawn[]} drawn @param {Options} options @param {import("./threshold.js").Threshold | null} threshold
  * @param {[number, number]} [tall] range of y that is looked at in this chart
+ * @param {import("./alert_marks.js").Mark[]} [marks]
  * @returns {{data: any[], layout: Record<string, any>, config: Record<string, any>, scales: Scales}}
  */
-export function figure(app, drawn, options, threshold = null, tall = undefined) {
+export function figure(app, drawn, options, threshold = null, tall = undefined, marks = []) {
   const yScale = scaleOf(options.y, drawn.map((one) => one.curve.value));
   const xScale = options.x === "wall" ? scaleOf("linear", []) : scaleOf(options.logX, drawn.map((one) => places(one.curve, options.x)));
   const place = placed(options, drawn, xScale);
@@ -65,7 +66,7 @@ export function figure(app, drawn, options, threshold = null, tall = undefined) 
   const traces = drawn.flatMap((one) => tracesOf(pen, one));
   const data = drawn.length > MANY ? merged(traces) : traces;
   if (threshold) data.push(...drawn.flatMap((one) => beyond(pen, one, threshold)));
-  return { data, layout: layout(pen, threshold, tall, place), config: { doubleClick: "autosize" }, scales: { x: xScale, y: yScale } };
+  return { data, layout: layout(pen, threshold, tall, place, marks), config: { doubleClick: "autosize" }, scales: { x: xScale, y: yScale } };
 }
 
 /** @typedef {{app: App, options: Options, xScale: import("./scale.js").Scale, yScale: import("./scale.js").Scale, range: [number, number] | null, many: boolean}} Pen many: too many curves for a faint raw one behind each */
@@ -163,8 +164,13 @@ export function reaches(curve, x, at) {
   return along.length > 0 && along[0] <= at && at <= along[along.length - 1];
 }
 
-/** @param {Pen} pen @param {import("./threshold.js").Threshold | null} threshold @param {[number, number] | undefined} tall @param {number | null} place */
-function layout(pen, threshold, tall, place) {
+/** A line over the whole height. @param {number} x @param {Record<string, any>} line */
+function upLine(x, line) {
+  return { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line };
+}
+
+/** @param {Pen} pen @param {import("./threshold.js").Threshold | null} threshold @param {[number, number] | undefined} tall @param {number | null} place @param {import("./alert_marks.js").Mark[]} marks */
+function layout(pen, threshold, tall, place, marks) {
   const { app, options, xScale, yScale, range } = pen;
   const { theme } = app;
   const zoom = options.zoom?.map(xScale.ticks ? xScale.to : options.logX === "log" && options.x !== "wall" ? Math.log10 : (v) => (options.x === "wall" ? v * 1000 : v));
@@ -173,7 +179,8 @@ function layout(pen, threshold, tall, place) {
   const lines = (threshold?.bounds() ?? []).map((v) => ({
     type: "line", xref: "paper", x0: 0, x1: 1, y0: yScale.to(v), y1: yScale.to(v), line: { color: theme.colour("--bad"), width: 1, dash: "dot" },
   }));
-  if (place !== null) lines.push({ type: "line", xref: "x", yref: "paper", x0: place, x1: place, y0: 0, y1: 1, line: { color: theme.colour("--accent"), width: 1, dash: "solid" } });
+  lines.push(...marks.map(({ x, colour }) => ({ ...upLine(xScale.ticks ? xScale.to(x) : x, { color: colour, width: 1, dash: "dot" }), opacity: 0.7 })));
+  if (place !== null) lines.push(upLine(place, { color: theme.colour("--accent"), width: 1, dash: "solid" }));
   return {
     ...theme.plotly(),
     xaxis: theme.axis({ type: options.x === "wall" ? "date" : xScale.type, ...(xScale.ticks ?? {}), ...(zoom ? { range: zoom } : {}), nticks: 6 }),

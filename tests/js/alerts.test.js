@@ -1,0 +1,106 @@
+// Alerts: which are new, which have been told, and where their lines belong.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { inWords, placeOf } from "../../web/mindinsight/web/static/js/components/alerts.js";
+import { Alerts } from "../../web/mindinsight/web/static/js/core/alerts.js";
+import * as format from "../../web/mindinsight/web/static/js/core/format.js";
+
+const t = (key, vars) => `${key} ${JSON.stringify(vars)}`;
+const run = { id: "./a", kinds: { scalar: 2 } };
+const app = {
+  t,
+  format,
+  selection: { run: (id) => (id === "./a" ? run : undefined), linkOnly: (view, id, more) => [view, id, more] },
+  url: { link: (view, given) => [view, given] },
+};
+const alert = { id: "1", run: "./a", level: "error", step: 7, wall: 1, title: "odd", text: "", rule: null, condition: null, limit: null, tag: null, value: null, count: 1, ongoing: false };
+
+test("the training code's own words are kept, a rule's are made of what it found", () => {
+  assert.equal(inWords(app, alert), "odd");
+  const above = { ...alert, title: "", condition: "above", limit: 0.5, tag: "loss", value: 12.34567 };
+  assert.equal(inWords(app, above), 'alert.found.above {"tag":"loss","value":"12.35","limit":"0.5","n":0.5}');
+  const values = ["nan", "inf", "-inf"].map((value) => JSON.parse(inWords(app, { ...above, condition: "not_finite", value }).split(" ").slice(1).join(" ")).value);
+  assert.deepEqual(values, ["NaN", "+Inf", "−Inf"]);
+});
+
+test("an alert leads to the chart of its tag, of its run, or to the run", () => {
+  assert.deepEqual(placeOf(app, { ...alert, tag: "a.b/c[0]" }), ["scalar", "./a", { q: "^a\\.b/c\\[0\\]$", at: "7" }]);
+  assert.deepEqual(placeOf(app, alert), ["scalar", "./a", { at: "7" }]);
+  assert.deepEqual(placeOf(app, { ...alert, run: "./gone" }), ["overview", { run: "./gone" }]);
+});
+
+/** A server with alerts, a browser that keeps things, and the page's alerts over both. @param {Map<string, string> | null} kept */
+function page(kept) {
+  const asked = [];
+  const server = { alerts: [] };
+  const listeners = [];
+  Object.assign(globalThis, {
+    window: { setTimeout: (f) => (f(), 0), setInterval: () => 0, addEventListener: () => undefined },
+    document: { documentElement: { isConnected: true }, addEventListener: () => undefined },
+    fetch: async (address) => {
+      asked.push(String(address));
+      const since = Number(new URL(address, "http://host/").searchParams.get("since") ?? -1);
+      const later = server.alerts.filter((one) => one.wall > since);
+      return new Response(JSON.stringify({ alerts: later, total: later.length, now: 0 }));
+    },
+    localStorage: { getItem: (key) => (kept ? (kept.get(key) ?? null) : refuse()), setItem: (key, value) => (kept ? kept.set(key, value) : refuse()) },
+  });
+  const alerts = new Alerts({ on: (listener) => listeners.push(listener) });
+  const told = [];
+  alerts.on((came) => told.push(came.map(({ id }) => id)));
+  const news = async (...some) => {
+    server.alerts.unshift(...some);
+    listeners.forEach((listener) => listener({}));
+    await settled();
+  };
+  return { alerts, asked, told, news };
+}
+
+function refuse() {
+  throw new Error("nothing is kept");
+}
+
+const settled = () => new Promise((done) => setTimeout(done, 5));
+const at = (id, wall) => ({ id, wall });
+
+test("what was there when the page was opened is counted, and what comes is told once", async () => {
+  const { alerts, told, news } = page(new Map());
+  alerts.begin("/base");
+  await news(at("a", 1));
+  const first = told.length;
+  await news(at("c", 3), at("b", 2));
+  await news();
+  assert.equal(alerts.unseen(), 3);
+  assert.deepEqual(told.slice(first).flat(), ["c", "b"]);
+});
+
+test("what was seen is not counted any more, on the next page neither, and on another base it is", async () => {
+  const kept = new Map();
+  const { alerts, news } = page(kept);
+  alerts.begin("/base");
+  await news(at("a", 1), at("b", 2));
+  alerts.see(2);
+  alerts.see(1); // an older one takes nothing back
+  await settled();
+  assert.equal(alerts.unseen(), 0);
+  assert.equal(alerts.seen(), 2);
+  const next = page(kept);
+  next.alerts.begin("/base");
+  await next.news(at("c", 3), at("b", 2));
+  assert.equal(next.alerts.unseen(), 1);
+  const other = page(kept);
+  other.alerts.begin("/other");
+  await other.news(at("b", 2));
+  assert.equal(other.alerts.unseen(), 1);
+});
+
+test("a browser that keeps nothing shows them all the same", async () => {
+  const { alerts, news } = page(null);
+  alerts.begin("/base");
+  await news(at("a", 1));
+  assert.equal(alerts.unseen(), 1);
+  alerts.see(1);
+  await settled();
+  assert.equal(alerts.unseen(), 0);
+});
