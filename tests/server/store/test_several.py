@@ -171,6 +171,20 @@ def test_another_directory_in_the_place_of_one_is_followed(following, top, event
     assert wait(lambda: steps("./mine/b") == [1, 2])
 
 
+def test_a_link_that_leads_to_another_directory_is_followed_there(loading, top, events, steps, wait):
+    link = top / "current"
+    for version, several in (("v1", [1]), ("v2", [7, 8])):
+        events.file(top / version / "run", events.records(*several))
+    link.symlink_to(top / "v1")
+    loading(of(top, "~~/mine", "now=~~/current"), watch="polling")
+    assert wait(lambda: steps("./now/run") == [1])
+    (top / "next").symlink_to(top / "v2")
+    (top / "next").replace(link)
+    assert wait(lambda: steps("./now/run") == [7, 8])
+    events.append(top / "v2" / "run" / events.name.format(1_700_000_000), events.records(9))
+    assert wait(lambda: steps("./now/run") == [7, 8, 9])
+
+
 def test_how_changes_are_noticed_is_told_for_each(loading, top, events, steps, store, wait, monkeypatch):
     monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("mine"))
     loading(of(top, "~~/mine", "~~/data/*"), watch="auto", reload_interval=0.25)

@@ -67,7 +67,11 @@ class Catalogue:
         """Take over which runs there are, and of which files they consist."""
         before, self.stages = self.stages, {}
         for found in discovery.runs:
-            stage = before.pop(found.id, None) or RunStage(found)
+            stage = before.pop(found.id, None)
+            if stage is not None and stage.found.path != found.path:  # in another base directory of that name
+                self._remove(stage, list(stage.files))
+                stage = None
+            stage = stage or RunStage(found)
             stage.place(found)
             self.stages[found.id] = stage
             self._compare(stage, found)
