@@ -26,8 +26,10 @@ from typing import Any
 import uvicorn
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
-from benchmarks.graphs import graph_records
+from benchmarks.graphs import dumped, graph_records
 from mindinsight.server.app import create_app
+from mindinsight.server.debug.graph_join import join
+from mindinsight.server.debug.symptoms import at_places, counted, symptoms, worst
 from mindinsight.server.formats.events import decode
 from mindinsight.server.graph.comparison import compare
 from mindinsight.server.graph.layout import draw
@@ -78,6 +80,10 @@ def server_rows(nodes: int) -> dict[str, float]:
     expanded = [cpu(lambda place=place: draw(tree, [*places, place]))[0] for place in closed]
     last = len(tree.paths) - 1
     other = build(record[offset : offset + size], False)
+    operators, answers = dumped(nodes)
+    joining, joined = cpu(lambda: join(operators, tree.graph))
+    laying, column = cpu(lambda: at_places(tree, joined.nodes, symptoms(answers)))
+    boxes = [box["id"] for box in json.loads(drawing)["boxes"]]
     return {
         "megabytes": size / 1e6,
         "open": opened,
@@ -87,6 +93,10 @@ def server_rows(nodes: int) -> dict[str, float]:
         "search a name": cpu(lambda: find(tree, "conv2d-op19"))[0],
         "trace upstream of the last node": cpu(lambda: trace(tree, last, "up"))[0],
         "compare with another graph": cpu(lambda: compare(tree, other))[0],
+        "lay a dump of all operators over it, once": joining + laying,
+        "colour the boxes of a picture": cpu(
+            lambda: [(worst(tree, column, box), counted(tree, column, box)) for box in boxes]
+        )[0],
     }
 
 

@@ -9,6 +9,11 @@ from benchmarks import encoding
 from benchmarks.encoding import Format
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.statistics import Statistics
+from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.formats.dumps.names import escaped
+from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
 OPERATORS = ["Conv2D", "BatchNorm", "ReLU", "MatMul", "Add", "Cast", "Reshape", "Mul", "Load", "Depend"]
 
@@ -27,6 +32,25 @@ def scope_of(node: int) -> str:
 def name_of(node: int) -> str:
     operator = OPERATORS[node % len(OPERATORS)]
     return f"{scope_of(node)}/{operator}-op{node}"
+
+
+def dumped(nodes: int) -> tuple[list[Operator], list[Answer]]:
+    """A dump of all operators of such a graph: an input and an output of each, measured."""
+    names = [name_of(node) for node in range(nodes)]
+    operators = [
+        Operator(name, escaped(name), OPERATORS[node % len(OPERATORS)], (), "Net/0", node, node)
+        for node, name in enumerate(names)
+    ]
+    fine = Measured(Statistics(10, 0, 5, 5, 0, 0, 0, -1.0, 1.0, 0.0, 0.5, 0.6, 2.0), (10,), "float32")
+    entries = [
+        TensorEntry(
+            0, 0, each.graph, each.name, each.recorded, each.type, "output" if slot else "input", "0",
+            2 * each.order + slot, each.order, 0, (10,), "float32", "", None,
+        )
+        for each in operators
+        for slot in (0, 1)
+    ]  # fmt: skip
+    return operators, [Answer(entry, fine) for entry in entries]
 
 
 def _mindspore(nodes: int) -> bytes:

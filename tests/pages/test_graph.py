@@ -302,6 +302,19 @@ def test_a_base_without_graphs_says_how_to_record_one(page, serve, tmp_path):
     page.get_by_text("No run holds a graph").wait_for()
 
 
+def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph, base):
+    page = graph("run=./files&tag=types.pb")
+    before = page.locator(".graph-notes").inner_text()
+    waiting = base / "waiting"
+    waiting.write_bytes((base / "files" / "conv_optimize.pb").read_bytes())
+    waiting.rename(base / "files" / "types.pb")
+    again = page.get_by_role("button", name="It was written again")
+    expect(again).to_be_visible()
+    again.click()
+    expect(page.locator(".graph-notes")).to_contain_text("26 operators")
+    assert "26 operators" not in before
+
+
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
 def test_nothing_for_axe_to_complain_about(graph, theme, language):
     page = graph()

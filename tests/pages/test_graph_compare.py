@@ -1,5 +1,6 @@
 """What a person does who lays two graphs beside each other."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -188,3 +189,77 @@ def test_narrow_screens_stack_both_and_scroll_down_only(compare):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     tops = [half(page, side).bounding_box() for side in ("Left", "Right")]
     assert tops[1]["y"] >= tops[0]["y"] + tops[0]["height"]
+
+
+def finder(page, side):
+    page.get_by_role("group", name="Search in").get_by_role("button", name=f"{side} graph").click()
+    return page.get_by_role("searchbox", name="Search nodes")
+
+
+def test_what_is_found_in_one_graph_is_shown_in_both(compare):
+    page = compare()
+    finder(page, "Left").fill("fc1-Dense/MatMul-op0")
+    found = page.get_by_role("region", name="Nodes found")
+    found.get_by_role("button", name="MatMul-op0").first.click()
+    for side in ("Left", "Right"):
+        expect(box(page, side, "MatMul-op0", "selected")).to_have_count(1)
+    finder(page, "Left").fill("Cast-op7")
+    expect(found).to_contain_text("0 found")
+    finder(page, "Right")
+    expect(found).to_contain_text("1 found")
+    found.get_by_role("button", name="Cast-op7").click()
+    expect(box(page, "Right", "Cast-op7", "selected")).to_have_count(1)
+    expect(facts(page)).to_contain_text("Only in the right graph")
+
+
+def test_what_a_pair_depends_on_is_lit_in_both(compare):
+    page = compare()
+    box(page, "Left", "_backbone-LeNet").click()
+    facts(page).get_by_role("button", name="Used by").click()
+    expect(facts(page)).to_contain_text(
+        re.compile(r"Left graph: Its value reaches \d+ operators.*Right graph: Its")
+    )
+    for side in ("Left", "Right"):
+        expect(box(page, side, "_backbone-LeNet", "lit")).to_have_count(1)
+        expect(box(page, side, "optimizer-Momentum", "lit")).to_have_count(1)
+    half(page, "Right").locator(".graph-stage").focus()
+    page.keyboard.press("d")
+    expect(page.locator(".graph-drawing .lit")).to_have_count(0)
+    page.keyboard.press("u")
+    expect(facts(page)).to_contain_text("Its value comes from")
+
+
+def test_a_parameter_of_one_graph_leads_to_its_users_in_both(compare):
+    page = compare()
+    finder(page, "Right").fill("fc1.bias")
+    page.get_by_role("region", name="Nodes found").get_by_role("button", name="fc1.bias", exact=True).click()
+    expect(facts(page)).to_contain_text("float32 [32]")
+    facts(page).get_by_role("button", name="Load-op0").first.click()
+    for side in ("Left", "Right"):
+        expect(box(page, side, "Load-op0", "selected")).to_have_count(1)
+
+
+def test_each_drawing_is_downloaded_by_itself(compare):
+    page = compare()
+    page.get_by_role("button", name="Download").click()
+    with page.expect_download() as download:
+        page.get_by_role("group", name="Right graph").get_by_role("button", name="SVG picture").click()
+    assert download.value.suggested_filename == "second.pb-recorded-right.svg"
+    assert b"_backbone-LeNet" in download.value.path().read_bytes()
+
+
+def test_a_graph_that_comes_is_offered_and_one_written_again_is_looked_at_when_asked(compare, base):
+    page = compare()
+    replace(base, "third.pb", (DATA / "graph" / "conv_optimize.pb").read_bytes())
+    expect(half(page, "Left").get_by_role("option", name="third.pb")).to_be_attached()
+    expect(page.locator(".graph-notes")).to_contain_text("1 only in the left graph")
+    replace(base, "second.pb", (base / "two" / "first.pb").read_bytes())
+    page.get_by_role("button", name="It was written again").click()
+    expect(page.locator(".graph-notes")).to_contain_text("0 operators differ")
+    expect(differences(page)).to_contain_text("The two graphs are the same.")
+
+
+def replace(base, name, content):
+    """Write a graph beside the others, there whole or not at all."""
+    (base / "waiting").write_bytes(content)
+    (base / "waiting").rename(base / "two" / name)

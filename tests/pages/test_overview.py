@@ -113,3 +113,13 @@ def test_texts_of_files_are_never_markup(page, serve, sample_base):
     expect(page.get_by_role("link", name="<img src=x onerror=alert(1)>")).to_be_visible()
     page.get_by_role("link", name="<img src=x onerror=alert(1)>").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("<img src=x onerror=alert(1)>")
+
+
+def test_the_graph_is_that_of_its_page_with_the_same_scopes_open(page, lenet):
+    drawing = tile(page, "Graph").get_by_role("img", name="Graph")
+    expect(drawing.locator("g.frame > .title")).to_have_text(
+        ["Default", "network-WithLossCell", "Gradients", "Default"]
+    )
+    expect(drawing.locator("g.closed", has_text="_backbone-LeNet")).to_have_count(1)
+    shown, viewed = drawing.bounding_box(), drawing.evaluate("one => one.viewBox.baseVal.height")
+    assert shown["height"] / viewed > 0.5  # legible: not all of it, as a speck

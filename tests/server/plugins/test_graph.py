@@ -34,7 +34,13 @@ def test_graph_files_beside_events_are_graphs_and_the_final_one_comes_first(samp
         shutil.copy(DATA / "graph" / "conv_optimize.pb", base / name)
     client = samples()
     answer = client.get("/v2/graph/graphs", params={"run": "./files"}).json()
-    assert answer == {"run": "./files", "tags": ["ms_output_optimize.pb", "a.pb"], "dataset": False}
+    size = (base / "a.pb").stat().st_size
+    assert answer == {
+        "run": "./files",
+        "tags": ["ms_output_optimize.pb", "a.pb"],
+        "newest": {"ms_output_optimize.pb": [1, size], "a.pb": [1, size]},
+        "dataset": False,
+    }
     picture = client.get("/v2/graph/picture", params={"run": "./files", "tag": "a.pb"}).json()
     assert (picture["operators"], picture["parameters"], picture["constants"]) == (26, 9, 4)
 
@@ -108,6 +114,7 @@ def test_runs_without_graph_or_pipeline(samples):
     assert client.get("/v2/graph/graphs", params=params).json() == {
         "run": "./images",
         "tags": [],
+        "newest": {},
         "dataset": False,
     }
     assert client.get("/v2/graph/picture", params=params).json()["error"]["code"] == "unknown_tag"

@@ -26,11 +26,16 @@ Opened = Annotated[
 
 @router.get("/graphs")
 def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[str, Any]:
-    """The graphs of a run, and whether its data pipeline was recorded."""
+    """The graphs of a run, and whether its data pipeline was recorded.
+
+    ``newest`` tells by tag how many graphs came and the bytes of the last one: others mean another graph.
+    """
     found = run_of(service.store.snapshot(), run)
-    tags = sorted(found.references.get("graph", {}), key=lambda tag: (tag != "ms_output_optimize.pb", tag))
+    series = found.references.get("graph", {})
+    tags = sorted(series, key=lambda tag: (tag != "ms_output_optimize.pb", tag))
     pipeline = bool(found.lineage and found.lineage.dataset_graph)
-    return {"run": run, "tags": tags, "dataset": pipeline}
+    newest = {tag: [series[tag].count, series[tag].reference(series[tag].count - 1).size] for tag in tags}
+    return {"run": run, "tags": tags, "newest": newest, "dataset": pipeline}
 
 
 @router.get("/picture")

@@ -49,7 +49,7 @@ export class Dumped {
     this.painting = lastAsked();
     this.checking = lastAsked();
     this.tools = h("div", { class: "toolbar graph-dump", role: "group", "aria-label": app.t("graph.dump"), hidden: true });
-    this.told = h("div", { class: "row wrap small graph-notes", role: "status", hidden: true });
+    this.told = h("div", { class: "row wrap small graph-told", role: "status", hidden: true });
   }
 
   /** @returns {State} */

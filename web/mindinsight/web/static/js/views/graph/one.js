@@ -6,6 +6,7 @@ import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
+import { lookAgain, rewritten } from "./again.js";
 import { createCanvas } from "./canvas.js";
 import { chooser } from "./chooser.js";
 import { Dumped } from "./dumped.js";
@@ -32,8 +33,8 @@ export class OneGraph {
     this.traced = null;
     /** @type {any} */
     this.picture = null;
-    /** @type {{tags: string[], dataset: boolean}} */
-    this.graphs = { tags: [], dataset: false };
+    /** @type {import("./again.js").Graphs} */
+    this.graphs = { tags: [], dataset: false, newest: {} };
     this.asking = new AbortController();
     /** Which graphs a run has: the one that was chosen, and whether there are more by now. */
     this.opening = latest(root);
@@ -132,7 +133,7 @@ export class OneGraph {
     replace(this.root, empty({ icon: "kind-graph", title: t("graph.none"), text: t("graph.none.how"), code: 'record.add_value("graph", "model", network)' }));
   }
 
-  /** The state is brought in line with what graphs the run has. @param {{tags: string[], dataset: boolean}} graphs */
+  /** The state is brought in line with what graphs the run has. @param {import("./again.js").Graphs} graphs */
   settle(graphs) {
     const { state } = this;
     this.graphs = graphs;
@@ -351,9 +352,12 @@ export class OneGraph {
     if (!this.picture || !grownRuns(this.app, change, "graph", "lineage").includes(run)) return;
     this.following.ask((signal) => this.graphsOf(signal), (graphs) => {
       if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
+      const { tag, view } = this.state;
+      const stale = view !== "dataset" && rewritten(this.graphs, graphs, tag);
       this.settle(graphs);
       renew(this.tools, this.controls());
-      toast(this.app.t("graph.more"));
+      if (stale) renew(this.notes, lookAgain(this.app, () => this.change({})));
+      else toast(this.app.t("graph.more"));
     }, leaveAsIs);
   }
 

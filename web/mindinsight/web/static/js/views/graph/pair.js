@@ -2,14 +2,16 @@
 
 import { h } from "../../core/dom.js";
 import { badgeOf, SIGNS } from "./badges.js";
+import { tracedText, traceButtons } from "./panel.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
  * @param {App} app @param {any} pair what v2/graph/compare/node answers
  * @param {{left: string, right: string}} links to each node by itself
+ * @param {{direction: "up" | "down" | null, text?: string, trace: (direction: "up" | "down" | null) => void}} traced
  */
-export function pairFacts(app, pair, links) {
+export function pairFacts(app, pair, links, traced) {
   const { t } = app;
   const { left, right } = pair;
   const entry = left ?? right;
@@ -20,6 +22,8 @@ export function pairFacts(app, pair, links) {
     { class: "graph-facts stack" },
     h("div", null, h("h2", null, entry.label || t("graph.call")), paths(app, left, right)),
     h("p", { class: "row" }, badge && h("span", { class: `graph-sign ${badge.kind}`, "aria-hidden": "true" }, SIGNS[/** @type {keyof typeof SIGNS} */ (state)]), t(`graph.pair.${state}`)),
+    h("div", { class: "row wrap" }, traceButtons(app, traced.direction, traced)),
+    tracedText(traced.text),
     badge && left && right && entry.count > 0 && h("p", null, badge.said),
     rows(app, pair),
     h("p", { class: "row wrap small" }, left && h("a", { href: links.left }, t("graph.pair.alone.left")), right && h("a", { href: links.right }, t("graph.pair.alone.right"))),

@@ -18,10 +18,9 @@ export function nodeFacts(app, about, traced, does, dumped = null) {
       "div",
       { class: "row wrap" },
       about.count ? button(t(about.opened ? "graph.close" : "graph.open"), () => does.toggle(about.id)) : null,
-      traceButton(app, "up", traced, does),
-      traceButton(app, "down", traced, does),
+      traceButtons(app, traced, does),
     ),
-    h("p", { class: "small traced", role: "status", hidden: !about.traced }, about.traced ?? ""),
+    tracedText(about.traced),
     dumped,
     entries(app, "graph.inputs", about.inputs, (one) => placeRow(app, one, does)),
     entries(app, "graph.outer", about.outer, (one) => outerRow(one, does)),
@@ -71,10 +70,17 @@ function pair(name, value) {
   return [h("dt", null, name), h("dd", null, value)];
 }
 
-/** @param {App} app @param {"up" | "down"} direction @param {string | null} traced @param {Does} does */
-function traceButton(app, direction, traced, does) {
-  const on = traced === direction;
-  return button(app.t(`graph.trace.${direction}`), () => does.trace(on ? null : direction), { "aria-pressed": on });
+/** Buttons that light what a node depends on, or what depends on it. @param {App} app @param {string | null} traced @param {Pick<Does, "trace">} does */
+export function traceButtons(app, traced, does) {
+  return /** @type {const} */ (["up", "down"]).map((direction) => {
+    const on = traced === direction;
+    return button(app.t(`graph.trace.${direction}`), () => does.trace(on ? null : direction), { "aria-pressed": on });
+  });
+}
+
+/** What a trace found. @param {string | undefined} text */
+export function tracedText(text) {
+  return h("p", { class: "small traced", role: "status", hidden: !text }, text ?? "");
 }
 
 /** @param {App} app @param {string} key @param {{total: number, shown: any[]} | undefined} list @param {(one: any) => HTMLElement} row */

@@ -2,14 +2,18 @@
 
 import { segments } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
-import { h, replace } from "../../core/dom.js";
-import { latest } from "../../core/latest.js";
+import { toast } from "../../components/toast.js";
+import { grownRuns } from "../../core/changes.js";
+import { h, renew, replace } from "../../core/dom.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
+import { lookAgain, rewritten } from "./again.js";
 import { badgeOf, SIGNS } from "./badges.js";
 import { createCanvas } from "./canvas.js";
 import { chooser } from "./chooser.js";
 import { counterpart } from "./counterpart.js";
 import { createDifferences } from "./differences.js";
-import { pairFacts } from "./pair.js";
+import { createPairFinder } from "./pair_finder.js";
+import { PairPanel } from "./pair_panel.js";
 import { descendants } from "./scopes.js";
 import { drawingTools } from "./tools.js";
 import { readState, VIEWS, writeState } from "./two_state.js";
@@ -17,7 +21,7 @@ import { readState, VIEWS, writeState } from "./two_state.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {0 | 1} Side left and right */
-/** @typedef {{tags: string[], dataset: boolean}} Graphs */
+/** @typedef {import("./again.js").Graphs} Graphs */
 /** @typedef {import("./two_state.js").Chosen} Chosen */
 
 const SIDES = /** @type {Side[]} */ ([0, 1]);
@@ -28,7 +32,6 @@ const SHOWN = 500; // differences in the list
 export class TwoGraphs {
   /** @param {HTMLElement} root @param {App} app @param {() => HTMLElement} modes control for one graph or two */
   constructor(root, app, modes) {
-    const { t } = app;
     this.app = app;
     this.root = root;
     this.modes = modes;
@@ -43,6 +46,7 @@ export class TwoGraphs {
     /** What is open in both drawings. */
     this.places = { open: /** @type {number[]} */ ([]), open2: /** @type {number[]} */ ([]) };
     this.opening = latest(root);
+    this.following = latest(root);
     this.drawing = latest(root);
     this.pointing = latest(root);
     this.tools = h("div", { class: "toolbar" });
@@ -50,7 +54,18 @@ export class TwoGraphs {
     this.choosers = SIDES.map(() => h("div", { class: "toolbar" }));
     this.canvases = SIDES.map((side) => createCanvas(app, this.does(side), NAMES[side]));
     this.differences = createDifferences(app, (one) => this.goTo(one));
-    this.facts = h("div", { class: "graph-about scroll", role: "region", "aria-label": t("graph.about"), tabindex: "0" });
+    this.finder = createPairFinder(app, {
+      ask: (side, path, params) => app.api.get(path, { ...this.named(side), ...params }),
+      goTo: (side, id) => this.find(side, id),
+      outer: (side, node) => this.panel.outer(side, node),
+    });
+    this.panel = new PairPanel(app, {
+      canvases: this.canvases,
+      pointing: this.pointing,
+      named: (side) => this.named(side),
+      find: (side, id) => this.find(side, id),
+      failed: (error) => this.failed(error),
+    });
     this.offSelection = app.selection.on(() => this.shown || this.start());
   }
 
@@ -58,7 +73,7 @@ export class TwoGraphs {
   does(side) {
     return {
       select: (/** @type {number | null} */ id, reveal = false) => this.select(side, id, reveal),
-      outer: () => undefined,
+      outer: (/** @type {number} */ node) => this.panel.outer(side, node),
       toggle: (/** @type {number} */ id) => this.toggle(side, id),
       key: (/** @type {string} */ key) => this.key(key),
     };
@@ -71,6 +86,7 @@ export class TwoGraphs {
 
   start() {
     const { selection } = this.app;
+    this.following.end();
     this.runs = selection.all().filter((run) => run.kinds.graph || run.lineage);
     const [left, right] = this.state.sides;
     left.run ||= (this.runs.find((run) => selection.has(run.id) && run.kinds.graph) ?? this.runs.find((run) => run.kinds.graph) ?? this.runs[0])?.id ?? "";
@@ -91,14 +107,18 @@ export class TwoGraphs {
   async settle(signal) {
     const { state } = this;
     const [left, right] = state.sides;
-    const ask = (/** @type {string} */ run) => this.app.api.get("v2/graph/graphs", { run }, { signal });
-    const first = await ask(left.run);
+    const first = await this.graphsOf(left.run, signal);
     if (!first.tags.includes(left.tag)) left.tag = first.tags[0] ?? "";
     if (!right.run) Object.assign(right, counterpart(this.runs, left, first.tags));
-    const second = right.run === left.run ? first : await ask(right.run);
+    const second = right.run === left.run ? first : await this.graphsOf(right.run, signal);
     if (!second.tags.includes(right.tag)) right.tag = second.tags[0] ?? "";
     this.graphs = [first, second];
     if (!this.views().includes(state.view)) state.view = this.views()[0] ?? "recorded";
+  }
+
+  /** @param {string} run @param {AbortSignal} signal @returns {Promise<Graphs>} */
+  graphsOf(run, signal) {
+    return this.app.api.get("v2/graph/graphs", { run }, { signal });
   }
 
   /** What both runs have. */
@@ -113,16 +133,16 @@ export class TwoGraphs {
     this.start();
   }
 
-  /** What tells the server the pair. @param {Record<string, any>} params */
-  pair(params) {
-    const { sides: [left, right], view } = this.state;
-    const tag = (/** @type {Chosen} */ side) => (view === "dataset" ? null : side.tag);
-    return { run: left.run, tag: tag(left), other_run: right.run, other_tag: tag(right), view, ...params };
+  /** What tells the server one of the graphs. @param {Side} side */
+  named(side) {
+    const { sides, view } = this.state;
+    return { run: sides[side].run, tag: view === "dataset" ? null : sides[side].tag, view };
   }
 
   /** @param {string} path @param {Record<string, any>} params @param {AbortSignal} signal */
   ask(path, params, signal) {
-    return this.app.api.get(`v2/graph/compare/${path}`, this.pair(params), { signal });
+    const other = this.named(1);
+    return this.app.api.get(`v2/graph/compare/${path}`, { ...this.named(0), other_run: other.run, other_tag: other.tag, ...params }, { signal });
   }
 
   load() {
@@ -135,6 +155,7 @@ export class TwoGraphs {
       ([differences, pictures]) => {
         this.count(differences);
         this.differences.show(differences);
+        this.finder.reset().catch((error) => this.failed(error));
         this.show(pictures, opened, []);
         return this.select(node === null ? 1 : 0, node ?? node2, true); // before anybody can select another
       },
@@ -144,7 +165,7 @@ export class TwoGraphs {
 
   /** The page around both drawings. */
   frame() {
-    const { app, choosers, canvases, state } = this;
+    const { app, canvases, choosers, state } = this;
     const { t } = app;
     this.shown = true;
     const views = this.views().map((value) => ({ value, label: t(`graph.view.${value}`) }));
@@ -155,11 +176,17 @@ export class TwoGraphs {
       h("span", { class: "grow" }),
       drawingTools(app, this.root, { drawings: () => SIDES.map((side) => this.downloadable(side)), reset: () => this.change(() => undefined) }),
     );
-    SIDES.forEach((side) => replace(choosers[side], chooser(app, this.runs, { ...state.sides[side], view: state.view }, this.graphs[side], (some) => this.change(() => Object.assign(state.sides[side], some)))));
+    this.choose();
     if (canvases[0].element.isConnected) return;
     const sides = SIDES.map((side) => h("section", { class: "graph-half", "aria-label": t(`graph.${NAMES[side]}`) }, choosers[side], canvases[side].element));
-    const aside = h("aside", { class: "graph-side", "aria-label": t("graph.panel.compare") }, this.differences.element, this.facts);
+    const aside = h("aside", { class: "graph-side", "aria-label": t("graph.panel.compare") }, this.finder.element, this.differences.element, this.panel.element);
     replace(this.root, h("div", { class: "graph" }, h("h1", { class: "unseen" }, t("graph.mode.compare")), this.tools, this.counts, h("div", { class: "graph-body two" }, sides, aside)));
+  }
+
+  /** Which run and graph stand on each side. */
+  choose() {
+    const { app, choosers, state } = this;
+    SIDES.forEach((side) => renew(choosers[side], chooser(app, this.runs, { ...state.sides[side], view: state.view }, this.graphs[side], (some) => this.change(() => Object.assign(state.sides[side], some)))));
   }
 
   /** @param {Side} side @returns {import("./downloads.js").Drawn} what can be downloaded */
@@ -245,7 +272,7 @@ export class TwoGraphs {
       (pair) => {
         if (pair) this.meet(other, this.drawn(other, pair), this.canvases[side].scale());
         this.differences.select(pair?.left?.id, pair?.right?.id);
-        replace(this.facts, pair ? pairFacts(this.app, pair, this.links(pair)) : h("p", { class: "muted" }, this.app.t("graph.pair.pick")));
+        this.panel.show(pair);
       },
       (error) => this.failed(error),
     );
@@ -265,17 +292,12 @@ export class TwoGraphs {
     return [...pair.around[name], pair[name].id].reverse().find((id) => boxes.has(id)) ?? null;
   }
 
-  /** @param {any} pair */
-  links(pair) {
-    const { view } = this.state;
-    const [left, right] = SIDES.map((side) => {
-      const name = NAMES[side];
-      return this.app.url.link("graph", { ...this.state.sides[side], view: view === "recorded" ? null : view, open: pair.around[name].join(","), node: pair[name] && String(pair[name].id) });
-    });
-    return { left, right };
+  /** Show a node of one graph, and its partner. @param {Side} side @param {number} id */
+  find(side, id) {
+    this.goTo(side === 0 ? { left: { id } } : { right: { id } });
   }
 
-  /** Show a difference wherever it is: the scopes around it are opened on both sides. @param {import("./differences.js").Difference} one */
+  /** Show a difference wherever it is: the scopes around it are opened on both sides. @param {{left?: {id: number} | null, right?: {id: number} | null}} one */
   goTo(one) {
     const side = one.left ? 0 : 1;
     const { id } = /** @type {{id: number}} */ (one.left ?? one.right);
@@ -298,6 +320,9 @@ export class TwoGraphs {
   key(key) {
     if (key === "n") this.differences.step(1);
     else if (key === "p") this.differences.step(-1);
+    else if (key === "/") this.finder.focus();
+    else if (key === "u") this.panel.turn("up");
+    else if (key === "d") this.panel.turn("down");
     else return false;
     return true;
   }
@@ -306,14 +331,25 @@ export class TwoGraphs {
   failed(error) {
     const { t } = this.app;
     this.canvases.forEach((canvas) => canvas.wait(false));
-    replace(this.facts.isConnected ? this.facts : this.root, empty({ icon: "warning", title: t("graph.failed"), text: t(error.key ?? "error.http", error.vars) }));
+    replace(this.panel.element.isConnected ? this.panel.element : this.root, empty({ icon: "warning", title: t("graph.failed"), text: t(error.key ?? "error.http", error.vars) }));
   }
 
-  /** What is compared stays as it is while runs grow. */
-  changed() {}
+  /** What is compared stays as it is while runs grow; that there is more, or newer, is said. @param {import("../../core/types.js").Change} change */
+  changed(change) {
+    const grown = grownRuns(this.app, change, "graph", "lineage");
+    if (!this.shown || !this.state.sides.some((side) => grown.includes(side.run))) return;
+    this.following.ask((signal) => Promise.all(this.state.sides.map((side) => this.graphsOf(side.run, signal))), (graphs) => {
+      if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
+      const stale = this.state.view !== "dataset" && SIDES.some((side) => rewritten(this.graphs[side], graphs[side], this.state.sides[side].tag));
+      this.graphs = graphs;
+      this.choose();
+      if (stale) renew(this.counts, lookAgain(this.app, () => this.change(() => undefined)));
+      else toast(this.app.t("graph.more"));
+    }, leaveAsIs);
+  }
 
   end() {
-    [this.opening, this.drawing, this.pointing].forEach((asking) => asking.end());
+    [this.opening, this.following, this.drawing, this.pointing].forEach((asking) => asking.end());
     this.offSelection();
   }
 }

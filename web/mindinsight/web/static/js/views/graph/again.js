@@ -1,0 +1,15 @@
+// The graph that is drawn is not the newest any more.
+
+import { button } from "../../components/button.js";
+
+/** @typedef {{tags: string[], dataset: boolean, newest: Record<string, number[]>}} Graphs what v2/graph/graphs answers */
+
+/** Whether a graph was written again since it was drawn. @param {Graphs} before @param {Graphs} now @param {string} tag */
+export function rewritten(before, now, tag) {
+  return JSON.stringify(before.newest[tag]) !== JSON.stringify(now.newest[tag]);
+}
+
+/** @param {import("../../core/types.js").App} app @param {() => void} onclick */
+export function lookAgain({ t }, onclick) {
+  return button(t("graph.again"), onclick, { class: "link", title: t("graph.again.why") });
+}

@@ -1,0 +1,33 @@
+// Finding nodes in one of two graphs; what is found is shown in both.
+
+import { segments } from "../../components/button.js";
+import { h } from "../../core/dom.js";
+import { createFinder } from "./finder.js";
+
+/** @typedef {0 | 1} Side */
+
+const SIDES = ["left", "right"];
+
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {{ask: (side: Side, path: string, params: Record<string, any>) => Promise<any>, goTo: (side: Side, id: number) => void, outer: (side: Side, node: number) => void}} does
+ */
+export function createPairFinder(app, does) {
+  /** @type {Side} */
+  let side = 0;
+  const finder = createFinder(app, {
+    ask: (path, params) => does.ask(side, path, params),
+    goTo: (id) => does.goTo(side, id),
+    outer: (node) => does.outer(side, node),
+  });
+  const sides = segments({
+    label: app.t("graph.search.side"),
+    options: SIDES.map((value) => ({ value, label: app.t(`graph.${value}`) })),
+    value: SIDES[side],
+    onchange: (value) => {
+      side = value === "left" ? 0 : 1;
+      finder.reset();
+    },
+  });
+  return { element: h("div", { class: "stack" }, sides, finder.element), focus: finder.focus, reset: finder.reset };
+}

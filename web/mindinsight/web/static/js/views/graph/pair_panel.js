@@ -1,0 +1,84 @@
+// The panel beside two graphs: a pair of nodes, what it depends on in both, a parameter of either.
+
+import { h, replace } from "../../core/dom.js";
+import { pairFacts } from "./pair.js";
+import { tracePair } from "./pair_trace.js";
+import { outerFacts } from "./panel.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {0 | 1} Side */
+/** @typedef {"up" | "down" | null} Direction */
+/**
+ * @typedef {Object} Page
+ * @property {import("./canvas.js").Canvas[]} canvases
+ * @property {ReturnType<import("../../core/latest.js").latest>} pointing questions of which the last counts
+ * @property {(side: Side) => Record<string, any>} named what tells the server a graph
+ * @property {(side: Side, id: number) => void} find show a node of one graph, and its partner
+ * @property {(error: any) => void} failed
+ */
+
+export class PairPanel {
+  /** @param {App} app @param {Page} page */
+  constructor(app, page) {
+    this.app = app;
+    this.page = page;
+    /** What v2/graph/compare/node answered; null when nothing is selected. @type {any} */
+    this.pair = null;
+    /** @type {Direction} what of the pair is lit */
+    this.traced = null;
+    this.element = h("div", { class: "graph-about scroll", role: "region", "aria-label": app.t("graph.about"), tabindex: "0" });
+  }
+
+  /** @param {any} pair @param {Direction} [direction] of what is lit @param {string} [text] what that is */
+  show(pair, direction = null, text) {
+    const { app, page } = this;
+    Object.assign(this, { pair, traced: direction });
+    if (!direction) page.canvases.forEach((canvas) => canvas.light(null));
+    const traced = { direction, text, trace: (/** @type {Direction} */ next) => this.trace(next) };
+    replace(this.element, pair ? pairFacts(app, pair, this.links(pair), traced) : h("p", { class: "muted" }, app.t("graph.pair.pick")));
+  }
+
+  /** To each node of a pair by itself. @param {any} pair */
+  links(pair) {
+    const link = (/** @type {Side} */ side, /** @type {"left" | "right"} */ name) => {
+      const { view, ...graph } = this.page.named(side);
+      return this.app.url.link("graph", { ...graph, view: view === "recorded" ? null : view, open: pair.around[name].join(","), node: pair[name] && String(pair[name].id) });
+    };
+    return { left: link(0, "left"), right: link(1, "right") };
+  }
+
+  /** Light a direction, or nothing when it is lit. @param {"up" | "down"} direction */
+  turn(direction) {
+    return this.trace(this.traced === direction ? null : direction);
+  }
+
+  /** Light in both graphs what the pair depends on (up), or what depends on it. @param {Direction} direction */
+  trace(direction) {
+    const { app, page, pair } = this;
+    if (!pair || !direction) return this.show(pair);
+    return page.pointing.ask(
+      (signal) => tracePair(app, [page.named(0), page.named(1)], page.canvases, pair, direction, signal),
+      ({ lit, text }) => {
+        page.canvases.forEach((canvas, side) => canvas.light(lit[side]));
+        this.show(pair, direction, text);
+      },
+      page.failed,
+    );
+  }
+
+  /** All about a parameter or constant of one graph; its users are lit. @param {Side} side @param {number} node */
+  outer(side, node) {
+    const { app, page } = this;
+    const does = { goTo: (/** @type {number} */ id) => page.find(side, id), outer() {}, toggle() {}, trace() {} };
+    return page.pointing.ask(
+      (signal) => app.api.get("v2/graph/outer", { ...page.named(side), node }, { signal }),
+      (about) => {
+        page.canvases.forEach((canvas) => canvas.select(null));
+        this.show(null);
+        page.canvases[side].light(new Set(about.users.shown.map((/** @type {any} */ one) => one.id)));
+        replace(this.element, outerFacts(app, about, does));
+      },
+      page.failed,
+    );
+  }
+}

@@ -1,0 +1,21 @@
+// What a pair of nodes depends on, or what depends on it, in both graphs at once.
+
+const NAMES = ["left", "right"];
+
+/**
+ * @param {import("../../core/types.js").App} app @param {Record<string, any>[]} graphs what tells the server each graph
+ * @param {import("./canvas.js").Canvas[]} canvases @param {any} pair what v2/graph/compare/node answers
+ * @param {"up" | "down"} direction @param {AbortSignal} signal
+ * @returns {Promise<{lit: Set<number>[], text: string}>} boxes to light in each drawing, and words for the panel
+ */
+export async function tracePair(app, graphs, canvases, pair, direction, signal) {
+  const { t } = app;
+  const traced = NAMES.map((name, side) => {
+    if (!pair[name]) return null;
+    const shown = canvases[side].boxes().map((box) => box.id).join(",");
+    return app.api.get("v2/graph/trace", { ...graphs[side], node: pair[name].id, direction, shown }, { signal });
+  });
+  const found = await Promise.all(traced);
+  const told = found.map((one, side) => one && `${t(`graph.${NAMES[side]}`)}: ${t(`graph.traced.${direction}`, { n: one.operators })}`);
+  return { lit: found.map((one) => new Set(one?.boxes)), text: told.filter(Boolean).join(" ") };
+}
