@@ -72,6 +72,15 @@ def test_what_fits_a_pattern_comes_and_goes(page, url, top):
     expect(run(page, "ann/values")).to_have_count(0)
 
 
+def test_of_many_directories_the_first_are_named_and_the_others_counted(page, serve, tmp_path):
+    for number in range(15):
+        (tmp_path / "users" / f"user{number:02}").mkdir(parents=True)
+    page.goto(serve(bases_of(f"{tmp_path}/users/*")))
+    expect(page.get_by_role("button", name="user11", exact=True)).to_be_visible()
+    expect(page.get_by_text("and 3 more directories")).to_have_attribute("title", "user12\nuser13\nuser14")
+    expect(page.get_by_role("button", name="user12", exact=True)).to_have_count(0)
+
+
 def test_the_directory_is_a_column_to_sort_by(page, url):
     page.goto(f"{url}?col=dir")
     cells = page.locator("tbody tr[data-key] td:nth-child(2)")

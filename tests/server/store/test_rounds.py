@@ -96,3 +96,15 @@ def test_file_systems_that_tell_of_changes(path, told):
 
 def test_without_a_list_of_mounts_the_file_system_is_trusted():
     assert tells_changes("/data", "") is True
+
+
+def test_where_changes_are_told_a_quiet_folder_may_wait_longer_than_where_they_are_not():
+    rounds = Rounds(longest=3.0)
+    rounds.keep(["./told", "./asked"], 0.0)
+    times = {"./told": [], "./asked": []}
+    while (now := rounds.next()) < 100:
+        for folder in rounds.due(now):
+            times[folder].append(now)
+            rounds.looked(folder, 1, now, trust=10 if folder == "./told" else 1)
+    assert set(gaps(times["./asked"])) == {3.0}
+    assert set(gaps(times["./told"])) == {30.0}
