@@ -34,9 +34,10 @@ test("an alert leads to the chart of its tag, of its run, or to the run", () => 
 function page(kept) {
   const asked = [];
   const server = { alerts: [] };
-  const listeners = [];
+  const [listeners, ticks] = [[], []];
+  const live = { on: (listener) => listeners.push(listener), paused: () => live.rests, rests: false };
   Object.assign(globalThis, {
-    window: { setTimeout: (f) => (f(), 0), setInterval: () => 0, addEventListener: () => undefined },
+    window: { setTimeout: (f) => (f(), 0), setInterval: (tick) => (ticks.push(tick), 0), addEventListener: () => undefined },
     document: { documentElement: { isConnected: true }, addEventListener: () => undefined },
     fetch: async (address) => {
       asked.push(String(address));
@@ -46,7 +47,7 @@ function page(kept) {
     },
     localStorage: { getItem: (key) => (kept ? (kept.get(key) ?? null) : refuse()), setItem: (key, value) => (kept ? kept.set(key, value) : refuse()) },
   });
-  const alerts = new Alerts({ on: (listener) => listeners.push(listener) });
+  const alerts = new Alerts(live);
   const told = [];
   alerts.on((came) => told.push(came.map(({ id }) => id)));
   const news = async (...some) => {
@@ -54,7 +55,8 @@ function page(kept) {
     listeners.forEach((listener) => listener({}));
     await settled();
   };
-  return { alerts, asked, told, news };
+  const tick = async () => (ticks.forEach((each) => each()), await settled());
+  return { alerts, asked, told, news, tick, live };
 }
 
 function refuse() {
@@ -103,4 +105,17 @@ test("a browser that keeps nothing shows them all the same", async () => {
   alerts.see(1);
   await settled();
   assert.equal(alerts.unseen(), 0);
+});
+
+test("what comes without news is looked for now and then, but not while the page rests", async () => {
+  const { alerts, asked, tick, live } = page(new Map());
+  alerts.begin("/base");
+  await settled();
+  live.rests = true;
+  const before = asked.length;
+  await tick();
+  assert.equal(asked.length, before);
+  live.rests = false;
+  await tick();
+  assert.equal(asked.length, before + 1);
 });

@@ -170,8 +170,8 @@ class SummaryRecord:
         """Tell whoever watches this training that something happened; open pages show it at once.
 
         It is written without waiting for ``record`` or ``flush_seconds``. Nothing holds it back but itself:
-        the same title and level are recorded once in ``wait_seconds``. It never raises and never waits for
-        the disk: what cannot be as it is given is made to fit, and the log says so.
+        the same title and level are recorded once in ``wait_seconds``. It never raises, and waits for the
+        disk no more than ``record`` does: what cannot be as given is made to fit, and the log says so.
 
         Args:
             title: what happened, in a line; cut to 200 characters.

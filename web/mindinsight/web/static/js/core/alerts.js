@@ -52,7 +52,7 @@ export class Alerts {
     this.#seen = read(this.#key);
     const look = throttle(() => this.#look(), GAP_MS);
     this.#live.on(look);
-    window.setInterval(look, AGAIN_MS);
+    window.setInterval(() => this.#live.paused() || look(), AGAIN_MS);
     window.addEventListener("storage", () => {
       this.#seen = read(this.#key);
       look();
