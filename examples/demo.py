@@ -24,6 +24,7 @@ from mindinsight.writer import Accuracy, Dump, SummaryRecord
 STEPS = 1500
 RANKS = 4
 BATCH = 64
+GOOD = 0.9  # share of the test pictures
 PIPELINE = {
     "op_type": "Batch",
     "batch_size": BATCH,
@@ -90,7 +91,10 @@ class Training:
         confusion = np.zeros((len(SHAPES), len(SHAPES)), np.int32)
         np.add.at(confusion, (labels, chances.argmax(axis=1)), 1)
         first_layer = self.network.weights["fc1.weight"].T.reshape(-1, 1, SIDE, SIDE)
-        self.record.add_value("scalar", "eval/accuracy", Accuracy()(chances, labels))
+        accuracy = Accuracy()(chances, labels)
+        if accuracy > GOOD:  # said once: the same alert is not recorded again for a minute
+            self.record.alert(f"more than {GOOD:.0%} of the test pictures are right", step=self.step)
+        self.record.add_value("scalar", "eval/accuracy", accuracy)
         self.record.add_value("scalar", "eval/loss", self.test_loss())
         self.record.add_value("tensor", "eval/confusion", confusion)
         self.record.add_value("tensor", "head.weight", self.network.weights["head.weight"])

@@ -67,6 +67,11 @@ def test_every_run_of_the_demo_has_every_kind_of_value(demo, name):
     assert len(found["loss_landscape"]) == 1
 
 
+def test_a_good_run_of_the_demo_says_so_once(demo):
+    alerts = [event for event in events(demo / "lr_0.1") if event.HasField("alert")]
+    assert [event.alert.title for event in alerts] == ["more than 90% of the test pictures are right"]
+
+
 def test_the_landscape_is_one(demo):
     (value,) = [
         value
