@@ -36,13 +36,17 @@ def command(tmp_path, free_port):
 
 
 @pytest.fixture
-def started(command, sample_base, tmp_path, free_port):
-    """The address of a server over the samples, as ``mindinsight start`` prints it."""
+def started(page, command, sample_base, tmp_path, free_port):
+    """The address of a server over the samples, as ``mindinsight start`` prints it.
+
+    The page is left before the server is stopped: it would go on asking, and complain.
+    """
     workspace = tmp_path / "workspace"
     where = ("--summary-base-dir", sample_base, "--workspace", workspace, "--port", free_port)
     done = command("start", *where)
     assert done.returncode == 0, done.stderr
-    return re.search("Web address: (.*)", done.stdout).group(1)
+    yield re.search("Web address: (.*)", done.stdout).group(1)
+    page.goto("about:blank")
 
 
 def test_every_page_of_a_started_server(page, started, command, free_port):
