@@ -438,3 +438,42 @@ def test_a_restarted_run_shows_what_came_before(page, serve, tmp_path, chart):
 def test_pages_without_scalars_say_what_to_do(page, samples):
     page.goto(f"{samples}scalar?runs=images")
     expect(page.get_by_role("heading", name="None of the selected runs has scalars")).to_be_visible()
+
+
+def widths(page, section):
+    cards = page.locator("details.group", has=page.locator("summary", has_text=section)).locator(".card")
+    return cards.evaluate_all("all => all.map(one => Math.round(one.getBoundingClientRect().width))")
+
+
+def test_two_charts_of_a_section_share_its_width(page, samples):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{samples}scalar?runs=values,lenet&pin=loss/auto&pin=scalar/float32")
+    expect(card(page, "loss/auto")).to_be_visible()
+    whole = page.locator(".scalar-cards").bounding_box()["width"]
+    eventually_true(page, lambda: [one > 0.45 * whole for one in widths(page, "Pinned")] == [True, True])
+    eventually_true(page, lambda: max(widths(page, "scalar")[1:]) < 0.4 * whole)  # many: three columns
+
+
+def test_charts_have_a_size_that_the_address_keeps(page, samples):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{samples}scalar?runs=values")
+    plot = page.locator(".card .chart").first
+    expect(plot).to_be_visible()
+
+    def height():
+        return plot.bounding_box()["height"]
+
+    medium = height()
+    page.get_by_label("Cards").select_option("Large")
+    eventually_true(page, lambda: height() > 1.3 * medium)
+    expect(page).to_have_url(re.compile("size=large"))
+    page.reload()
+    eventually_true(page, lambda: plot.count() and height() > 1.3 * medium)
+    drawn = plot.locator("svg.main-svg").first
+    eventually_true(page, lambda: drawn.bounding_box()["height"] > 1.3 * medium)
+    page.get_by_label("Cards").select_option("Small")
+    eventually_true(page, lambda: height() < 0.8 * medium)
+    page.set_viewport_size({"width": 390, "height": 844})
+    eventually_true(page, lambda: page.evaluate("document.documentElement.scrollWidth") <= 390)
+    page.get_by_label("Cards").select_option("Medium")
+    expect(page).not_to_have_url(re.compile("size="))

@@ -64,6 +64,7 @@ export async function mount(root, app) {
     options = { ...options, ...some };
     writeOptions(app.url, options);
     const keys = Object.keys(some);
+    body.dataset.size = options.size;
     if (keys.some((key) => BUILD.includes(key))) build();
     else if (keys.some((key) => FETCH.includes(key))) parts.forEach((part) => part.load());
     else parts.forEach((part) => part.paint());
@@ -72,6 +73,7 @@ export async function mount(root, app) {
 
   const build = () => {
     parts.forEach((part) => part.end());
+    body.dataset.size = options.size;
     const tags = page.shown();
     if (!tags.length && options.mode !== "ranks") {
       parts = [];

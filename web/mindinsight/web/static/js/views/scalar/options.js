@@ -14,6 +14,7 @@
  * @property {[number, number] | null} zoom range of x, of all charts
  * @property {number | null} at place on x whose values are listed under every chart
  * @property {Map<string, [number, number]>} tall chart's key -> range of y
+ * @property {"medium" | "small" | "large"} size of the cards
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
  * @property {string[][]} mixes tags that share a chart
@@ -45,6 +46,7 @@ export function readOptions(url) {
     zoom: readRange(url.get("z")),
     at: readNumber(url.get("at")),
     tall: readTall(url.all("zy")),
+    size: oneOf(url.get("size"), ["medium", "small", "large"]),
     facts: url.get("st") === "1",
     pins: url.all("pin"),
     mixes: url.all("mix").map((text) => text.split("|")),
@@ -69,6 +71,7 @@ export function writeOptions(url, options) {
     z: options.zoom && writeRange(options.zoom),
     zy: [...options.tall].map(([key, range]) => `${key}:${writeRange(range)}`),
     at: options.at === null ? null : Number(options.at.toPrecision(PLACES)),
+    size: options.size === "medium" ? null : options.size,
     st: options.facts ? "1" : null,
     pin: options.pins,
     mix: options.mixes.map((tags) => tags.join("|")),

@@ -52,9 +52,11 @@ function drawing(page) {
   const older = check({ label: t("scalar.older"), checked: options.older, onchange: (on) => page.change({ older: on }) });
   const mix = button(t("scalar.mix"), () => chooseTags(page));
   const facts = check({ label: t("scalar.facts"), checked: options.facts, onchange: (on) => page.change({ facts: on }) });
+  const sizes = ["small", "medium", "large"].map((value) => ({ value, label: t(`scalar.size.${value}`) }));
+  const size = select({ label: t("scalar.size"), options: sizes, value: options.size, onchange: (value) => page.change({ size: /** @type {any} */ (value) }) });
   const reset = (options.zoom || options.tall.size > 0) && button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
   const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
-  return [smooth, clip, older, facts, mix, back, reset];
+  return [smooth, clip, older, facts, size, mix, back, reset];
 }
 
 /** @param {Page} page */
