@@ -165,6 +165,13 @@ def test_a_long_list_comes_in_pieces(page, tmp_path, serve):
     assert query(page)["n"] == ["200"]
 
 
+def test_alerts_that_are_not_listed_are_counted(page, tmp_path, serve):
+    train(tmp_path / "many", "a", [(step, f"alert {step}", "info", "") for step in range(1002)])
+    page.goto(serve(tmp_path / "many") + "alert")
+    said = page.get_by_role("main").get_by_role("status")
+    expect(said).to_contain_text("1,000 alerts, newest first · 2 recorded alerts are not listed")
+
+
 def test_without_alerts_the_page_says_how_to_raise_one(page, tmp_path, serve):
     train(tmp_path / "base", "calm")
     page.goto(f"{serve(tmp_path / 'base')}alert")

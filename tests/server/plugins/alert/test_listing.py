@@ -7,11 +7,12 @@ import time
 import pytest
 from fastapi.testclient import TestClient
 
+from mindinsight.proto.framing import encode_record
 from mindinsight.server.app import create_app
 from mindinsight.server.plugins.alert import finding
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.series import ScalarSeries
-from mindinsight.writer import SummaryRecord
+from mindinsight.writer import SummaryRecord, wire
 
 
 @pytest.fixture
@@ -170,3 +171,25 @@ def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch):
     monkeypatch.setattr(ScalarSeries, "tail", never)
     monkeypatch.setattr(finding, "alert", never)
     assert ask()["alerts"] == before
+
+
+def test_what_is_not_listed_is_counted(ask, train, monkeypatch):
+    monkeypatch.setattr(finding, "MOST_RECORDED", 2)
+    train("a", [(step, f"alert {step}", "info") for step in range(5)], loss=[1.0])
+    train("b", [(0, "only one", "error")], loss=[1.0])
+    answer = ask(total(3))
+    assert answer["left_out"] == 3
+    assert [one["step"] for one in answer["alerts"] if one["run"] == "./a"] == [4, 3]
+    assert ask(run=["./b"])["left_out"] == 0
+    assert ask(level=["error"])["left_out"] == 3
+
+
+def test_what_cannot_be_read_is_counted(ask, train, tmp_path):
+    train("a", [(0, "first", "info")], loss=[1.0])
+    (path,) = (tmp_path / "base" / "a").glob("*MS")
+    path.chmod(0o600)  # a recorder takes the right to write away when it closes
+    with path.open("ab") as file:
+        file.write(encode_record(wire.double(1, 1.7e9) + wire.integer(2, 1) + wire.block(1001, b"\xff\xff")))
+    answer = ask(lambda answer: answer["left_out"] == 1)
+    assert [one["title"] for one in answer["alerts"]] == ["first"]
+    assert answer["left_out"] == 1

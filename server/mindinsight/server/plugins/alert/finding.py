@@ -54,7 +54,7 @@ class _OfRun:
         version, before = self.known
         if version == run.version and before == rules:
             return
-        series = run.references.get("alert", {}).get("")
+        series = _series(run)
         if series is None:
             self.recorded = (-1, ())
         elif series.version != self.recorded[0]:
@@ -91,6 +91,16 @@ class Finding:
                 one.renew(snapshot.runs[run_id], rules)
             found = [source for one in self._runs.values() for source in one.sources]
         return [*found, *_silences(snapshot.runs.values(), rules, now)]
+
+
+def left_out(found: Iterable[Source], runs: Iterable[Run]) -> int:
+    """How many alerts of the training code these runs have that are not among those ``found``."""
+    counts = {run.id: series.count for run in runs if (series := _series(run)) is not None}
+    return sum(counts.values()) - sum(len(one.contents) for one in found if one.run in counts)
+
+
+def _series(run: Run) -> ReferenceSeries | None:
+    return run.references.get("alert", {}).get("")
 
 
 def _recorded(run: str, series: ReferenceSeries) -> Iterator[Source]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.plugins.alert.finding import Finding, Source, finding_of
+from mindinsight.server.plugins.alert.finding import Finding, Source, finding_of, left_out
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.types import Ints, Level
 from mindinsight.server.workspace.rules import Rule
@@ -34,16 +34,19 @@ def alerts(
 
     One of a rule over scalars stands for a stretch of ``count`` points from ``step`` on, ``ongoing`` when the
     newest point is one of them; ``value`` is that of the first. A value that is not finite is text.
+    ``left_out`` counts recorded ones that are none of these, whatever their level: they cannot be read, or
+    there are too many newer ones of their run.
     """
     now = time.time()
-    rules = service.workspace.rules.all()
-    found = finding.sources(service.store.snapshot(), rules, now)
+    rules, snapshot = service.workspace.rules.all(), service.store.snapshot()
+    found = finding.sources(snapshot, rules, now)
     chosen = [one for one in found if (run is None or one.run in run) and (not level or one.level in level)]
     walls = np.nan_to_num(np.concatenate([np.zeros(0), *(one.walls for one in chosen)]), nan=-1.0)
     later = np.flatnonzero(walls > (-np.inf if since is None else since))
     newest = later[np.argsort(-walls[later], kind="stable")][skip : skip + limit]
     shown = [_shown(source, row, rules.get(source.rule)) for source, row in _places(chosen, newest)]
-    return {"alerts": shown, "total": len(later), "now": now}
+    runs = [one for one in snapshot.runs.values() if run is None or one.id in run]
+    return {"alerts": shown, "total": len(later), "left_out": left_out(found, runs), "now": now}
 
 
 def _places(sources: Sequence[Source], numbers: Ints) -> Iterator[tuple[Source, int]]:

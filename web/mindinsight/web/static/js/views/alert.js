@@ -38,10 +38,10 @@ export async function mount(root, app) {
     if (asks) read();
   };
 
-  /** @param {{alerts: import("../core/alerts.js").Alert[], total: number, now: number}} answer */
-  const take = ({ alerts, total, now }) => {
+  /** @param {{alerts: import("../core/alerts.js").Alert[], total: number, left_out: number, now: number}} answer */
+  const take = ({ alerts, total, left_out: missing, now }) => {
     list.show(alerts, now);
-    status.textContent = total ? t("alert.count", { n: total }) : "";
+    status.textContent = [total ? t("alert.count", { n: total }) : "", missing ? t("alert.left_out", { n: missing }) : ""].filter(Boolean).join(" · ");
     const more = total > alerts.length && alerts.length < MOST;
     replace(foot, more ? button(t("alert.more"), () => change({ count: options.count + PIECE })) : null, total ? null : nothing(app, options));
     if (!filtered(options) && alerts.length && !document.hidden) app.alerts.see(Math.max(...alerts.map((one) => Number(one.wall)).filter(Number.isFinite)));
