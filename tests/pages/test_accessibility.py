@@ -58,7 +58,7 @@ def test_the_keyboard_goes_from_the_skip_link_through_tools_to_cards(page, sampl
     expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("Enter")
     reached = []
-    for _ in range(16):
+    for _ in range(24):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.closest('label')?.innerText.split('\\n')[0]"
                                      " || document.activeElement.getAttribute('aria-label')"

@@ -50,7 +50,7 @@ class Lookout:
 
     def scan(self) -> None:
         """Look at everything."""
-        began = time.monotonic()
+        began = self._match_at = time.monotonic()
         self._scanned = self._now()
         self._tree.scan()
         self._survey(began)
