@@ -44,7 +44,7 @@ chromium:
 test: $(VENV)/.test-installed chromium  ## every test, linter and type check
 	$(BIN)/ruff check .
 	$(BIN)/mypy server writer proto web
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 3 --dist loadfile
 
 test-lowest: LOW := .venv-lowest
 test-lowest:  ## the tests without the pages, with the lowest versions users may have (PYTHON=python3.10 or 3.11)
