@@ -101,6 +101,7 @@ async def _running(state: State, parts: Iterable[Later]) -> AsyncIterator[None]:
         service.loader.start()
         stack.callback(service.executor.shutdown, wait=True, cancel_futures=True)
         stack.callback(service.loader.stop)
+        stack.callback(service.parts.stop)  # before the pool it works in is gone
         for part in parts:
             await stack.enter_async_context(part.living())
         yield

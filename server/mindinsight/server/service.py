@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
+from mindinsight.server.parts import Parts
 from mindinsight.server.settings import Settings
 from mindinsight.server.workers import Workers
 from mindinsight.server.workspace import Workspace
@@ -24,6 +25,7 @@ class Service:
     workspace: Workspace
     executor: Workers
     started: float  # Unix seconds
+    parts: Parts = field(default_factory=Parts)
 
 
 async def service_of(request: Request) -> Service:

@@ -6,9 +6,6 @@ which methods exist, one fault at a time.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import State
@@ -38,14 +35,6 @@ _METHODS = ("GET", "POST", "PUT", "DELETE")
 _ALLOW = "Access-Control-Allow-Methods"
 
 
-@asynccontextmanager
-async def _ending(app: FastAPI) -> AsyncIterator[None]:
-    """When the server ends, so does what sessions of the debugger are doing."""
-    yield
-    if hasattr(app.state, "v1_sessions"):
-        app.state.v1_sessions.stop()
-
-
 def create_v1(state: State) -> FastAPI:
     """The v1 application by itself, over the state of the server's."""
     v1 = FastAPI(
@@ -54,7 +43,6 @@ def create_v1(state: State) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         responses=RESPONSES,
-        lifespan=_ending,
     )
     v1.state = state
     for part in (jobs, scalars, images, histograms, tensors, graphs, landscapes, lineages, config, debugger):

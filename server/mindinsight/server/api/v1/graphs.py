@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
@@ -16,7 +16,7 @@ from mindinsight.server.graph import v1
 from mindinsight.server.graph.scopes import Folding, build_tree
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import Tree
-from mindinsight.server.plugins.graph.opened import trees_of
+from mindinsight.server.plugins.graph.opened import OpenTrees
 
 router = APIRouter(prefix="/datavisual/graphs", tags=["graphs"])
 
@@ -26,7 +26,6 @@ _LEAST_OF_A_TYPE: Final = 10  # operators that the simplified view puts together
 
 
 def tree_of(
-    request: Request,
     service: Uses,
     train_id: NeededText = None,
     tag: Annotated[list[str] | None, Query(description="the first one by name when it is left out")] = None,
@@ -43,7 +42,7 @@ def tree_of(
         raise V1Error(Fault.GRAPH, "Parameter tag names no graph of this train job.")
     series = run.references["graph"][name if view == _NORMAL else name.removesuffix(OPTIMIZED)]
     make = partial(tree_in, simplified=view == _OPTIMIZE)
-    return trees_of(request).newest(series, f"v1 {view}", make, service.executor)
+    return service.parts.of(OpenTrees).newest(series, f"v1 {view}", make, service.executor)
 
 
 Shown = Annotated[Tree, Depends(tree_of)]

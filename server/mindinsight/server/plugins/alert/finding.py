@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from fastapi import Request
 
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads import Alert, alert
@@ -149,13 +148,3 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
                 key = np.array([int(run.updated)])
                 at = np.array([step]), np.array([since])
                 yield Source(run.id, rule.level, *at, key, rule=rule_id, ongoing=True)
-
-
-def finding_of(request: Request) -> Finding:
-    """What this server keeps of the alerts it found; made on first use."""
-    state = request.app.state
-    if not hasattr(state, "finding"):
-        state.finding = Finding()
-    finding = state.finding
-    assert isinstance(finding, Finding)
-    return finding

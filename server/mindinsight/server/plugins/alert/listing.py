@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.plugins.alert.finding import Finding, Source, finding_of, left_out
+from mindinsight.server.plugins.alert.finding import Finding, Source, left_out
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.types import Ints, Level
 from mindinsight.server.workspace.rules import Rule
@@ -23,7 +23,6 @@ MOST: Final = 1000  # alerts in one answer
 @router.get("/list")
 def alerts(
     service: Annotated[Service, Depends(service_of)],
-    finding: Annotated[Finding, Depends(finding_of)],
     run: Annotated[list[str] | None, Query(description="run ids; all when left out", max_length=1000)] = None,
     level: Annotated[list[Level] | None, Query(description="all when left out")] = None,
     since: Annotated[float | None, Query(description="Unix seconds: only what is later")] = None,
@@ -39,7 +38,7 @@ def alerts(
     """
     now = time.time()
     rules, snapshot = service.workspace.rules.all(), service.store.snapshot()
-    found = finding.sources(snapshot, rules, now)
+    found = service.parts.of(Finding).sources(snapshot, rules, now)
     chosen = [one for one in found if (run is None or one.run in run) and (not level or one.level in level)]
     walls = np.nan_to_num(np.concatenate([np.zeros(0), *(one.walls for one in chosen)]), nan=-1.0)
     later = np.flatnonzero(walls > (-np.inf if since is None else since))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.dump import (
@@ -20,16 +17,7 @@ from mindinsight.server.plugins.dump import (
     values,
 )
 
-
-@asynccontextmanager
-async def _ending(app: FastAPI) -> AsyncIterator[None]:
-    """When the server ends, so does the work on dumps; the pool it uses will be gone."""
-    yield
-    if hasattr(app.state, "dump_sessions"):
-        app.state.dump_sessions.stop()
-
-
-router = APIRouter(lifespan=_ending)
+router = APIRouter()
 for part in (listing, tensors, operators, pictures, values, checks, comparisons, checkpoints, logs):
     router.include_router(part.router)
 

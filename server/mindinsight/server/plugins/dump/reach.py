@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Query
 
 from mindinsight.server.debug.inspection import Inspection, Listing
 from mindinsight.server.debug.sessions import Sessions
@@ -24,14 +24,9 @@ Rank = Annotated[int, Query(ge=0)]
 Step = Annotated[int, Query(ge=0)]
 
 
-def sessions_of(request: Request) -> Sessions:
-    """What this server keeps of the dumps people look at; made on first use."""
-    state = request.app.state
-    if not hasattr(state, "dump_sessions"):
-        state.dump_sessions = Sessions()
-    sessions = state.dump_sessions
-    assert isinstance(sessions, Sessions)
-    return sessions
+async def sessions_of(service: Uses) -> Sessions:
+    """What this server keeps of the dumps people look at."""
+    return service.parts.of(Sessions)
 
 
 Kept = Annotated[Sessions, Depends(sessions_of)]

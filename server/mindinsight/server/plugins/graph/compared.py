@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.graph.comparison import LEFT, RIGHT, Comparison, Side
 from mindinsight.server.graph.differences import box_state, listed, pair_json, summary
 from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.tree import Tree
-from mindinsight.server.plugins.graph.opened import (
-    OpenTrees,
-    View,
-    place_of,
-    places_of,
-    tree_of,
-    trees_of,
-)
+from mindinsight.server.plugins.graph.opened import OpenTrees, View, place_of, places_of, tree_of
 from mindinsight.server.service import Service, service_of
 
 router = APIRouter(prefix="/compare")
 
+Uses = Annotated[Service, Depends(service_of)]
 Left = Annotated[Tree, Depends(tree_of)]
 Opened = Annotated[
     str | None,
@@ -33,20 +27,14 @@ OtherOpened = Annotated[
 ]
 
 
-def other_tree(
-    request: Request,
-    service: Annotated[Service, Depends(service_of)],
-    other_run: str,
-    other_tag: str = "",
-    view: View = "recorded",
-) -> Tree:
+def other_tree(service: Uses, other_run: str, other_tag: str = "", view: View = "recorded") -> Tree:
     """The tree of the right graph."""
-    return tree_of(request, service, other_run, other_tag, view)
+    return tree_of(service, other_run, other_tag, view)
 
 
-def comparison_of(request: Request, left: Left, right: Annotated[Tree, Depends(other_tree)]) -> Comparison:
+def comparison_of(service: Uses, left: Left, right: Annotated[Tree, Depends(other_tree)]) -> Comparison:
     """The comparison that a request's parameters ask for."""
-    return trees_of(request).comparison(left, right)
+    return service.parts.of(OpenTrees).comparison(left, right)
 
 
 Compared = Annotated[Comparison, Depends(comparison_of)]
@@ -60,10 +48,10 @@ def differences(compared: Compared, limit: Annotated[int, Query(ge=1, le=5000)] 
 
 @router.get("/pictures")
 def pictures(
-    request: Request, compared: Compared, opened: Opened = None, other_opened: OtherOpened = ""
+    service: Uses, compared: Compared, opened: Opened = None, other_opened: OtherOpened = ""
 ) -> dict[str, Any]:
     """Both pictures; a scope is open when its partner is. Each box tells what differs in it."""
-    trees = trees_of(request)
+    trees = service.parts.of(OpenTrees)
     left, right = compared.trees
     if opened is None:
         places = set(first_open(left)), set(first_open(right))

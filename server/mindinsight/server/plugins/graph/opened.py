@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Annotated, Final, Literal
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Query
 
 from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
 from mindinsight.server.formats.graphs import read_graph
@@ -97,16 +97,6 @@ def build(data: bytes, simplified: bool) -> Tree:
     return foldable_tree(simplify(graph, ordering=False) if simplified else graph)
 
 
-def trees_of(request: Request) -> OpenTrees:
-    """What this server keeps of the graphs people look at; made on first use."""
-    state = request.app.state
-    if not hasattr(state, "open_trees"):
-        state.open_trees = OpenTrees()
-    trees = state.open_trees
-    assert isinstance(trees, OpenTrees)
-    return trees
-
-
 def run_of(snapshot: Snapshot, run: str) -> Run:
     if run not in snapshot.runs:
         raise unknown_run(run)
@@ -114,7 +104,6 @@ def run_of(snapshot: Snapshot, run: str) -> Run:
 
 
 def tree_of(
-    request: Request,
     service: Annotated[Service, Depends(service_of)],
     run: str,
     tag: Annotated[str, Query(description="file that holds the graph; not needed for a data pipeline")] = "",
@@ -122,7 +111,7 @@ def tree_of(
 ) -> Tree:
     """The tree that a request's parameters ask for."""
     found = run_of(service.store.snapshot(), run)
-    return trees_of(request).tree(found, tag, view, service.executor)
+    return service.parts.of(OpenTrees).tree(found, tag, view, service.executor)
 
 
 def place_of(tree: Tree, text: str) -> int:

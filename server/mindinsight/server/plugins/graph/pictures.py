@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.graph.figure import figure_json
 from mindinsight.server.graph.layout import draw
@@ -13,7 +13,7 @@ from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.search import types_of
 from mindinsight.server.graph.tree import Tree
-from mindinsight.server.plugins.graph.opened import places_of, run_of, tree_of, trees_of
+from mindinsight.server.plugins.graph.opened import OpenTrees, places_of, run_of, tree_of
 from mindinsight.server.service import Service, service_of
 
 router = APIRouter()
@@ -40,7 +40,9 @@ def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[s
 
 @router.get("/picture")
 def picture(
-    request: Request, tree: Annotated[Tree, Depends(tree_of)], opened: Opened = None
+    service: Annotated[Service, Depends(service_of)],
+    tree: Annotated[Tree, Depends(tree_of)],
+    opened: Opened = None,
 ) -> dict[str, Any]:
     """Boxes and lines of the graph with these scopes open, and what the whole graph holds."""
     places = (
@@ -60,7 +62,7 @@ def picture(
         "dangling": losses.dangling,
         "unreadable": losses.unreadable,
         "open": places,
-        **picture_json(tree, trees_of(request).drawings(tree).of(places)),
+        **picture_json(tree, service.parts.of(OpenTrees).drawings(tree).of(places)),
     }
 
 

@@ -14,6 +14,7 @@ from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
+from mindinsight.server.service import Service, service_of
 
 
 class OpenSessions:
@@ -25,18 +26,13 @@ class OpenSessions:
         self.numbers: Final = itertools.count(1)
 
     def stop(self) -> None:
-        for session in self.held.values():
+        for session in list(self.held.values()):
             session.close()
 
 
-def sessions_of(request: Request) -> OpenSessions:
-    """The sessions of this server; made on first use."""
-    state = request.app.state
-    if not hasattr(state, "v1_sessions"):
-        state.v1_sessions = OpenSessions()
-    sessions = state.v1_sessions
-    assert isinstance(sessions, OpenSessions)
-    return sessions
+async def sessions_of(service: Annotated[Service, Depends(service_of)]) -> OpenSessions:
+    """The sessions of this server."""
+    return service.parts.of(OpenSessions)
 
 
 Sessions = Annotated[OpenSessions, Depends(sessions_of)]
