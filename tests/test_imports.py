@@ -1,13 +1,63 @@
-"""The directions of import that .importlinter lays down."""
+"""The directions of import that .importlinter lays down, and what an import brings along."""
 
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
+PARTS = ("proto", "server", "web", "writer")
 
 
-def test_imports_go_in_one_direction():
-    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-5000:]
+@pytest.fixture
+def side_by_side(tmp_path):
+    """The four parts below one folder without a top module: the linter takes each part for a package."""
+    package = tmp_path / "mindinsight"
+    package.mkdir()
+    for part in PARTS:
+        (package / part).symlink_to(ROOT / part / "mindinsight" / part)
+    return tmp_path
+
+
+def test_imports_go_in_one_direction(side_by_side):
+    # Without the site module, as the installed package's folders would come before those of the parts.
+    path = [str(side_by_side), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    code = (
+        f"import sys; sys.path += {path}; from importlinter.cli import lint_imports_command; "
+        "lint_imports_command(['--no-cache'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    assert "0 broken" in done.stdout
+
+
+def imported(code):
+    """The parts that are loaded after a piece of code."""
+    shown = f"{code}; import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    return {one.split(".")[1] for one in done.stdout.split() if one.startswith("mindinsight.")}
+
+
+def test_the_package_by_itself_loads_no_part():
+    assert imported("import mindinsight") == set()
+
+
+def test_who_writes_loads_no_server():
+    assert imported("from mindinsight.writer import SummaryRecord") == {"proto", "writer"}
+
+
+def test_who_reads_loads_no_writer():
+    assert imported("from mindinsight import open") == {"proto", "server"}
+
+
+def test_reading_and_showing_are_offered_and_nothing_else():
+    import mindinsight
+
+    assert mindinsight.open.__module__ == "mindinsight.server.reader"
+    assert mindinsight.show.__module__ == "mindinsight.server.notebook"
+    with pytest.raises(AttributeError, match="nothing"):
+        mindinsight.nothing  # noqa: B018

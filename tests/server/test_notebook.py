@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-import mindinsight.server
+import mindinsight
 from mindinsight.server import daemon
 from mindinsight.server.errors import BadSettings
 
@@ -21,7 +21,7 @@ def base(tmp_path, monkeypatch):
 
 
 def show(base, **options):
-    return mindinsight.server.show(base, workspace=base.parent / "workspace", **options)
+    return mindinsight.show(base, workspace=base.parent / "workspace", **options)
 
 
 def test_a_server_is_started_once_and_lets_notebooks_frame_it(base):
@@ -37,8 +37,8 @@ def test_several_directories_have_a_server_of_their_own(base):
     (base.parent / "other").mkdir()
     several = [base, f"lab={base.parent}/other"]
     options = {"workspace": base.parent / "workspace"}
-    address = mindinsight.server.show(several, **options)
-    assert mindinsight.server.show(several, **options) == address
+    address = mindinsight.show(several, **options)
+    assert mindinsight.show(several, **options) == address
     assert show(base) != address
     assert {server.base for server in daemon.all_running()} == {str(base), os.pathsep.join(map(str, several))}
 
@@ -60,7 +60,3 @@ def test_a_missing_directory_is_told(base):
         show(base / "none")
 
 
-def test_reading_and_showing_are_offered_and_nothing_else():
-    assert mindinsight.server.open.__module__ == "mindinsight.server.reader"
-    with pytest.raises(AttributeError, match="nothing"):
-        mindinsight.server.nothing  # noqa: B018

@@ -1,4 +1,4 @@
-"""The dashboard inside a notebook: ``mindinsight.server.show("./summary")``."""
+"""The dashboard inside a notebook: ``mindinsight.show("./summary")``."""
 
 from __future__ import annotations
 

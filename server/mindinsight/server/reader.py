@@ -1,8 +1,8 @@
 """Summaries in a notebook or a script, without a server.
 
-    from mindinsight.server import reader
+    import mindinsight
 
-    summary = reader.open("./summary")
+    summary = mindinsight.open("./summary")
     summary.scalars("loss")["./run1", "loss"].values    # a NumPy array
     summary.scalars("loss*").frame()                    # a pandas DataFrame, one row for each point
     for item in summary.images(run="./run1"):

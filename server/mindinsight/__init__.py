@@ -1,0 +1,25 @@
+"""For notebooks: ``mindinsight.open("./summary")`` reads, ``mindinsight.show("./summary")`` shows.
+
+The package has several source folders, and may have several distributions: each adds its part to the path.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pkgutil import extend_path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mindinsight.server.notebook import show
+    from mindinsight.server.reader import open
+
+__path__ = extend_path(__path__, __name__)
+__all__ = ["open", "show"]
+
+
+def __getattr__(name: str) -> Any:
+    """``open`` and ``show`` are loaded when they are used: who only writes has no need of the server."""
+    homes = {"open": "reader", "show": "notebook"}
+    if name not in homes:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.server.{homes[name]}"), name)
