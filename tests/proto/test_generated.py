@@ -25,7 +25,7 @@ def test_regenerating_changes_nothing(tmp_path):
 
 def regenerate(target):
     command = ["bash", str(PROTO / "generate.sh"), str(target)]
-    subprocess.run(command, check=True, capture_output=True, timeout=170)
+    subprocess.run(command, check=True, capture_output=True, timeout=250)
     return [path for pattern in ("*_pb2.py", "*_pb2.pyi") for path in target.rglob(pattern)]
 
 
@@ -35,7 +35,7 @@ def descriptors_of_the_files(folder):
     environment = folder / "environment"
     venv.create(environment, with_pip=True)
     python = environment / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "grpcio-tools"], check=True, timeout=170)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "grpcio-tools"], check=True, timeout=250)
     files = [f"mindinsight/proto/{name}.proto" for name in NAMES]
     command = [python, "-m", "grpc_tools.protoc", "-I.", f"--descriptor_set_out={folder / 'set'}", *files]
     subprocess.run(command, cwd=PROTO, check=True, timeout=60)
