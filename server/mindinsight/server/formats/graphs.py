@@ -5,13 +5,15 @@ A node that cannot be read is counted and left out; the others are kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from mindinsight.proto.graph_pb2 import NamedValueProto, NodeProto, OutputProto, ParameterProto
+from mindinsight.proto.graph_pb2 import NamedValueProto, OutputProto, ParameterProto
+from mindinsight.server.formats.graph_nodes import Nodes, read_nodes, text
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
 from mindinsight.server.graph.model import (
@@ -35,7 +37,8 @@ _CONSTANT: Final = 5 << 3 | _BYTES
 _MODEL_GRAPH: Final = 4 << 3 | _BYTES
 _MODEL_NUMBERS: Final = (1 << 3, 3 << 3)  # ir_version, model_version; in a GraphProto 1 and 3 are messages
 
-Span = tuple[int, int, int]  # key, first byte, end
+Field = tuple[int, int, int]  # key, first byte, end
+Span = tuple[int, int]  # first byte, end
 
 
 def read_graph(data: bytes) -> Graph:
@@ -43,19 +46,19 @@ def read_graph(data: bytes) -> Graph:
 
     Raises UnreadableError (``graph.unreadable``) when they are neither.
     """
-    spans = _fields(data)
-    if any(key in _MODEL_NUMBERS for key, _, _ in spans):
-        found = [(start, end) for key, start, end in spans if key == _MODEL_GRAPH]
+    fields = _fields(data)
+    if any(key in _MODEL_NUMBERS for key, _, _ in fields):
+        found = [(start, end) for key, start, end in fields if key == _MODEL_GRAPH]
         if not found:
             raise UnreadableError("graph.unreadable", "a model without a graph")
         data = data[slice(*found[-1])]
-        spans = _fields(data)
-    if not any(key == _NODE for key, _, _ in spans):
+        fields = _fields(data)
+    if not any(key == _NODE for key, _, _ in fields):
         raise UnreadableError("graph.unreadable", "no node in it")
-    return _assemble(data, spans)
+    return _assemble(data, fields)
 
 
-def _fields(data: bytes) -> list[Span]:
+def _fields(data: bytes) -> list[Field]:
     try:
         return list(message_fields(data, 0, len(data)))
     except UnparsableError as error:
@@ -63,94 +66,83 @@ def _fields(data: bytes) -> list[Span]:
 
 
 @dataclass(slots=True)
-class _Columns:
-    """The graph while it is read. ``ids`` are the names by which inputs refer to nodes."""
+class _Outer:
+    """What a graph has besides nodes."""
 
-    paths: list[str] = field(default_factory=list)
-    ids: list[str] = field(default_factory=list)
-    types: list[str] = field(default_factory=list)
-    spans: list[tuple[int, int]] = field(default_factory=list)
-    inputs: list[str] = field(default_factory=list)  # the ids that nodes name as inputs, node after node
-    counts: list[int] = field(default_factory=list)  # how many of them are each node's
-    controls: list[int] = field(default_factory=list)  # InputProto.EdgeType of each: 1 is a control edge
-    names: list[list[str]] = field(default_factory=lambda: [[], []])  # of parameters, of constants
-    outer: list[list[tuple[int, int]]] = field(default_factory=lambda: [[], []])
+    names: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))  # parameters, constants
+    spans: tuple[list[Span], list[Span]] = field(default_factory=lambda: ([], []))
     outputs: list[str] = field(default_factory=list)
     name: str = ""
     unreadable: int = 0
 
 
-def _assemble(data: bytes, spans: list[Span]) -> Graph:
-    columns = _Columns()
-    for key, start, end in spans:
-        try:
-            _read_field(columns, data, key, start, end)
-        except (DecodeError, UnicodeDecodeError):
-            columns.unreadable += 1
-    parameters, constants = columns.names
-    edges, dangling = _edges(columns)
-    operators = len(columns.paths)
-    kinds = np.repeat([OPERATOR, PARAMETER, CONSTANT], [operators, len(parameters), len(constants)])
-    places = np.array(columns.spans + columns.outer[0] + columns.outer[1], dtype=np.int64).reshape(-1, 2)
-    types = (*columns.types, *[PARAMETER_TYPE] * len(parameters), *[CONSTANT_TYPE] * len(constants))
-    known = {name: node for node, name in enumerate(columns.ids) if name}
+def _assemble(data: bytes, fields: list[Field]) -> Graph:
+    spans = np.array([(start, end) for key, start, end in fields if key == _NODE], np.int64)
+    nodes = read_nodes(data, spans[:, 0], spans[:, 1])
+    outer = _read_outer(data, fields)
+    outer.unreadable += len(spans) - len(nodes.rows)
+    kinds = (OPERATOR, PARAMETER, CONSTANT)
+    parameters, constants = outer.names
+    edges, known, dangling = _edges(nodes, outer)
+    places = np.concatenate(
+        [spans[nodes.rows], *(np.array(one, np.int64).reshape(-1, 2) for one in outer.spans)]
+    )
     return Graph(
-        name=columns.name,
-        names=(*unique_paths(columns.paths), *parameters, *constants),
-        types=types,
-        kinds=kinds.astype(np.uint8),
+        name=outer.name,
+        names=(*unique_paths(list(_paths(nodes))), *parameters, *constants),
+        types=(*nodes.types, *[PARAMETER_TYPE] * len(parameters), *[CONSTANT_TYPE] * len(constants)),
+        kinds=np.repeat(kinds, [len(nodes.types), len(parameters), len(constants)]).astype(np.uint8),
         edges=edges,
-        outputs=np.array([known[name] for name in columns.outputs if name in known], dtype=np.int32),
+        outputs=np.array([known[name] for name in outer.outputs if name in known], dtype=np.int32),
         payload=data,
         starts=places[:, 0],
         ends=places[:, 1],
-        losses=Losses(columns.types.count(""), dangling, columns.unreadable),
+        losses=Losses(nodes.types.count(""), dangling, outer.unreadable),
     )
 
 
-def _read_field(columns: _Columns, data: bytes, key: int, start: int, end: int) -> None:
-    if key == _NODE:
-        _read_node(columns, NodeProto.FromString(data[start:end]), (start, end))
-    elif key == _PARAMETER:
-        columns.names[0].append(_text(ParameterProto.FromString(data[start:end]).name))
-        columns.outer[0].append((start, end))
+def _paths(nodes: Nodes) -> Iterator[str]:
+    columns = zip(nodes.full_names, nodes.scopes, nodes.types, nodes.names, strict=True)
+    for number, (full_name, scope, kind, name) in enumerate(columns):
+        yield operator_path(full_name, scope, kind, name or f"?{number}")
+
+
+def _read_outer(data: bytes, fields: list[Field]) -> _Outer:
+    outer = _Outer()
+    for key, start, end in fields:
+        if key != _NODE:
+            try:
+                _read_field(outer, data, key, start, end)
+            except (DecodeError, UnicodeDecodeError):
+                outer.unreadable += 1
+    return outer
+
+
+def _read_field(outer: _Outer, data: bytes, key: int, start: int, end: int) -> None:
+    if key == _PARAMETER:
+        outer.names[0].append(text(ParameterProto.FromString(data[start:end]).name))
+        outer.spans[0].append((start, end))
     elif key == _CONSTANT:
-        columns.names[1].append(_text(NamedValueProto.FromString(data[start:end]).key))
-        columns.outer[1].append((start, end))
+        outer.names[1].append(text(NamedValueProto.FromString(data[start:end]).key))
+        outer.spans[1].append((start, end))
     elif key == _OUTPUT:
-        columns.outputs.append(OutputProto.FromString(data[start:end]).name)
+        outer.outputs.append(OutputProto.FromString(data[start:end]).name)
     elif key == _NAME:
-        columns.name = data[start:end].decode()
+        outer.name = data[start:end].decode()
 
 
-def _read_node(columns: _Columns, node: Any, span: tuple[int, int]) -> None:
-    name, op_type = _text(node.name), _text(node.op_type)
-    number = name or f"?{len(columns.paths)}"
-    path = operator_path(_text(node.full_name), _text(node.scope), op_type, number)
-    fed = list(node.input)
-    columns.inputs.extend([one.name for one in fed])
-    columns.controls.extend([one.type for one in fed])
-    columns.counts.append(len(fed))
-    columns.paths.append(path)
-    columns.ids.append(name)
-    columns.types.append(op_type)
-    columns.spans.append(span)
+def _edges(nodes: Nodes, outer: _Outer) -> tuple[Edges, dict[str, int], int]:
+    """The edges, the operators by name, and how many inputs name nothing.
 
-
-def _text(value: str | bytes) -> str:
-    """Some versions of protobuf hand out bytes where a text is not UTF-8, others raise UnicodeDecodeError."""
-    return value if isinstance(value, str) else value.decode("utf-8", "replace")
-
-
-def _edges(columns: _Columns) -> tuple[Edges, int]:
-    """The edges, and how many inputs name nothing. Operators win over parameters, these over constants."""
-    operators = len(columns.paths)
-    parameters, constants = columns.names
+    Of one name, operators win over parameters, these over constants.
+    """
+    operators = len(nodes.names)
+    parameters, constants = outer.names
+    by_name = {name: number for number, name in enumerate(nodes.names) if name}
     known = {name: node for node, name in enumerate(constants, operators + len(parameters))}
     known.update({name: node for node, name in enumerate(parameters, operators)})
-    known.update({name: node for node, name in enumerate(columns.ids) if name})
-    sources = np.array([known.get(name, -1) for name in columns.inputs], dtype=np.int32)
-    targets = np.repeat(np.arange(operators, dtype=np.int32), columns.counts)
-    edges = Edges(sources, targets, np.array(columns.controls, dtype=np.int64) == 1)
+    known.update(by_name)
+    sources = np.array([known.get(name, -1) for name in nodes.inputs], dtype=np.int32)
     good = sources >= 0
-    return edges.select(good), int(len(good) - np.count_nonzero(good))
+    edges = Edges(sources, nodes.owners.astype(np.int32), nodes.controls)
+    return edges.select(good), by_name, int(len(good) - np.count_nonzero(good))

@@ -30,7 +30,7 @@ def message_fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, i
     """
     groups: list[int] = []
     while at < end:
-        key, at = read_varint(data, at, end)
+        key, at = (data[at], at + 1) if data[at] < 0x80 else read_varint(data, at, end)
         kind = key & 7
         if not 8 <= key < 1 << 32:
             raise UnparsableError("field number")
@@ -65,12 +65,14 @@ def _content(data: bytes, at: int, end: int, kind: int) -> tuple[int, int]:
 
 def read_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
     """Value and the offset after it."""
-    value = 0
-    for shift in range(min(_LONGEST_VARINT, end - at)):
-        byte = data[at + shift]
-        value |= (byte & 0x7F) << (7 * shift)
+    value = shift = 0
+    while at < end and shift < 7 * _LONGEST_VARINT:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value & (1 << 64) - 1, at + shift + 1
+            return value & (1 << 64) - 1, at
+        shift += 7
     raise UnparsableError("varint")
 
 

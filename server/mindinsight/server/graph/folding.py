@@ -95,10 +95,10 @@ def _repeats(tree: Tree) -> list[_Box]:
     types = np.array([codes[kind] for kind in tree.types], dtype=np.int32)
     depths = _depths(tree)
     boxes = []
-    for place in np.flatnonzero(tree.counts >= _REPEATS).tolist():
+    inner = np.flatnonzero(tree.nodes < 0)[1:]  # all scopes but the top
+    wide = np.bincount(tree.parents[inner], minlength=1) >= _REPEATS
+    for place in np.flatnonzero(wide).tolist():
         scopes = [child for child in tree.children(place) if tree.nodes[child] < 0]
-        if len(scopes) < _REPEATS:
-            continue
         alike: dict[tuple[str, bytes, bytes], list[int]] = {}
         for child in scopes:
             inside = slice(child + 1, int(tree.ends[child]))
