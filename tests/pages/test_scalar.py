@@ -221,6 +221,7 @@ def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(page, sa
     loss.point(0.1, 0.02)
     tip = page.get_by_role("tooltip")
     expect(tip.locator("tbody tr")).to_have_count(3)
+    assert holds_its_table(tip)
     assert tip.locator("tbody tr").first.inner_text().split()[0] == "lenet"
     expect(page.locator(".scalar-cursor:visible")).to_have_count(2)
     loss.point(0.1, 0.98)
@@ -230,6 +231,36 @@ def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(page, sa
     expect(tip.locator("tbody tr").filter(has_text="lenet")).to_contain_text(f"{last['values'][-1]:.5g}"[:5])
     page.mouse.move(5, 5)
     expect(tip).to_be_hidden()
+
+
+def test_a_run_that_has_ended_is_not_the_nearest_where_another_goes_on(page, samples, chart):
+    page.goto(f"{samples}scalar?runs=lenet,landscape&s=0&q=loss")
+    loss = chart("loss/auto")
+    ended = next(one for one in loss.until(lambda traces: len(traces) == 2) if one["name"] == "landscape")
+    low, high = loss.axis("yaxis")["range"]
+    assert loss.axis("xaxis")["range"][1] > 1.5 * ended["x"][-1]
+    loss.point(0.98, (high - ended["y"][-1]) / (high - low))
+    first = page.get_by_role("tooltip").locator("tbody tr").first
+    expect(first).to_contain_text("lenet")
+    loss.point(0.02, (high - ended["y"][0]) / (high - low))
+    expect(first).to_contain_text("landscape")
+
+
+@pytest.mark.parametrize("axis", ["step", "tag:fc2_mean"])
+def test_the_tip_fits_into_a_narrow_window(page, samples, chart, axis):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss&x={axis}")
+    loss = chart("loss/auto")
+    loss.until(lambda traces: len(traces) > 1)
+    loss.point(0.5, 0.5)
+    tip = page.get_by_role("tooltip")
+    expect(tip.get_by_role("columnheader", name="Value")).to_be_in_viewport(ratio=1)
+    assert holds_its_table(tip)
+    assert tip.bounding_box()["x"] + tip.bounding_box()["width"] <= 390
+
+
+def holds_its_table(tip):
+    return tip.evaluate("box => box.querySelector('table').offsetWidth <= box.clientWidth")
 
 
 def test_the_tip_is_right_after_a_chart_was_drawn_again(page, samples, chart, expected):
@@ -313,6 +344,7 @@ def test_full_screen_shows_facts_of_the_range(page, samples, expected):
     assert int(cells[0]) == len(inside)
     assert float(cells[3]) == pytest.approx(min(inside.values()), rel=1e-4)
     assert float(cells[5]) == pytest.approx(max(inside.values()), rel=1e-4)
+    expect(card(page, "loss/auto").locator("footer")).to_be_in_viewport(ratio=1)
     page.keyboard.press("Escape")
     expect(table).to_have_count(0)
 
@@ -464,16 +496,16 @@ def test_charts_have_a_size_that_the_address_keeps(page, samples):
         return plot.bounding_box()["height"]
 
     medium = height()
-    page.get_by_label("Cards").select_option("Large")
+    page.get_by_label("Card size").select_option("Large")
     eventually_true(page, lambda: height() > 1.3 * medium)
     expect(page).to_have_url(re.compile("size=large"))
     page.reload()
     eventually_true(page, lambda: plot.count() and height() > 1.3 * medium)
     drawn = plot.locator("svg.main-svg").first
     eventually_true(page, lambda: drawn.bounding_box()["height"] > 1.3 * medium)
-    page.get_by_label("Cards").select_option("Small")
+    page.get_by_label("Card size").select_option("Small")
     eventually_true(page, lambda: height() < 0.8 * medium)
     page.set_viewport_size({"width": 390, "height": 844})
     eventually_true(page, lambda: page.evaluate("document.documentElement.scrollWidth") <= 390)
-    page.get_by_label("Cards").select_option("Medium")
+    page.get_by_label("Card size").select_option("Medium")
     expect(page).not_to_have_url(re.compile("size="))

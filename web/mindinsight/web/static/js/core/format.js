@@ -1,11 +1,11 @@
 // Numbers, sizes and times for people.
 
-/** Four significant digits: 0.001234, 12.34, 1.2e-7. @param {number | null | undefined} value @param {number} [digits] */
+/** Four significant digits: 0.001234, 12.34, 1.2e-7; a whole number has all of its own up to seven, or `digits`. @param {number | null | undefined} value @param {number} [digits] */
 export function number(value, digits = 4) {
   if (value === null || value === undefined) return "–";
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "−Inf";
-  if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value).replace("-", "−");
+  if (Number.isInteger(value) && Math.abs(value) < 10 ** Math.max(7, digits)) return String(value).replace("-", "−");
   const size = Math.abs(value);
   const text = size >= 1e-4 && size < 1e7 ? String(Number(value.toPrecision(digits))) : value.toExponential(digits - 1).replace(/\.?0+e/, "e");
   return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");

@@ -35,7 +35,7 @@ function moreItems(page, tags, plot, close) {
   };
   const link = app.api.build("v2/scalar/download", { tag: tags, run: runs });
   const items = [
-    h("a", { href: link, download: `${name}.csv`, class: "item" }, app.t("scalar.csv")),
+    h("a", { href: link, download: `${name}.csv`, class: "button item" }, app.t("scalar.csv")),
     h("button", { type: "button", class: "item", onclick: picture("png") }, app.t("scalar.png")),
     h("button", { type: "button", class: "item", onclick: picture("svg") }, app.t("scalar.svg")),
     h("button", { type: "button", class: "item", onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, tags.join(" + "))) }, app.t("share.card")),

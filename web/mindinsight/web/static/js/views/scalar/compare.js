@@ -186,7 +186,7 @@ function verdict(app, one) {
   if (!one) return h("td", { class: "muted" }, "–");
   if (!one.shared) return h("td", { class: "muted" }, app.t("scalar.compare.apart"));
   const parted = one.parted !== null;
-  const badge = h("span", { class: `badge ${parted ? "bad" : "ok"}` }, parted ? app.t("scalar.compare.at", { step: number(one.parted) }) : app.t("scalar.compare.never"));
+  const badge = h("span", { class: `badge ${parted ? "bad" : "ok"}` }, parted ? app.t("scalar.compare.at", { step: number(one.parted, 12) }) : app.t("scalar.compare.never"));
   const most = one.largest ? app.t("scalar.compare.largest", { most: number(one.largest * 1000, 3) }) : "";
   return h("td", { title: app.t("scalar.compare.shared", { n: one.shared }) }, badge, " ", h("span", { class: "muted" }, most));
 }

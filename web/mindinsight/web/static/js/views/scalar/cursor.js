@@ -4,7 +4,7 @@
 import { createTip } from "../../components/tip.js";
 import { h } from "../../core/dom.js";
 import { number, duration, time } from "../../core/format.js";
-import { places, shown } from "./figure.js";
+import { places, reaches, shown } from "./figure.js";
 
 /** @typedef {import("./figure.js").Drawn} Drawn */
 /** @typedef {import("./options.js").Options} Options */
@@ -15,6 +15,17 @@ const STILL = 4; // px that a pointer may move in a click
 const TWICE = 300; // ms within which a second press makes it a double click, which undoes the zoom
 const NEAR = 24; // px from the pointer within which a curve is meant
 const ON = 5; // px from the pointer within which an alert's line is meant
+const SPARED = ["relative", "wall"]; // what a narrow window has no room for
+
+/** @type {Record<string, (curve: import("./figure.js").Curve, row: number) => string>} */
+const FIELDS = {
+  smoothed: (curve, row) => (curve.smooth ? number(curve.smooth[row], 6) : ""),
+  value: (curve, row) => number(curve.value[row], 6),
+  x: (curve, row) => (curve.x ? number(curve.x[row], 6) : ""),
+  step: (curve, row) => number(curve.step[row], 12),
+  relative: (curve, row) => duration(curve.wall[row] - curve.wall[0]),
+  wall: (curve, row) => time(curve.wall[row]),
+};
 
 /** @param {import("../../core/types.js").App} app */
 export function createCursor(app) {
@@ -58,7 +69,7 @@ export function createCursor(app) {
     const box = element.getBoundingClientRect();
     const x = across(element, member, event);
     drawLines(x);
-    const rows = nearest(member, scales, layout.yaxis, x, event.clientY - box.top - layout.yaxis._offset);
+    const rows = nearest(member, scales, layout, x, event.clientY - box.top - layout.yaxis._offset);
     mean(rows.length > 1 && rows[0].away < NEAR ? rows[0].one.curve.run : null);
     if (rows.length) tip.show(event.clientX, event.clientY, [...alertsAt(member, scales, layout.xaxis, x), ...content(app, rows, member.options().x)]);
     else tip.hide();
@@ -139,19 +150,24 @@ function alertsAt(member, scales, xaxis, x) {
 /** @typedef {{one: Drawn, row: number, away: number}} Near */
 
 /**
- * Each curve's point nearest in x, sorted by how far it is from the pointer.
- * @param {Member} member @param {import("./figure.js").Scales} scales @param {any} yaxis @param {number} x @param {number} y px
+ * Each curve's point nearest in x, sorted by how far the curve is from the pointer: one that has ended is farther
+ * than its height says.
+ * @param {Member} member @param {import("./figure.js").Scales} scales @param {any} layout of Plotly @param {number} x @param {number} y px
  * @returns {Near[]}
  */
-function nearest(member, scales, yaxis, x, y) {
+function nearest(member, scales, { xaxis, yaxis }, x, y) {
+  const axis = member.options().x;
+  const place = (/** @type {number} */ at) => xaxis.c2p(scales.x.to(at));
   /** @type {Near[]} */
   const rows = [];
   for (const one of member.drawn()) {
-    const row = closest(places(one.curve, member.options().x), x);
+    const along = places(one.curve, axis);
+    const row = closest(along, x);
     if (row < 0) continue;
+    const beyond = reaches(one.curve, axis, x) ? 0 : place(along[row]) - place(x);
     const value = shown(one.curve)[row];
     const height = Number.isFinite(value) ? yaxis.c2p(scales.y.to(value)) : yaxis._length;
-    rows.push({ one, row, away: Math.abs(height - y) });
+    rows.push({ one, row, away: Math.hypot(height - y, beyond) });
   }
   return rows.sort((a, b) => a.away - b.away);
 }
@@ -172,19 +188,16 @@ export function closest(column, x) {
 /** @param {import("../../core/types.js").App} app @param {Near[]} rows @param {string} axis */
 function content(app, rows, axis) {
   const smoothed = rows.some(({ one }) => one.curve.smooth);
-  const head = ["", "scalar.tip.run", ...(smoothed ? ["scalar.tip.smoothed"] : []), "scalar.tip.value", "scalar.tip.step", "scalar.tip.relative", "scalar.tip.wall"];
-  if (axis.startsWith("tag:")) head.push("scalar.tip.x");
-  const body = rows.slice(0, ROWS).map(({ one, row }, rank) => {
-    const { curve } = one;
-    const cells = [number(curve.value[row], 6), number(curve.step[row]), duration(curve.wall[row] - curve.wall[0]), time(curve.wall[row])];
-    if (curve.smooth) cells.unshift(number(curve.smooth[row], 6));
-    if (curve.x && axis.startsWith("tag:")) cells.push(number(curve.x[row], 6));
-    return h("tr", { class: rank === 0 ? "near" : "" }, h("td", null, h("i", { class: "swatch", style: { background: one.colour } })),
-      h("th", { scope: "row" }, one.label), cells.map((cell) => h("td", null, cell)));
-  });
+  const across = axis.startsWith("tag:");
+  const fields = [...(smoothed ? ["smoothed"] : []), "value", ...(across ? ["x"] : []), "step", "relative", "wall"];
+  const aside = (/** @type {string} */ field) => (SPARED.includes(field) || (across && field === "step") ? "aside" : null);
+  const body = rows.slice(0, ROWS).map(({ one: { curve, colour, label }, row }, rank) =>
+    h("tr", { class: rank === 0 ? "near" : "" }, h("td", null, h("i", { class: "swatch", style: { background: colour } })),
+      h("th", { scope: "row" }, label), fields.map((field) => h("td", { class: aside(field) }, FIELDS[field](curve, row)))));
+  const head = fields.map((field) => h("th", { scope: "col", class: aside(field) }, app.t(`scalar.tip.${field}`)));
   const rest = rows.length - body.length;
   return [
-    h("table", null, h("thead", null, h("tr", null, head.map((key) => (key ? h("th", { scope: "col" }, app.t(key)) : h("td", null))))), h("tbody", null, body)),
+    h("table", null, h("thead", null, h("tr", null, h("td", null), h("th", { scope: "col" }, app.t("scalar.tip.run")), head)), h("tbody", null, body)),
     rest > 0 && h("p", { class: "muted" }, app.t("scalar.tip.more", { n: rest })),
   ];
 }

@@ -27,7 +27,7 @@ function strange(page, all) {
   const { app } = page;
   const found = notFinite(all.flatMap((one) => one.curve.non_finite));
   if (!found) return null;
-  const text = app.t("scalar.non_finite", { kinds: found.kinds.join(", "), n: found.total, step: number(found.first) });
+  const text = app.t("scalar.non_finite", { kinds: found.kinds.join(", "), n: found.total, step: number(found.first, 12) });
   const go = () => page.change({ x: "step", at: found.first, zoom: [found.first - AROUND, found.first + AROUND] });
   return button(text, go, { class: "badge bad", title: app.t("scalar.non_finite.go") });
 }
