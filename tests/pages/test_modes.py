@@ -107,6 +107,26 @@ def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expe
     assert mean["y"][-1] == pytest.approx(sum(one[36] for one in every) / 4)
 
 
+def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart(
+    page, tmp_path, serve_once, chart
+):
+    for width in range(14):
+        with SummaryRecord(str(tmp_path / f"run_{width}")) as record:
+            some = {"a remark": "kept"} if width < 2 else {}
+            record.add_value("custom_lineage_data", "notes", {"width": width, **some})
+            record.add_value("scalar", "loss", 1.0 + width)
+            record.record(1)
+    page.goto(f"{serve_once(tmp_path)}scalar?m=groups&runs=!")
+    expect(page.get_by_label("Group by")).to_have_value("hyper:width")
+    legend = page.locator(".scalar-legend")
+    expect(legend).to_contain_text("11 (1)")
+    expect(legend).to_contain_text("and 2 more groups, not drawn")
+    chart("loss").until(lambda traces: max(one["y"][0] for one in traces) == 12)
+    page.get_by_label("Group by").select_option("a remark")
+    expect(legend).to_contain_text("– (12)")
+    expect(legend).not_to_contain_text("more")
+
+
 def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_charts(page, samples):
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,lenet,images")
     table = page.get_by_role("region", name="Compare").get_by_role("table")

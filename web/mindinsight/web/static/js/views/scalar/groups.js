@@ -8,21 +8,14 @@ import { number } from "../../core/format.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
-import { traitOf } from "../../core/traits.js";
+import { differing, traitOf } from "../../core/traits.js";
 import { bandSheet, bandTraces } from "./band.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {{label: string, runs: string[]}} Group */
 
-const MOST = 12;
+const MOST = 12; // groups drawn: as many as there are colours
 const BY_NAME = "name:^[^/]+";
-
-/** @param {Page} page @returns {string[]} keys whose values differ among the selected runs, best first */
-function keysOf(page) {
-  const runs = page.app.selection.runs();
-  const keys = [...new Set(runs.flatMap((run) => Object.keys(run.hyper)))].sort();
-  return keys.filter((key) => new Set(runs.map((run) => String(run.hyper[key]))).size > 1);
-}
 
 /** @param {Page} page @param {string} by "hyper:<key>" or "name:<pattern>" @returns {Group[]} */
 export function groupsBy(page, by) {
@@ -43,7 +36,7 @@ function text(value) {
 /** @param {Page} page @param {string[]} tags */
 export function groupsView(page, tags) {
   const { app } = page;
-  const keys = keysOf(page);
+  const keys = differing(app.selection.runs());
   const by = () => page.options().group || (keys.length ? `hyper:${keys[0]}` : BY_NAME);
   if (!app.selection.runs().length) return { element: empty({ title: app.t("scalar.groups.none") }), load() {}, update() {}, paint() {}, end() {} };
   const choose = select({
@@ -58,14 +51,16 @@ export function groupsView(page, tags) {
   const legend = h("div", { class: "row wrap scalar-legend" });
   const cards = tags.map((tag) => groupCard(page, tag, () => groups));
   const element = h("div", { class: "stack" }, h("div", { class: "toolbar" }, choose, pattern), legend, h("div", { class: "cards" }, cards.map((one) => one.element)));
-  const each = (/** @type {"load" | "paint" | "end"} */ what) => () => cards.forEach((one) => one[what]());
+  const each = (/** @type {"paint" | "end"} */ what) => () => cards.forEach((one) => one[what]());
   const load = () => {
     pattern.hidden = !by().startsWith("name:");
-    groups = groupsBy(page, by()).slice(0, MOST);
-    replace(legend, groups.map((group, i) => h("span", { class: "row small" }, h("i", { class: "swatch", style: { background: colourOf(app, i) } }), `${group.label} (${group.runs.length})`)));
+    const all = groupsBy(page, by());
+    groups = all.slice(0, MOST);
+    const names = groups.map((group, i) => h("span", { class: "row small" }, h("i", { class: "swatch", style: { background: colourOf(app, i) } }), `${group.label} (${group.runs.length})`));
+    replace(legend, names, all.length > MOST && h("span", { class: "muted small" }, app.t("scalar.groups.more", { n: all.length - MOST })));
     cards.forEach((one) => one.load());
   };
-  return { element, load, update: each("load"), paint: each("paint"), end: each("end") };
+  return { element, load, update: load, paint: each("paint"), end: each("end") };
 }
 
 /** @param {import("../../core/types.js").App} app @param {number} number */
