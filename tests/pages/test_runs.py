@@ -177,7 +177,8 @@ def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page, serve, sample
 
 def test_runs_over_the_limit_are_counted(page, serve, sample_base):
     page.goto(serve(sample_base, max_runs=5))
-    expect(page.get_by_role("main").get_by_text("4 older runs are left out")).to_be_visible()
+    said = page.get_by_role("main").get_by_text("4 older runs are left out: the newest 5 are read")
+    expect(said).to_be_visible()
 
 
 def test_an_empty_base_says_what_to_do(page, serve, tmp_path):

@@ -3,7 +3,8 @@ import stat
 
 import pytest
 
-from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, Full, Rule, Rules
+from mindinsight.server.workspace.kept import Full
+from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, Rule, Rules
 
 ABOVE = Rule("above", "loss*", 10.0)
 SILENT = Rule("silent", limit=30.0, level="info", on=False)

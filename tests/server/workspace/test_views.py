@@ -3,7 +3,8 @@ import stat
 
 import pytest
 
-from mindinsight.server.workspace.views import MAX_QUERY, MAX_VIEWS, Full, Taken, View, Views
+from mindinsight.server.workspace.kept import Full, Taken
+from mindinsight.server.workspace.views import MAX_QUERY, MAX_VIEWS, View, Views
 
 LOSS = View("scalar", "q=loss&runs=a,b")
 TREE = View("graph", "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -11,11 +9,12 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
 
 from mindinsight.server.description import ErrorBody
-from mindinsight.server.errors import ApiError, not_kept
+from mindinsight.server.errors import ApiError
 from mindinsight.server.pages import names_of
 from mindinsight.server.plugins import plugins
 from mindinsight.server.service import Service, service_of
-from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, QUERY, VIEW, Full, Taken, View
+from mindinsight.server.workspace.refused import answered
+from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, QUERY, VIEW, View
 
 router = APIRouter(
     prefix="/v2/views",
@@ -54,7 +53,7 @@ def save(saved: SavedView, request: Request, service: OneService) -> dict[str, A
     """Keep a view, in the place of one that had this name."""
     if saved.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
-    with _told(saved.name):
+    with answered("view", saved.name, most=MAX_VIEWS):
         service.workspace.views.keep(saved.name, View(saved.view, saved.query))
     return views(service)
 
@@ -62,7 +61,7 @@ def save(saved: SavedView, request: Request, service: OneService) -> dict[str, A
 @router.patch("")
 def rename(change: NewName, service: OneService) -> dict[str, Any]:
     """Another name for a saved view."""
-    with _told(change.name, change.to):
+    with answered("view", change.name, to=change.to, most=MAX_VIEWS):
         service.workspace.views.rename(change.name, change.to)
     return views(service)
 
@@ -70,21 +69,6 @@ def rename(change: NewName, service: OneService) -> dict[str, Any]:
 @router.delete("")
 def forget(service: OneService, name: Annotated[str, Query()]) -> dict[str, Any]:
     """Keep a view no longer."""
-    with _told(name):
+    with answered("view", name, most=MAX_VIEWS):
         service.workspace.views.forget(name)
     return views(service)
-
-
-@contextmanager
-def _told(name: str, to: str = "") -> Iterator[None]:
-    """What can go wrong while views are changed, as an answer."""
-    try:
-        yield
-    except KeyError:
-        raise ApiError(404, "unknown_view", f"There is no saved view {name!r}.", view=name) from None
-    except Taken:
-        raise ApiError(409, "view_taken", f"There is a saved view {to!r} already.", view=to) from None
-    except Full:
-        raise ApiError(409, "many_views", f"There are {MAX_VIEWS} saved views.", n=MAX_VIEWS) from None
-    except OSError as error:
-        raise not_kept(error) from error

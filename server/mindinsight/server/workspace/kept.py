@@ -21,6 +21,14 @@ class Fields(Protocol):
 T = TypeVar("T", bound=Fields)
 
 
+class Full(Exception):  # noqa: N818
+    """There are as many values as may be kept."""
+
+
+class Taken(Exception):  # noqa: N818
+    """Another value has this name."""
+
+
 class Kept(Generic[T]):
     """The values of one base directory, in a file beside those of other bases.
 

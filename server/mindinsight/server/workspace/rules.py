@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from mindinsight.server.types import LEVELS, Level
-from mindinsight.server.workspace.kept import Kept
+from mindinsight.server.workspace.kept import Full, Kept
 
 Condition: TypeAlias = Literal["not_finite", "above", "below", "silent"]
 
@@ -31,10 +31,6 @@ class Rule:
     limit: float = 0.0  # a value, or minutes
     level: Level = "warning"
     on: bool = True
-
-
-class Full(Exception):  # noqa: N818
-    """There are as many rules as may be kept."""
 
 
 class Rules:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.workspace.kept import Kept
+from mindinsight.server.workspace.kept import Full, Kept, Taken
 
 MAX_NAME = 100  # characters
 MAX_QUERY = 16_000  # characters: a choice among 999 runs
@@ -23,14 +23,6 @@ class View:
 
     view: str  # "scalar"
     query: str  # "runs=a,b&q=loss", without "?"
-
-
-class Full(Exception):  # noqa: N818
-    """There are as many views as may be kept."""
-
-
-class Taken(Exception):  # noqa: N818
-    """Another view has this name."""
 
 
 class Views:

@@ -12,11 +12,12 @@ from pydantic import BaseModel, Field, model_validator
 
 from mindinsight.server import live
 from mindinsight.server.description import ErrorBody
-from mindinsight.server.errors import ApiError, not_kept
+from mindinsight.server.errors import ApiError
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
-from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Full, Rule
+from mindinsight.server.workspace.refused import answered
+from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
 
 router = APIRouter(
     responses={409: {"model": ErrorBody, "description": "There is no room for more, or the rule stays."}}
@@ -55,7 +56,7 @@ def rules(service: OneService) -> dict[str, Any]:
 @router.post("/rules")
 def add(given: GivenRule, request: Request, service: OneService) -> dict[str, Any]:
     """One more rule."""
-    with _told(request, service):
+    with _changing(request, service):
         service.workspace.rules.add(given.rule())
     return rules(service)
 
@@ -63,7 +64,7 @@ def add(given: GivenRule, request: Request, service: OneService) -> dict[str, An
 @router.put("/rules")
 def change(rule_id: RuleId, given: GivenRule, request: Request, service: OneService) -> dict[str, Any]:
     """Another rule in the place of this one."""
-    with _told(request, service, rule_id):
+    with _changing(request, service, rule_id):
         service.workspace.rules.change(rule_id, given.rule())
     return rules(service)
 
@@ -73,21 +74,15 @@ def forget(rule_id: RuleId, request: Request, service: OneService) -> dict[str, 
     """Keep a rule no longer. The built-in one can be switched off instead."""
     if rule_id == BUILT_IN:
         raise ApiError(409, "built_in_rule", "This rule stays; it can be switched off.")
-    with _told(request, service, rule_id):
+    with _changing(request, service, rule_id):
         service.workspace.rules.forget(rule_id)
     return rules(service)
 
 
 @contextmanager
-def _told(request: Request, service: Service, rule_id: str = "") -> Iterator[None]:
-    """What can go wrong while rules are changed, as an answer; what did not, to every open page."""
-    try:
+def _changing(request: Request, service: Service, rule_id: str = "") -> Iterator[None]:
+    """What goes wrong is an answer; what does not is told to every open page."""
+    with answered("rule", rule_id, most=MAX_RULES):
         yield
-    except KeyError:
-        raise ApiError(404, "unknown_rule", f"There is no rule {rule_id!r}.", rule=rule_id) from None
-    except Full:
-        raise ApiError(409, "many_rules", f"There are {MAX_RULES} rules.", n=MAX_RULES) from None
-    except OSError as error:
-        raise not_kept(error) from error
     hub: live.Hub = request.app.state.hub
     hub.publish(Changes(service.store.snapshot().version, frozenset(), {}, list=True))

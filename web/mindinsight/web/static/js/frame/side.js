@@ -135,7 +135,7 @@ function footer(app) {
   const percent = total ? Math.floor((100 * read) / total) : 100;
   return [
     app.selection.automatic() && app.selection.all().length > NEWEST ? h("div", null, app.t("runs.automatic", { n: NEWEST })) : null,
-    n ? h("div", null, app.t("runs.left_out", { n })) : null,
+    n ? h("div", null, app.t("runs.left_out", { n, most: runs.length })) : null,
     percent < 100 ? h("div", null, app.t("runs.loading", { percent }), h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } }))) : null,
   ];
 }

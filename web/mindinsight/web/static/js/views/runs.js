@@ -226,7 +226,7 @@ function banners(app, list) {
   return [
     list.base_missing && list.bases.every((base) => !base.name) ? h("div", { class: "banner bad" }, icon("warning"), t("runs.base_missing", { base: list.base })) : null,
     percent < 100 ? h("div", { class: "banner" }, icon("info"), h("div", { class: "grow" }, t("runs.loading", { percent }), bar)) : null,
-    list.left_out ? h("div", { class: "banner warn" }, icon("info"), t("runs.left_out", { n: list.left_out })) : null,
+    list.left_out ? h("div", { class: "banner warn" }, icon("info"), t("runs.left_out", { n: list.left_out, most: list.runs.length })) : null,
     ...list.errors.slice(0, 3).map((error) => h("div", { class: "banner warn" }, icon("warning"), t(error.reason, { path: error.path }))),
     damageBanner(app, selection.all()),
   ];
