@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 
 from benchmarks import busy, decode, live, workloads
-from benchmarks.servers import MindInsight, Ours, Server, TensorBoard, timed_requests
+from benchmarks.servers import MindInsight, NotLoadedError, Ours, Server, TensorBoard, timed_requests
 
 ROUNDS = 3
 IDLE = 30.0  # seconds
@@ -67,7 +67,10 @@ def loading(begin: Start | None, runs: int, rounds: int = ROUNDS) -> tuple[str, 
     found = []
     for _ in range(rounds):
         with begin() as server:
-            found.append((server.wait(runs), server.memory()))
+            try:
+                found.append((server.wait(runs), server.memory()))
+            except NotLoadedError as error:
+                return str(error), f"{server.memory():.0f}", np.nan
     cpu, memory = min(found)
     return f"{cpu:.2f}", f"{memory:.0f}", cpu
 

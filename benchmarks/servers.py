@@ -19,7 +19,13 @@ from benchmarks.processes import Processes
 from mindinsight.server.answers import COLUMNS
 
 QUIET = 0.05  # CPU seconds in a second and a half in which nothing is done any more
-PATIENCE = 900  # seconds
+
+
+class NotLoadedError(Exception):
+    """A server that is still loading when nobody waits for it any longer."""
+
+    def __init__(self, cpu: float, seconds: int) -> None:
+        super().__init__(f"{cpu:.0f} and not loaded after {seconds} s")
 
 
 class Server:
@@ -29,6 +35,7 @@ class Server:
     form: Format = "mindspore"
     accept = "*/*"  # what its own pages ask for
     first_page: tuple[str, ...] = ()  # what a browser asks for first
+    patience = 900  # seconds
     port: int
 
     def __init__(self, command: list[str | Path]) -> None:
@@ -53,19 +60,27 @@ class Server:
         raise NotImplementedError
 
     def wait(self, runs: int) -> float:
-        """CPU seconds from the start until everything is loaded and nothing is done any more."""
-        deadline = time.monotonic() + PATIENCE
+        """CPU seconds from the start until everything is loaded and nothing is done any more.
+
+        Raises NotLoadedError.
+        """
+        deadline = time.monotonic() + self.patience
         while not self._try_loaded(runs):
-            if time.monotonic() > deadline or self._processes.ended():
-                raise TimeoutError(f"{self.name} has not loaded {runs} runs: {self._log.read_text()[-2000:]}")
-            time.sleep(0.5)
+            if self._processes.ended():
+                raise ChildProcessError(f"{self.name} has ended: {self._log.read_text()[-2000:]}")
+            self._wait(0.5, deadline)
         before = self.cpu()
         while True:
-            time.sleep(1.5)
+            self._wait(1.5, deadline)
             now = self.cpu()
             if now - before < QUIET:
                 return now
             before = now
+
+    def _wait(self, seconds: float, deadline: float) -> None:
+        if time.monotonic() > deadline:
+            raise NotLoadedError(self.cpu(), self.patience)
+        time.sleep(seconds)
 
     def _try_loaded(self, runs: int) -> bool:
         try:
@@ -125,6 +140,7 @@ class TensorBoard(Server):
 
 class MindInsight(Server):
     name = "MindInsight"
+    patience = 300
     limit = 15  # runs it keeps loaded
 
     def __init__(self, python: Path, base: Path) -> None:
