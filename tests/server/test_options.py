@@ -18,7 +18,7 @@ def here(tmp_path, monkeypatch):
 
 def bases(*arguments, **environ):
     parser = argparse.ArgumentParser()
-    add_options(parser, {"MINDINSIGHT_WORKSPACE": "/work", **environ})
+    add_options(parser, {"MINDINSIGHT_WORKSPACE": "/kept", **environ})
     return settings_of(parser.parse_args(arguments)).summary_base_dir
 
 
@@ -52,7 +52,7 @@ def test_the_command_line_takes_the_place_of_the_environment(here):
 
 def test_two_command_lines_do_not_add_up(here):
     parser = argparse.ArgumentParser()
-    add_options(parser, {"MINDINSIGHT_WORKSPACE": "/work"})
+    add_options(parser, {"MINDINSIGHT_WORKSPACE": "/kept"})
     for name in ("a", "b"):
         assert settings_of(parser.parse_args(["--summary-base-dir", name])).summary_base_dir == here / name
 
@@ -60,3 +60,13 @@ def test_two_command_lines_do_not_add_up(here):
 def test_what_cannot_be_shown_together_is_refused(here):
     with pytest.raises(BadSettings, match="lies in"):
         bases("--summary-base-dir", "runs", "--summary-base-dir", "runs/mine")
+
+
+def test_help_shows_the_defaults_that_the_environment_gives_whatever_they_are_called():
+    parser = argparse.ArgumentParser()
+    environ = {"WORKSPACE": "/a%s", "SUMMARY_BASE_DIR": "/100% %(x)d", "PORT": "8123", "TOKEN": "secret"}
+    add_options(parser, {f"MINDINSIGHT_{name}": value for name, value in environ.items()})
+    text = " ".join(parser.format_help().split())
+    for shown in ("(default: /a%s)", "(default: /100% %(x)d)", "(default: 8123)"):
+        assert shown in text
+    assert "secret" not in text

@@ -19,10 +19,9 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
 
     def option(name: str, kind: Callable[[str], object], default: object, text: str) -> None:
         key = name.replace("-", "_")
-        shown = f"{text} (default: {default})" if default not in (None, "") else text
-        parser.add_argument(
-            f"--{name}", type=kind, default=given.get(key, default), help=shown, metavar=key.upper()
-        )
+        used = given.get(key, default)
+        shown = _with_default(text, used) if default not in (None, "") else text
+        parser.add_argument(f"--{name}", type=kind, default=used, help=shown, metavar=key.upper())
 
     add_bases(parser, "--summary-base-dir", default=split(given.get("summary_base_dir", ".")))
     option("workspace", Path, str(Path.home() / "mindinsight"), "where cache, notes and logs are kept")
@@ -50,8 +49,13 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
 def add_bases(parser: argparse.ArgumentParser, *names: str, default: Sequence[str] = (".",)) -> None:
     """An option for the directories with the summaries, that may be given several times."""
     text = "directory of one run or of many; several may be given, also as NAME=DIR or as a quoted pattern"
-    shown = f"{text} (default: {os.pathsep.join(default)})"
+    shown = _with_default(text, os.pathsep.join(default))
     parser.add_argument(*names, action=_Further, default=default, help=shown, metavar="DIR")
+
+
+def _with_default(text: str, default: object) -> str:
+    """For argparse, which takes a percent sign for a place to fill in."""
+    return f"{text} (default: {default})".replace("%", "%%")
 
 
 class _Further(argparse.Action):

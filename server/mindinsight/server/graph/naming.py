@@ -27,8 +27,8 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
 def scopes_of(paths: Iterable[str]) -> dict[str, None]:
     """Every scope that encloses one of the paths, in the order in which they open."""
     found: dict[str, None] = {}
-    for scope in dict.fromkeys(path.rpartition("/")[0] for path in paths):
-        opened = []
+    for innermost in dict.fromkeys(path.rpartition("/")[0] for path in paths):
+        scope, opened = innermost, []
         while scope and scope not in found:
             opened.append(scope)
             scope = scope.rpartition("/")[0]
