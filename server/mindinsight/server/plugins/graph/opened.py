@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from typing import Annotated, Final, Literal
@@ -20,6 +18,7 @@ from mindinsight.server.graph.folding import foldable_tree
 from mindinsight.server.graph.layout import Drawings
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import Tree
+from mindinsight.server.plugins.graph.once import Once
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries
@@ -35,24 +34,16 @@ class OpenTrees:
     """The trees looked at last."""
 
     def __init__(self) -> None:
-        self._trees: OrderedDict[Hashable, Drawings] = OrderedDict()
-        self._compared: deque[Comparison] = deque(maxlen=_COMPARED)
-        self._lock = threading.Lock()
-        self._comparing = threading.Lock()
+        self._trees = Once[Drawings](_KEPT)
+        self._compared = Once[Comparison](_COMPARED)
 
     def drawings(self, tree: Tree) -> Drawings:
         """What has been drawn of a tree, kept as long as the tree."""
-        with self._lock:
-            return next((one for one in self._trees.values() if one.tree is tree), Drawings(tree))
+        return next((one for one in self._trees.made() if one.tree is tree), Drawings(tree))
 
     def comparison(self, left: Tree, right: Tree) -> Comparison:
-        """The comparison of two trees, made once; who asks meanwhile waits for it."""
-        with self._comparing:
-            for one in self._compared:
-                if one.trees[0] is left and one.trees[1] is right:
-                    return one
-            self._compared.append(compare(left, right))
-            return self._compared[-1]
+        """The comparison of two trees. It holds both, so that their identities stay theirs."""
+        return self._compared.get((id(left), id(right)), lambda: compare(left, right))
 
     def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
         """The tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""
@@ -72,23 +63,17 @@ class OpenTrees:
         """The tree that ``make`` builds of the newest graph of a series. Raises UnreadableError, Gone."""
         reference = series.reference(series.count - 1)
         key = (reference.path, reference.offset, reference.size, series.version, view)
-        with self._lock:
-            if key not in self._trees:
-                data = series.read(series.count - 1)
-                large = len(data) >= _LARGE
-                self._keep(key, executor.submit(make, data).result() if large else make(data))
-            self._trees.move_to_end(key)
-            return self._trees[key].tree
+
+        def read() -> Drawings:
+            data = series.read(series.count - 1)
+            return Drawings(executor.submit(make, data).result() if len(data) >= _LARGE else make(data))
+
+        return self._trees.get(key, read).tree
 
     def _pipeline(self, run: Run) -> Tree:
         if run.lineage is None or run.lineage.dataset_graph is None:
             raise ApiError(404, "no_pipeline", "The run has no data pipeline.", run=run.id)
         return foldable_tree(pipeline_graph(run.lineage.dataset_graph))
-
-    def _keep(self, key: Hashable, tree: Tree) -> None:
-        self._trees[key] = Drawings(tree)
-        while len(self._trees) > _KEPT:
-            self._trees.popitem(last=False)
 
 
 def build(data: bytes, simplified: bool) -> Tree:
