@@ -85,3 +85,26 @@ def test_wishes_that_collide_are_met_half_way():
     left = straighten([[0], [1, 2]], [[], [0], [0]], [[1, 2], [], []], sizes, gap=4)
     assert left[2] - left[1] == 14
     assert left[0] + 5 == (left[1] + left[2] + 10) / 2
+
+
+@given(SIZES, LINKS, st.sets(st.integers(0, 13)), st.sets(st.integers(0, 13)))
+def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(sizes, links, entered, left):
+    count = len(sizes)
+    links = [(a % count, b % count) for a, b in links]
+    first, last = count, count + 1
+    port = Size(0.0, 0.0, 0.0, 0.0)
+    links += [(first, one % count) for one in entered] + [(one % count, last) for one in left]
+    plan = arrange([*sizes, port, port], links, first, last)
+    for (x, y), size in zip(plan.corners, sizes, strict=False):
+        for number, beyond in ((first, y < plan.corners[first][1]), (last, y > plan.corners[last][1])):
+            at = plan.corners[number][0]
+            assert not (beyond and x + 1e-6 < at < x + size.width - 1e-6)
+
+
+def test_a_fan_of_wide_boxes_is_no_ribbon():
+    wide, port = Size(300, 40, 150, 150), Size(0.0, 0.0, 0.0, 0.0)
+    plan = arrange([wide] * 6 + [port], [(6, one) for one in range(6)], first=6)
+    assert plan.width < 5 * 328
+    narrow = Size(60, 40, 30, 30)
+    row = arrange([narrow] * 6 + [port], [(6, one) for one in range(6)], first=6)
+    assert len({y for _, y in row.corners[:6]}) == 1

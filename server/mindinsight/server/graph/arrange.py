@@ -22,6 +22,7 @@ SIDE_GAP: Final = 28.0
 _POINT_GAP: Final = 18.0
 _ASIDE: Final = 14.0  # lines that run upwards keep off those that run down
 _PASSING: Final = Size(0.0, 0.0, 0.0, 0.0)
+_BROAD: Final = 1000.0  # of a layer, about; a handful of wide boxes side by side would be a ribbon
 _SHAPE: Final = 1.6  # width to height that parts are packed to
 
 Point = tuple[float, float]
@@ -43,19 +44,20 @@ def arrange(
     """Arrange boxes; links from a box to itself are not drawn. Equal input gives equal output.
 
     The boxes ``first`` and ``last``, when there are such, stand above and below all that hang together
-    with them, and that part comes before the others.
+    with them. Nothing else stands above or below what hangs together with either: lines may go on there.
     """
     links = sorted({link for link in links if link[0] != link[1]})
     whole = Arrangement([(0.0, 0.0)] * len(sizes))
     parts = []
     together = components(len(sizes), links)
     together.sort(key=lambda members: first not in members and last not in members)
+    through = sum(first in members or last in members for members in together)
     for members in together:
         numbers = {item: number for number, item in enumerate(members)}
         inside = [(numbers[one], numbers[other]) for one, other in links if one in numbers]
         ends = (_place(numbers, first), _place(numbers, last))
         parts.append((members, _layered([sizes[item] for item in members], inside, *ends)))
-    corners = _pack([(part.width, part.height) for _, part in parts])
+    corners = _beside([(part.width, part.height) for _, part in parts], through)
     for (members, part), (x, y) in zip(parts, corners, strict=True):
         for item, corner in zip(members, part.corners, strict=True):
             whole.corners[item] = (corner[0] + x, corner[1] + y)
@@ -68,6 +70,16 @@ def arrange(
 
 def _place(numbers: dict[int, int], item: int | None) -> int | None:
     return None if item is None else numbers.get(item)
+
+
+def _beside(sizes: Sequence[Point], through: int) -> list[Point]:
+    """Corners for rectangles: the first ones in a row, the others in rows of their own to the right."""
+    corners = []
+    x = 0.0
+    for width, _ in sizes[:through]:
+        corners.append((x, 0.0))
+        x += width + SIDE_GAP
+    return corners + [(x + right, y) for right, y in _pack(sizes[through:])]
 
 
 def _pack(sizes: Sequence[Point]) -> list[Point]:
@@ -91,10 +103,11 @@ class _Drawing:
     def __init__(
         self, sizes: Sequence[Size], links: Sequence[Link], first: int | None, last: int | None
     ) -> None:
+        self.count = len(sizes)  # of boxes; all further items are points
         self.sizes = list(sizes)
         self.turned = against(len(sizes), links)
         self.links = [(b, a) if (a, b) in self.turned else (a, b) for a, b in links]
-        widest = max(8, ceil(sqrt(len(sizes)) * 1.5))
+        widest = max(_most_beside(sizes), ceil(sqrt(len(sizes)) * 1.5))
         self.layer_of = layers_of(len(sizes), sorted(set(self.links)), widest, first, last)
         self.above: list[list[int]] = [[] for _ in sizes]
         self.below: list[list[int]] = [[] for _ in sizes]
@@ -118,15 +131,26 @@ class _Drawing:
         self.below[last].append(target)
 
     def layers(self) -> list[list[int]]:
-        """The items and points of each layer, in order."""
-        layers: list[list[int]] = [[] for _ in range(max(self.layer_of) + 1)]
+        """The items and points of each layer, in order; at first, links pass in the middle of the boxes."""
+        boxes: list[list[int]] = [[] for _ in range(max(self.layer_of) + 1)]
+        points: list[list[int]] = [[] for _ in boxes]
         for item, layer in enumerate(self.layer_of):
-            layers[layer].append(item)
+            (boxes if item < self.count else points)[layer].append(item)
+        layers = [
+            [*some[: (len(some) + 1) // 2], *passing, *some[(len(some) + 1) // 2 :]]
+            for some, passing in zip(boxes, points, strict=True)
+        ]
         return order_layers(layers, self.above, self.below)
 
     def passed(self, source: int, target: int) -> list[int]:
         """The points on the way from a source to a target, downwards."""
         return self.chains[source][1 : self.layer_of[target] - self.layer_of[source]]
+
+
+def _most_beside(sizes: Sequence[Size]) -> int:
+    """How many boxes of the usual width make a layer as wide as _BROAD."""
+    widths = [size.width + SIDE_GAP for size in sizes if size.width]
+    return ceil(_BROAD * len(widths) / sum(widths)) if widths else 1
 
 
 def _layered(
