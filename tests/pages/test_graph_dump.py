@@ -4,13 +4,13 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.server.debug.conftest import broken_job
+
 DATA = Path(__file__).parents[1] / "data"
-DUMP = DATA / "dumps" / "ms_sync_v2_0_names"
 PLACE = "run=./job&dump=./job/dump&step=1"
 
 
@@ -18,16 +18,8 @@ PLACE = "run=./job&dump=./job/dump&step=1"
 def url(serve_once, tmp_path_factory):
     """A run with its graph and a dump of it that breaks at step 1, and a run of another network."""
     base = tmp_path_factory.mktemp("dumped") / "base"
-    shutil.copytree(DUMP, base / "job" / "dump")
-    shutil.copy(DUMP / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb", base / "job")
+    broken_job(base / "job")
     shutil.copytree(DATA / "events" / "lenet", base / "lenet")
-    step = base / "job" / "dump" / "rank_0" / "Net" / "0" / "1"
-    (spoilt,) = step.glob("MatMul.MatMul-op66.*.output.0.*")
-    values = np.load(spoilt)
-    values.flat[0] = np.nan
-    np.save(spoilt, values)
-    (empty,) = step.glob("ReluGrad.ReluGrad-op71.*.output.0.*")
-    np.save(empty, np.zeros_like(np.load(empty)))
     return serve_once(base)
 
 

@@ -1,13 +1,11 @@
 """The graph of a run under a dump of it: colours, panels and places, over a real server."""
 
-import shutil
 import time
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-DUMP = Path(__file__).parents[2] / "data" / "dumps" / "ms_sync_v2_0_names"
+from tests.server.debug.conftest import broken_job
+
 GRAPH = "ms_output_trace_code_graph_0.pb"
 BACK = "Gradients/Default/network-WithLossCell/_backbone-Net"
 MATMUL = f"{BACK}/fc2-Dense/gradMatMul-expand/MatMul-op66"
@@ -16,16 +14,7 @@ MATMUL = f"{BACK}/fc2-Dense/gradMatMul-expand/MatMul-op66"
 @pytest.fixture
 def ask(samples, tmp_path):
     """ask("", shown="1") asks about step 1, in which an operator makes a NaN and another gives only zeros."""
-    job = tmp_path / "base" / "job"
-    shutil.copytree(DUMP, job / "dump")
-    shutil.copy(DUMP / "rank_0" / "graphs" / GRAPH, job)
-    step = job / "dump" / "rank_0" / "Net" / "0" / "1"
-    (spoilt,) = step.glob("MatMul.MatMul-op66.*.output.0.*")
-    values = np.load(spoilt)
-    values.flat[0] = np.nan
-    np.save(spoilt, values)
-    (empty,) = step.glob("ReluGrad.ReluGrad-op71.*.output.0.*")
-    np.save(empty, np.zeros_like(np.load(empty)))
+    broken_job(tmp_path / "base" / "job")
     client = samples()
 
     def get(path, method="GET", **params):
@@ -85,6 +74,21 @@ def test_hits_of_a_check_of_this_step_are_symptoms(ask):
     counts = settled(ask, check=check)["counts"]
     assert counts == {"fault": 1, "caught": 1, "zero": 1}
     assert "caught" not in settled(ask, check=check, step=0)["counts"]
+
+
+def test_a_hit_on_a_weight_is_seen_at_the_operators_that_take_it(ask):
+    boxes = drawn(ask, open="1")
+    started = ask.client.post("/v2/dump/check", json={"dump": "./job/dump", "steps": [1], "watchpoints": [
+        {"condition": "weight_too_large", "limits": {"max_gt": 0}, "operators": ["conv1.weight"]},
+    ]})  # fmt: skip
+    found = settled(ask, check=started.json()["check"], shown=",".join(map(str, boxes.values())))
+    by_place = {one["id"]: one for one in found["boxes"]}
+    assert found["counts"]["caught"] >= 1
+    assert by_place[boxes["Default"]]["symptom"] == "caught"
+    conv = f"{BACK.removeprefix('Gradients/')}/conv1-Conv2d/Conv2D-op51"
+    place = ask("graph/node", node=conv).json()["id"]
+    (box,) = settled(ask, check=started.json()["check"], shown=str(place))["boxes"]
+    assert box["symptom"] == "caught"
 
 
 def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask):

@@ -22,6 +22,16 @@ def spoil(root, pattern, value, position=1):
         np.save(path, values)
 
 
+def broken_job(job):
+    """A run with its graph and a dump: at step 1 an operator makes a NaN and another gives only zeros."""
+    dump = Path(shutil.copytree(DUMPS / "ms_sync_v2_0_names", job / "dump"))
+    shutil.copy(dump / "rank_0" / "graphs" / "ms_output_trace_code_graph_0.pb", job)
+    step = dump / "rank_0" / "Net" / "0" / "1"
+    spoil(step, "MatMul.MatMul-op66.*.output.0.*", np.nan, position=0)
+    (empty,) = step.glob("ReluGrad.ReluGrad-op71.*.output.0.*")
+    np.save(empty, np.zeros_like(np.load(empty)))
+
+
 @pytest.fixture
 def data():
     return DUMPS

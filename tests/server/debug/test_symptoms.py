@@ -7,6 +7,7 @@ from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.symptoms import (
     Symptom,
     at_places,
+    at_users,
     counted,
     magnitudes,
     operator_key,
@@ -106,6 +107,28 @@ def test_a_scope_has_the_worst_inside_and_counts_it(graph):
     assert counted(tree, column, scope) == {"zero": 2}
     assert worst(tree, column, tree.places["c"]) is None
     assert counted(tree, column, 0) == {"zero": 2}  # parameters have no box
+
+
+def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph):
+    made = graph(
+        [
+            ("a/One-op1", ["w", "fine"]), ("a/Two-op1", ["fine"]), ("b/Load-op1", ["w"]),
+            ("b/Three-op1", ["b/Load-op1"]), ("b/Five-op1", ["b/Three-op1"]), ("c/Four-op1", ["v"]),
+        ],
+        parameters=["w", "v", "fine"],
+    )  # fmt: skip
+    tree = foldable_tree(made)
+    nodes = {("", name): made.names.index(name) for name in ("w", "v", "fine", "a/Two-op1")}
+    column = at_users(tree, nodes, {
+        ("", "w"): Symptom.CAUGHT, ("", "v"): Symptom.FAULT, ("", "fine"): Symptom.FINE,
+        ("", "a/Two-op1"): Symptom.ZERO, ("", "elsewhere"): Symptom.LOST,
+    })  # fmt: skip
+    assert counted(tree, column, 0) == {"lost": 1, "caught": 3}
+    assert worst(tree, column, tree.places["b/Three-op1"]) == Symptom.CAUGHT
+    assert worst(tree, column, tree.places["b/Five-op1"]) is None
+    assert worst(tree, column, tree.places["a/One-op1"]) == Symptom.CAUGHT
+    assert worst(tree, column, tree.places["c"]) == Symptom.LOST
+    assert worst(tree, column, tree.places["a/Two-op1"]) is None
 
 
 def test_two_operators_at_one_node_give_it_the_larger(graph):

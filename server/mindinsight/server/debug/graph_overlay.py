@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+import numpy as np
+
 from mindinsight.server.debug.fault import OperatorKey
 from mindinsight.server.debug.graph_join import Join, join
 from mindinsight.server.debug.inspection import Listing
-from mindinsight.server.debug.symptoms import at_places, magnitudes, operator_key, symptoms
+from mindinsight.server.debug.symptoms import at_places, at_users, magnitudes, operator_key, symptoms
 from mindinsight.server.debug.watchpoints import Hit
 from mindinsight.server.formats.dumps import list_overflows
 from mindinsight.server.formats.dumps.types import Operator
@@ -53,6 +55,8 @@ class Overlay:
             else magnitudes(answers, colour, operator_key)
         )
         column = at_places(self.tree, self.joined.nodes, values)
+        if colour == SYMPTOMS:
+            column = np.fmax(column, at_users(self.tree, self.joined.nodes, values))
         if done:
             self._settled[colour] = (len(hits), column)
         return column

@@ -11,6 +11,7 @@ import numpy as np
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.fault import OperatorKey, fault_among, not_finite
 from mindinsight.server.formats.dumps.types import TensorEntry
+from mindinsight.server.graph.model import PARAMETER
 from mindinsight.server.graph.tree import Tree
 from mindinsight.server.types import Doubles
 
@@ -100,6 +101,27 @@ def at_places(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Oper
         places = tree.leaf_places[list(numbers)]
         drawn = places >= 0
         np.fmax.at(column, places[drawn], np.array(sizes, dtype=np.float64)[drawn])
+    return column
+
+
+def at_users(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]) -> Doubles:
+    """[t] what is wrong with parameters, which have no place, at the operators that take them.
+
+    A fault of a parameter is none of those operators: they lost by it. A ``Load`` hands on what it takes.
+    """
+    graph, edges = tree.graph, tree.graph.edges
+    ill = np.full(len(graph), np.nan)
+    for key, value in values.items():
+        if value > Symptom.FINE and key in nodes and graph.kinds[nodes[key]] == PARAMETER:
+            ill[nodes[key]] = np.fmax(ill[nodes[key]], min(value, Symptom.LOST))
+    column = np.full(len(tree.paths), np.nan)
+    if np.isnan(ill).all():
+        return column
+    loads = np.array([kind == "Load" for kind in graph.types])
+    handed = loads[edges.targets]
+    np.fmax.at(ill, edges.targets[handed], ill[edges.sources[handed]])
+    places = tree.leaf_places[edges.targets]
+    np.fmax.at(column, places[places >= 0], ill[edges.sources[places >= 0]])
     return column
 
 
