@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pathOf } from "../../web/mindinsight/web/static/js/views/landscape/curve.js";
+import { lossTags, pathOf } from "../../web/mindinsight/web/static/js/views/landscape/curve.js";
 import { landscapeFigure } from "../../web/mindinsight/web/static/js/views/landscape/figures.js";
 import { intervalOf, labelOf, stretchOf } from "../../web/mindinsight/web/static/js/views/landscape/intervals.js";
 
@@ -32,6 +32,14 @@ test("final weights are where their tag says, or nowhere", () => {
 test("the curve is broken where the loss is not a number", () => {
   const loss = { run: "r", tag: "loss", step: [0, 1, 2, 3], value: [1, NaN, 0.5, 0] };
   assert.equal(pathOf(loss, (step) => step / 3, (value) => 1 - value), "M0.0 0.0M666.7 50.0L1000.0 100.0");
+});
+
+test("each run has the curve of its own loss, whatever the others call theirs", () => {
+  const tags = [
+    { tag: "eval/loss", runs: ["a"], count: 1 }, { tag: "loss/auto", runs: ["b"], count: 1 }, { tag: "train/loss", runs: ["a", "c"], count: 2 },
+    { tag: "val_loss", runs: ["d"], count: 1 }, { tag: "lr", runs: ["a", "e"], count: 2 },
+  ];
+  assert.deepEqual([...lossTags(tags, ["a", "b", "c", "d", "e"])], [["train/loss", ["a", "c"]], ["loss/auto", ["b"]], ["val_loss", ["d"]]]);
 });
 
 test("a surface that was turned keeps its camera when it is drawn again", () => {

@@ -50,6 +50,12 @@ def test_the_newest_image_is_a_picture(page, lenet):
     assert picture.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [160, 40]
 
 
+def test_a_single_value_is_a_dot_and_what_is_not_finite_is_counted(page, samples):
+    page.goto(f"{samples}overview?run=./values")
+    expect(tile(page, "Scalars").locator(".scatterlayer .point")).to_have_count(1)
+    expect(tile(page, "Histograms").locator(".badge.bad")).to_have_text("NaN 36")
+
+
 def test_what_was_not_recorded_is_said(page, serve, sample_base):
     page.goto(serve(sample_base) + "overview?run=./damaged")
     expect(tile(page, "Images")).to_contain_text("No images recorded")

@@ -141,11 +141,18 @@ def test_a_slice_has_its_statistics_beside_those_of_the_tensor(page, samples):
     expect(page.get_by_role("columnheader", name="This slice")).to_have_count(0)
 
 
-def test_what_is_not_finite_is_loud(page, samples):
+def test_what_is_not_finite_is_loud(page, samples, chart):
     page.goto(f"{samples}tensor?runs=values&run=./values&tag=tensor/nan_inf")
     expect(page.locator(".tensor-table td.strange")).to_have_text(["NaN", "+Inf", "−Inf"])
     for name in ("NaN", "+Inf", "−Inf"):
         expect(fact(page, "The whole tensor", name)).to_have_text("1")
+    page.get_by_role("button", name="Heat map").click()
+    numbers, others = chart("tensor/nan_inf [:,:]").until(lambda traces: len(traces) == 2)
+    assert [name for row in others["text"] for name in row if name] == ["NaN", "+Inf", "−Inf"]
+    filled = np.isfinite(np.array(others["z"], float))
+    assert filled.sum() == 3 and not (filled & np.isfinite(np.array(numbers["z"], float))).any()
+    page.get_by_role("button", name="Over the steps").click()
+    expect(page.locator(".badge.bad")).to_have_text("NaN 3 · +Inf 3 · −Inf 3 · from step 1")
 
 
 @pytest.mark.parametrize("dims", ["[0,0]", "[:,:,:,:]", "[99,0,:,:]", "__import__"])
@@ -183,6 +190,8 @@ def test_large_tensors_are_looked_at_through_a_window(page, serve, tmp_path):
         page.get_by_role("button", name="Rows below").click()
         expect(page.get_by_text("to 249 of 250")).to_be_visible()
         assert cells(page)[-1][-1] == 250 * 450 - 1
+        page.reload()
+        expect(page.get_by_text("to 249 of 250, columns 400 to 449 of 450")).to_be_visible()
         record.add_value("tensor", "wide", np.zeros((2, 2), np.float32))
         record.add_value("tensor", "another", np.zeros((2, 2), np.float32))
         record.record(2)

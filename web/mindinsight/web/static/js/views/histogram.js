@@ -11,11 +11,13 @@ import { whenNear } from "../core/near.js";
 import { saveButton } from "../core/share.js";
 import { nameOf, tagsOf } from "../core/tags.js";
 import { bands, beside, heat, overlay, ridge } from "./histogram/figures.js";
+import { firstStrange, strange } from "./histogram/strange.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {{mode: string, axis: string, filter: string, step: number}} Options */
 
 const MODES = ["heat", "percentile", "ridge", "overlay", "beside"];
+const AXES = ["step", "relative", "wall"];
 const FIGURES = { heat, percentile: bands, ridge, overlay };
 const MOST_RIDGES = 60;
 
@@ -92,7 +94,8 @@ export async function mount(root, app) {
 /** @param {App} app @returns {Options} */
 function read(app) {
   const mode = app.url.get("m", "heat");
-  return { mode: MODES.includes(mode) ? mode : "heat", axis: app.url.get("x", "step"), filter: app.url.get("q", ""), step: Number(app.url.get("at", "0")) };
+  const axis = app.url.get("x", "step");
+  return { mode: MODES.includes(mode) ? mode : "heat", axis: AXES.includes(axis) ? axis : "step", filter: app.url.get("q", ""), step: Number(app.url.get("at", "0")) };
 }
 
 /** @param {App} app @param {Options} options @param {(some: Partial<Options>) => void} change */
@@ -100,9 +103,9 @@ function toolbar(app, options, change) {
   const { t } = app;
   const mode = segments({ label: t("histogram.mode"), options: MODES.map((value) => ({ value, label: t(`histogram.mode.${value}`) })), value: options.mode, onchange: (value) => change({ mode: value }) });
   const filter = searchBox({ label: t("histogram.filter"), value: options.filter, onchange: (value) => change({ filter: value }) });
-  const places = ["step", "relative", "wall"].map((value) => ({ value, label: t(`histogram.x.${value}`) }));
+  const places = AXES.map((value) => ({ value, label: t(`histogram.x.${value}`) }));
   const axis = select({ label: t("histogram.x"), options: places, value: options.axis, onchange: (value) => change({ axis: value }) });
-  const most = Math.max(1, ...app.selection.runs().map((run) => run.step));
+  const most = newest(app);
   const step = slider({ label: t("histogram.step"), min: 0, max: most, step: 1, value: options.step || most, delay: 100, onchange: (value) => change({ step: value }) });
   return h("div", { class: "toolbar" }, mode, filter, options.mode === "beside" ? step : axis);
 }
@@ -123,7 +126,7 @@ function overCard(app, tag, run, options) {
     const known = series;
     const mode = /** @type {keyof FIGURES} */ (options().mode);
     if (FIGURES[mode]) app.charts.draw(plot, () => FIGURES[mode](app, known, options().axis));
-    replace(foot, who(app, run), h("span", { class: "grow" }, app.t("histogram.steps", { shown: known.shown, n: known.count })), strange(app, known.non_finite));
+    replace(foot, who(app, run), h("span", { class: "grow" }, app.t("histogram.steps", { shown: known.shown, n: known.count })), strange(app, known.non_finite, firstStrange(known.step, (kind, at) => /** @type {any} */ (known)[kind][at])));
   };
   const load = throttle(() => {
     const few = ["ridge", "overlay"].includes(options().mode);
@@ -155,7 +158,7 @@ function besideCard(app, { tag, runs }, options) {
     replace(foot, found.map((one) => h("span", { class: "row" }, who(app, one.run), app.t("histogram.at", { step: app.format.number(one.step) }), strange(app, one))));
   };
   const load = () => {
-    const step = options().step || Math.max(1, ...app.selection.runs().map((run) => run.step));
+    const step = options().step || newest(app);
     const run = runs.filter((one) => app.selection.has(one));
     asked.ask((signal) => app.api.columns("v2/histogram/at", { tag, run, step: Math.round(step) }, { signal }), (answer) => {
       found = answer.runs;
@@ -168,15 +171,14 @@ function besideCard(app, { tag, runs }, options) {
   return { element, paint, load: seen.ask, runs, end: () => (asked.end(), seen.end(), app.charts.remove(plot)) };
 }
 
+/** The newest step of the runs with histograms. @param {App} app */
+function newest(app) {
+  return Math.max(1, ...app.selection.runs().filter((run) => run.kinds.histogram).map((run) => run.step));
+}
+
 /** @param {App} app @param {string} run */
 function who(app, run) {
   return h("span", { class: "row ellipsis" }, h("i", { class: "swatch", style: { background: app.selection.colour(run) } }), app.selection.run(run)?.name ?? run);
-}
-
-/** NaN and infinities are counted aloud: no picture of buckets can show them. @param {App} app @param {Record<string, number>} counts */
-function strange(app, counts) {
-  const parts = [["NaN", counts.nan], ["+Inf", counts.positive_infinity], ["−Inf", counts.negative_infinity]].filter(([, count]) => count);
-  return parts.length ? h("span", { class: "badge bad" }, parts.map(([name, count]) => `${name} ${app.format.number(Number(count))}`).join(" · ")) : null;
 }
 
 /** @param {App} app @param {Options} options */

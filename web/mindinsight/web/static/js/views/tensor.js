@@ -6,6 +6,7 @@ import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { tagsOf } from "../core/tags.js";
 import { heat } from "./histogram/figures.js";
+import { firstStrange, strange, summed } from "./histogram/strange.js";
 import { toolbar } from "./tensor/controls.js";
 import { pager, sliceHeat } from "./tensor/slice.js";
 import { factsTable, sliceTable } from "./tensor/table.js";
@@ -68,15 +69,16 @@ export class Tensors {
     const { url } = this.app;
     const mode = url.get("m", "table");
     const at = url.get("at");
+    const whole = (/** @type {string} */ key) => Math.max(0, Math.floor(Number(url.get(key, "0")) || 0));
     return {
       run: url.get("run", ""), tag: url.get("tag", ""), mode: MODES.includes(mode) ? mode : "table", dims: url.get("dims", ""),
-      at: at === null || Number.isNaN(Number(at)) ? null : Number(at), top: 0, left: 0, digits: Number(url.get("d", String(DIGITS))), scientific: url.get("e") === "1",
+      at: at === null || Number.isNaN(Number(at)) ? null : Number(at), top: whole("top"), left: whole("left"), digits: Number(url.get("d", String(DIGITS))), scientific: url.get("e") === "1",
     };
   }
 
   keep() {
-    const { run, tag, mode, dims, at, digits, scientific } = this.state;
-    this.app.url.set({ run, tag, m: mode === "table" ? null : mode, dims, at, d: digits === DIGITS ? null : digits, e: scientific ? "1" : null });
+    const { run, tag, mode, dims, at, top, left, digits, scientific } = this.state;
+    this.app.url.set({ run, tag, m: mode === "table" ? null : mode, dims, at, top: top || null, left: left || null, d: digits === DIGITS ? null : digits, e: scientific ? "1" : null });
   }
 
   /** The address is another one: somebody went back or forward. */
@@ -207,6 +209,7 @@ export class Tensors {
 
   /** @param {any} part */
   drawSlice(part) {
+    if (!part.window.every(Boolean) && (part.top || part.left)) return void this.change({ top: 0, left: 0 }); // a link to a larger one
     const { app, state, body } = this;
     const facts = h("div", { class: "tensor-facts" }, factsTable(app, part));
     const move = (/** @type {"top" | "left"} */ side, /** @type {number} */ by) => this.change({ [side]: Math.max(0, state[side] + by) });
@@ -225,7 +228,9 @@ export class Tensors {
     const { app, state, body } = this;
     const plot = h("div", { class: "chart tensor-heat", role: "img", "aria-label": state.tag });
     app.charts.removeAll(body);
-    replace(body, h("div", { class: "panel grow" }, plot, h("p", { class: "small muted" }, app.t("tensor.distribution", { shown: answer.step.length, n: answer.count }))));
+    const since = firstStrange(answer.step, (kind, at) => answer.facts[at][kind]);
+    const told = h("p", { class: "small muted grow" }, app.t("tensor.distribution", { shown: answer.step.length, n: answer.count }));
+    replace(body, h("div", { class: "panel grow" }, plot, h("div", { class: "row wrap small" }, told, strange(app, summed(answer.facts), since))));
     const series = { ...answer, shown: answer.step.length };
     app.charts.draw(plot, () => heat(app, series, "step"));
   }

@@ -115,14 +115,16 @@ export function ridge(app, series, axis) {
   return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis, hovermode: "closest" } };
 }
 
-/** All steps over each other, old ones faint. @param {App} app @param {Series} series @param {string} axis */
+/** All steps over each other, old ones faint; a peak far above the usual runs out of the frame. @param {App} app @param {Series} series @param {string} axis */
 export function overlay(app, series, axis) {
   const x = middles(series.edges);
+  const most = series.counts.reduce((a, b) => Math.max(a, b), 0);
+  const range = [0, 1.04 * Math.min(most, HIGHEST * usualPeak(series)) || 1];
   const data = Array.from({ length: series.shown }, (_, column) => ({
     type: "scatter", mode: "lines", x, y: row(series, column), line: { width: 1.2, color: mix(app, column / Math.max(1, series.shown - 1)) },
     hovertemplate: `${label(app, series, axis, column)}<br>%{x:.4g}: %{y:.4g}<extra></extra>`,
   }));
-  return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis: app.theme.axis({ nticks: 4, rangemode: "tozero" }), hovermode: "closest" } };
+  return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis: app.theme.axis({ nticks: 4, range }), hovermode: "closest" } };
 }
 
 /** Several runs at one step, as outlines of their own buckets. @param {App} app @param {any[]} runs */

@@ -1,7 +1,7 @@
 // The loss over the steps, with the stretches that landscapes were made of: a click on one shows it.
 
 import { h, svg } from "../../core/dom.js";
-import { mainTag } from "../overview/tiles.js";
+import { mainTag } from "../overview/main_tag.js";
 import { intervalOf, labelOf, stretchOf } from "./intervals.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -13,16 +13,27 @@ const TALL = 100;
 const LOSS = /loss/i;
 const TRAINED = /^(?!.*(val|test)).*$/i; // rather the loss of the training than one of an evaluation
 
-/** The curve of the loss of each run that recorded one. @param {App} app @param {string[]} runs @param {AbortSignal} signal @returns {Promise<Loss[]>} */
+/** The curve of each run's own loss: runs may call it by different names. @param {App} app @param {string[]} runs @param {AbortSignal} signal @returns {Promise<Loss[]>} */
 export async function readLosses(app, runs, signal) {
   const some = runs.filter((run) => app.selection.run(run)?.kinds.scalar);
   if (!some.length) return [];
   const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: some }, { signal });
-  const losses = tags.filter((/** @type {any} */ one) => LOSS.test(one.tag));
-  if (!losses.length) return [];
-  const tag = mainTag(losses, TRAINED);
-  const { series } = await app.api.columns("v2/scalar/series", { tag, run: some, px: 400 }, { signal });
-  return series.map((/** @type {any} */ one) => ({ run: one.run, tag, step: one.step, value: one.value }));
+  const ask = async (/** @type {[string, string[]]} */ [tag, run]) => (await app.api.columns("v2/scalar/series", { tag, run, px: 400 }, { signal })).series.map((/** @type {any} */ one) => ({ run: one.run, tag, step: one.step, value: one.value }));
+  return (await Promise.all([...lossTags(tags, some)].map(ask))).flat();
+}
+
+/** The runs whose main loss has a name. @param {import("../../core/tags.js").Tag[]} tags @param {string[]} runs @returns {Map<string, string[]>} */
+export function lossTags(tags, runs) {
+  const losses = tags.filter((one) => LOSS.test(one.tag));
+  /** @type {Map<string, string[]>} */
+  const found = new Map();
+  for (const run of runs) {
+    const own = losses.filter((one) => one.runs.includes(run));
+    if (!own.length) continue;
+    const tag = mainTag(own, TRAINED);
+    found.set(tag, [...(found.get(tag) ?? []), run]);
+  }
+  return found;
 }
 
 /**
@@ -42,7 +53,7 @@ export function lossCurve(app, losses, all, chosen, onchange) {
   const drawing = svg("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, preserveAspectRatio: "none", "aria-hidden": "true" }, lines);
   const { number } = app.format;
   return h("div", { class: "panel loss-curve" },
-    h("h2", { class: "panel-title" }, losses[0].tag, " ", h("span", { class: "muted small" }, app.t("landscape.curve"))),
+    h("h2", { class: "panel-title" }, [...new Set(losses.map((one) => one.tag))].join(", "), " ", h("span", { class: "muted small" }, app.t("landscape.curve"))),
     h("div", { class: "loss-plot", role: "group", "aria-label": app.t("landscape.curve") }, buttons(app, all, chosen, across, onchange), drawing, h("span", { class: "most" }, number(high)), h("span", { class: "least" }, number(low))),
     h("div", { class: "row small muted" }, h("span", { class: "grow" }, number(from)), number(to)));
 }

@@ -25,14 +25,24 @@ export const graphTile = {
   },
 };
 
+/**
+ * The part of a picture that a tile shows: as much of the top as fits, around its first box. The middle of a wide
+ * scope may well be empty. @param {Picture} picture @returns {{x: number, width: number, height: number}}
+ */
+export function beginning({ width, height, boxes }) {
+  const wide = Math.min(width, MOST.width);
+  const first = boxes.find((box) => !box.open && box.y + box.h < MOST.height);
+  const middle = first ? first.x + first.w / 2 : width / 2;
+  return { x: Math.min(Math.max(0, middle - wide / 2), width - wide), width: wide, height: Math.min(height, MOST.height) };
+}
+
 /** @param {import("../../core/types.js").App} app @param {Picture} picture */
 function drawn({ t }, picture) {
-  const width = Math.min(picture.width, MOST.width);
-  const height = Math.min(picture.height, MOST.height);
+  const { x, width, height } = beginning(picture);
   const cut = height < picture.height ? " cut" : "";
   return svg(
     "svg",
-    { class: `graph-drawing graph-tile${cut}`, viewBox: `${(picture.width - width) / 2} 0 ${width} ${height}`, preserveAspectRatio: "xMidYMin", role: "img", "aria-label": t("nav.graph") },
+    { class: `graph-drawing graph-tile${cut}`, viewBox: `${x} 0 ${width} ${height}`, preserveAspectRatio: "xMidYMin", role: "img", "aria-label": t("nav.graph") },
     shapes(picture, t).layers,
   );
 }

@@ -1,7 +1,8 @@
 // The newest look of a weight: its distribution over steps as a heat map.
 
 import { h, replace } from "../../core/dom.js";
-import { mainTag } from "./tiles.js";
+import { strange } from "../histogram/strange.js";
+import { mainTag } from "./main_tag.js";
 
 /** @type {import("./tiles.js").TileKind} */
 export const histogramTile = {
@@ -17,7 +18,7 @@ export const histogramTile = {
     return (box, figures) => {
       const edges = app.api.column(series.edges);
       const range = `${app.format.number(edges[0], 3)} … ${app.format.number(edges[edges.length - 1], 3)}`;
-      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, range));
+      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, range), strange(app, series.non_finite));
       if (!box.querySelector(".chart")) replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
       app.charts.draw(/** @type {Element} */ (box.querySelector(".chart")), () => figure(app, series, edges));
     };

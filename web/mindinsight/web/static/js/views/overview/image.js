@@ -1,7 +1,7 @@
 // The newest image.
 
 import { h, replace } from "../../core/dom.js";
-import { mainTag } from "./tiles.js";
+import { mainTag } from "./main_tag.js";
 
 /** @type {import("./tiles.js").TileKind} */
 export const imageTile = {

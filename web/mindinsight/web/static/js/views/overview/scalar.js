@@ -2,7 +2,9 @@
 
 import { h, replace } from "../../core/dom.js";
 import { bestEnd } from "../runs/values.js";
-import { mainTag } from "./tiles.js";
+import { mainTag } from "./main_tag.js";
+
+const DOT = 7; // px
 
 /** @type {import("./tiles.js").TileKind} */
 export const scalarTile = {
@@ -42,8 +44,17 @@ function numbers(app, tag, steps, values) {
 /** @param {import("../../core/types.js").App} app @param {string} run @param {any} steps @param {any} values */
 function figure(app, run, steps, values) {
   const layout = app.theme.plotly();
+  const colour = app.selection.colour(run);
+  const size = dots(values);
+  const mode = size.some(Boolean) ? "lines+markers" : "lines"; // room for dots would hold the line off the edges
   return {
-    data: [{ type: "scatter", mode: "lines", x: steps, y: values, line: { color: app.selection.colour(run), width: 1.8 }, hovertemplate: "%{x}: %{y}<extra></extra>" }],
+    data: [{ type: "scatter", mode, x: steps, y: values, marker: { size, color: colour }, line: { color: colour, width: 1.8 }, hovertemplate: "%{x}: %{y}<extra></extra>" }],
     layout: { ...layout, margin: { l: 8, r: 8, t: 6, b: 8 }, dragmode: false },
   };
+}
+
+/** The size of a dot at each value: one with none beside it is no line. @param {ArrayLike<number>} values */
+export function dots(values) {
+  const none = (/** @type {number} */ i) => !Number.isFinite(values[i] ?? NaN);
+  return Array.from(values, (_, i) => (none(i - 1) && none(i + 1) ? DOT : 0));
 }

@@ -1,7 +1,7 @@
 // The first cells of the newest tensor, coloured by value.
 
 import { h, replace } from "../../core/dom.js";
-import { mainTag } from "./tiles.js";
+import { mainTag } from "./main_tag.js";
 
 const ROWS = 6;
 const COLUMNS = 6;

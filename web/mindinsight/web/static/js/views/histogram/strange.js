@@ -1,0 +1,25 @@
+// What no picture of buckets can show.
+
+import { h } from "../../core/dom.js";
+
+const NAMES = { nan: "NaN", positive_infinity: "+Inf", negative_infinity: "−Inf" };
+const KINDS = /** @type {(keyof typeof NAMES)[]} */ (Object.keys(NAMES));
+
+/** @typedef {Record<string, any>} Counts of each kind of value that is not finite */
+
+/** NaN and infinities are counted aloud. @param {import("../../core/types.js").App} app @param {Counts} counts @param {number} [since] the first step with any */
+export function strange({ t, format }, counts, since) {
+  const parts = KINDS.filter((kind) => counts[kind]).map((kind) => `${NAMES[kind]} ${format.number(Number(counts[kind]))}`);
+  if (!parts.length) return null;
+  return h("span", { class: "badge bad" }, parts.join(" · "), since !== undefined && ` · ${t("histogram.since", { step: format.number(since) })}`);
+}
+
+/** The first of the steps that has any. @param {ArrayLike<number>} step @param {(kind: string, at: number) => number} count */
+export function firstStrange(step, count) {
+  return Array.from(step).find((_, at) => KINDS.some((kind) => count(kind, at)));
+}
+
+/** The sums over all steps. @param {Counts[]} all */
+export function summed(all) {
+  return Object.fromEntries(KINDS.map((kind) => [kind, all.reduce((sum, one) => sum + Number(one[kind]), 0)]));
+}
