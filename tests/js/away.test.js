@@ -42,3 +42,10 @@ test("a hole is where no rank of a row has a value", () => {
   const { z, who } = folded(Float32Array.of(NaN, NaN, 5, NaN), [3, 8], 2, 1);
   assert.deepEqual([[...z[0]], who[0]], [[5, NaN], [8, 3]]);
 });
+
+test("all rows are of one height, also where the last has fewer ranks", () => {
+  const ranks = Array.from({ length: 10 }, (_, i) => i);
+  const { y, who } = folded(new Float32Array(10).fill(1), ranks, 1, 3);
+  assert.deepEqual(y, [1.5, 5.5, 9.5]);
+  assert.equal(who[2][0], 8);
+});

@@ -62,7 +62,8 @@ def _grid(all_steps: Sequence[Ints], columns: int) -> Ints:
         union = np.unique(np.concatenate(known))
         if len(union) <= columns:
             return union
-    return np.unique(first + np.arange(columns, dtype=np.int64) * max(last - first + 1, 1) // columns)
+    width = -(-(last - first + 1) // columns)  # a picture of equal cells is drawn in a tenth of the time
+    return np.arange(first, last + 1, width, dtype=np.int64)
 
 
 def _fill(rows: tuple[Doubles, Doubles, Doubles], column: Ints, values: Doubles) -> None:
