@@ -13,6 +13,7 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.pages import names_of
 from mindinsight.server.plugins import plugins
 from mindinsight.server.service import Service, service_of
+from mindinsight.server.workspace.kept import Full, Taken
 from mindinsight.server.workspace.refused import answered
 from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, QUERY, VIEW, View
 
@@ -53,7 +54,7 @@ def save(saved: SavedView, request: Request, service: OneService) -> dict[str, A
     """Keep a view, in the place of one that had this name."""
     if saved.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
-    with answered("view", saved.name, most=MAX_VIEWS):
+    with answered(_refusals(saved.name)):
         service.workspace.views.keep(saved.name, View(saved.view, saved.query))
     return views(service)
 
@@ -61,7 +62,7 @@ def save(saved: SavedView, request: Request, service: OneService) -> dict[str, A
 @router.patch("")
 def rename(change: NewName, service: OneService) -> dict[str, Any]:
     """Another name for a saved view."""
-    with answered("view", change.name, to=change.to, most=MAX_VIEWS):
+    with answered(_refusals(change.name, change.to)):
         service.workspace.views.rename(change.name, change.to)
     return views(service)
 
@@ -69,6 +70,14 @@ def rename(change: NewName, service: OneService) -> dict[str, Any]:
 @router.delete("")
 def forget(service: OneService, name: Annotated[str, Query()]) -> dict[str, Any]:
     """Keep a view no longer."""
-    with answered("view", name, most=MAX_VIEWS):
+    with answered(_refusals(name)):
         service.workspace.views.forget(name)
     return views(service)
+
+
+def _refusals(name: str, to: str = "") -> dict[type[Exception], ApiError]:
+    return {
+        KeyError: ApiError(404, "unknown_view", f"There is no saved view {name!r}.", view=name),
+        Taken: ApiError(409, "view_taken", f"There is a saved view {to!r} already.", view=to),
+        Full: ApiError(409, "many_views", f"There are {MAX_VIEWS} saved views.", n=MAX_VIEWS),
+    }

@@ -16,6 +16,7 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
+from mindinsight.server.workspace.kept import Full
 from mindinsight.server.workspace.refused import answered
 from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
 
@@ -82,7 +83,11 @@ def forget(rule_id: RuleId, request: Request, service: OneService) -> dict[str, 
 @contextmanager
 def _changing(request: Request, service: Service, rule_id: str = "") -> Iterator[None]:
     """What goes wrong is an answer; what does not is told to every open page."""
-    with answered("rule", rule_id, most=MAX_RULES):
+    refusals: dict[type[Exception], ApiError] = {
+        KeyError: ApiError(404, "unknown_rule", f"There is no rule {rule_id!r}.", rule=rule_id),
+        Full: ApiError(409, "many_rules", f"There are {MAX_RULES} rules.", n=MAX_RULES),
+    }
+    with answered(refusals):
         yield
     hub: live.Hub = request.app.state.hub
     hub.publish(Changes(service.store.snapshot().version, frozenset(), {}, list=True))
