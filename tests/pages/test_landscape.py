@@ -1,5 +1,6 @@
 """Loss landscapes: three pictures, the path played on them, intervals, runs over each other."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -58,6 +59,11 @@ def test_the_path_is_played_and_stepped_through(page, samples, chart):
     page.get_by_role("spinbutton", name="Path").fill("2")
     page.keyboard.press("Enter")
     one.until(lambda traces: len(traces[1]["x"]) == 2)
+    page.reload()
+    one.until(lambda traces: len(traces[1]["x"]) == 2)
+    page.get_by_role("button", name="Play the path").click()
+    one.until(lambda traces: len(traces[1]["x"]) == 5)
+    expect(page).not_to_have_url(re.compile("at="))
 
 
 def test_every_interval_is_reached(page, samples, chart):

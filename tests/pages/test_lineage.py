@@ -163,6 +163,8 @@ def test_settings_of_two_runs_are_compared(page, samples):
     page.get_by_label("Compare ranks/rank_0").check()
     expect(page.get_by_role("button", name="Compare settings")).to_have_count(0)
     page.get_by_label("Compare ranks/rank_1").check()
+    page.reload()
+    expect(page.get_by_label("Compare ranks/rank_0")).to_be_checked()
     page.get_by_role("button", name="Compare settings").click()
     box = page.get_by_role("dialog", name="Compare settings")
     expect(box.get_by_role("row").filter(has_text="Learning rate").get_by_role("cell")).to_have_text(

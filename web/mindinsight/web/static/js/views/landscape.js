@@ -66,7 +66,7 @@ export class Landscapes {
     const colours = url.get("c", "");
     return {
       mode: MODES.includes(mode) ? mode : "map", over: url.get("over") === "1", interval: url.get("i", ""),
-      lines: Number(url.get("n")) || USUAL_LINES, colours: MAPS.includes(colours) ? colours : "", shown: Infinity,
+      lines: Number(url.get("n")) || USUAL_LINES, colours: MAPS.includes(colours) ? colours : "", shown: Number(url.get("at")) || Infinity,
     };
   }
 
@@ -139,10 +139,10 @@ export class Landscapes {
   }
 
   keep() {
-    const { mode, over, interval, lines, colours } = this.state;
+    const { mode, over, interval, lines, colours, shown } = this.state;
     this.app.url.set({
       m: mode === "map" ? null : mode, over: over ? "1" : null, i: interval === this.intervals()[0] ? null : interval,
-      n: lines === USUAL_LINES ? null : lines, c: colours,
+      n: lines === USUAL_LINES ? null : lines, c: colours, at: this.playing || shown === Infinity ? null : shown,
     });
   }
 
@@ -175,6 +175,7 @@ export class Landscapes {
   /** Show the path up to a point. @param {number} point */
   step(point) {
     this.stop(point < this.longest() ? point : Infinity);
+    this.keep();
     this.draw();
   }
 
@@ -183,6 +184,7 @@ export class Landscapes {
     this.stop();
     const mine = this.plays;
     this.playing = true;
+    this.keep();
     this.controls?.tell();
     for (let point = 1; point <= this.longest(); point++) {
       this.state.shown = point;

@@ -44,7 +44,7 @@ export class Lineage {
     this.state = this.read();
     this.brushes = readBrushes(app.url.all("brush"));
     /** Runs whose settings are to be compared. @type {Set<string>} */
-    this.picked = new Set();
+    this.picked = new Set(app.url.all("pick"));
     /** @type {Data} */
     this.data = { columns: [], rows: [], importance: [] };
     this.head = h("div", null);
@@ -71,6 +71,7 @@ export class Lineage {
   reread() {
     this.state = this.read();
     this.brushes = readBrushes(this.app.url.all("brush"));
+    this.picked = new Set(this.app.url.all("pick"));
     this.known = this.shown();
     return this.load(leaveAsIs);
   }
@@ -124,8 +125,8 @@ export class Lineage {
   }
 
   keep() {
-    const { state, brushes } = this;
-    this.app.url.set({ o: state.objective, axis: state.axes, log: [...state.logs], sort: state.sort, desc: state.down ? "1" : null, px: state.x, py: state.y, brush: writeBrushes(brushes), tint: state.tint });
+    const { state, brushes, picked } = this;
+    this.app.url.set({ pick: [...picked], o: state.objective, axis: state.axes, log: [...state.logs], sort: state.sort, desc: state.down ? "1" : null, px: state.x, py: state.y, brush: writeBrushes(brushes), tint: state.tint });
   }
 
   axes() {
@@ -147,6 +148,14 @@ export class Lineage {
   setTint(on) {
     this.state.tint = on === this.tintedByItself() ? null : on ? "1" : "0";
     this.draw();
+  }
+
+  /** @param {string} run @param {boolean} on */
+  setPicked(run, on) {
+    if (on) this.picked.add(run);
+    else this.picked.delete(run);
+    this.keep();
+    this.drawHead();
   }
 
   /** An axis so many places to the right. @param {string} key @param {number} by */

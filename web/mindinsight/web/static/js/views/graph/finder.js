@@ -11,20 +11,31 @@ import { h, replace } from "../../core/dom.js";
  */
 export function createFinder(app, does) {
   const { t } = app;
-  let regex = false;
   let asked = 0;
-  const box = searchBox({ label: t("graph.search"), placeholder: t("graph.search.how"), onchange: () => search() });
-  const types = h("select", { "aria-label": t("graph.search.type"), onchange: () => search() });
-  const pattern = check({ label: t("graph.search.regex"), checked: false, onchange: (checked) => {
-    regex = checked;
-    search();
-  } });
+  let chosen = ""; // the type that is asked for, in whatever graph
+  const box = searchBox({ label: t("graph.search"), placeholder: t("graph.search.how"), onchange: () => typed() });
+  const types = h("select", { "aria-label": t("graph.search.type"), onchange: () => ((chosen = types.value), typed()) });
+  const pattern = check({ label: t("graph.search.regex"), checked: false, onchange: () => typed() });
   const results = h("div", { class: "graph-results scroll", role: "region", "aria-label": t("graph.search.results"), tabindex: "0", hidden: true });
   const element = h("section", { class: "graph-finder" }, box, h("div", { class: "row" }, types, pattern), results);
+
+  /** What the address asks for. */
+  const reread = () => {
+    box.box.value = app.url.get("q", "");
+    pattern.box.checked = app.url.get("re") === "1";
+    chosen = app.url.get("type", "");
+  };
+
+  /** A person asks for something else. */
+  const typed = () => {
+    app.url.set({ q: box.box.value.trim(), type: chosen, re: pattern.box.checked ? "1" : null });
+    search();
+  };
 
   const search = async () => {
     const number = ++asked;
     const q = box.box.value.trim();
+    const regex = pattern.box.checked;
     box.invalid("");
     results.hidden = !q && !types.value;
     if (results.hidden) return;
@@ -64,14 +75,15 @@ export function createFinder(app, does) {
   /** @param {any} one */
   const outerLeaf = (one) => h("li", null, h("i", { class: `graph-key ${one.kind}` }), h("button", { type: "button", class: "link", onclick: () => does.outer(one.node) }, one.label), h("span", { class: "muted small" }, ` ${one.text}`));
 
+  reread();
   return {
     element,
+    reread,
     focus: () => box.box.focus(),
 
     /** Another graph: its types, and what was found there. */
     async reset() {
       const answer = await does.ask("v2/graph/types", {});
-      const chosen = types.value;
       const options = Object.entries(answer.types).map(([type, count]) => h("option", { value: type }, `${type || t("graph.call")} (${count})`));
       replace(types, h("option", { value: "" }, t("graph.search.any")), options);
       types.value = answer.types[chosen] ? chosen : "";

@@ -17,7 +17,7 @@ import { descendants } from "./scopes.js";
 import { drawingTools } from "./tools.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {{run: string, tag: string, view: string, open: number[] | null, node: number | null}} State */
+/** @typedef {{run: string, tag: string, view: string, open: number[] | null, node: number | null, outer: number | null, trace: string | null}} State outer: a parameter or constant; trace: "up" or "down" from the node */
 
 const VIEWS = ["recorded", "simplified", "dataset"];
 
@@ -70,12 +70,14 @@ export class OneGraph {
       view: VIEWS.includes(view) ? view : "recorded",
       open: open === null ? null : open.split(",").filter(Boolean).map(Number),
       node: node === null ? null : Number(node),
+      outer: url.get("outer") === null ? null : Number(url.get("outer")),
+      trace: url.get("trace"),
     };
   }
 
   write() {
-    const { run, tag, view, open, node } = this.state;
-    this.app.url.set({ run, tag, view: view === "recorded" ? null : view, open: open && this.opened ? open.join(",") || "0" : null, node: node === null ? null : String(node) });
+    const { run, tag, view, open, node, outer, trace } = this.state;
+    this.app.url.set({ run, tag, view: view === "recorded" ? null : view, open: open && this.opened ? open.join(",") || "0" : null, node, outer, trace });
   }
 
   async start() {
@@ -104,6 +106,7 @@ export class OneGraph {
 
   restart() {
     this.state = this.read();
+    this.finder.reread();
     this.dumped.restart();
     return this.start();
   }
@@ -144,7 +147,7 @@ export class OneGraph {
 
   /** @param {Partial<State>} some */
   change(some) {
-    Object.assign(this.state, some, { open: null, node: null });
+    Object.assign(this.state, some, { open: null, node: null, outer: null, trace: null });
     this.opened = false;
     return this.open();
   }
@@ -176,8 +179,10 @@ export class OneGraph {
     const run = this.state.view === "dataset" ? null : (this.app.selection.run(this.state.run) ?? null);
     await Promise.all([this.finder.reset(), this.outline.reset(), this.dumped.offer(run)]);
     if (await this.dumped.arrive()) return;
-    if (this.state.node !== null) await this.select(this.state.node, true);
-    else this.about();
+    const { node, outer, trace } = this.state;
+    if (outer !== null) return this.outer(outer);
+    await this.select(node, node !== null);
+    if (trace === "up" || trace === "down") await this.trace(trace);
   }
 
   /** Draw what is open now. @param {{keep?: number}} how */
@@ -279,7 +284,7 @@ export class OneGraph {
 
   /** @param {number | null} id @param {boolean} [reveal] */
   async select(id, reveal = false) {
-    this.state.node = id;
+    Object.assign(this.state, { node: id, outer: null, trace: null });
     this.write();
     this.traced = null;
     this.canvas.light(null);
@@ -310,6 +315,8 @@ export class OneGraph {
     this.retell = () => this.outer(node);
     const about = await this.ask("v2/graph/outer", { node });
     if (mine !== this.pointed) return;
+    Object.assign(this.state, { node: null, outer: node, trace: null });
+    this.write();
     this.canvas.select(null);
     this.canvas.light(new Set(about.users.shown.map((/** @type {any} */ one) => one.id)));
     replace(this.facts, outerFacts(this.app, about, this.does(), this.dumped.about(node, "outer")));
@@ -333,6 +340,8 @@ export class OneGraph {
   async trace(direction) {
     const { node } = this.state;
     this.traced = node === null ? null : direction;
+    this.state.trace = this.traced;
+    this.write();
     if (!this.traced) {
       this.canvas.light(null);
       return this.about();

@@ -14,7 +14,7 @@ const SIDES = ["left", "right"];
  */
 export function createPairFinder(app, does) {
   /** @type {Side} */
-  let side = 0;
+  let side = app.url.get("in") === "right" ? 1 : 0;
   const finder = createFinder(app, {
     ask: (path, params) => does.ask(side, path, params),
     goTo: (id) => does.goTo(side, id),
@@ -26,8 +26,9 @@ export function createPairFinder(app, does) {
     value: SIDES[side],
     onchange: (value) => {
       side = value === "left" ? 0 : 1;
+      app.url.set({ in: side ? "right" : null });
       finder.reset();
     },
   });
-  return { element: h("div", { class: "stack" }, sides, finder.element), focus: finder.focus, reset: finder.reset };
+  return { element: h("div", { class: "stack" }, sides, finder.element), focus: finder.focus, reset: finder.reset, reread: finder.reread };
 }

@@ -81,6 +81,7 @@ export class TwoGraphs {
 
   restart() {
     this.state = readState(this.app.url);
+    this.finder.reread();
     return this.start();
   }
 

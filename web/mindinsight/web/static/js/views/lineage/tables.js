@@ -43,7 +43,7 @@ function nameCell(view, { run }) {
   const { app, picked } = view;
   const name = app.selection.run(run)?.name ?? run;
   const label = app.t("lineage.pick", { run: name });
-  const box = h("input", { type: "checkbox", checked: picked.has(run), "aria-label": label, title: label, onchange: () => (box.checked ? picked.add(run) : picked.delete(run), view.drawHead()) });
+  const box = h("input", { type: "checkbox", checked: picked.has(run), "aria-label": label, title: label, onchange: () => view.setPicked(run, box.checked) });
   const swatch = h("i", { class: "swatch", style: { background: app.selection.colour(run) } });
   return h("th", { scope: "row" }, box, " ", swatch, " ", h("a", { href: app.url.link("overview", { run }) }, name));
 }
