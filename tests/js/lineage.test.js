@@ -26,6 +26,12 @@ test("axes are what varies, the objective last, unless somebody chose", () => {
   assert.deepEqual(keys({ axes: ["gone"], objective: "lr" }), ["opt", "loss", "lr"]);
 });
 
+test("what is the same wherever it was recorded is no axis of its own", () => {
+  const some = [{ run: "a", values: { seed: 1, lr: 1 } }, { run: "b", values: { seed: 1, lr: 2 } }, { run: "c", values: { lr: null } }];
+  const shown = axesShown({ columns: [column("seed"), column("lr")], rows: some }, { axes: [], objective: "" });
+  assert.deepEqual(shown.map((one) => one.key), ["lr"]);
+});
+
 test("an axis moves, and stops at both ends", () => {
   assert.deepEqual(moved(["a", "b", "c"], "a", 1), ["b", "a", "c"]);
   assert.deepEqual(moved(["a", "b", "c"], "a", 9), ["b", "c", "a"]);

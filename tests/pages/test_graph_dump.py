@@ -112,6 +112,13 @@ def test_a_statistic_shades_the_boxes_and_writes_it_on_them(graph):
     expect(page.locator("g.closed", has_text="relu-ReLU").locator(".warm")).to_have_count(1)
 
 
+def test_the_overview_of_a_run_leads_to_its_dumps(page, url):
+    page.goto(f"{url}overview?run=./job")
+    page.locator("dl.facts").get_by_role("link", name="job/dump").click()
+    expect(page).to_have_url(re.compile("/dump\\?.*dump=./job/dump"))
+    expect(page.get_by_role("button", name="Find the first fault")).to_be_visible()
+
+
 def test_common_faults_are_checked_when_asked_for(graph):
     page = graph("run=./job&dump=./job/dump&step=0")
     button = tools(page).get_by_role("button", name="Check for common faults")

@@ -18,14 +18,19 @@ export function objectiveAmong(columns, asked) {
 }
 
 /**
- * Axes chosen, or those that vary: parameters first, the objective last.
+ * Axes chosen, or those that vary among the runs that have them: parameters first, the objective last.
  * @param {{columns: Column[], rows: Row[]}} data @param {{axes: string[], objective: string}} state
  */
 export function axesShown({ columns, rows }, { axes, objective }) {
   const chosen = axes.map((key) => columns.find((column) => column.key === key)).filter((column) => column !== undefined);
   if (chosen.length) return chosen;
-  const vary = columns.filter((column) => column.key !== objective && new Set(rows.map((row) => String(row.values[column.key]))).size > 1);
+  const vary = columns.filter((column) => column.key !== objective && different(rows, column.key) > 1);
   return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
+}
+
+/** How many values of a column there are; that some runs have none makes it no axis. @param {Row[]} rows @param {string} key */
+function different(rows, key) {
+  return new Set(rows.map((row) => row.values[key]).filter((value) => value !== undefined && value !== null).map(String)).size;
 }
 
 /** Keys with one of them moved so many places to the right. @param {string[]} keys @param {string} key @param {number} by */

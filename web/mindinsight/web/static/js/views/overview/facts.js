@@ -14,6 +14,7 @@ export async function factsPanel(app, panel, run) {
     [t("runs.col.duration")]: format.duration(run.updated - run.created),
     [t("common.step")]: run.step < 0 ? "–" : format.number(run.step),
     [t("runs.col.size")]: format.bytes(run.size),
+    ...(run.dumps.length ? { [t("nav.dump")]: run.dumps.map((dump) => h("a", { class: "row", href: app.url.link("dump", { dump }) }, dump.replace(/^\.\//, ""))) } : {}),
   };
   const differing = differences(app, run);
   replace(
