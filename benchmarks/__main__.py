@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchmarks.environments import PACKAGES, python_with
 from benchmarks.index import MEASURES, Contest, Row
+from mindinsight.server.prelude import after_imports
 
 ROOT = Path(__file__).parents[1]
 RESULT = Path(__file__).with_name("results") / "index.md"
@@ -76,6 +77,7 @@ def main() -> None:
         signal.signal(asked, lambda number, _: sys.exit(128 + number))
     pythons = {name: None if name in options.without else python_with(name) for name in PACKAGES}
     compile_ours()
+    after_imports()  # what is measured in this process, as in a server's
     before = load()
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory(prefix="benchmark-") as scratch:

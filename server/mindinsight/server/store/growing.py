@@ -44,8 +44,10 @@ class GrowingColumn:
     def view(self) -> npt.NDArray[Any]:
         """The rows so far; read-only, the same for ever, and the same object until rows are added."""
         if self._view is None:
-            self._view = self._data[: self.count]
-            self._view.flags.writeable = False
+            self._view = self._data if self.count == len(self._data) else self._data[: self.count]
+            if self._view.flags.writeable:
+                self._view = self._view.view()
+                self._view.flags.writeable = False
         return self._view
 
     def copy(self) -> GrowingColumn:

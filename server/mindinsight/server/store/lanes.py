@@ -18,6 +18,8 @@ class Lane(Generic[Part]):
     ``moved`` tells that rows before the end changed since ``parts`` was last asked for.
     """
 
+    __slots__ = ("_changed", "_files", "_part_of", "_parts", "moved")
+
     def __init__(self, part_of: Callable[[FileStage], Part]) -> None:
         """``part_of`` gives what a file holds of the tag."""
         self._part_of = part_of

@@ -7,6 +7,7 @@ Prefix, host name and suffix are free. MindSpore 1.x wrote no device id.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 Role: TypeAlias = Literal["summary", "lineage", "explain", "graph"]
@@ -19,6 +20,7 @@ _NUMBERS: Final = re.compile(r"(\d+)")
 _LARGEST_SECONDS: Final = 100_000_000_000  # above: milliseconds or finer
 
 
+@lru_cache(maxsize=4096)  # asked for again and again as a file is found, told apart, sorted and read
 def role(name: str) -> Role | None:
     """What a file is read as, or None when it is not ours; hidden names are copies that are not finished."""
     if name.startswith("."):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from mindinsight.server.types import Doubles, Floats, Ints
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarPart:
+class ScalarPart(NamedTuple):
     """The rows of one scalar tag in one file; there is at least one."""
 
     steps: Ints  # [n]

@@ -50,10 +50,10 @@ class ScalarSeries:
         self.parts = tuple(parts)
         self.version = version
         self.generation = generation
-        self.count = sum(len(part.steps) for part in parts)
-        self.last_step = int(last.steps[-1])
-        self.last_wall = float(last.walls[-1])
-        self.last_value = float(last.values[-1])
+        self.count = sum([len(part.steps) for part in parts])
+        self.last_step: int = last.steps.item(-1)
+        self.last_wall: float = last.walls.item(-1)
+        self.last_value: float = last.values.item(-1)
         self._columns: Columns | None = None
 
     def columns(self) -> Columns:
