@@ -5,8 +5,10 @@ import { Plotlys } from "../../web/mindinsight/web/static/js/core/plotlys.js";
 
 const BOOT = { plotly: "static/whole/plotly.min.js", assets: "static/ours" };
 const SMALL = "static/ours/vendor/plotly-basic.min.js";
+const FLAT = "static/ours/vendor/plotly-cartesian.min.js";
 const LINES = [{ type: "scatter" }, {}];
-const HEAT = [{ type: "scatter" }, { type: "heatmap" }];
+const MAP = [{ type: "scatter" }, { type: "heatmap" }, { type: "contour" }];
+const SURFACE = [{ type: "scatter" }, { type: "surface" }];
 
 /** A document whose scripts come when they are told to. */
 function scripts() {
@@ -20,11 +22,12 @@ function scripts() {
   return { added, come };
 }
 
-test("lines need the small build, anything else the whole", () => {
+test("lines need the smallest build, maps the next, anything else the whole", () => {
   const plotlys = new Plotlys(BOOT);
   assert.equal(plotlys.address(LINES), SMALL);
   assert.equal(plotlys.address([]), SMALL);
-  assert.equal(plotlys.address(HEAT), BOOT.plotly);
+  assert.equal(plotlys.address(MAP), FLAT);
+  assert.equal(plotlys.address(SURFACE), BOOT.plotly);
 });
 
 test("each build is loaded once", async () => {
@@ -39,11 +42,21 @@ test("each build is loaded once", async () => {
 test("once the whole is loaded it draws everything", async () => {
   const { added, come } = scripts();
   const plotlys = new Plotlys(BOOT);
-  const whole = plotlys.get(HEAT);
+  const whole = plotlys.get(SURFACE);
   const lines = plotlys.get(LINES);
   come(0);
   assert.equal(await lines, await whole);
   assert.deepEqual(added.map((script) => script.src), [BOOT.plotly]);
+});
+
+test("what draws maps draws the lines that come later, and no surface", async () => {
+  const { added, come } = scripts();
+  const plotlys = new Plotlys(BOOT);
+  const map = plotlys.get(MAP);
+  come(0);
+  assert.equal(await plotlys.get(LINES), await map);
+  plotlys.get(SURFACE);
+  assert.deepEqual(added.map((script) => script.src), [FLAT, BOOT.plotly]);
 });
 
 test("a script that did not come is asked for again", async () => {

@@ -137,6 +137,11 @@ def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_char
     expect(cells.first).to_contain_text("‰")
     top = page.locator(".card").first.bounding_box()["y"]
     assert top < 500
+    page.set_viewport_size({"width": 390, "height": 844})
+    region = page.get_by_role("region", name="Compare")
+    assert region.evaluate("one => (one.scrollLeft = one.scrollWidth, one.scrollLeft)") > 0
+    tag = table.get_by_role("rowheader")  # has not gone with the columns
+    eventually_true(page, lambda: tag.bounding_box()["x"] >= region.bounding_box()["x"])
 
 
 def test_runs_that_share_no_tag_cannot_be_compared(page, samples):
