@@ -37,7 +37,7 @@ def names(wheel):
 
 def test_nothing_generic_reaches_site_packages(names):
     assert {name.split("/")[0].split("-")[0] for name in names} == {"mindinsight"}
-    assert "mindinsight/__init__.py" not in names
+    assert names.count("mindinsight/__init__.py") == 1  # the top, which gathers the four roots
 
 
 @pytest.mark.parametrize("folder", ["proto", "server", "web", "writer"])
