@@ -37,7 +37,7 @@ export function ranksView(page) {
   const job = jobs.find((one) => one.id === page.options().job)?.id ?? jobs[0].id;
   const choose = select({
     label: app.t("scalar.ranks.job"),
-    options: jobs.map((one) => ({ value: one.id, label: app.t("scalar.ranks.job_of", { job: one.id, n: one.ranks }) })),
+    options: jobs.map((one) => ({ value: one.id, label: app.t("scalar.ranks.job_of", { job: one.id.slice(2) || ".", n: one.ranks }) })),
     value: job,
     onchange: (value) => page.change({ job: value }),
   });
