@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Stoppable(Protocol):
-    """A part with work under way, which ends with the server."""
+    """What has work under way that can be ended."""
 
     def stop(self) -> None: ...
 

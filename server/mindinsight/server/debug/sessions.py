@@ -6,14 +6,11 @@ import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
+
+from mindinsight.server.parts import Stoppable
 
 KEPT: Final = 8  # of each server; a listing of 100 000 tensors takes about 100 MB
-
-
-class Stoppable(Protocol):
-    def stop(self) -> None: ...
-
 
 Kept = TypeVar("Kept", bound=Stoppable)
 
