@@ -16,9 +16,9 @@ from pathlib import Path
 
 from benchmarks import workloads
 from mindinsight.server.formats.events import read_stretch
-from mindinsight.server.prelude import after_imports
+from mindinsight.server.ingest.loader import Loader
+from mindinsight.server.process.gc_tuning import after_imports
 from mindinsight.server.settings import Settings
-from mindinsight.server.store.loader import Loader
 from mindinsight.server.store.store import Store
 from mindinsight.server.types import Stretch
 

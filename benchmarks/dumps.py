@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
+from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_tensors, open_dump
-from mindinsight.server.workers import Workers
 
 TENSORS, ELEMENTS = 128, 1 << 20  # 512 MB of float32
 FILES = 100_000
@@ -43,7 +43,7 @@ MEASURE_HUGE = """
 assert answer.measured is not None
 """
 SHARE_HUGE = """
-from mindinsight.server.workers import Workers
+from mindinsight.server.compute.worker_pool import Workers
 with Workers(os.cpu_count()) as workers:
     (answer,) = measure_all(list_tensors(open_dump(sys.argv[1]), 0, 0), workers)
 assert answer.measured is not None
@@ -132,7 +132,7 @@ def statistics(root):
     rows = [("plain NumPy loop", best(lambda: plain(paths)))]
     rows.append(("ours, one process", best(lambda: list(measure_all(entries)))))
     for count in sorted({1, 2, os.cpu_count() or 1}):
-        with Workers(count) as workers:
+        with WorkerPool(count) as workers:
             list(measure_all(entries, workers))  # the processes are there
             times = best(lambda workers=workers: list(measure_all(entries, workers)))
             rows.append((f"ours, {count} worker{'s' * (count > 1)}", times))
@@ -191,7 +191,7 @@ def comparison(root, python):
     ours = [
         sys.executable,
         "-m",
-        "mindinsight.server.cli",
+        "mindinsight.server.commands.main",
         "dump",
         "compare",
         *sides,

@@ -29,7 +29,7 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 from benchmarks.graphs import dumped, graph_records
 from mindinsight.server.app import create_app
 from mindinsight.server.debug.graph_join import join
-from mindinsight.server.debug.symptoms import at_places, counted, symptoms, worst
+from mindinsight.server.debug.operator_status import at_places, counted, symptoms, worst
 from mindinsight.server.formats.events import decode
 from mindinsight.server.graph.comparison import compare
 from mindinsight.server.graph.layout import draw

@@ -9,8 +9,8 @@ from benchmarks import encoding
 from benchmarks.encoding import Format
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug.examine import Answer
-from mindinsight.server.debug.statistics import Statistics
 from mindinsight.server.debug.statistics_cache import Measured
 from mindinsight.server.formats.dumps.names import escaped
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry

@@ -37,10 +37,10 @@ from typing import NamedTuple
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
-from mindinsight.server.answers import COLUMNS
+from mindinsight.server.http.responses import COLUMNS
 from mindinsight.server.settings import Settings
 
-SERVE = "import sys; from mindinsight.server.serve import main; sys.exit(main())"
+SERVE = "import sys; from mindinsight.server.process.serve import main; sys.exit(main())"
 NAME = "events.out.events.summary.1700000000.0.host_MS"
 TAGS = ("loss", "accuracy", "rate")
 PAUSE = 2.0  # seconds between two questions of one client, on average

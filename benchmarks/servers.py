@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from benchmarks.encoding import Format
 from benchmarks.processes import Processes
-from mindinsight.server.answers import COLUMNS
+from mindinsight.server.http.responses import COLUMNS
 
 QUIET = 0.05  # CPU seconds in a second and a half in which nothing is done any more
 

@@ -1,7 +1,7 @@
 """A training in JAX: a compiled step fits a noisy wave.
 
-    python jax_train.py
-    mindinsight start --summary-base-dir runs
+python jax_train.py
+mindinsight start --summary-base-dir runs
 """
 
 import argparse

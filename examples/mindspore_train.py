@@ -1,7 +1,7 @@
 """A training in MindSpore's Model with this package's callbacks and metrics.
 
-    python mindspore_train.py
-    mindinsight start --summary-base-dir runs
+python mindspore_train.py
+mindinsight start --summary-base-dir runs
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """A training in PyTorch: a small convolutional network learns the direction of stripes.
 
-    python torch_train.py
-    mindinsight start --summary-base-dir runs
+python torch_train.py
+mindinsight start --summary-base-dir runs
 """
 
 import argparse

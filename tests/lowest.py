@@ -1,6 +1,6 @@
 """Prints the lowest versions that pyproject.toml names for users, as constraints for pip.
 
-    python tests/lowest.py > lowest.txt
+python tests/lowest.py > lowest.txt
 """
 
 from __future__ import annotations

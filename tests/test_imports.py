@@ -57,7 +57,7 @@ def test_who_reads_loads_no_writer():
 def test_reading_and_showing_are_offered_and_nothing_else():
     import mindinsight
 
-    assert mindinsight.open.__module__ == "mindinsight.server.reader"
-    assert mindinsight.show.__module__ == "mindinsight.server.notebook"
+    assert mindinsight.open.__module__ == "mindinsight.server.client.reader"
+    assert mindinsight.show.__module__ == "mindinsight.server.client.notebook"
     with pytest.raises(AttributeError, match="nothing"):
         mindinsight.nothing  # noqa: B018

@@ -10,8 +10,8 @@ from pkgutil import extend_path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mindinsight.server.notebook import show
-    from mindinsight.server.reader import open
+    from mindinsight.server.client.notebook import show
+    from mindinsight.server.client.reader import open
 
 __path__ = extend_path(__path__, __name__)
 __all__ = ["open", "show"]
@@ -19,7 +19,7 @@ __all__ = ["open", "show"]
 
 def __getattr__(name: str) -> Any:
     """``open`` and ``show`` are loaded when they are used: who only writes has no need of the server."""
-    homes = {"open": "reader", "show": "notebook"}
+    homes = {"open": "client.reader", "show": "client.notebook"}
     if name not in homes:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.server.{homes[name]}"), name)

@@ -16,7 +16,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.settings import Settings
 
-SERVE = "import sys; from mindinsight.server.serve import main; sys.exit(main())"
+SERVE = "import sys; from mindinsight.server.process.serve import main; sys.exit(main())"
 NAME = "events.out.events.summary.1700000000.0.host_MS"
 
 

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from mindinsight.server.protocol import LONGEST_HEAD
+from mindinsight.server.http.protocol import LONGEST_HEAD
 
 GOOD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 

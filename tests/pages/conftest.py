@@ -23,8 +23,8 @@ import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, expect, sync_playwright
 
 from mindinsight.server.app import create_app, make_service
+from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
-from mindinsight.server.store.loader import Loader
 
 PATIENCE = 30.0  # s: a machine may be busy; nothing is measured here
 

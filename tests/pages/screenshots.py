@@ -70,7 +70,7 @@ def train(base: Path) -> Path:
 def serve(base: Path, workspace: Path) -> tuple[str, subprocess.Popen[bytes]]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "mindinsight.server.cli", "start", "--foreground"]
+    command = [sys.executable, "-m", "mindinsight.server.commands.main", "start", "--foreground"]
     command += ["--summary-base-dir", str(base), "--workspace", str(workspace), "--port", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}/"

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import expect
 
-from mindinsight.server.bases import bases_of
+from mindinsight.server.settings.base_dirs import bases_of
 
 from .conftest import DATA
 

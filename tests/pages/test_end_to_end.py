@@ -28,7 +28,7 @@ def command(tmp_path, free_port):
     environ = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
 
     def run(*arguments):
-        command = [sys.executable, "-m", "mindinsight.server.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "mindinsight.server.commands.main", *map(str, arguments)]
         return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
 
     yield run

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 import pytest
 from playwright.sync_api import expect
 
-from mindinsight.server.store import readers
+from mindinsight.server.ingest import dispatcher
 from mindinsight.writer import SummaryRecord
 
 
@@ -71,8 +71,8 @@ def executor():
 @pytest.fixture
 def half_read(serve, tmp_path, executor, monkeypatch):
     """The address of a server that has read one of two runs of one size, and waits with the other."""
-    monkeypatch.setattr(readers, "_INLINE", -1)  # a little is read by the executor, too
-    monkeypatch.setattr(readers, "PIECE", 1)  # one file at a time
+    monkeypatch.setattr(dispatcher, "_INLINE", -1)  # a little is read by the executor, too
+    monkeypatch.setattr(dispatcher, "PIECE", 1)  # one file at a time
     base = tmp_path / "base"
     write(base / "fast")
     shutil.copytree(base / "fast", base / "slow")

@@ -14,7 +14,7 @@ from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 
 def loaded():
-    names = ("fastapi", "pydantic", "jinja2", "plotly", "pandas", "mindinsight.server.debug.statistics")
+    names = ("fastapi", "pydantic", "jinja2", "plotly", "pandas", "mindinsight.server.compute.statistics")
     return {name for name in names if name in sys.modules}
 
 folder = Path(sys.argv[1])
@@ -63,7 +63,7 @@ def test_a_server_begins_to_collect_garbage_when_it_is_complete(tmp_path):
 import gc, sys
 from pathlib import Path
 gc.disable()
-from mindinsight.server import serve
+from mindinsight.server.process import serve
 from mindinsight.server.settings import Settings
 folder = Path(sys.argv[1])
 
@@ -101,13 +101,14 @@ def test_a_command_loads_no_other_command(tmp_path):
 import sys
 
 import pytest
-from mindinsight.server.cli import parser
+from mindinsight.server.commands.main import parser
 options = parser("start").parse_args(["start", "--port", "81"])
 print(options.port, *sorted(name for name in sys.modules if name.startswith("mindinsight.server.commands.")))
 print("numpy" in sys.modules)
 """
+    loaded = [f"mindinsight.server.commands.{name}" for name in ("main", "options", "start")]
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == ["81", "mindinsight.server.commands.start", "False"]
+    assert ran.stdout.split() == ["81", *loaded, "False"]
 
 
 @pytest.mark.parametrize("path", ["/v2/a%0Ab", "/v2/%0A", "/a%0A/b"])

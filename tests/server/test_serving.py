@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.app import create_app, make_service
+from mindinsight.server.ingest import dispatcher
+from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
-from mindinsight.server.store import readers
-from mindinsight.server.store.loader import Loader
 
 
 class Reluctant(Executor):
@@ -59,8 +59,8 @@ def executor():
 @pytest.fixture
 def client(tmp_path, executor, monkeypatch):
     """Over a run that is loaded and a larger one that is not."""
-    monkeypatch.setattr(readers, "_INLINE", -1)
-    monkeypatch.setattr(readers, "PIECE", 10_000)  # one of the files at a time
+    monkeypatch.setattr(dispatcher, "_INLINE", -1)
+    monkeypatch.setattr(dispatcher, "PIECE", 10_000)  # one of the files at a time
     for name, steps in (("fast", 50), ("slow", 500)):
         written(tmp_path / "base" / name, steps)
     settings = Settings(tmp_path / "base", tmp_path / "workspace", reload_interval=0.1)

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.server.bases import bases_of
 from mindinsight.server.settings import Settings, clean_prefix, environment, is_loopback
+from mindinsight.server.settings.base_dirs import bases_of
 
 
 def settings(**more):

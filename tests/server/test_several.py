@@ -7,8 +7,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from mindinsight.server.app import create_app
-from mindinsight.server.bases import bases_of
 from mindinsight.server.settings import Settings
+from mindinsight.server.settings.base_dirs import bases_of
 
 from .conftest import DATA, wait_until_read
 

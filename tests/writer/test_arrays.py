@@ -65,34 +65,47 @@ class WithDlpack:
         return self.values.__dlpack_device__()
 
 
-@pytest.mark.parametrize("wrap", [
-    np.asarray,
-    lambda values: MindSporeTensor(values, "Float32"),
-    TorchTensor,
-    lambda values: TorchTensor(values, device="cuda"),
-    WithArray,
-    WithDlpack,
-    np.ndarray.tolist,
-])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        np.asarray,
+        lambda values: MindSporeTensor(values, "Float32"),
+        TorchTensor,
+        lambda values: TorchTensor(values, device="cuda"),
+        WithArray,
+        WithDlpack,
+        np.ndarray.tolist,
+    ],
+)
 def test_every_kind_of_array_gives_its_values(wrap):
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.testing.assert_array_equal(to_numpy(wrap(values)).values, values)
 
 
-@pytest.mark.parametrize(("value", "dtype"), [
-    (True, "bool"), (3, "int64"), (0.5, "float64"), (1j, "complex128"), (np.float16(2), "float16"),
-    ([1, 2], "int64"),
-])
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (True, "bool"),
+        (3, "int64"),
+        (0.5, "float64"),
+        (1j, "complex128"),
+        (np.float16(2), "float16"),
+        ([1, 2], "int64"),
+    ],
+)
 def test_python_and_numpy_numbers(value, dtype):
     array = to_numpy(value)
     assert array.dtype == dtype
     np.testing.assert_array_equal(array.values, value)
 
 
-@pytest.mark.parametrize("wrap", [
-    lambda values: MindSporeTensor(values, "BFloat16"),
-    lambda values: TorchTensor(values, "torch.bfloat16"),
-])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda values: MindSporeTensor(values, "BFloat16"),
+        lambda values: TorchTensor(values, "torch.bfloat16"),
+    ],
+)
 def test_bfloat16_becomes_float32_and_keeps_its_name(wrap):
     array = to_numpy(wrap(np.array([1.5, -2.0])))
     assert array.dtype == "bfloat16"
@@ -105,10 +118,21 @@ def test_foreign_byte_order_and_long_double_become_native():
     assert to_numpy(np.array([1, 2], np.longdouble)).values.dtype == np.float64
 
 
-@pytest.mark.parametrize("value", [
-    "text", None, 2**70, [2**70], [1, [2, 3]], np.array(["a"]), np.zeros(2, "V8"), np.zeros(2, "M8[s]"),
-    TorchTensor(np.zeros(2), meta=True), object(),
-])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "text",
+        None,
+        2**70,
+        [2**70],
+        [1, [2, 3]],
+        np.array(["a"]),
+        np.zeros(2, "V8"),
+        np.zeros(2, "M8[s]"),
+        TorchTensor(np.zeros(2), meta=True),
+        object(),
+    ],
+)
 def test_what_holds_no_numbers_is_refused(value):
     with pytest.raises(TypeError):
         to_numpy(value)

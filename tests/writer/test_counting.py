@@ -11,9 +11,20 @@ extremes = st.sampled_from([0.0, 5e-324, 1e-310, 1.0, 1e300, 1.7976931348623157e
 finite = hnp.arrays(np.float64, st.integers(1, 200), elements=numbers | extremes)
 
 
-@pytest.mark.parametrize(("elements", "buckets"), [
-    (1, 2), (5, 2), (6, 3), (10, 3), (11, 2), (30, 4), (880, 89), (881, 90), (10**6, 90),
-])
+@pytest.mark.parametrize(
+    ("elements", "buckets"),
+    [
+        (1, 2),
+        (5, 2),
+        (6, 3),
+        (10, 3),
+        (11, 2),
+        (30, 4),
+        (880, 89),
+        (881, 90),
+        (10**6, 90),
+    ],
+)
 def test_the_number_of_buckets_is_mindspores(elements, buckets):
     assert bucket_count(elements) == buckets
 
@@ -36,10 +47,18 @@ def test_no_element_is_outside_the_edges(values):
     assert counted.counts.sum() == values.size == counted.count
 
 
-@pytest.mark.parametrize(("low", "high"), [
-    (5.0, 5.0), (0.0, 0.0), (0.0, 5e-324), (1.0, 1.0 + 2.3e-16), (-1.79e308, 1.79e308), (1e308, 1e308),
-    (-1e300, -1e300),
-])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (5.0, 5.0),
+        (0.0, 0.0),
+        (0.0, 5e-324),
+        (1.0, 1.0 + 2.3e-16),
+        (-1.79e308, 1.79e308),
+        (1e308, 1e308),
+        (-1e300, -1e300),
+    ],
+)
 def test_edges_grow_in_every_range(low, high):
     edges = bucket_edges(low, high, 90)
     assert np.isfinite(edges).all()
@@ -51,10 +70,16 @@ def test_equal_values_get_half_a_unit_to_either_side():
     assert (counted.edges[0], counted.edges[-1], len(counted.counts)) == (4.5, 5.5, 4)
 
 
-@pytest.mark.parametrize("values", [
-    np.zeros(4, np.uint8), np.zeros(4, np.bool_), np.array([True, False]), np.array([-128, 127, 3], np.int8),
-    np.array([0, (1 << 64) - 1], np.uint64),
-])
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros(4, np.uint8),
+        np.zeros(4, np.bool_),
+        np.array([True, False]),
+        np.array([-128, 127, 3], np.int8),
+        np.array([0, (1 << 64) - 1], np.uint64),
+    ],
+)
 def test_integers_and_bools_are_counted_with_even_buckets(values):
     counted = histogram(values)
     assert counted.counts.sum() == values.size

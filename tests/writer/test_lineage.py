@@ -34,17 +34,20 @@ def test_facts_nobody_knows_are_left_out():
     assert json.loads(message.model.path) == {"ckpt": None}
 
 
-@pytest.mark.parametrize(("build", "facts", "error"), [
-    (lineage.train_lineage, {"optimiser": "Adam"}, ValueError),
-    (lineage.train_lineage, {"train_dataset_size": 1 << 31}, ValueError),
-    (lineage.train_lineage, {"epoch": "two"}, TypeError),
-    (lineage.evaluation_lineage, {"metric": {}}, ValueError),
-    (lineage.evaluation_lineage, {"metrics": {"acc": None}}, TypeError),
-    (lineage.user_defined_info, {"a": [1]}, TypeError),
-    (lineage.user_defined_info, {1: "a"}, TypeError),
-])
+@pytest.mark.parametrize(
+    ("build", "facts", "error"),
+    [
+        (lineage.train_lineage, {"optimiser": "Adam"}, ValueError),
+        (lineage.train_lineage, {"train_dataset_size": 1 << 31}, ValueError),
+        (lineage.train_lineage, {"epoch": "two"}, TypeError),
+        (lineage.evaluation_lineage, {"metric": {}}, ValueError),
+        (lineage.evaluation_lineage, {"metrics": {"acc": None}}, TypeError),
+        (lineage.user_defined_info, {"a": [1]}, TypeError),
+        (lineage.user_defined_info, {1: "a"}, TypeError),
+    ],
+)
 def test_what_cannot_be_a_fact_is_named(build, facts, error):
-    with pytest.raises(error, match=str(next(iter(facts))).rstrip('s')):
+    with pytest.raises(error, match=str(next(iter(facts))).rstrip("s")):
         build(facts)
 
 
@@ -78,10 +81,16 @@ def test_custom_data_reads_back(facts):
     assert facts_in(lineage.user_defined_info(facts)) == facts
 
 
-@pytest.mark.parametrize(("value", "kept"), [
-    (1 << 40, float(1 << 40)), (-(1 << 53), -float(1 << 53)), ((1 << 60) + 1, str((1 << 60) + 1)),
-    (True, "True"), (False, "False"),
-])
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (1 << 40, float(1 << 40)),
+        (-(1 << 53), -float(1 << 53)),
+        ((1 << 60) + 1, str((1 << 60) + 1)),
+        (True, "True"),
+        (False, "False"),
+    ],
+)
 def test_custom_data_that_has_no_type_of_its_own_is_kept_without_loss(value, kept):
     assert facts_in(lineage.user_defined_info({"x": value})) == {"x": kept}
 
@@ -118,23 +127,31 @@ class Facts:
     loss: float
 
 
-@pytest.mark.parametrize(("kind", "value", "message"), [
-    ("train_lineage", {"loss": 1.0}, TrainLineage),
-    ("train_lineage", Facts("LeNet", 1.0), TrainLineage),
-    ("eval_lineage", {"metrics": {}}, EvaluationLineage),
-    ("custom_lineage_data", {"a": 1}, UserDefinedInfo),
-    ("dataset_graph", {"op_type": "Batch"}, DatasetGraph),
-    ("dataset_graph", DatasetGraph(), DatasetGraph),
-    ("landscape", LossLandscape(), LossLandscape),
-])
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        ("train_lineage", {"loss": 1.0}, TrainLineage),
+        ("train_lineage", Facts("LeNet", 1.0), TrainLineage),
+        ("eval_lineage", {"metrics": {}}, EvaluationLineage),
+        ("custom_lineage_data", {"a": 1}, UserDefinedInfo),
+        ("dataset_graph", {"op_type": "Batch"}, DatasetGraph),
+        ("dataset_graph", DatasetGraph(), DatasetGraph),
+        ("landscape", LossLandscape(), LossLandscape),
+    ],
+)
 def test_a_kind_takes_its_message_or_a_dict(kind, value, message):
     message.FromString(lineage.serialised(kind, value))
 
 
-@pytest.mark.parametrize(("kind", "value"), [
-    ("train_lineage", DatasetGraph()), ("train_lineage", 5), ("landscape", {}),
-    ("dataset_graph", DatasetGraph),
-])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("train_lineage", DatasetGraph()),
+        ("train_lineage", 5),
+        ("landscape", {}),
+        ("dataset_graph", DatasetGraph),
+    ],
+)
 def test_and_nothing_else(kind, value):
     with pytest.raises(TypeError, match=kind):
         lineage.serialised(kind, value)

@@ -3,34 +3,44 @@ import pytest
 from mindinsight.writer import SummaryRecord
 
 
-@pytest.mark.parametrize(("arguments", "error"), [
-    ({"log_dir": 3}, TypeError),
-    ({"log_dir": "  "}, ValueError),
-    ({"file_prefix": 3}, TypeError),
-    ({"file_prefix": "a/b"}, ValueError),
-    ({"file_prefix": ""}, ValueError),
-    ({"file_suffix": "a b"}, ValueError),
-    ({"file_suffix": "é"}, ValueError),
-    ({"max_file_size": 1.5}, TypeError),
-    ({"max_file_size": True}, TypeError),
-    ({"raise_exception": 1}, TypeError),
-    ({"export_options": []}, TypeError),
-    ({"export_options": {"tensor": "npy"}}, ValueError),
-    ({"export_options": {"tensor_format": 3}}, TypeError),
-    ({"export_options": {"tensor_format": "npz"}}, ValueError),
-    ({"flush_seconds": 0}, ValueError),
-    ({"flush_seconds": "1"}, TypeError),
-    ({"queue_bytes": -1}, ValueError),
-])
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"log_dir": 3}, TypeError),
+        ({"log_dir": "  "}, ValueError),
+        ({"file_prefix": 3}, TypeError),
+        ({"file_prefix": "a/b"}, ValueError),
+        ({"file_prefix": ""}, ValueError),
+        ({"file_suffix": "a b"}, ValueError),
+        ({"file_suffix": "é"}, ValueError),
+        ({"max_file_size": 1.5}, TypeError),
+        ({"max_file_size": True}, TypeError),
+        ({"raise_exception": 1}, TypeError),
+        ({"export_options": []}, TypeError),
+        ({"export_options": {"tensor": "npy"}}, ValueError),
+        ({"export_options": {"tensor_format": 3}}, TypeError),
+        ({"export_options": {"tensor_format": "npz"}}, ValueError),
+        ({"flush_seconds": 0}, ValueError),
+        ({"flush_seconds": "1"}, TypeError),
+        ({"queue_bytes": -1}, ValueError),
+    ],
+)
 def test_arguments_that_cannot_be_meant_are_refused(tmp_path, arguments, error):
     with pytest.raises(error):
         SummaryRecord(**{"log_dir": str(tmp_path), **arguments})
 
 
-@pytest.mark.parametrize("arguments", [
-    {"file_prefix": "a.b_1"}, {"export_options": {"tensor_format": None}}, {"export_options": None},
-    {"max_file_size": 1}, {"num_process": 1}, {"rank": 3},
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"file_prefix": "a.b_1"},
+        {"export_options": {"tensor_format": None}},
+        {"export_options": None},
+        {"max_file_size": 1},
+        {"num_process": 1},
+        {"rank": 3},
+    ],
+)
 def test_others_are_taken(tmp_path, arguments):
     SummaryRecord(str(tmp_path), **arguments).close()
 

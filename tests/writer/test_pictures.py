@@ -32,20 +32,23 @@ def test_every_picture_of_a_batch_is_in_its_cell_unchanged(batch):
     assert canvas.shape == (-(-len(batch) // columns) * 2, columns * 3, batch.shape[1])
 
 
-@pytest.mark.parametrize(("values", "expected"), [
-    (np.array([0, 7, 255], np.uint8), [0, 7, 255]),
-    (np.array([False, True]), [0, 255]),
-    (np.array([0.0, 0.5, 1.0]), [0, 127, 255]),
-    (np.array([0, 1]), [0, 255]),
-    (np.array([0, 100, 255]), [0, 100, 255]),
-    (np.array([-1.0, 0.0, 1.0, 3.0]), [0, 63, 127, 255]),
-    (np.array([-1000, 1000]), [0, 255]),
-    (np.array([7.0, 7.0]), [0, 0]),
-    (np.array([np.nan, 0.5, np.inf, -np.inf], np.float32), [0, 127, 255, 0]),
-    (np.array([np.nan]), [0]),
-    (np.array([-1.7e308, 1.7e308]), [0, 255]),
-    (np.array([-1e-310, 0.0, 1e-310]), [0, 127, 255]),
-])
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.array([0, 7, 255], np.uint8), [0, 7, 255]),
+        (np.array([False, True]), [0, 255]),
+        (np.array([0.0, 0.5, 1.0]), [0, 127, 255]),
+        (np.array([0, 1]), [0, 255]),
+        (np.array([0, 100, 255]), [0, 100, 255]),
+        (np.array([-1.0, 0.0, 1.0, 3.0]), [0, 63, 127, 255]),
+        (np.array([-1000, 1000]), [0, 255]),
+        (np.array([7.0, 7.0]), [0, 0]),
+        (np.array([np.nan, 0.5, np.inf, -np.inf], np.float32), [0, 127, 255, 0]),
+        (np.array([np.nan]), [0]),
+        (np.array([-1.7e308, 1.7e308]), [0, 255]),
+        (np.array([-1e-310, 0.0, 1e-310]), [0, 127, 255]),
+    ],
+)
 def test_values_are_scaled_by_the_first_rule_that_fits(values, expected):
     batch = values.reshape(1, 1, 1, -1)
     assert pictures.canvas(batch)[0, :, 0].tolist() == expected

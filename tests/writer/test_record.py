@@ -80,25 +80,28 @@ def test_a_scalar_may_be_any_one_number(tmp_path, reading, number):
     assert reading.scalars() == [(1, "s", float(np.asarray(number).reshape(())))]
 
 
-@pytest.mark.parametrize(("plugin", "value", "error"), [
-    ("scalar", np.zeros(2), ValueError),
-    ("scalar", 1j, TypeError),
-    ("scalar", "1", TypeError),
-    ("scalar", 10**400, ValueError),
-    ("tensor", 1.0, ValueError),
-    ("tensor", np.zeros(2, complex), TypeError),
-    ("histogram", 1.0, ValueError),
-    ("histogram", [1j], TypeError),
-    ("image", np.zeros((2, 2)), ValueError),
-    ("image", np.zeros((1, 5, 2, 2)), ValueError),
-    ("graph", b"\xff\xff", ValueError),
-    ("graph", b"", ValueError),
-    ("graph", 5, TypeError),
-    ("train_lineage", ModelProto(), TypeError),
-    ("landscape", {}, TypeError),
-    ("text", 1.0, ValueError),
-    (3, 1.0, ValueError),
-])
+@pytest.mark.parametrize(
+    ("plugin", "value", "error"),
+    [
+        ("scalar", np.zeros(2), ValueError),
+        ("scalar", 1j, TypeError),
+        ("scalar", "1", TypeError),
+        ("scalar", 10**400, ValueError),
+        ("tensor", 1.0, ValueError),
+        ("tensor", np.zeros(2, complex), TypeError),
+        ("histogram", 1.0, ValueError),
+        ("histogram", [1j], TypeError),
+        ("image", np.zeros((2, 2)), ValueError),
+        ("image", np.zeros((1, 5, 2, 2)), ValueError),
+        ("graph", b"\xff\xff", ValueError),
+        ("graph", b"", ValueError),
+        ("graph", 5, TypeError),
+        ("train_lineage", ModelProto(), TypeError),
+        ("landscape", {}, TypeError),
+        ("text", 1.0, ValueError),
+        (3, 1.0, ValueError),
+    ],
+)
 def test_what_is_not_of_the_kind_is_refused_and_costs_nothing_else(tmp_path, reading, plugin, value, error):
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "kept", 1.0)

@@ -66,14 +66,17 @@ def test_other_readers_find_every_tensor_as_float32(array):
         np.testing.assert_array_equal(np.array(stored, np.float32), array.reshape(-1).astype(np.float32))
 
 
-@pytest.mark.parametrize(("array", "exact"), [
-    (np.array([0.5, math.nan, math.inf]), False),
-    (np.array([0.1]), True),
-    (np.array([1 << 24]), False),
-    (np.array([(1 << 24) + 1]), True),
-    (np.array([(1 << 63) - 1]), True),
-    (np.array([(1 << 64) - 1], np.uint64), True),
-])
+@pytest.mark.parametrize(
+    ("array", "exact"),
+    [
+        (np.array([0.5, math.nan, math.inf]), False),
+        (np.array([0.1]), True),
+        (np.array([1 << 24]), False),
+        (np.array([(1 << 24) + 1]), True),
+        (np.array([(1 << 63) - 1]), True),
+        (np.array([(1 << 64) - 1], np.uint64), True),
+    ],
+)
 def test_exact_bytes_are_added_only_where_float32_changes_something(array, exact):
     assert read(values.tensor("t", array, array.dtype.name)).tensor.HasField("raw_data") is exact
 

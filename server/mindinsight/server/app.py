@@ -16,15 +16,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
-from mindinsight.server.health import Health
-from mindinsight.server.later import Later
-from mindinsight.server.live import Hub
-from mindinsight.server.security import Security
-from mindinsight.server.service import Service
+from mindinsight.server.compute.worker_pool import WorkerPool
+from mindinsight.server.http.health import Health
+from mindinsight.server.http.lazy_app import LazyApp
+from mindinsight.server.http.security import Security
+from mindinsight.server.http.service import Service
+from mindinsight.server.http.sse import Hub
+from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
-from mindinsight.server.store.loader import Loader
 from mindinsight.server.store.store import Store
-from mindinsight.server.workers import Workers
 from mindinsight.server.workspace import Workspace
 
 THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
@@ -37,7 +37,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     """
     service = service or make_service(settings)
     state = State({"service": service, "hub": Hub(), "health": Health(service)})
-    parts = {"/v1/mindinsight": Later(lambda: _v1(state)), "": Later(lambda: _interface(state))}
+    parts = {"/v1/mindinsight": LazyApp(lambda: _v1(state)), "": LazyApp(lambda: _interface(state))}
     app = Starlette(
         routes=[Route("/health", _health), *(_below(path, part) for path, part in parts.items())],
         middleware=[
@@ -52,7 +52,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
 
 def make_service(settings: Settings) -> Service:
     store = Store()
-    executor = Workers(settings.workers)
+    executor = WorkerPool(settings.workers)
     return Service(
         settings=settings,
         store=store,
@@ -63,7 +63,7 @@ def make_service(settings: Settings) -> Service:
     )
 
 
-def _below(path: str, part: Later) -> Mount:
+def _below(path: str, part: LazyApp) -> Mount:
     """Everything below ``path``. Starlette's own pattern leaves out paths with a line break in them."""
     mount = Mount(path, part)
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
@@ -75,7 +75,7 @@ def _health(request: Request) -> JSONResponse:
 
 
 def _ask_for_token() -> str:
-    from mindinsight.server.pages import ask_for_token
+    from mindinsight.server.api.pages import ask_for_token
 
     return ask_for_token()
 
@@ -87,13 +87,13 @@ def _v1(state: State) -> Starlette:
 
 
 def _interface(state: State) -> Starlette:
-    from mindinsight.server.interface import create_interface
+    from mindinsight.server.api.v2 import create_interface
 
     return create_interface(state)
 
 
 @contextlib.asynccontextmanager
-async def _running(state: State, parts: Iterable[Later]) -> AsyncIterator[None]:
+async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None]:
     service: Service = state.service
     to_thread.current_default_thread_limiter().total_tokens = THREADS
     async with contextlib.AsyncExitStack() as stack:

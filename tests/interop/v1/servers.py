@@ -108,7 +108,7 @@ def ours(base: Path, workspace: Path) -> Iterator[Server]:
     """Our server over ``base``."""
     port = free_port()
     options = ["--port", str(port), "--workspace", str(workspace), "--summary-base-dir", str(base)]
-    command = [sys.executable, "-m", "mindinsight.server.cli", "start", "--foreground", *options]
+    command = [sys.executable, "-m", "mindinsight.server.commands.main", "start", "--foreground", *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             yield _ready(Server("ours", f"http://127.0.0.1:{port}"))

@@ -1,6 +1,6 @@
 import pytest
 
-from mindinsight.server.columns import decode
+from mindinsight.server.http.column_encoding import decode
 
 LENET = {"run": "./lenet"}
 

@@ -59,7 +59,7 @@ def test_the_time_since_the_last_look_grows_while_there_is_none(samples, monkeyp
     client = samples("lenet")
     client.app.state.service.loader.stop()
     scanned = client.app.state.service.store.snapshot().scanned
-    monkeypatch.setattr("mindinsight.server.health.time.time", lambda: scanned + 500)
+    monkeypatch.setattr("mindinsight.server.http.health.time.time", lambda: scanned + 500)
     assert client.get("/health").json()["seconds_since_look"] == 500
-    monkeypatch.setattr("mindinsight.server.health.time.time", lambda: scanned - 500)  # a clock set back
+    monkeypatch.setattr("mindinsight.server.http.health.time.time", lambda: scanned - 500)  # a clock set back
     assert client.get("/health").json()["seconds_since_look"] == 0

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mindinsight.server.api.facts import finite, hyper_of, metrics_of
+from mindinsight.server.api.run_metadata import finite, hyper_of, metrics_of
 from mindinsight.server.api.tables import lowest, thinned
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
 

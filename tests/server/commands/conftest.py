@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindinsight.server.cli import main
+from mindinsight.server.commands.main import main
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from mindinsight.server import reader
-from mindinsight.server.cli import main
-from mindinsight.server.exporting import safe
+from mindinsight.server.client import reader
+from mindinsight.server.client.export import safe
+from mindinsight.server.commands.main import main
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.writer import SummaryRecord
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server import reader
+from mindinsight.server.client import reader
 from mindinsight.writer import SummaryRecord
 
 DATA = Path(__file__).parents[2] / "data" / "events"
@@ -136,7 +136,7 @@ def test_a_reader_who_has_enough_is_no_error(tmp_path):
         for step in range(5000):
             record.add_value("scalar", "loss", 0.5)
             record.record(step)
-    code = "import sys; from mindinsight.server.cli import main; sys.exit(main())"
+    code = "import sys; from mindinsight.server.commands.main import main; sys.exit(main())"
     arguments = ["get", "./", "loss", "--summary-dir", str(tmp_path / "long")]
     asked = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE

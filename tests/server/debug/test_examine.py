@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mindinsight.server.compute import parallel_map as spread_module
+from mindinsight.server.compute.parallel_map import AHEAD, HEAVY, batched, spread
+from mindinsight.server.compute.statistics import measure
 from mindinsight.server.debug import examine as examine_module
-from mindinsight.server.debug import spread as spread_module
 from mindinsight.server.debug.conditions import HOLDS_NAN, NO_VALUES
 from mindinsight.server.debug.examine import Question, examine, measure_all
 from mindinsight.server.debug.limits import checked_limits
-from mindinsight.server.debug.spread import AHEAD, HEAVY, batched, spread
-from mindinsight.server.debug.statistics import measure
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
 from mindinsight.server.formats.dumps.types import RecordedStatistics

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mindinsight.server.debug.fault import faults, first_fault, operator_of
+from mindinsight.server.formats.call_stacks import own_frame
 from mindinsight.server.formats.dumps import list_tensors, open_dump
-from mindinsight.server.formats.frames import own_frame
 from tests.server.debug.conftest import spoil
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mindinsight.server.compute.statistics import measure
 from mindinsight.server.debug.recorded import disagreeing, presumed
-from mindinsight.server.debug.statistics import measure
 from mindinsight.server.formats.dumps.types import RecordedStatistics
 
 VALUES = np.array([1.0, -2.0, 0.0, 4.5])

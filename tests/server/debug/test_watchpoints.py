@@ -89,7 +89,7 @@ def test_weights_that_stand_still_are_a_common_fault(lenet, spoilt_weights):
 
 
 def test_a_pool_and_a_cache_change_nothing(spoilt_weights, tmp_path, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.debug.spread.HERE", 0)
+    monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     cache = StatisticsCache(tmp_path / "statistics.sqlite")
     alone = [(hit.entry, hit.verdict) for hit in check(spoilt_weights, common_faults())]
     with ProcessPoolExecutor(2) as pool:

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from mindinsight.server.debug.statistics import as_dumped
+from mindinsight.server.compute.statistics import as_dumped
 from mindinsight.server.debug.weights import compare_weights, measure_weights
 from mindinsight.server.formats.weights import open_weights
 
@@ -47,7 +47,7 @@ def test_what_stood_still_between_two_checkpoints(folder, first, second):
 
 
 def test_a_pool_finds_the_same(folder, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.debug.spread.HERE", 0)
+    monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     files = [open_weights(folder / f"tinynet-{name}.ckpt") for name in ("1", "nan")]
     with ProcessPoolExecutor(1) as pool:
         assert list(compare_weights(*files, pool)) == list(compare_weights(*files))

@@ -1,6 +1,6 @@
 import pytest
 
-from mindinsight.server.formats.frames import Frame
+from mindinsight.server.formats.call_stacks import Frame
 from mindinsight.server.formats.ir import parse_ir, read_ir, read_ir_parameters
 from mindinsight.server.formats.unreadable import UnreadableError
 

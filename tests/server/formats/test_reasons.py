@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from mindinsight.server.assets import texts
-from mindinsight.server.pages import LANGUAGES, WEB
+from mindinsight.server.api.pages import LANGUAGES, WEB
+from mindinsight.server.http.assets import texts
 
 SERVER = WEB.parents[2] / "server"
 KEY = re.compile(r"(?:dump|file|graph)\.[a-z_]+")

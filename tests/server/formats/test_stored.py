@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from mindinsight.server.compute.statistics import measure, measure_values
 from mindinsight.server.debug.pictures import binned_values, shrunk_rows
-from mindinsight.server.debug.statistics import measure, measure_values
 from mindinsight.server.formats import stored
 from mindinsight.server.formats.arrays import read_npy, read_npy_header
 from mindinsight.server.formats.stored import Held, Stored, stored_as, stored_npy, write_npy

@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mindinsight.server.plugins.graph.once import Once
+from mindinsight.server.compute.once_cache import OnceCache
 
 PATIENCE = 60  # s
 
@@ -32,7 +32,7 @@ def threads():
 
 
 def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads):
-    once, slow = Once[object](4), Slow(object())
+    once, slow = OnceCache[object](4), Slow(object())
     first = threads.submit(once.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)
     second = threads.submit(once.get, "slow", slow)
@@ -45,7 +45,7 @@ def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads):
 
 
 def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads):
-    once, slow = Once[str](4), Slow(ValueError("no graph"))
+    once, slow = OnceCache[str](4), Slow(ValueError("no graph"))
     waiting = [threads.submit(once.get, "a", slow)]
     assert slow.begun.wait(PATIENCE)
     waiting.append(threads.submit(once.get, "a", slow))
@@ -58,7 +58,7 @@ def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads):
 
 
 def test_what_was_not_asked_for_longest_is_forgotten():
-    once = Once[str](2)
+    once = OnceCache[str](2)
     for key in ("a", "b", "a", "c"):
         once.get(key, lambda key=key: key)
     assert once.made() == ["a", "c"]
@@ -66,7 +66,7 @@ def test_what_was_not_asked_for_longest_is_forgotten():
 
 
 def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(threads):
-    once, slow = Once[str](1), Slow("slow")
+    once, slow = OnceCache[str](1), Slow("slow")
     asked = threads.submit(once.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)
     once.get("other", lambda: "other")

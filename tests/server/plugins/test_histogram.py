@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server.columns import decode
+from mindinsight.server.http.column_encoding import decode
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events"
 TAG = "conv1.weight/auto"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from mindinsight.server.columns import decode
+from mindinsight.server.http.column_encoding import decode
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.json"
 

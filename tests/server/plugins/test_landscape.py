@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server.columns import decode
+from mindinsight.server.http.column_encoding import decode
 
 EVENTS = Path(__file__).parents[2] / "data" / "events"
 

@@ -9,8 +9,8 @@ import pytest
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.proto.summary_pb2 import Event
-from mindinsight.server.columns import decode
-from mindinsight.server.slices import parse_slice
+from mindinsight.server.compute.slices import parse_slice
+from mindinsight.server.http.column_encoding import decode
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.json"
 PARAMS = {"run": "./lenet", "tag": "Tensor"}

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from mindinsight.server.bases import Base, bases_of
+from mindinsight.server.settings.base_dirs import Base, bases_of
 from mindinsight.server.store.mounts import mount_of, mounts_of, place_of
 
 

@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from mindinsight.server.workspace.kept import Full
+from mindinsight.server.workspace.json_store import Full
 from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, Rule, Rules
 
 ABOVE = Rule("above", "loss*", 10.0)

@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from mindinsight.server.workspace.kept import Full, Taken
+from mindinsight.server.workspace.json_store import Full, Taken
 from mindinsight.server.workspace.views import MAX_QUERY, MAX_VIEWS, View, Views
 
 LOSS = View("scalar", "q=loss&runs=a,b")

@@ -5,45 +5,51 @@ from mindinsight.writer.collector import SummaryCollector, options
 INTERVALS = [[1, 2, 3]]
 
 
-@pytest.mark.parametrize(("arguments", "error"), [
-    ({"summary_dir": 3}, TypeError),
-    ({"summary_dir": ""}, ValueError),
-    ({"collect_freq": 0}, ValueError),
-    ({"collect_freq": True}, TypeError),
-    ({"collect_freq": 1.0}, TypeError),
-    ({"collect_specified_data": []}, TypeError),
-    ({"collect_specified_data": {"loss": True}}, ValueError),
-    ({"collect_specified_data": {"collect_metric": 1}}, TypeError),
-    ({"collect_specified_data": {"histogram_regular": 1}}, TypeError),
-    ({"collect_specified_data": {"histogram_regular": "("}}, ValueError),
-    ({"keep_default_action": 1}, TypeError),
-    ({"custom_lineage_data": []}, TypeError),
-    ({"custom_lineage_data": {"a": [1]}}, TypeError),
-    ({"custom_lineage_data": {1: 1}}, TypeError),
-    ({"collect_tensor_freq": 0}, ValueError),
-    ({"max_file_size": 0}, ValueError),
-    ({"max_file_size": 1.5}, TypeError),
-    ({"export_options": {"x": 1}}, ValueError),
-])
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"summary_dir": 3}, TypeError),
+        ({"summary_dir": ""}, ValueError),
+        ({"collect_freq": 0}, ValueError),
+        ({"collect_freq": True}, TypeError),
+        ({"collect_freq": 1.0}, TypeError),
+        ({"collect_specified_data": []}, TypeError),
+        ({"collect_specified_data": {"loss": True}}, ValueError),
+        ({"collect_specified_data": {"collect_metric": 1}}, TypeError),
+        ({"collect_specified_data": {"histogram_regular": 1}}, TypeError),
+        ({"collect_specified_data": {"histogram_regular": "("}}, ValueError),
+        ({"keep_default_action": 1}, TypeError),
+        ({"custom_lineage_data": []}, TypeError),
+        ({"custom_lineage_data": {"a": [1]}}, TypeError),
+        ({"custom_lineage_data": {1: 1}}, TypeError),
+        ({"collect_tensor_freq": 0}, ValueError),
+        ({"max_file_size": 0}, ValueError),
+        ({"max_file_size": 1.5}, TypeError),
+        ({"export_options": {"x": 1}}, ValueError),
+    ],
+)
 def test_arguments_that_cannot_be_meant_are_refused(tmp_path, arguments, error):
     with pytest.raises(error):
         SummaryCollector(**{"summary_dir": str(tmp_path), **arguments})
 
 
-@pytest.mark.parametrize(("given", "error"), [
-    ([], TypeError),
-    ({"unit": "step"}, TypeError),
-    ({"intervals": [1, 2, 3]}, TypeError),
-    ({"intervals": [[1, 2]]}, ValueError),
-    ({"intervals": []}, ValueError),
-    ({"intervals": [[1, 2, "3"]]}, TypeError),
-    ({"intervals": INTERVALS, "sizes": 3}, ValueError),
-    ({"intervals": INTERVALS, "landscape_size": 2}, ValueError),
-    ({"intervals": INTERVALS, "landscape_size": 257}, ValueError),
-    ({"intervals": INTERVALS, "unit": "second"}, ValueError),
-    ({"intervals": INTERVALS, "num_samples": 0}, ValueError),
-    ({"intervals": INTERVALS, "create_landscape": {"train": True}}, ValueError),
-])
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ([], TypeError),
+        ({"unit": "step"}, TypeError),
+        ({"intervals": [1, 2, 3]}, TypeError),
+        ({"intervals": [[1, 2]]}, ValueError),
+        ({"intervals": []}, ValueError),
+        ({"intervals": [[1, 2, "3"]]}, TypeError),
+        ({"intervals": INTERVALS, "sizes": 3}, ValueError),
+        ({"intervals": INTERVALS, "landscape_size": 2}, ValueError),
+        ({"intervals": INTERVALS, "landscape_size": 257}, ValueError),
+        ({"intervals": INTERVALS, "unit": "second"}, ValueError),
+        ({"intervals": INTERVALS, "num_samples": 0}, ValueError),
+        ({"intervals": INTERVALS, "create_landscape": {"train": True}}, ValueError),
+    ],
+)
 def test_a_landscape_that_cannot_be_meant_is_refused(given, error):
     if given == []:
         given = ["intervals"]

@@ -13,14 +13,17 @@ def test_everything_but_tensors_comes_at_multiples():
     assert collected(Schedule(10, 7, None), "scalar", 35) == [10, 20, 30]
 
 
-@pytest.mark.parametrize(("every", "tensor_every", "total", "steps"), [
-    (10, 7, None, [7, 14, 21, 28, 35]),
-    (10, None, None, [10, 20, 30, 40]),
-    (10, None, 40, [10, 20, 30, 40]),
-    (1, None, 40, [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38]),
-    (1, None, 30, list(range(1, 21))),
-    (1, None, 19, list(range(1, 41))),
-])
+@pytest.mark.parametrize(
+    ("every", "tensor_every", "total", "steps"),
+    [
+        (10, 7, None, [7, 14, 21, 28, 35]),
+        (10, None, None, [10, 20, 30, 40]),
+        (10, None, 40, [10, 20, 30, 40]),
+        (1, None, 40, [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38]),
+        (1, None, 30, list(range(1, 21))),
+        (1, None, 19, list(range(1, 41))),
+    ],
+)
 def test_tensors_come_at_their_own_steps(every, tensor_every, total, steps):
     assert collected(Schedule(every, tensor_every, total), "tensor", 40) == steps
 

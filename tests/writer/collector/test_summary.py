@@ -78,10 +78,13 @@ def test_graph_dataset_and_custom_data_are_told_once_however_often_it_is_used(tm
     assert sorted(kinds) == ["dataset_graph", "train_lineage", "train_lineage", "user_defined_info"]
 
 
-@pytest.mark.parametrize(("changes", "kind", "missing"), [
-    ({"net_outputs": "no number"}, "loss", "loss/auto"),
-    ({"train_dataset_element": np.zeros((4, 10))}, "input data", "input_data/auto"),
-])
+@pytest.mark.parametrize(
+    ("changes", "kind", "missing"),
+    [
+        ({"net_outputs": "no number"}, "loss", "loss/auto"),
+        ({"train_dataset_element": np.zeros((4, 10))}, "input data", "input_data/auto"),
+    ],
+)
 def test_what_cannot_be_collected_is_said_once(tmp_path, reading, loop, caplog, changes, kind, missing):
     loop.run(SummaryCollector(str(tmp_path), collect_freq=1), **changes)
     assert missing not in steps_by_tag(reading)

@@ -35,10 +35,14 @@ def test_a_loss_that_is_not_finite_is_kept():
     assert message.landscape.z.float_data[0] == np.inf
 
 
-@pytest.mark.parametrize("arguments", [
-    {"x": X, "y": Y, "z": Z.T}, {"x": Z, "y": Y, "z": Z},
-    {"x": X, "y": Y, "z": Z, "path": ([0], [1], [2]), "intervals": [1, 2]},
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"x": X, "y": Y, "z": Z.T},
+        {"x": Z, "y": Y, "z": Z},
+        {"x": X, "y": Y, "z": Z, "path": ([0], [1], [2]), "intervals": [1, 2]},
+    ],
+)
 def test_shapes_that_do_not_fit_are_refused(arguments):
     with pytest.raises(ValueError, match="must"):
         loss_landscape(**arguments)

@@ -99,10 +99,14 @@ def test_a_run_without_weights_says_so(tmp_path):
         SummaryLandscape(tmp_path).gen_landscapes(bowl)
 
 
-@pytest.mark.parametrize(("changes", "match"), [
-    ({"sizes": 3}, "unknown"), ({"intervals": [[1, 2, 99]]}, "99"),
-    ({"create_landscape": {"train": True}}, "both"),
-])
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"sizes": 3}, "unknown"),
+        ({"intervals": [[1, 2, 99]]}, "99"),
+        ({"create_landscape": {"train": True}}, "both"),
+    ],
+)
 def test_settings_that_cannot_be_are_refused(run, changes, match):
     with pytest.raises(ValueError, match=match):
         SummaryLandscape(run).gen_landscapes(bowl, changes)

@@ -7,15 +7,15 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import numpy as np
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay
 from mindinsight.server.debug.operator_graph import share
-from mindinsight.server.debug.symptoms import Symptom, counted, operator_key, worst
+from mindinsight.server.debug.operator_status import Symptom, counted, operator_key, worst
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.about import entry
 from mindinsight.server.graph.tree import ROOT, Tree
 from mindinsight.server.plugins.dump.facts import entry_facts
-from mindinsight.server.plugins.dump.reach import Kept, Looked, plain
+from mindinsight.server.plugins.dump.lookup import Kept, Looked, plain
 from mindinsight.server.plugins.dump.tensors import Statistic
 from mindinsight.server.plugins.graph.opened import place_of, places_of, tree_of
 from mindinsight.server.types import Doubles
@@ -103,12 +103,12 @@ def place(laid: Laid, recorded: str, graph: str = "") -> dict[str, int | None]:
 
 
 def _checked(sessions: Kept, check: int | None) -> bool:
-    found = None if check is None else sessions.find(check, Collecting)
+    found = None if check is None else sessions.find(check, BackgroundJob)
     return found is None or found.done
 
 
 def _column(laid: Overlay, sessions: Kept, colour: Colour, check: int | None) -> Doubles:
-    found = None if check is None else sessions.find(check, Collecting)
+    found = None if check is None else sessions.find(check, BackgroundJob)
     return laid.column(colour, list(found.items) if found else ())
 
 

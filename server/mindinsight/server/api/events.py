@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from mindinsight.server import live
 from mindinsight.server.errors import ApiError
-from mindinsight.server.service import Service, service_of
+from mindinsight.server.http import sse
+from mindinsight.server.http.service import Service, service_of
 
 router = APIRouter(tags=["system"])
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["system"])
 @router.get("/v2/events")
 async def events(request: Request, service: Annotated[Service, Depends(service_of)]) -> Response:
     """A stream of server-sent events: ``change`` with ``{version, runs: {id: [kind]}, list}``."""
-    hub: live.Hub = request.app.state.hub
-    if hub.streams >= live.MAX_STREAMS:
+    hub: sse.Hub = request.app.state.hub
+    if hub.streams >= sse.MAX_STREAMS:
         raise ApiError(503, "too_many_streams", "Too many pages are open on this server.")
-    return live.EventStream(hub, lambda: service.store.snapshot().version)
+    return sse.EventStream(hub, lambda: service.store.snapshot().version)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
-from mindinsight.server.api.facts import finite, hyper_of, metrics_of
+from mindinsight.server.api.run_metadata import finite, hyper_of, metrics_of
 from mindinsight.server.store.run import Run, Snapshot, Trouble
 from mindinsight.server.workspace.notes import Note
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.api.listing import Listing
 from mindinsight.server.errors import not_kept, unknown_run
-from mindinsight.server.service import Service, service_of
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run, Trouble
 from mindinsight.server.types import FileState
 from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import PlainTextResponse
 
-from mindinsight.server.health import Health, counts, since_look
-from mindinsight.server.service import Service, service_of
+from mindinsight.server.http.health import Health, counts, since_look
+from mindinsight.server.http.service import Service, service_of
 
 router = APIRouter(tags=["system"])
 OneService = Annotated[Service, Depends(service_of)]

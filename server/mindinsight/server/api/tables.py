@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.columns import encode
-from mindinsight.server.service import Service, service_of
+from mindinsight.server.http.column_encoding import encode
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.types import Doubles, Floats
 
 POINTS = 48  # of a small curve

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
 
-from mindinsight.server.description import ErrorBody
+from mindinsight.server.api.pages import names_of
 from mindinsight.server.errors import ApiError
-from mindinsight.server.pages import names_of
+from mindinsight.server.http.openapi import ErrorBody
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import plugins
-from mindinsight.server.service import Service, service_of
-from mindinsight.server.workspace.kept import Full, Taken
-from mindinsight.server.workspace.refused import answered
+from mindinsight.server.workspace.json_store import Full, Taken
+from mindinsight.server.workspace.storage_errors import answered
 from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, QUERY, VIEW, View
 
 router = APIRouter(

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.commands.dump.selection import add_json, workers
+from mindinsight.server.commands.messages import telling, told
+from mindinsight.server.commands.terminal import as_json, cell, progress, room, say, table
 from mindinsight.server.debug.weights import (
     State,
     WeightDifference,
@@ -19,8 +21,6 @@ from mindinsight.server.debug.weights import (
 )
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, open_weights
-from mindinsight.server.reasons import telling, told
-from mindinsight.server.terminal import as_json, cell, progress, room, say, table
 
 _STATES: Final[Mapping[State, str]] = {
     "unchanged": "unchanged",

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.errors import BadSettings
-from mindinsight.server.exporting import (
+from mindinsight.server.client.export import (
     KINDS,
     TABLES,
     Exported,
@@ -17,10 +16,11 @@ from mindinsight.server.exporting import (
     export_scalars,
     export_tensors,
 )
-from mindinsight.server.options import add_bases
-from mindinsight.server.reader import Summary
-from mindinsight.server.reasons import told
-from mindinsight.server.terminal import progress, say
+from mindinsight.server.client.reader import Summary
+from mindinsight.server.commands.messages import told
+from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.terminal import progress, say
+from mindinsight.server.errors import BadSettings
 
 
 def register(subparsers: Any, name: str = "export") -> None:

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from mindinsight.server.csv_rows import csv_of
+from mindinsight.server.client.reader import Scalars, Summary
+from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.terminal import as_json
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.options import add_bases
-from mindinsight.server.reader import Scalars, Summary
-from mindinsight.server.terminal import as_json
+from mindinsight.server.http.csv import csv_of
 
 
 def register(subparsers: Any) -> None:

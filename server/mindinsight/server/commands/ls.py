@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from mindinsight.server.options import add_bases
-from mindinsight.server.reader import Summary
+from mindinsight.server.client.reader import Summary
+from mindinsight.server.commands.options import add_bases
+from mindinsight.server.commands.terminal import as_json, cell, room, table
 from mindinsight.server.store.run import Run
-from mindinsight.server.terminal import as_json, cell, room, table
 
 _HEADS: Final = ("RUN", "STATE", "STEP", "LAST VALUES")
 _STATES: Final = ((120, "running"), (3600, "quiet"))  # seconds since the last write, as on the page of runs

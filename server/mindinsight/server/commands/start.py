@@ -7,11 +7,11 @@ import os
 import sys
 from typing import Any
 
-from mindinsight.server import daemon, logs, prelude
-from mindinsight.server.bases import absent, each, told
-from mindinsight.server.listening import check
-from mindinsight.server.options import add_options, settings_of
+from mindinsight.server.commands.options import add_options, settings_of
+from mindinsight.server.process import daemon, gc_tuning, logs
+from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
+from mindinsight.server.settings.base_dirs import absent, each, told
 
 
 def register(subparsers: Any) -> None:
@@ -39,8 +39,8 @@ def start(options: argparse.Namespace) -> int:
         _say(settings)
         print("service start state: success")
         return 0
-    prelude.before_imports()
-    from mindinsight.server import serve  # half a second of imports that nobody else needs
+    gc_tuning.before_imports()
+    from mindinsight.server.process import serve
 
     return serve.run(settings, ready=lambda: _say(settings))
 

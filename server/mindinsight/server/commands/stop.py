@@ -6,8 +6,8 @@ import argparse
 import os
 from typing import Any
 
-from mindinsight.server import daemon
-from mindinsight.server.options import number
+from mindinsight.server.commands.options import number
+from mindinsight.server.process import daemon
 from mindinsight.server.settings import environment
 
 

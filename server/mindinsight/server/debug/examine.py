@@ -14,10 +14,10 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Final
 
+from mindinsight.server.compute.parallel_map import batched, file_size, spread
+from mindinsight.server.compute.statistics import Part, combine, measure_values, parts
 from mindinsight.server.debug.conditions import NO_VALUES, Condition, Limits, Sample, Verdict, conditions
 from mindinsight.server.debug.recorded import presumed
-from mindinsight.server.debug.spread import batched, file_size, spread
-from mindinsight.server.debug.statistics import Part, combine, measure_values, parts
 from mindinsight.server.debug.statistics_cache import Identity, Measured, StatisticsCache, identify
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry, TensorRef

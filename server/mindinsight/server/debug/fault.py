@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 from mindinsight.server.debug.examine import Answer, measure_all
 from mindinsight.server.debug.recorded import presumed
 from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.formats.call_stacks import Frame, own_frame
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.types import Dump, Operator, TensorEntry
-from mindinsight.server.formats.frames import Frame, own_frame
 
 OperatorKey: TypeAlias = tuple[str, str]  # graph, operator as recorded
 

@@ -11,7 +11,7 @@ import numpy as np
 from mindinsight.server.debug.fault import OperatorKey
 from mindinsight.server.debug.graph_join import Join, join
 from mindinsight.server.debug.inspection import Listing
-from mindinsight.server.debug.symptoms import at_places, at_users, magnitudes, operator_key, symptoms
+from mindinsight.server.debug.operator_status import at_places, at_users, magnitudes, operator_key, symptoms
 from mindinsight.server.debug.watchpoints import Hit
 from mindinsight.server.formats.dumps import list_overflows
 from mindinsight.server.formats.dumps.types import Operator

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.examine import Answer, measure_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import SlotKey, slot_key
@@ -38,7 +38,7 @@ class Listing:
         self.step = step
         self.entries: Sequence[TensorEntry] = tuple(found.items)  # searched again and again
         self.damage: Sequence[FileDamage] = found.damage
-        self._work = Collecting(lambda: measure_all(self.entries, executor, cache), len(self.entries))
+        self._work = BackgroundJob(lambda: measure_all(self.entries, executor, cache), len(self.entries))
 
     @property
     def answers(self) -> Sequence[Answer]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.debug.walk import Link
+from mindinsight.server.debug.neighbours import Link
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.graph.folding import foldable_tree

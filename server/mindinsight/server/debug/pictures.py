@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mindinsight.server.debug.statistics import PIECE, Array, measure_values
+from mindinsight.server.compute.statistics import PIECE, Array, measure_values
 from mindinsight.server.formats.stored import Held, Values
 from mindinsight.server.types import Doubles
 

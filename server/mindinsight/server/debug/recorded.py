@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from mindinsight.server.debug.statistics import Statistics, as_dumped
+from mindinsight.server.compute.statistics import Statistics, as_dumped
 from mindinsight.server.formats.dumps.types import RecordedStatistics
 
 

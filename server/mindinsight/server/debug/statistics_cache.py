@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.debug.statistics import Statistics
+from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.formats.dumps.types import TensorRef
 
 FORMAT: Final = 1  # of the rows below; another number starts the cache anew

@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from mindinsight.server.compute.parallel_map import batched, spread
+from mindinsight.server.compute.statistics import PIECE, Statistics, measure_values
 from mindinsight.server.debug.compare.measures import Measures, measure_pair_of
-from mindinsight.server.debug.spread import batched, spread
-from mindinsight.server.debug.statistics import PIECE, Statistics, measure_values
 from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile, open_weights

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.formats.arrays import length_of, opened
-from mindinsight.server.formats.feeds import Feeds
-from mindinsight.server.formats.frames import Frame, stacks_of
+from mindinsight.server.formats.call_stacks import Frame, stacks_of
+from mindinsight.server.formats.dataflow import Feeds
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_SIZE: Final = 1 << 29  # bytes of a file

@@ -95,4 +95,3 @@ def _types(tree: Tree, leaves: list[int]) -> dict[str, int]:
     for leaf in leaves:
         counts[tree.types[leaf]] = counts.get(tree.types[leaf], 0) + 1
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-

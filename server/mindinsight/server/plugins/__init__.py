@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from mindinsight.server.walking import modules_of
+from mindinsight.server.compute.plugin_loading import modules_of
 
 
 @dataclass(frozen=True)

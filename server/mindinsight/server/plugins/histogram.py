@@ -7,12 +7,12 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from mindinsight.server.answers import answer
 from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns, on_edges, percentiles
 from mindinsight.server.errors import unknown_run, unknown_tag
 from mindinsight.server.formats.payloads import Histograms, histograms
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import Ints

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from mindinsight.server.answers import answer
 from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
 from mindinsight.server.formats.payloads import image, image_header
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
 

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from mindinsight.server.answers import answer
 from mindinsight.server.formats.payloads import Landscape, Point
 from mindinsight.server.formats.payloads import landscape as read_landscape
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run
 
 router = APIRouter()

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Depends, Query
 from mindinsight.server.curves.importance import importance
 from mindinsight.server.errors import ApiError, unknown_run
 from mindinsight.server.formats.lineage import Lineage
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.service import Service, service_of
 
 router = APIRouter()
 

@@ -16,14 +16,14 @@ import numpy.typing as npt
 from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
-from mindinsight.server.answers import answer
-from mindinsight.server.debug.statistics import Statistics, combine, measure_values, parts
+from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
+from mindinsight.server.compute.statistics import Statistics, combine, measure_values, parts
 from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
 from mindinsight.server.formats.payloads import Recorded, recorded
 from mindinsight.server.formats.stored import npy_header, write_npy
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.service import Service, service_of
-from mindinsight.server.slices import Index, Table, first_slice, parse_slice
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
 

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mindinsight.server.bases import Base, Bases, wild
-from mindinsight.server.store.names import shown
+from mindinsight.server.settings.base_dirs import Base, Bases, wild
+from mindinsight.server.store.file_names import shown
 
 BASE: Final = "./"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from mindinsight.server.bases import Bases, home
+from mindinsight.server.settings.base_dirs import Bases, home
 from mindinsight.server.store.run import Watched
-from mindinsight.server.workspace.beside import NotesBeside
+from mindinsight.server.workspace.multi_base_notes import MultiBaseNotes
 from mindinsight.server.workspace.notes import Notes
 from mindinsight.server.workspace.rules import Rules
 from mindinsight.server.workspace.views import Views
@@ -19,6 +19,6 @@ class Workspace:
     def __init__(self, folder: Path, bases: Bases, now: Callable[[], Iterable[Watched]]) -> None:
         """``now`` tells which of several directories there are."""
         base = home(bases)
-        self.notes = Notes(folder, base) if base == bases else NotesBeside(folder, now)
+        self.notes = Notes(folder, base) if base == bases else MultiBaseNotes(folder, now)
         self.rules = Rules(folder, base)
         self.views = Views(folder, base)

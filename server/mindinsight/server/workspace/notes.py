@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.workspace.kept import Kept
+from mindinsight.server.workspace.json_store import JsonStore
 
 MAX_NOTE = 20_000  # characters
 MAX_LABELS = 50
@@ -29,7 +29,7 @@ class Notes:
     """The notes of one base directory by run, in ``<folder>/notes.json``."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._kept = Kept(folder / "notes.json", base, _note)
+        self._kept = JsonStore(folder / "notes.json", base, _note)
 
     @property
     def version(self) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from mindinsight.server.types import LEVELS, Level
-from mindinsight.server.workspace.kept import Full, Kept
+from mindinsight.server.workspace.json_store import Full, JsonStore
 
 Condition: TypeAlias = Literal["not_finite", "above", "below", "silent"]
 
@@ -37,7 +37,7 @@ class Rules:
     """The rules of one base directory by id, in ``<folder>/rules.json``."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._kept = Kept(folder / "rules.json", base, _rule)
+        self._kept = JsonStore(folder / "rules.json", base, _rule)
 
     def all(self) -> Mapping[str, Rule]:
         """By id, in the order in which they came; the built-in one first."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.workspace.kept import Full, Kept, Taken
+from mindinsight.server.workspace.json_store import Full, JsonStore, Taken
 
 MAX_NAME = 100  # characters
 MAX_QUERY = 16_000  # characters: a choice among 999 runs
@@ -29,7 +29,7 @@ class Views:
     """The saved views of one base directory by name, in ``<folder>/views.json``."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._kept = Kept(folder / "views.json", base, _view)
+        self._kept = JsonStore(folder / "views.json", base, _view)
 
     def all(self) -> Mapping[str, View]:
         """By name, in the order in which they were saved."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mindinsight.server.reader import open as open_base
+from mindinsight.server.client.reader import open as open_base
 
 LENET = {"train_id": "./lenet"}
 LOSS = {**LENET, "tag": "loss/auto/scalar"}

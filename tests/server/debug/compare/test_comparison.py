@@ -64,7 +64,7 @@ def test_rows_come_in_the_order_the_target_ran():
 
 
 def test_a_pool_finds_the_same(monkeypatch):
-    monkeypatch.setattr("mindinsight.server.debug.spread.HERE", 0)
+    monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     dump = open_dump(DUMPS / "ms_sync_v2_0_names")
     sides = [Side(dump, 0, step).entries() for step in (0, 1)]
     with ProcessPoolExecutor(2) as pool:

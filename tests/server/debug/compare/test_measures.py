@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from mindinsight.server.compute.statistics import PIECE
 from mindinsight.server.debug.compare.measures import measure_pair
-from mindinsight.server.debug.statistics import PIECE
 
 ANSWERS = json.loads(
     (Path(__file__).parents[3] / "data" / "dumps" / "compare" / "msprobe_single.json").read_text()

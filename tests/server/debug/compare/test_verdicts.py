@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from mindinsight.server.compute.statistics import Statistics, measure
 from mindinsight.server.debug.compare.matching import Pair
 from mindinsight.server.debug.compare.measures import measure_pair
 from mindinsight.server.debug.compare.verdicts import Compared, judge, level
-from mindinsight.server.debug.statistics import Statistics, measure
 from mindinsight.server.debug.statistics_cache import Measured
 from mindinsight.server.formats.dumps.types import TensorEntry
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from mindinsight.server.compute.statistics import measure
 from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, Sample, conditions
 from mindinsight.server.debug.limits import checked_limits
-from mindinsight.server.debug.statistics import measure
 from mindinsight.server.formats.stored import Held
 
 ABBREVIATIONS = {

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from mindinsight.server.compute.statistics import measure
 from mindinsight.server.debug.conditions import Sample, conditions
 from mindinsight.server.debug.limits import checked_limits
-from mindinsight.server.debug.statistics import measure
 from mindinsight.server.formats.stored import Held
 
 NUMBERS = [-3.0, -1.0, 0.0, 2.0]  # mean -0.5, mean magnitude 1.5, one zero in four

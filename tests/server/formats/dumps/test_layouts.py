@@ -7,7 +7,7 @@ from mindinsight.server.formats import dumps
 from mindinsight.server.formats.dumps import (
     find_dump_dirs,
     find_layout,
-    layouts,
+    known_layouts,
     list_tensors,
     open_dump,
     read_tensor,
@@ -17,7 +17,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 
 def test_every_layout_has_all_parts():
-    found = layouts()
+    found = known_layouts()
     assert [layout.NAME for layout in found] == ["asynchronous", "msprobe", "recorder", "sync"]
     for layout in found:
         assert layout.__name__.endswith(f".{layout.NAME}")
@@ -31,8 +31,8 @@ def test_the_surest_wins_and_one_that_fails_is_named(samples, monkeypatch):
 
     broken = types.SimpleNamespace(NAME="broken", match=fails)
     unsure = types.SimpleNamespace(NAME="unsure", match=lambda path: 0.1)
-    real = layouts()
-    monkeypatch.setattr(dumps, "layouts", lambda: (broken, unsure, *real))
+    real = known_layouts()
+    monkeypatch.setattr(dumps, "known_layouts", lambda: (broken, unsure, *real))
     path = samples / "ms_sync_kernels_filter"
     assert find_layout(path).NAME == "sync"
     assert [(each.reason, each.detail) for each in open_dump(path).damage] == [

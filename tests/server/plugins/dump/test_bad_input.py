@@ -10,9 +10,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from mindinsight.server.assets import texts
+from mindinsight.server.api.pages import LANGUAGES, WEB
 from mindinsight.server.formats import archives
-from mindinsight.server.pages import LANGUAGES, WEB
+from mindinsight.server.http.assets import texts
 from tests.server.plugins.dump.conftest import DUMPS, ready
 
 GOOD = "Add.Default_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.Float32.npy"

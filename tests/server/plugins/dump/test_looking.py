@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from mindinsight.server.columns import decode
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
+from mindinsight.server.http.column_encoding import decode
 
 BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
 TENSOR = {**BROKEN, "graph": "Net/0", "operator": "MatMul-op66", "direction": "output", "slot": "0"}

@@ -11,11 +11,11 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from mindinsight.server.answers import COLUMNS
-from mindinsight.server.columns import decode
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.column_encoding import decode
+from mindinsight.server.http.responses import COLUMNS
+from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.scalar import PLUGIN, curves
-from mindinsight.server.service import Service
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
 

@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
-from mindinsight.server.description import DOOR, Responses
+from mindinsight.server.http.openapi import DOOR, Responses
 
 _MODULES = {"general": 0, "lineage": 2, "datavisual": 5, "debugger": 11}
 

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Body, Depends
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import NAMES, tags_of
-from mindinsight.server.service import Service, service_of
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run, Snapshot
 
 router = APIRouter(prefix="/datavisual", tags=["jobs"])

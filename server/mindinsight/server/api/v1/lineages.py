@@ -13,7 +13,7 @@ from mindinsight.server.api.v1.jobs import Uses, in_order
 from mindinsight.server.api.v1.lineage_rows import LineageRow, customized, lineage_rows
 from mindinsight.server.api.v1.parameters import NeededText, is_train_id, required, train
 from mindinsight.server.api.v1.targets import targets_answer
-from mindinsight.server.service import Service
+from mindinsight.server.http.service import Service
 
 router = APIRouter(tags=["lineage"])
 

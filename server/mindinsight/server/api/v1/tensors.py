@@ -28,9 +28,9 @@ from mindinsight.server.api.v1.parameters import (
 from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, bucket_number, common_edges, rebin
 from mindinsight.server.api.v1.thin import TENSORS, even_rows
-from mindinsight.server.debug.statistics import Statistics, measure, measure_values
+from mindinsight.server.compute.slices import Index, Table, parse_slice
+from mindinsight.server.compute.statistics import Statistics, measure, measure_values
 from mindinsight.server.formats.payloads import Recorded, recorded
-from mindinsight.server.slices import Index, Table, parse_slice
 from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(prefix="/datavisual", tags=["tensors"])

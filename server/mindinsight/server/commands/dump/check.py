@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindinsight.server.commands.dump.selection import add_json, cache, selected, workers
+from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.terminal import as_json, progress, room, say, table
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.fault import Fault, faults, operator_of, source_of
@@ -15,8 +17,6 @@ from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.types import Dump
-from mindinsight.server.reasons import complain, telling
-from mindinsight.server.terminal import as_json, progress, room, say, table
 
 
 def register(actions: Any) -> None:

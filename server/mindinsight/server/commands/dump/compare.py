@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.commands.dump.selection import add_json, workers
+from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.terminal import as_json, progress, room, say, table
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.divergence import (
     COSINE,
@@ -22,8 +24,6 @@ from mindinsight.server.debug.compare.divergence import (
 )
 from mindinsight.server.debug.compare.report import fields, write_csv
 from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.reasons import complain, telling
-from mindinsight.server.terminal import as_json, progress, room, say, table
 
 _SHOWN: Final = {
     "target": "TENSOR",

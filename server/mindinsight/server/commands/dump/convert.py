@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from mindinsight.server.commands.dump.selection import add_selection, selected, workers
-from mindinsight.server.debug.spread import batched, spread
+from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.terminal import as_json, progress, say
+from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.formats.dumps import open_dump, tensor_values
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry
 from mindinsight.server.formats.stored import write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.reasons import complain, telling
-from mindinsight.server.terminal import as_json, progress, say
 
 
 def register(actions: Any) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindinsight.server.commands.dump.selection import add_selection, selected
+from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.terminal import as_json, room, table
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.types import Dump, TensorEntry
-from mindinsight.server.reasons import complain, telling
-from mindinsight.server.terminal import as_json, room, table
 
 _HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHAPE")
 

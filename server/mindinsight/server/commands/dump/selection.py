@@ -7,11 +7,11 @@ import os
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
 from mindinsight.server.settings import environment
-from mindinsight.server.workers import Workers
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -40,9 +40,9 @@ def selected(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry]
     return entries, damage
 
 
-def workers() -> Workers:
+def workers() -> WorkerPool:
     """Processes on all cores; none is started before there is enough to do for them."""
-    return Workers(os.cpu_count() or 1)
+    return WorkerPool(os.cpu_count() or 1)
 
 
 def cache() -> StatisticsCache:

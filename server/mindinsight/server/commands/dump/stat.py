@@ -9,10 +9,10 @@ from operator import itemgetter
 from typing import Any, Final
 
 from mindinsight.server.commands.dump.selection import add_selection, cache, selected, workers
+from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.terminal import as_json, progress, room, table
 from mindinsight.server.debug.examine import Answer, measure_all
 from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.reasons import complain, telling
-from mindinsight.server.terminal import as_json, progress, room, table
 
 _COLUMNS: Final = (
     "minimum",

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from mindinsight.server.compute.parallel_map import batched, file_size, spread
+from mindinsight.server.compute.statistics import measure_values
 from mindinsight.server.debug.compare.arguments import Arguments, Difference, arguments_of, differences
 from mindinsight.server.debug.compare.matching import Match, Pair, grouped, match_operators, match_slots
 from mindinsight.server.debug.compare.measures import measure_pair_of
 from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
 from mindinsight.server.debug.recorded import presumed
-from mindinsight.server.debug.spread import batched, file_size, spread
-from mindinsight.server.debug.statistics import measure_values
 from mindinsight.server.debug.statistics_cache import Measured
 from mindinsight.server.formats.dumps import describe_tensor, list_operators, list_tensors, tensor_values
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Listing, TensorEntry

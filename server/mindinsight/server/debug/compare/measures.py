@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.server.debug.statistics import PIECE, Array
+from mindinsight.server.compute.statistics import PIECE, Array
 from mindinsight.server.formats.stored import Held, Values
 
 _ZERO_NORM: Final = float(np.finfo(np.float64).eps)

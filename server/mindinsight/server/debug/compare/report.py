@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable
 from typing import Any, Final, TextIO
 
+from mindinsight.server.compute.statistics import as_dumped
 from mindinsight.server.debug.compare.comparison import Row
-from mindinsight.server.debug.statistics import as_dumped
 from mindinsight.server.debug.statistics_cache import Measured
 from mindinsight.server.formats.dumps.types import TensorEntry
 

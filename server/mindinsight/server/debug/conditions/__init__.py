@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from mindinsight.server.debug.statistics import Statistics
+from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.formats.stored import Values
 
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]

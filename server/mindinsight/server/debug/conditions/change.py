@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.compute.statistics import PIECE, Array
 from mindinsight.server.debug.conditions import (
     NO_PREVIOUS,
     Limits,
@@ -17,7 +18,6 @@ from mindinsight.server.debug.conditions import (
     compared,
     condition,
 )
-from mindinsight.server.debug.statistics import PIECE, Array
 
 EPSILON: Final = Parameter("epsilon", 1e-9, low=0, checks=False)
 

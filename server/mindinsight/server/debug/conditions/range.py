@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.compute.statistics import PIECE
 from mindinsight.server.debug.conditions import Limits, Name, Parameter, Sample, Verdict, compared, condition
-from mindinsight.server.debug.statistics import PIECE
 
 _ENDS: Final = ("range_start_inclusive", "range_end_inclusive")
 

@@ -1,6 +1,6 @@
 """Dumps of every layout: find them, list their tensors and operators, read one tensor.
 
-Every module of this package that has a ``match`` is a layout (``types.Layout``): all are asked,
+Every module of the package ``layouts`` is a layout (``types.Layout``): all are asked,
 the surest wins, one that raises is skipped and named. Nothing is kept between calls, so a dump
 that is still being written is followed by asking again.
 """
@@ -20,6 +20,7 @@ from typing import Final, TypeVar, cast
 
 import numpy as np
 
+from mindinsight.server.formats.dumps import layouts
 from mindinsight.server.formats.dumps.recorder_files import read_log
 from mindinsight.server.formats.dumps.types import (
     Array,
@@ -44,7 +45,7 @@ __all__ = [
     "describe_tensor",
     "find_dump_dirs",
     "find_layout",
-    "layouts",
+    "known_layouts",
     "list_operators",
     "list_overflows",
     "list_tensors",
@@ -59,11 +60,10 @@ SEARCH_DEPTH: Final = 6  # folders below the base in which a dump is looked for
 SEARCH_FOLDERS: Final = 20_000
 
 
-def layouts() -> tuple[Layout, ...]:
-    """All layouts of this folder, by name."""
-    names = [f"{__name__}.{found.name}" for found in pkgutil.iter_modules(__path__)]
-    modules = [importlib.import_module(name) for name in sorted(names)]
-    return tuple(cast(Layout, module) for module in modules if hasattr(module, "match"))
+def known_layouts() -> tuple[Layout, ...]:
+    """All modules of the package ``layouts``, by name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(layouts.__path__))
+    return tuple(cast(Layout, importlib.import_module(f"{layouts.__name__}.{name}")) for name in names)
 
 
 def find_layout(path: str | os.PathLike[str]) -> Layout | None:
@@ -143,7 +143,7 @@ def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:
 def _surest(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
     best: tuple[float, Layout | None] = (-1.0, None)
     skipped = []
-    for layout in layouts():
+    for layout in known_layouts():
         try:
             sure = layout.match(path)
         except Exception as error:  # a layout is a plug-in: whatever it raises, the others are asked
@@ -158,9 +158,7 @@ def _surest(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
 def _named(name: str) -> Layout:
     if name.isidentifier():
         with contextlib.suppress(ModuleNotFoundError):
-            module = importlib.import_module(f"{__name__}.{name}")
-            if hasattr(module, "match"):
-                return cast(Layout, module)
+            return cast(Layout, importlib.import_module(f"{layouts.__name__}.{name}"))
     raise UnreadableError("dump.unknown_layout", name)
 
 

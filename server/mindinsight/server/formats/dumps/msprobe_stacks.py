@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from mindinsight.server.formats.frames import Frame
+from mindinsight.server.formats.call_stacks import Frame
 
 MAX_ANCESTORS: Final = 1000
 _FRAME: Final = re.compile(r"\s*File (.+?), line (\d+), in (.+?),? ?(?:\n(.*))?", re.DOTALL)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overl
 
 import numpy.typing as npt
 
-from mindinsight.server.formats.frames import Frame
+from mindinsight.server.formats.call_stacks import Frame
 from mindinsight.server.formats.stored import Values
 
 Array: TypeAlias = npt.NDArray[Any]

@@ -25,10 +25,10 @@ import numpy as np
 
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events.blocks import assemble
+from mindinsight.server.formats.events.columnar import read_side_by_side
 from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
-from mindinsight.server.formats.events.lockstep import read_side_by_side
-from mindinsight.server.formats.events.one_by_one import read_one_by_one
 from mindinsight.server.formats.events.records import verified_records
+from mindinsight.server.formats.events.sequential import read_one_by_one
 from mindinsight.server.formats.events.shapes import read_shapes
 from mindinsight.server.types import Stretch
 

@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from mindinsight.server.formats.events.pieces import Part, Payloads, Scalars
+from mindinsight.server.formats.events.chunk import Part, Payloads, Scalars
 from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
 
 

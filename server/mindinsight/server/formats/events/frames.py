@@ -15,7 +15,7 @@ import numpy as np
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, decode_header
 from mindinsight.server.formats.events.checksums import Crcs
-from mindinsight.server.formats.events.repeats import LONGEST_PERIOD, repeats
+from mindinsight.server.formats.events.periodic import LONGEST_PERIOD, repeats
 from mindinsight.server.formats.events.resync import find_header
 from mindinsight.server.types import Damage, Ints
 

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.formats.events.chunk import Scalars
 from mindinsight.server.formats.events.fields import SUMMARY_VALUE, VALUE_SCALAR, VALUE_TAG, tag_text
-from mindinsight.server.formats.events.pieces import Scalars
 from mindinsight.server.types import Ints
 
 _LONGEST: Final = 1 << 11  # bytes of such scalars

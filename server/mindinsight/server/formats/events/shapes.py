@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import HEADER_SIZE
+from mindinsight.server.formats.events.chunk import Part, Payloads, Scalars
+from mindinsight.server.formats.events.event_message import Entry, ParsedEvent, parse_event
 from mindinsight.server.formats.events.fields import EXACT, KIND_NAMES, SCALAR, tag_text
-from mindinsight.server.formats.events.one_event import Entry, ParsedEvent, parse_event
-from mindinsight.server.formats.events.pieces import Part, Payloads, Scalars
 from mindinsight.server.formats.wire_format import UnparsableError
 from mindinsight.server.types import Floats, Ints
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.formats.events.chunk import Entries, numbers_at
 from mindinsight.server.formats.events.fields import (
     EXACT,
     SCALAR,
@@ -17,7 +18,6 @@ from mindinsight.server.formats.events.fields import (
     VALUE_SCALAR,
     VALUE_TAG,
 )
-from mindinsight.server.formats.events.pieces import Entries, numbers_at
 from mindinsight.server.formats.events.tags import LONGEST, TagNumbers, Tags
 from mindinsight.server.formats.wire_format import FAR, unaligned, varints
 from mindinsight.server.types import Ints

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Depends, Query
 
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.alert.finding import Finding, Source, left_out
-from mindinsight.server.service import Service, service_of
 from mindinsight.server.types import Ints, Level
 from mindinsight.server.workspace.rules import Rule
 

@@ -10,15 +10,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field, model_validator
 
-from mindinsight.server import live
-from mindinsight.server.description import ErrorBody
 from mindinsight.server.errors import ApiError
-from mindinsight.server.service import Service, service_of
+from mindinsight.server.http import sse
+from mindinsight.server.http.openapi import ErrorBody
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
-from mindinsight.server.workspace.kept import Full
-from mindinsight.server.workspace.refused import answered
+from mindinsight.server.workspace.json_store import Full
 from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
+from mindinsight.server.workspace.storage_errors import answered
 
 router = APIRouter(
     responses={409: {"model": ErrorBody, "description": "There is no room for more, or the rule stays."}}
@@ -89,5 +89,5 @@ def _changing(request: Request, service: Service, rule_id: str = "") -> Iterator
     }
     with answered(refusals):
         yield
-    hub: live.Hub = request.app.state.hub
+    hub: sse.Hub = request.app.state.hub
     hub.publish(Changes(service.store.snapshot().version, frozenset(), {}, list=True))

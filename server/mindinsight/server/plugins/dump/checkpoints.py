@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
-from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.compare.measures import Measures
 from mindinsight.server.debug.weights import (
     WeightDifference,
@@ -22,9 +22,9 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.folders import files_of, folders_of
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile, open_weights
-from mindinsight.server.plugins.dump.reach import Kept, Uses, plain, unreadable
+from mindinsight.server.ingest.directory_tree import child
+from mindinsight.server.plugins.dump.lookup import Kept, Uses, plain, unreadable
 from mindinsight.server.store.mounts import mount_of, mounts_of, place_of
-from mindinsight.server.store.tree import child
 
 router = APIRouter()
 
@@ -52,8 +52,8 @@ def checkpoint(service: Uses, sessions: Kept, file: FileId) -> dict[str, Any]:
     stamp = weights.path.stat().st_mtime_ns
     work = sessions.get(
         ("weights", weights.path, stamp),
-        Collecting,
-        lambda: Collecting(lambda: measure_weights(weights, service.executor), len(weights.weights)),
+        BackgroundJob,
+        lambda: BackgroundJob(lambda: measure_weights(weights, service.executor), len(weights.weights)),
     )
     work.wait(_WAIT)
     known = list(work.items)
@@ -75,8 +75,8 @@ def difference(service: Uses, sessions: Kept, first: FileId, second: FileId) -> 
     stamps = tuple((each.path, each.path.stat().st_mtime_ns) for each in files)
     work = sessions.get(
         ("difference", stamps),
-        Collecting,
-        lambda: Collecting(lambda: compare_weights(files[0], files[1], service.executor)),
+        BackgroundJob,
+        lambda: BackgroundJob(lambda: compare_weights(files[0], files[1], service.executor)),
     )
     work.wait(_WAIT)
     return {

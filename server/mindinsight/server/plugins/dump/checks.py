@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.fault import Fault, faults, operator_of
 from mindinsight.server.debug.limits import checked_limits
@@ -21,7 +21,7 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump
 from mindinsight.server.plugins.dump.facts import entry_facts, operator_facts
-from mindinsight.server.plugins.dump.reach import DumpId, Kept, Rank, Uses, cache_of, opened, plain
+from mindinsight.server.plugins.dump.lookup import DumpId, Kept, Rank, Uses, cache_of, opened, plain
 
 router = APIRouter()
 
@@ -92,7 +92,7 @@ def start_check(service: Uses, sessions: Kept, asked: Check) -> dict[str, int]:
     dump = opened(service, asked.dump)
     watchpoints = _watchpoints(asked)
     executor, cache = service.executor, cache_of(service)
-    return {"check": sessions.add(Collecting(lambda: _judged(dump, watchpoints, executor, cache)))}
+    return {"check": sessions.add(BackgroundJob(lambda: _judged(dump, watchpoints, executor, cache)))}
 
 
 @router.get("/check/{number}")
@@ -103,7 +103,7 @@ def hits(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
     """Hits found by now, in the order things ran. ``unjudged`` tensors were not finite or had no values."""
-    found = sessions.find(number, Collecting)
+    found = sessions.find(number, BackgroundJob)
     if found is None:
         raise ApiError(404, "unknown_check", f"There is no check {number} any more.", number=number)
     judged = list(found.items)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.divergence import (
     COSINE,
@@ -23,7 +23,7 @@ from mindinsight.server.debug.compare.report import fields, write_csv
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.plugins.dump.facts import damage_facts
-from mindinsight.server.plugins.dump.reach import Kept, Uses, opened, plain
+from mindinsight.server.plugins.dump.lookup import Kept, Uses, opened, plain
 
 router = APIRouter()
 
@@ -48,7 +48,7 @@ def start_comparison(service: Uses, sessions: Kept, asked: Comparison) -> dict[s
     """Begin to compare; ask for the rows by the number that is answered."""
     ours, theirs = (_side(service, place) for place in (asked.target, asked.reference))
     names, executor = asked.names, service.executor
-    work = Collecting(lambda: compare_sides(ours, theirs, names, executor), len(ours.entries()))
+    work = BackgroundJob(lambda: compare_sides(ours, theirs, names, executor), len(ours.entries()))
     return {"comparison": sessions.add(work)}
 
 
@@ -123,8 +123,8 @@ def _side(service: Uses, place: Place) -> Side:
     return side
 
 
-def _comparison(sessions: Kept, number: int) -> Collecting[Row]:
-    found = sessions.find(number, Collecting)
+def _comparison(sessions: Kept, number: int) -> BackgroundJob[Row]:
+    found = sessions.find(number, BackgroundJob)
     if found is None:
         raise ApiError(404, "unknown_comparison", f"There is no comparison {number} any more.", number=number)
     return found

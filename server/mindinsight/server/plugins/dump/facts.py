@@ -7,9 +7,9 @@ from typing import Any
 
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.fault import source_of
+from mindinsight.server.formats.call_stacks import Frame, own_frame
 from mindinsight.server.formats.dumps.types import FileDamage, Operator, RecordedStatistics, TensorEntry
-from mindinsight.server.formats.frames import Frame, own_frame
-from mindinsight.server.plugins.dump.reach import plain, shown
+from mindinsight.server.plugins.dump.lookup import plain, shown
 
 
 def entry_facts(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 
 from mindinsight.server.formats.dumps import list_overflows
 from mindinsight.server.plugins.dump.facts import damage_facts
-from mindinsight.server.plugins.dump.reach import DumpId, Rank, Step, Uses, opened
+from mindinsight.server.plugins.dump.lookup import DumpId, Rank, Step, Uses, opened
 
 router = APIRouter()
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.plugins.dump.reach import DumpId, Uses, opened
+from mindinsight.server.plugins.dump.lookup import DumpId, Uses, opened
 
 router = APIRouter()
 

@@ -7,17 +7,17 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Query
 
-from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.neighbours import content_links, graph_links
 from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
-from mindinsight.server.debug.symptoms import magnitudes
-from mindinsight.server.debug.walk import content_links, graph_links
+from mindinsight.server.debug.operator_status import magnitudes
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.layout import draw
 from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.plugins.dump.comparisons import errors_of
-from mindinsight.server.plugins.dump.reach import Kept, Looked, plain, unreadable
+from mindinsight.server.plugins.dump.lookup import Kept, Looked, plain, unreadable
 from mindinsight.server.plugins.dump.tensors import Statistic
 
 router = APIRouter()
@@ -82,7 +82,7 @@ def _values(
     listing: Listing, sessions: Kept, graph: str, colour: Colour, comparison: int | None
 ) -> Mapping[str, float]:
     if colour == "error":
-        found = sessions.find(comparison or 0, Collecting)
+        found = sessions.find(comparison or 0, BackgroundJob)
         return errors_of(found.items) if found else {}
     answers = [each for each in listing.answers if each.entry.graph == (graph or each.entry.graph)]
     return magnitudes(answers, colour, lambda entry: entry.operator)

@@ -14,7 +14,7 @@ from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts
-from mindinsight.server.plugins.dump.reach import Looked
+from mindinsight.server.plugins.dump.lookup import Looked
 
 router = APIRouter()
 

@@ -12,16 +12,16 @@ import numpy.typing as npt
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
-from mindinsight.server.answers import answer
+from mindinsight.server.compute.slices import first_slice, parse_slice
+from mindinsight.server.compute.statistics import Array, measure
 from mindinsight.server.debug.pictures import binned_values, shrunk_rows
-from mindinsight.server.debug.statistics import Array, measure
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.formats.stored import Held, Values, write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.plugins.dump.reach import Tensor, unreadable
-from mindinsight.server.slices import first_slice, parse_slice
+from mindinsight.server.http.responses import answer
+from mindinsight.server.plugins.dump.lookup import Tensor, unreadable
 
 router = APIRouter()
 

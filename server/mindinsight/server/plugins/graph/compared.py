@@ -11,8 +11,8 @@ from mindinsight.server.graph.differences import box_state, listed, pair_json, s
 from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.tree import Tree
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.opened import OpenTrees, View, place_of, places_of, tree_of
-from mindinsight.server.service import Service, service_of
 
 router = APIRouter(prefix="/compare")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.frames import stacks_of
+from mindinsight.server.formats.call_stacks import stacks_of
 from mindinsight.server.graph.about import about_outer, about_place, entry, outer_entry
 from mindinsight.server.graph.details import source_lines
 from mindinsight.server.graph.model import OPERATOR

@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 
 from fastapi import Depends, Query
 
+from mindinsight.server.compute.once_cache import OnceCache
 from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.formats.pipelines import pipeline_graph
@@ -18,8 +19,7 @@ from mindinsight.server.graph.folding import foldable_tree
 from mindinsight.server.graph.layout import Drawings
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import Tree
-from mindinsight.server.plugins.graph.once import Once
-from mindinsight.server.service import Service, service_of
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries
 
@@ -34,8 +34,8 @@ class OpenTrees:
     """The trees looked at last."""
 
     def __init__(self) -> None:
-        self._trees = Once[Drawings](_KEPT)
-        self._compared = Once[Comparison](_COMPARED)
+        self._trees = OnceCache[Drawings](_KEPT)
+        self._compared = OnceCache[Comparison](_COMPARED)
 
     def drawings(self, tree: Tree) -> Drawings:
         """What has been drawn of a tree, kept as long as the tree."""

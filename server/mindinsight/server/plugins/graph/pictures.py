@@ -13,8 +13,8 @@ from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.search import types_of
 from mindinsight.server.graph.tree import Tree
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.opened import OpenTrees, places_of, run_of, tree_of
-from mindinsight.server.service import Service, service_of
 
 router = APIRouter()
 

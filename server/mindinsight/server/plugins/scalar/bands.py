@@ -8,10 +8,10 @@ import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from mindinsight.server.answers import answer
 from mindinsight.server.curves.bands import Cells, band, cells, stray
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import Line, line_of
-from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run, Snapshot
 
 router = APIRouter()

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from mindinsight.server.answers import answer
 from mindinsight.server.curves.compare import difference
 from mindinsight.server.curves.sampling import sample_rows
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import Line, line_of
-from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run
 
 router = APIRouter()

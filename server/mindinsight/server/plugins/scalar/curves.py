@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from mindinsight.server.answers import answer
-from mindinsight.server.direct import DirectRoute
+from mindinsight.server.http.query_routes import QueryRoute
+from mindinsight.server.http.responses import answer
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import View, drawn_series, gone_rows, newest_rows
-from mindinsight.server.service import Service, service_of
 
-router = APIRouter(route_class=DirectRoute)
+router = APIRouter(route_class=QueryRoute)
 
 _AT_ONCE: Final = 500_000  # points, a few milliseconds: while more are drawn, other requests do not wait
 _SMOOTHING: Final = 10  # times as long

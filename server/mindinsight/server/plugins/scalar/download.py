@@ -12,10 +12,10 @@ import numpy as np
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import StreamingResponse
 
-from mindinsight.server.csv_rows import csv_of, segments_of
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.csv import csv_of, segments_of
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import run_of
-from mindinsight.server.service import Service, service_of
 from mindinsight.server.store.run import Run
 
 router = APIRouter()

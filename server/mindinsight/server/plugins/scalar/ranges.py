@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.curves.statistics import range_statistics
+from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import View, line_between
-from mindinsight.server.service import Service, service_of
 
 router = APIRouter()
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter
 
-from mindinsight.server.api.v1.debugger.reach import Asked, One, graph_of, known_rank, place_of, takes
+from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
 from mindinsight.server.api.v1.debugger.session import RUNNING, SENDING, WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from fastapi import APIRouter, Response
 
-from mindinsight.server.api.v1.debugger.reach import (
+from mindinsight.server.api.v1.debugger.lookup import (
     Asked,
     One,
     entry_of,

@@ -9,8 +9,8 @@ from fastapi import APIRouter
 
 from mindinsight.server.api.v1.debugger.conditions_json import watched_json
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
+from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
 from mindinsight.server.api.v1.debugger.nodes import Watching, levels_json, nodes_json, watching
-from mindinsight.server.api.v1.debugger.reach import Asked, One, graph_of, known_rank, place_of, takes
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.graph.tree import ROOT

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from mindinsight.server.api.v1.debugger.conditions_json import hit_json
 from mindinsight.server.api.v1.debugger.dump_graph import shown_name
-from mindinsight.server.api.v1.debugger.reach import Asked, One, known_rank, slot_of, takes
+from mindinsight.server.api.v1.debugger.lookup import Asked, One, known_rank, slot_of, takes
 from mindinsight.server.api.v1.debugger.session import WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer

@@ -7,14 +7,14 @@ from typing import Any
 from fastapi import APIRouter
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
+from mindinsight.server.api.v1.debugger.lookup import One, Slot, known_rank, outputs_of, slot_of
 from mindinsight.server.api.v1.debugger.nodes import stack_json
-from mindinsight.server.api.v1.debugger.reach import One, Slot, known_rank, outputs_of, slot_of
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.debugger.tensors import values_of
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer
 from mindinsight.server.api.v1.tensors import statistics_json
-from mindinsight.server.debug.statistics import measure
+from mindinsight.server.compute.statistics import measure
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.graph import v1
 

@@ -7,15 +7,15 @@ from typing import Final
 from fastapi import APIRouter
 
 from mindinsight.server.api.v1.debugger.events import Event
-from mindinsight.server.api.v1.debugger.reach import Asked, One, OpenSessions, Sessions, takes
+from mindinsight.server.api.v1.debugger.lookup import Asked, LruCache, One, OpenSessions, takes
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.parameters import NeededText, first
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.plugins.dump.reach import cache_of
-from mindinsight.server.service import Service
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.dump.lookup import cache_of
 from mindinsight.server.store.mounts import place_of
 
 router = APIRouter()
@@ -24,7 +24,7 @@ _ONLINE: Final = "0"  # the session a live training would have
 
 
 @router.post("", openapi_extra=takes("session_type (OFFLINE) and dump_dir, relative to the base directory"))
-def open_session(service: Uses, sessions: Sessions, asked: Asked) -> str:
+def open_session(service: Uses, sessions: LruCache, asked: Asked) -> str:
     """The number of the session of a dump; a new one when it has none."""
     kind = asked.get("session_type")
     if kind == "ONLINE":
@@ -42,13 +42,13 @@ def open_session(service: Uses, sessions: Sessions, asked: Asked) -> str:
 
 
 @router.get("")
-def open_sessions(sessions: Sessions) -> dict[str, dict[str, str]]:
+def open_sessions(sessions: LruCache) -> dict[str, dict[str, str]]:
     """The number of the session of each dump that has one."""
     return {"train_jobs": {session.dump_id: number for number, session in sessions.held.items()}}
 
 
 @router.post("/{session_id}/delete")
-def close_session(sessions: Sessions, session_id: str) -> None:
+def close_session(sessions: LruCache, session_id: str) -> None:
     """End a session and forget it."""
     with sessions.lock:
         session = sessions.held.pop(session_id, None)

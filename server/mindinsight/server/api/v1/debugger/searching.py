@@ -8,12 +8,12 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
 from mindinsight.server.api.v1.debugger.graphs import watch_of
+from mindinsight.server.api.v1.debugger.lookup import One, graph_of, known_rank
 from mindinsight.server.api.v1.debugger.nodes import classes_of, frame_json
-from mindinsight.server.api.v1.debugger.reach import One, graph_of, known_rank
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import Number, Text, first, integer, to_integer
-from mindinsight.server.formats.frames import Frame
+from mindinsight.server.formats.call_stacks import Frame
 from mindinsight.server.graph.search import match_end_of_path, nested
 
 router = APIRouter()

@@ -12,7 +12,7 @@ from typing import Any, Final
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, dump_graph
 from mindinsight.server.api.v1.debugger.events import Events
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.debug.collecting import Collecting
+from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.conditions import Limits
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
@@ -63,7 +63,7 @@ class Session:
         self.graph = lru_cache(maxsize=8)(self._graph)
         self._executor = executor
         self._cache = cache
-        self._work: Collecting[Hit] | None = None
+        self._work: BackgroundJob[Hit] | None = None
         self._lock = threading.Lock()
         self._last_watchpoint = 0
 
@@ -131,7 +131,7 @@ class Session:
             self.state = SENDING
         self.hits = ()
         self.events.tell({"metadata": self.facts()})
-        self._work = Collecting(lambda: self._done(work()))
+        self._work = BackgroundJob(lambda: self._done(work()))
 
     def _done(self, results: Iterator[Hit]) -> Iterator[Hit]:
         self.state = RUNNING

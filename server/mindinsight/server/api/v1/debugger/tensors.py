@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import APIRouter, Query
 
 from mindinsight.server.api.v1.debugger.hits import hits_of
-from mindinsight.server.api.v1.debugger.reach import (
+from mindinsight.server.api.v1.debugger.lookup import (
     Asked,
     One,
     Slot,
@@ -25,7 +25,7 @@ from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required
 from mindinsight.server.api.v1.tensors import MOST_VALUES, index_of, plain_values, statistics_json
-from mindinsight.server.debug.statistics import Array, measure
+from mindinsight.server.compute.statistics import Array, measure
 from mindinsight.server.formats.dumps import describe_tensor, read_tensor
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry, TensorHeader
 from mindinsight.server.formats.unreadable import UnreadableError

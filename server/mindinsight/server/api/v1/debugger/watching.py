@@ -9,8 +9,8 @@ from fastapi import APIRouter
 
 from mindinsight.server.api.v1.debugger.conditions_json import collections_json, condition_of
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
+from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
 from mindinsight.server.api.v1.debugger.nodes import names_watched
-from mindinsight.server.api.v1.debugger.reach import Asked, One, graph_of, known_rank, place_of, takes
 from mindinsight.server.api.v1.debugger.searching import found
 from mindinsight.server.api.v1.debugger.session import WAITING, Session, Watched
 from mindinsight.server.api.v1.errors import Fault, V1Error

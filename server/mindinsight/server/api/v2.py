@@ -1,0 +1,81 @@
+"""Our own interface and the pages over it: what a browser or a script asks for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import Final
+
+from fastapi import FastAPI, Request
+from starlette.datastructures import State
+from starlette.responses import JSONResponse, Response
+
+from mindinsight.server import api
+from mindinsight.server.api.pages import WEB, Pages
+from mindinsight.server.compute.plugin_loading import modules_of
+from mindinsight.server.errors import ApiError, Gone
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.http import validation_errors
+from mindinsight.server.http.assets import Assets
+from mindinsight.server.http.openapi import OURS
+from mindinsight.server.plugins import Plugin, plugins
+
+_log = logging.getLogger(__name__)
+
+_NOT_ROUTES: Final = ("v1", "v2", "pages")
+
+
+def create_interface(state: State) -> FastAPI:
+    """Pages and ``/v2``, over what the server holds in ``state``."""
+    app = FastAPI(
+        title="MindInsight",
+        version=version("mindinsight"),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/v2/openapi.json",
+        responses=OURS,
+    )
+    app.state = state
+    app.add_exception_handler(ApiError, _api_error)
+    app.add_exception_handler(Gone, _gone)
+    app.add_exception_handler(UnreadableError, _unreadable)
+    validation_errors.install(app)
+    _add_routes(app)
+    return app
+
+
+def _add_routes(app: FastAPI) -> None:
+    """What is asked for most, or first, comes first: FastAPI makes and tries routes one after the other."""
+    kinds = plugins()
+    _add_kinds(app, kinds[:1])
+    app.include_router(Pages(Assets(WEB), kinds).router())
+    for module in modules_of(api.__name__, api.__path__, without=_NOT_ROUTES):
+        if hasattr(module, "router"):
+            app.include_router(module.router)
+        if hasattr(module, "install"):
+            module.install(app)
+    _add_kinds(app, kinds[1:])
+
+
+def _add_kinds(app: FastAPI, kinds: Iterable[Plugin]) -> None:
+    for kind in kinds:
+        app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
+
+
+def _api_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return JSONResponse(error.body(), error.status)
+
+
+def _gone(request: Request, error: Exception) -> Response:
+    answer = ApiError(410, "gone", "The file has been removed, replaced or cut short since it was read.")
+    return JSONResponse(answer.body(), answer.status)
+
+
+def _unreadable(request: Request, error: Exception) -> Response:
+    """A payload that is no such message. Its detail may name a file: that is for the log."""
+    assert isinstance(error, UnreadableError)
+    _log.warning("%s: %s", error.reason, error.detail)
+    answer = ApiError(422, "unreadable", f"It cannot be read: {error.reason}.", key=error.reason, detail="")
+    return JSONResponse(answer.body(), answer.status)

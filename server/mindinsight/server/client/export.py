@@ -1,0 +1,169 @@
+"""Writing what a summary holds into files of common formats: all of it, nothing sampled."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+from urllib.parse import quote
+
+import numpy as np
+
+from mindinsight.server.client.reader import Item, Summary
+from mindinsight.server.errors import BadSettings, Gone
+from mindinsight.server.formats.payloads import Image, Tensor
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.store.series import Columns
+
+T = TypeVar("T")
+Format: TypeAlias = Literal["csv", "parquet"]
+KINDS: Final = ("scalar", "image", "tensor")
+
+_LONGEST: Final = 120  # characters of a file name
+_PICTURES: Final = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif", b"RIFF": ".webp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """One piece that was written, or could not be."""
+
+    path: Path
+    rows: int = 0
+    problem: str = ""
+
+
+class Table(Protocol):
+    """A file that takes series after series."""
+
+    def add(self, tag: str, columns: Columns) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class CsvTable:
+    """tag,step,wall_time,value: wall time in Unix seconds, numbers in the shortest form that tells them."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", newline="", encoding="utf-8")
+        self._writer = csv.writer(self._file)
+        self._writer.writerow(["tag", "step", "wall_time", "value"])
+
+    def add(self, tag: str, columns: Columns) -> None:
+        # A float32 as text is its own shortest form; as a Python float it would get the digits of a double.
+        values = columns.values.astype(str).tolist()
+        rows = zip(repeat(tag), columns.steps.tolist(), columns.walls.tolist(), values, strict=False)
+        self._writer.writerows(rows)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class ParquetTable:
+    """The same columns with their types; one row group for each series."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ModuleNotFoundError as error:
+            raise BadSettings("Parquet needs pyarrow: pip install 'mindinsight[arrow]'") from error
+        self._arrow = pa
+        number = pa.float64()
+        fields = [("tag", pa.string()), ("step", pa.int64()), ("wall_time", number), ("value", number)]
+        self._schema = pa.schema(fields)
+        self._writer = pq.ParquetWriter(path, self._schema)
+
+    def add(self, tag: str, columns: Columns) -> None:
+        tags = self._arrow.repeat(tag, len(columns.steps))
+        arrays = [tags, columns.steps, columns.walls, columns.values.astype(np.float64)]
+        self._writer.write_table(self._arrow.table(arrays, schema=self._schema))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+TABLES: Final[dict[Format, Callable[[Path], Table]]] = {"csv": CsvTable, "parquet": ParquetTable}
+
+
+def export_scalars(summary: Summary, output: Path, run: str, form: Format) -> Iterator[Exported]:
+    """``scalars.csv`` or ``scalars.parquet`` of one run, nothing for a run without scalars."""
+    series = summary.scalars(run=run)
+    if not series:
+        return
+    path = _folder(output, run) / f"scalars.{form}"
+    table = TABLES[form](path)
+    try:
+        for (_, tag), columns in series.items():
+            table.add(tag, columns)
+            yield Exported(path, len(columns.steps))
+    finally:
+        table.close()
+
+
+def export_images(summary: Summary, output: Path, run: str) -> Iterator[Exported]:
+    """``image/<tag>/<step>.png``: the bytes as they were recorded."""
+    return _export_items(summary.images(run=run), output, "image", _write_image)
+
+
+def export_tensors(summary: Summary, output: Path, run: str) -> Iterator[Exported]:
+    """``tensor/<tag>/<step>.npy``, with the type and shape that was recorded."""
+    return _export_items(summary.tensors(run=run), output, "tensor", _write_tensor)
+
+
+def _export_items(
+    items: Iterable[Item[T]], output: Path, kind: str, write: Callable[[Path, T], Path]
+) -> Iterator[Exported]:
+    taken: set[Path] = set()
+    for item in items:
+        place = _unused(_folder(output, item.run) / kind / safe(item.tag) / str(item.step), taken)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield Exported(write(place, item.data), 1)
+        except (Gone, UnreadableError) as error:
+            yield Exported(place, problem=str(error))
+
+
+def _write_image(place: Path, image: Image) -> Path:
+    path = place.with_name(place.name + _suffix(image.encoded))
+    path.write_bytes(image.encoded)
+    return path
+
+
+def _write_tensor(place: Path, tensor: Tensor) -> Path:
+    path = place.with_name(place.name + ".npy")
+    np.save(path, tensor.values, allow_pickle=False)
+    return path
+
+
+def _suffix(encoded: bytes) -> str:
+    return next((suffix for magic, suffix in _PICTURES.items() if encoded.startswith(magic)), ".bin")
+
+
+def _unused(place: Path, taken: set[Path]) -> Path:
+    """A step that was recorded several times gets a number from the second time on."""
+    name, number = place, 1
+    while name in taken:
+        number += 1
+        name = place.with_name(f"{place.name}_{number}")
+    taken.add(name)
+    return name
+
+
+def _folder(output: Path, run: str) -> Path:
+    folder = output.joinpath(*(safe(part) for part in run.split("/")[1:] if part))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def safe(name: str) -> str:
+    """A tag as a file name: what could mean something to a file system is percent-encoded."""
+    quoted = quote(name, safe="-_ ()[],=+", encoding="utf-8", errors="surrogateescape")
+    if not quoted.strip("."):
+        return quoted.replace(".", "%2E") or "%"
+    if len(quoted) <= _LONGEST:
+        return quoted
+    return f"{quoted[: _LONGEST - 17]}~{hashlib.sha256(name.encode()).hexdigest()[:16]}"

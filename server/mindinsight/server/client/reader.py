@@ -1,0 +1,209 @@
+"""Summaries in a notebook or a script, without a server.
+
+import mindinsight
+
+summary = mindinsight.open("./summary")
+summary.scalars("loss")["./run1", "loss"].values    # a NumPy array
+summary.scalars("loss*").frame()                    # a pandas DataFrame, one row for each point
+for item in summary.images(run="./run1"):
+    item.tag, item.step, item.data.encoded          # PNG bytes
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+
+import numpy as np
+
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.formats.lineage import Lineage
+from mindinsight.server.formats.payloads import Image, Landscape, Tensor, image, landscape, tensor
+from mindinsight.server.ingest.loader import Loader
+from mindinsight.server.settings import Settings
+from mindinsight.server.settings.base_dirs import absent, bases_of
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import Columns, ReferenceSeries, merged
+from mindinsight.server.store.store import Store
+from mindinsight.server.types import Kind
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+T = TypeVar("T")
+Paths: TypeAlias = str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Generic[T]):
+    """One recorded payload; its data is read when it is asked for.
+
+    ``data`` raises ``Gone`` when the file was removed or replaced since, ``UnreadableError`` when the
+    payload cannot be understood.
+    """
+
+    run: str
+    tag: str
+    step: int
+    wall: float  # Unix seconds
+    read: Callable[[], T]
+
+    @property
+    def data(self) -> T:
+        return self.read()
+
+
+class Scalars(Mapping[tuple[str, str], Columns]):
+    """Scalar series by (run, tag)."""
+
+    def __init__(self, series: Mapping[tuple[str, str], Columns]) -> None:
+        self._series = dict(series)
+
+    def __getitem__(self, key: tuple[str, str]) -> Columns:
+        return self._series[key]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._series)
+
+    def __len__(self) -> int:
+        return len(self._series)
+
+    def merged(self) -> Scalars:
+        """The same with one increasing line each: what a restart recorded again replaces what was there."""
+        return Scalars({key: merged(columns) for key, columns in self._series.items()})
+
+    def frame(self) -> DataFrame:
+        """Columns run, tag, step, wall_time (UTC), value; needs pandas (``mindinsight[notebook]``)."""
+        import pandas as pd
+
+        every = list(self._series.values())
+        lengths = [len(columns.steps) for columns in every]
+
+        def repeated(names: list[str]) -> pd.Categorical:
+            codes, categories = pd.factorize(np.array(names, dtype=object))
+            return pd.Categorical.from_codes(np.repeat(codes, lengths), categories)
+
+        walls = _joined([columns.walls for columns in every])
+        return pd.DataFrame(
+            {
+                "run": repeated([run for run, _ in self._series]),
+                "tag": repeated([tag for _, tag in self._series]),
+                "step": _joined([columns.steps for columns in every]).astype(np.int64),
+                "wall_time": pd.to_datetime(walls, unit="s", utc=True),
+                "value": _joined([columns.values for columns in every]),
+            }
+        )
+
+
+class Summary:
+    """What lies below a directory, or several: one run or many. ``refresh`` looks again."""
+
+    def __init__(self, path: Paths, told: Callable[[int, int], None] | None = None) -> None:
+        """``told`` is called now and then while files are read, with bytes read and bytes there are."""
+        bases = bases_of(path)
+        for missing in absent(bases):
+            raise BadSettings(f"{missing} is not a directory.")
+        self._store = Store()
+        workspace = Path(tempfile.gettempdir())  # no cache is kept, so it is never touched
+        settings = Settings(bases, workspace, cache=False, reload_interval=0, max_runs=10**9)
+        self._loader = Loader(settings, self._store)
+        if told is not None:
+            tell = told
+            self._store.subscribe(lambda _: tell(*self._progress()))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read what is new."""
+        self._loader.load()
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Ids of the runs, by name: ``./a/b`` below the directory, ``./`` for the directory itself."""
+        return tuple(sorted(self._store.snapshot().runs))
+
+    def matching(self, run: str) -> tuple[str, ...]:
+        """Ids of the runs a name or a pattern with ``*`` and ``?`` means."""
+        return tuple(_chosen(self._store.snapshot().runs, run))
+
+    def run(self, run: str) -> Run:
+        """Everything known of one run: files, damage, columns, references. Raises KeyError."""
+        return self._store.snapshot().runs[run]
+
+    def tags(self, kind: Kind = "scalar", run: str = "*") -> tuple[str, ...]:
+        """Tags of a kind, in any of the runs."""
+        return tuple(sorted({tag for one in self._runs(run) for tag in _tags(one, kind)}))
+
+    def lineage(self, run: str) -> Lineage | None:
+        """What the run was trained with and what came out. Raises KeyError."""
+        return self.run(run).lineage
+
+    def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
+        """Every point of the series; ``tag`` and ``run`` are names, or patterns with ``*`` and ``?``."""
+        return Scalars(
+            {
+                (one.id, name): one.scalars[name].columns()
+                for one in self._runs(run)
+                for name in _chosen(one.scalars, tag)
+            }
+        )
+
+    def images(self, tag: str = "*", run: str = "*") -> Iterator[Item[Image]]:
+        """Pictures as they were encoded, by run, tag and order of recording."""
+        return self._items("image", tag, run, image)
+
+    def tensors(self, tag: str = "*", run: str = "*") -> Iterator[Item[Tensor]]:
+        return self._items("tensor", tag, run, tensor)
+
+    def landscapes(self, tag: str = "*", run: str = "*") -> Iterator[Item[Landscape]]:
+        return self._items("landscape", tag, run, landscape)
+
+    def _progress(self) -> tuple[int, int]:
+        runs = self._store.snapshot().runs.values()
+        return sum(run.read for run in runs), sum(run.total for run in runs)
+
+    def _items(self, kind: Kind, tag: str, run: str, decode: Callable[[bytes], T]) -> Iterator[Item[T]]:
+        for one in self._runs(run):
+            tags = one.references.get(kind, {})
+            for name in _chosen(tags, tag):
+                yield from _items_of(one.id, tags[name], decode)
+
+    def _runs(self, pattern: str) -> list[Run]:
+        runs = self._store.snapshot().runs
+        return [runs[name] for name in _chosen(runs, pattern)]
+
+
+def open(path: Paths = ".") -> Summary:
+    """Read every run below ``path``, or the one in it. Raises BadSettings when that is not a directory.
+
+    Several are given as to ``mindinsight start``: ``["./mine", "lab=/data/lab", "/data/*/summary"]``.
+    """
+    return Summary(path)
+
+
+def _items_of(run: str, series: ReferenceSeries, decode: Callable[[bytes], T]) -> Iterator[Item[T]]:
+    for row in range(series.count):
+
+        def read(row: int = row) -> T:
+            return decode(series.read(row))
+
+        yield Item(run, series.tag, int(series.steps[row]), float(series.walls[row]), read)
+
+
+def _tags(run: Run, kind: Kind) -> Mapping[str, object]:
+    return run.scalars if kind == "scalar" else run.references.get(kind, {})
+
+
+def _chosen(names: Mapping[str, object], pattern: str) -> list[str]:
+    """The one with that name, else those the pattern fits: names may hold ``*`` and ``[`` themselves."""
+    if pattern in names:
+        return [pattern]
+    plain = pattern.replace("[", "[[]")
+    return sorted(name for name in names if fnmatchcase(name, plain))
+
+
+def _joined(columns: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(columns) if columns else np.zeros(0)

@@ -1,0 +1,71 @@
+"""The command ``mindinsight``. Each module in ``commands/`` adds the one it is named after."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindinsight.server import commands
+from mindinsight.server.compute.plugin_loading import modules_of
+from mindinsight.server.errors import BadSettings
+
+_NOT_COMMANDS: Final = ("main", "messages", "options", "terminal")
+
+
+def parser(command: str = "") -> argparse.ArgumentParser:
+    """Knows the ``command`` if there is a module of that name, else all; only those are loaded.
+
+    Long options may not be shortened, as before: a shorter form could change its meaning later.
+    """
+    top = argparse.ArgumentParser(
+        prog="mindinsight", description="See what a training run wrote.", allow_abbrev=False
+    )
+    top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
+    subparsers.add_parser("help", help="this text").set_defaults(run=lambda _: _help(top))
+    for module in modules_of(commands.__name__, commands.__path__, command, without=_NOT_COMMANDS):
+        module.register(subparsers)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    top = parser(given[0] if given else "")
+    options = top.parse_args(given)
+    if not hasattr(options, "run"):
+        return _help(top)
+    try:
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is flushed at the end
+        return 0
+    except BadSettings as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+class _Version(argparse.Action):
+    """Asks what is installed only when somebody wants to know."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        print(f"mindinsight ({version('mindinsight')})")
+        parser.exit()
+
+
+def _help(top: argparse.ArgumentParser) -> int:
+    top.print_help()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""The options of ``start`` and how they become settings; the environment gives their defaults."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mindinsight.server.settings import Settings, clean_prefix, environment, is_loopback
+from mindinsight.server.settings.base_dirs import bases_of, split
+
+
+def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
+    """Add every option; defaults come from ``MINDINSIGHT_*`` where these are set."""
+    given = environment(environ)
+
+    def option(name: str, kind: Callable[[str], object], default: object, text: str) -> None:
+        key = name.replace("-", "_")
+        used = given.get(key, default)
+        shown = _with_default(text, used) if default not in (None, "") else text
+        parser.add_argument(f"--{name}", type=kind, default=used, help=shown, metavar=key.upper())
+
+    add_bases(parser, "--summary-base-dir", default=split(given.get("summary_base_dir", ".")))
+    option("workspace", Path, str(Path.home() / "mindinsight"), "where cache, notes and logs are kept")
+    option("port", number(1, 65535), 8080, "port to listen on")
+    option("host", str, "127.0.0.1", "address to listen on; others than this machine's own ask for a token")
+    option("url-path-prefix", prefix, "", "path in front of all addresses, such as /team/mindinsight")
+    option("reload-interval", number(0, 300), 3, "seconds between two looks at the files; 0 reads once")
+    option(
+        "watch", choice("auto", "events", "polling"), "auto", "how changes are noticed: auto, events, polling"
+    )
+    option("workers", number(1, 256), min(4, os.cpu_count() or 1), "processes that read files")
+    option("token", str, None, "ask for this token (a random one is made when --host is not this machine)")
+    option("allow-host", str, "", "further host names to answer to, separated by commas")
+    option("allow-frame", str, "", "origins of pages that may show ours in a frame, separated by commas")
+    option("max-graph-node-size", number(1, 2_000_000), 100_000, "nodes a graph may have")
+    option("enable-debugger", truth, "False", "kept for scripts of earlier versions; dumps are always shown")
+    option("debugger-port", number(1, 65535), 50051, "kept for scripts of earlier versions")
+    option("offline-debugger-mem-limit", number(6144, 2**31 - 1), 16384, "MB the dump analysis may use")
+    option("max-offline-debugger-session-num", number(1, 2), 2, "dump sessions at a time")
+    parser.add_argument("--no-token", action="store_true", help="answer anybody who can reach the port")
+    parser.add_argument("--no-cache", action="store_true", help="keep no index of the files in the workspace")
+    parser.add_argument("--foreground", action="store_true", help="stay here until Ctrl-C")
+
+
+def add_bases(parser: argparse.ArgumentParser, *names: str, default: Sequence[str] = (".",)) -> None:
+    """An option for the directories with the summaries, that may be given several times."""
+    text = "directory of one run or of many; several may be given, also as NAME=DIR or as a quoted pattern"
+    shown = _with_default(text, os.pathsep.join(default))
+    parser.add_argument(*names, action=_Further, default=default, help=shown, metavar="DIR")
+
+
+def _with_default(text: str, default: object) -> str:
+    """For argparse, which takes a percent sign for a place to fill in."""
+    return f"{text} (default: {default})".replace("%", "%%")
+
+
+class _Further(argparse.Action):
+    """Adds to what the command line gave before; the first takes the place of the default."""
+
+    def __call__(
+        self, parser: object, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*(() if before is self.default else before), values])
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    return Settings(
+        summary_base_dir=bases_of(options.summary_base_dir),
+        workspace=options.workspace.expanduser().absolute(),
+        host=options.host,
+        port=options.port,
+        url_path_prefix=options.url_path_prefix,
+        reload_interval=options.reload_interval,
+        watch=options.watch,
+        workers=options.workers,
+        cache=not options.no_cache,
+        token=_token(options),
+        allowed_hosts=_names(options.allow_host),
+        frame_ancestors=_names(options.allow_frame),
+        max_graph_node_size=options.max_graph_node_size,
+        enable_debugger=options.enable_debugger,
+        debugger_port=options.debugger_port,
+        offline_debugger_mem_limit=options.offline_debugger_mem_limit,
+        max_offline_debugger_session_num=options.max_offline_debugger_session_num,
+    )
+
+
+def _token(options: argparse.Namespace) -> str | None:
+    """The one given; a random one where others can reach the port; none where --no-token says so."""
+    if options.no_token:
+        return None
+    if options.token:
+        return str(options.token)
+    return None if is_loopback(options.host) else secrets.token_urlsafe(24)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def number(low: int, high: int) -> Callable[[str], int]:
+    """A type for argparse: a whole number from ``low`` to ``high``."""
+
+    def parse(text: str) -> int:
+        if not text.lstrip("-").isdigit() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def choice(*allowed: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in allowed:
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(allowed)}")
+        return text
+
+    return parse
+
+
+def truth(text: str) -> bool:
+    """True, False, 1 or 0 in any case."""
+    if text.lower() not in ("true", "false", "1", "0"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither True nor False")
+    return text.lower() in ("true", "1")
+
+
+def prefix(text: str) -> str:
+    try:
+        return clean_prefix(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,0 +1,1 @@
+"""Computation: worker processes, background jobs, caches by key, statistics of arrays."""

@@ -1,0 +1,59 @@
+"""Records that fit no other way, read field by field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
+from mindinsight.server.formats.events.chunk import Entries, Part, by_tag, numbers_at
+from mindinsight.server.formats.events.event_message import ParsedEvent, parse_event
+from mindinsight.server.formats.events.fields import tag_text
+from mindinsight.server.formats.wire_format import UnparsableError
+from mindinsight.server.types import Damage, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What the records say besides values."""
+
+    damage: tuple[Damage, ...]
+    version: str  # of the first record that tells one
+    skipped: tuple[tuple[str, int], ...]
+
+
+def read_one_by_one(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[Part], Remarks]:
+    """The records ``rows``; those that are no events become damage."""
+    events: dict[int, ParsedEvent] = {}
+    damage = []
+    for row in rows.tolist():
+        at, size = int(starts[row]), int(sizes[row])
+        try:
+            events[row] = parse_event(data, at + HEADER_SIZE, at + HEADER_SIZE + size)
+        except UnparsableError:
+            damage.append(Damage(at, HEADER_SIZE + size + FOOTER_SIZE, "damage.unparsable"))
+    version = next((event.version for event in events.values() if event.version), b"")
+    counts: dict[str, int] = {}
+    for name in (name for event in events.values() for name in event.skipped):
+        counts[name] = counts.get(name, 0) + 1
+    remarks = Remarks(tuple(damage), tag_text(version), tuple(sorted(counts.items())))
+    return ([_part(data, events)] if events else []), remarks
+
+
+def _part(data: bytes, events: dict[int, ParsedEvent]) -> Part:
+    names: dict[str, int] = {}
+    values = [
+        (row, entry.kind, names.setdefault(tag_text(entry.tag), len(names)), entry.at, entry.size)
+        for row, event in events.items()
+        for entry in event.entries
+    ]
+    rows, kinds, tags, offsets, sizes = np.array(values, np.int64).reshape(-1, 5).T
+    codes = kinds.astype(np.uint8)
+    entries = Entries(rows, codes, tags, offsets, sizes, numbers_at(data, codes, offsets))
+    return Part(
+        np.array(list(events), np.int64),
+        np.array([event.step for event in events.values()], np.int64),
+        np.array([event.wall for event in events.values()], np.float64),
+        *by_tag(entries, list(names)),
+    )

@@ -1,0 +1,59 @@
+"""How the server is, in figures: whether it works, and what of the data is not shown."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import Any
+
+from mindinsight.server.http.service import Service
+from mindinsight.server.store.run import Snapshot
+
+
+class Health:
+    """What ``/health`` answers."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    @cached_property
+    def _version(self) -> str:
+        from importlib.metadata import version
+
+        return version("mindinsight")
+
+    def told(self) -> dict[str, Any]:
+        """Names no file and no run."""
+        snapshot = self._service.store.snapshot()
+        return {
+            "status": "ok",
+            "service": "mindinsight",
+            "version": self._version,
+            "base_missing": snapshot.base_missing,
+            "workers_missing": self._service.executor.missing,
+            "seconds_since_look": round(since_look(self._service), 1),
+            **counts(snapshot),
+        }
+
+
+def since_look(service: Service) -> float:
+    """Seconds since the base was last looked at: grows while the file system does not answer."""
+    return max(0.0, time.time() - (service.store.snapshot().scanned or service.started))
+
+
+def counts(snapshot: Snapshot) -> dict[str, int]:
+    """Runs, files and points there are, and what could not be read of them."""
+    runs = snapshot.runs.values()
+    files = [file for run in runs for file in run.files]
+    return {
+        "runs": len(runs),
+        "runs_left_out": snapshot.left_out,
+        "files": len(files),
+        "files_unreadable": sum(bool(file.error) for file in files),
+        "damaged_stretches": sum(len(file.damage) for file in files),
+        "damaged_bytes": sum(one.size for file in files for one in file.damage),
+        "records_skipped": sum(count for file in files for _, count in file.skipped),
+        "bytes_read": sum(run.read for run in runs),
+        "bytes_total": sum(run.total for run in runs),
+        "points": sum(series.count for run in runs for series in run.scalars.values()),
+    }

@@ -1,0 +1,160 @@
+"""A file that holds what is known of some runs: arrays as they lie in memory, and an index behind them.
+
+Layout::
+
+    header   8 bytes magic, format number (u32), zero (u32)
+    body     for each run its arrays, each at a multiple of 8 bytes
+    index    JSON: for each run where its body lies, its CRC-32, and what its owner noted
+    footer   offset, size and CRC-32 of the index (u64, u64, u32), format number (u32), 8 bytes magic
+
+Everything is checked when it is read; nothing is executed. Byte order is the machine's: a pack stays on
+the machine that wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+FORMAT: Final = 1
+_MAGIC: Final = b"MIcache\n"
+_HEADER: Final = struct.Struct("=8sII")
+_FOOTER: Final = struct.Struct("=QQII8s")
+_ALIGNMENT: Final = 8
+
+Array = npt.NDArray[Any]
+Place = tuple[int, int, str]  # offset in the run's body, rows, type
+
+
+class StaleError(Exception):
+    """The bytes are not a pack of this format, or not the ones that were written."""
+
+
+class CacheFileWriter:
+    """Writes a pack under a temporary name and gives it its own name when it is whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        descriptor = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=1 << 20)
+        self._file.write(_HEADER.pack(_MAGIC, FORMAT, 0))
+        self._index: dict[str, Any] = {}
+        self._start = self._at = _HEADER.size
+        self._crc = 0
+
+    def array(self, array: Array) -> Place:
+        """Write one array of the current run; where it lies."""
+        data = np.ascontiguousarray(array)
+        place = (self._at - self._start, len(data), data.dtype.str)
+        padding = -data.nbytes % _ALIGNMENT
+        for piece in (data.data, bytes(padding)):
+            self._file.write(piece)
+            self._crc = zlib.crc32(piece, self._crc)
+        self._at += data.nbytes + padding
+        return place
+
+    def run(self, name: str, note: Any) -> None:
+        """End a run: the arrays since the last one are its own; ``note`` is kept as JSON."""
+        self._index[name] = [self._start, self._at - self._start, self._crc, note]
+        self._start, self._crc = self._at, 0
+
+    def finish(self) -> None:
+        """Make the pack visible."""
+        index = json.dumps(self._index, separators=(",", ":")).encode()
+        self._file.write(index)
+        self._file.write(_FOOTER.pack(self._at, len(index), zlib.crc32(index), FORMAT, _MAGIC))
+        self._file.close()
+        self._temporary.replace(self._path)
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    offset: int
+    size: int
+    crc: int
+    note: Any
+
+
+class CacheFile:
+    """A pack that was read: its notes are in memory, its arrays are fetched run by run."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises StaleError for anything that is not a whole pack of this format, OSError without access."""
+        self._file = path.open("rb", buffering=0)
+        try:
+            self._entries: Mapping[str, _Entry] = _read_index(self._file)
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def runs(self) -> frozenset[str]:
+        return frozenset(self._entries)
+
+    def note(self, run: str) -> Any:
+        return self._entries[run].note
+
+    def body(self, run: str) -> Body:
+        """The arrays of one run; raises StaleError when they are not the ones that were written.
+
+        They are read and not mapped: a map of a file that somebody cuts short ends the process.
+        """
+        entry = self._entries[run]
+        self._file.seek(entry.offset)
+        data = self._file.read(entry.size)
+        if zlib.crc32(data) != entry.crc:
+            raise StaleError(run)
+        return Body(data)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Body:
+    """The arrays of one run: views of one piece of memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def array(self, place: Place) -> Array:
+        """A read-only array; raises StaleError for a place outside."""
+        offset, rows, dtype = place
+        if rows < 0:
+            raise StaleError("rows cannot be fewer than none")
+        try:
+            return np.frombuffer(self._data, np.dtype(dtype), rows, offset)
+        except (ValueError, TypeError) as error:
+            raise StaleError(str(error)) from error
+
+
+def _read_index(file: IO[bytes]) -> dict[str, _Entry]:
+    size = os.fstat(file.fileno()).st_size
+    if size < _HEADER.size + _FOOTER.size:
+        raise StaleError("too short")
+    file.seek(size - _FOOTER.size)
+    at, length, crc, number, magic = _FOOTER.unpack(file.read(_FOOTER.size))
+    if magic != _MAGIC or number != FORMAT or at + length + _FOOTER.size != size:
+        raise StaleError("another format")
+    file.seek(at)
+    index = file.read(length)
+    if zlib.crc32(index) != crc:
+        raise StaleError("damaged")
+    entries = {name: _Entry(*entry) for name, entry in json.loads(index).items()}
+    if any(min(one.offset, one.size) < 0 or one.offset + one.size > at for one in entries.values()):
+        raise StaleError("a run outside of the body")
+    return entries

@@ -1,0 +1,231 @@
+"""Every run while it is being read: follows what discovery finds, takes what reading brings, publishes."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from mindinsight.server.ingest.cache import Cache
+from mindinsight.server.ingest.directories import Stamp
+from mindinsight.server.ingest.discovery import Discovery, Found
+from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.piece_reader import Answer, Request
+from mindinsight.server.ingest.read_queue import Item, ReadQueue
+from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.store.run import Run, Snapshot, Trouble, Watched
+from mindinsight.server.store.store import ChangedKind, Changes, Store
+
+RETRY: Final = 10.0  # seconds until a file that could not be opened is tried again
+RISK: Final = 0.5  # seconds until one is that workers died of: perhaps somebody else killed them
+HANG: Final = 60.0  # seconds until one is that a worker hung over; both double each time
+_LONGEST: Final = 3600.0  # seconds
+_MOST_SAID: Final = 100  # different faults in the log
+_PASSING: Final = frozenset({"file.permission", "file.unreadable", "file.memory"})
+
+_log = logging.getLogger(__name__)
+
+
+class Facts(NamedTuple):
+    """What a snapshot tells beside the runs."""
+
+    base: str
+    watch: str
+    left_out: int = 0
+    base_missing: bool = False
+    errors: tuple[Trouble, ...] = ()
+    bases: tuple[Watched, ...] = ()
+
+
+class Catalogue:
+    """Belongs to the loader's thread alone; readers see what it publishes."""
+
+    def __init__(self, store: Store, backlog: ReadQueue, facts: Facts, cache: Cache | None = None) -> None:
+        """``cache`` is asked for what an earlier server knew of a file that appears."""
+        self.facts = facts
+        self._cache = cache
+        self.stages: dict[str, RunStage] = {}
+        self._store = store
+        self._backlog = backlog
+        self._said: set[tuple[str, str]] = set()
+        self._failed: dict[Item, float] = {}  # files that could not be opened, and when to try again
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to publish."""
+        before = self._store.snapshot()
+        return (
+            self.stages.keys() != before.runs.keys()
+            or self.facts != _facts(before)
+            or any(stage.changed for stage in self.stages.values())
+        )
+
+    def settle(self, discovery: Discovery) -> None:
+        """Take over which runs there are, and of which files they consist."""
+        before, self.stages = self.stages, {}
+        for found in discovery.runs:
+            stage = before.pop(found.id, None)
+            if stage is not None and stage.found.path != found.path:  # in another base directory of that name
+                self._remove(stage, list(stage.files))
+                stage = None
+            stage = stage or RunStage(found)
+            stage.place(found)
+            self.stages[found.id] = stage
+            self._compare(stage, found)
+        for stage in before.values():
+            self._remove(stage, list(stage.files))
+        self.facts = self.facts._replace(
+            left_out=discovery.left_out, base_missing=discovery.missing, errors=discovery.troubles
+        )
+
+    def grown(self, run: str, stamps: Mapping[str, Stamp]) -> None:
+        """Files of a run were written to."""
+        stage = self.stages[run]
+        for name, stamp in stamps.items():
+            file = stage.files.get(name)
+            if file is not None and file.stamp != stamp:
+                self._follow(stage, file, stamp)
+
+    def retry(self, now: float) -> None:
+        """Ask again for files that could not be opened a while ago."""
+        for item, due in list(self._failed.items()):
+            if due <= now:
+                del self._failed[item]
+                if item[0].files.get(item[1].name) is item[1]:
+                    self._backlog.add(*item)
+
+    def take(self, stage: RunStage, file: FileStage, request: Request, answer: Answer) -> None:
+        """Put in what reading a piece of a file brought; nothing when the file is another one by now."""
+        file.busy = False
+        if stage.files.get(file.name) is not file:
+            return
+        try:
+            again = self._put_in(stage, file, request, answer)
+        except Exception:  # a fault of ours: without this file, and with all others
+            self._remove(stage, [file.name])
+            file = FileStage(file.name, file.path, file.stamp)
+            stage.add(file)
+            self._fail(stage, file, "file.undecodable", traceback.format_exc())
+            return
+        if again:
+            self._backlog.add(stage, file)
+
+    def _put_in(self, stage: RunStage, file: FileStage, request: Request, answer: Answer) -> bool:
+        """Whether there is more to read right away."""
+        if answer.replaced:
+            self._begin_again(stage, file)
+            return False
+        if answer.stretch is None:
+            self._fail(stage, file, answer.reason, answer.detail)
+            return file.stamp != file.checked
+        file.print, file.suspect, file.wait = answer.print, False, 0.0
+        stage.fold(file, answer.stretch, answer.lineage)
+        advanced = file.read > request.offset
+        return file.stamp != file.checked or (advanced and file.unread > file.pending)
+
+    def crashed(self, stage: RunStage, file: FileStage, hung: bool = False) -> None:
+        """Workers died, or one hung, when they read this file, perhaps with others; it is read alone next.
+
+        Whether the file is to blame or somebody who kills processes cannot be told, so it is tried again
+        soon, and each time later than the time before.
+        """
+        file.busy = False
+        if stage.files.get(file.name) is not file:
+            return
+        if file.suspect:
+            file.wait = min(max(2 * file.wait, HANG if hung else RISK), _LONGEST)
+            self._fail(stage, file, "file.hangs" if hung else "file.crashes", "", file.wait)
+        else:
+            file.suspect = True
+            self._backlog.add(stage, file)
+
+    def publish(self) -> None:
+        """Let readers see everything that changed since the last time."""
+        before = self._store.snapshot()
+        version = before.version + 1
+        runs: dict[str, Run] = {}
+        kinds: dict[str, frozenset[ChangedKind]] = {}
+        for name, stage in self.stages.items():
+            if stage.changed or name not in before.runs:
+                runs[name], kinds[name] = stage.publish(version)
+            else:
+                runs[name] = before.runs[name]
+        gone = before.runs.keys() - runs.keys()
+        listed = bool(gone or runs.keys() - before.runs.keys()) or self.facts != _facts(before)
+        after = replace(before, version=version, runs=runs, scanned=time.time(), **self.facts._asdict())
+        self._store.publish(after, Changes(version, frozenset(kinds) | gone, kinds, listed))
+
+    def _compare(self, stage: RunStage, found: Found) -> None:
+        self._remove(stage, stage.files.keys() - found.files.keys())
+        for name, stamp in found.files.items():
+            file = stage.files.get(name)
+            if file is None:
+                self._begin(stage, name, stamp)
+            elif file.stamp != stamp:
+                self._follow(stage, file, stamp)
+
+    def _remove(self, stage: RunStage, names: Iterable[str]) -> None:
+        for name in names:
+            stage.remove(name)
+            self._backlog.drop(stage.found.id, name)
+
+    def _begin(self, stage: RunStage, name: str, stamp: Stamp) -> None:
+        path = f"{stage.found.path}/{name}"
+        known = self._cache.find(stage.found.id, name, path, stamp) if self._cache else None
+        file = known or FileStage(name, path, stamp)
+        stage.add(file)
+        if file.role == "graph":
+            stage.fold_whole(file)
+        elif known is None or file.unread > file.pending:
+            self._backlog.add(stage, file)
+
+    def _begin_again(self, stage: RunStage, file: FileStage) -> None:
+        self._remove(stage, [file.name])
+        self._begin(stage, file.name, file.stamp)
+
+    def _follow(self, stage: RunStage, file: FileStage, stamp: Stamp) -> None:
+        """A file changed. What was read stays if it only grew; whether it did is seen when it is read."""
+        moved = file.stamp[:2] != stamp[:2]
+        afresh = file.role == "graph" or (file.role != "lineage" and _other_content(file, stamp))
+        file.stamp = stamp
+        if afresh:
+            self._begin_again(stage, file)
+            return
+        if moved:
+            stage.relocate(file)
+        stage.touch(file)
+        if not (file.wait and (stage, file) in self._failed):  # what workers die of is left for a while
+            self._backlog.add(stage, file)
+
+    def _fail(
+        self, stage: RunStage, file: FileStage, reason: str, detail: str, wait: float | None = None
+    ) -> None:
+        if (reason, detail) not in self._said and len(self._said) < _MOST_SAID:  # once for all files
+            self._said.add((reason, detail))
+            _log.warning("%s: %s/%s: %s", reason, stage.found.id, file.name, detail)
+        file.error = reason
+        if wait is None and reason in _PASSING:
+            wait = RETRY
+        if wait is not None:
+            self._failed[stage, file] = time.monotonic() + wait
+        stage.touch(file)
+
+
+def _other_content(file: FileStage, stamp: Stamp) -> bool:
+    """Whether a file with a new stamp holds, or may hold, something else where it was read.
+
+    A copy that is not longer can have been made to change what was there, and one written over a damaged
+    file to heal it.
+    """
+    if stamp.size < file.read:
+        return True
+    replaced = file.stamp[:2] != stamp[:2]
+    rewritten = file.stamp.modified != stamp.modified and bool(file.damage)
+    return (replaced or rewritten) and (stamp.size <= file.stamp.size or (replaced and bool(file.damage)))
+
+
+def _facts(snapshot: Snapshot) -> Facts:
+    return Facts(*(getattr(snapshot, name) for name in Facts._fields))

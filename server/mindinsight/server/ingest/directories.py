@@ -1,0 +1,84 @@
+"""What the file system says about one folder: its event files and the folders below."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from mindinsight.server.store import file_names
+
+
+class Stamp(NamedTuple):
+    """What tells that a file or folder changed; compared for equality only, as clocks can be set back."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int  # nanoseconds
+    changed: int  # nanoseconds, of owner and permission too
+
+
+NOWHERE = Stamp(0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One look at a folder."""
+
+    stamp: Stamp
+    looked: int  # nanoseconds, Unix
+    files: dict[str, Stamp] = field(default_factory=dict)  # event, lineage, explain and graph files
+    below: tuple[str, ...] = ()  # names of folders to look into
+    reason: str = ""  # a key of the locale files when it could not be looked into
+
+    @property
+    def settled(self) -> bool:
+        """False while a later change could carry the same time: file systems count in up to 2 s."""
+        return abs(self.looked - self.stamp.modified) > 3_000_000_000
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """Stamp of a file or folder, None when there is none; raises PermissionError when that is hidden."""
+    try:
+        return _stamp(os.lstat(path))
+    except PermissionError:
+        raise
+    except OSError:
+        return None
+
+
+def look(path: str, now: int) -> Folder | None:
+    """Files and folders directly inside, links left out; None when there is no such folder."""
+    try:
+        stamp = stamp_of(path)
+        if stamp is None:
+            return None
+        with os.scandir(path) as entries:
+            files, below = _sorted_out(entries)
+    except PermissionError:
+        return Folder(NOWHERE, now, reason="directory.permission")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return Folder(NOWHERE, now, reason="directory.unreadable")
+    return Folder(stamp, now, files, tuple(below))
+
+
+def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str]]:
+    files: dict[str, Stamp] = {}
+    below: list[str] = []
+    for entry in entries:
+        if file_names.role(entry.name) and entry.is_file(follow_symlinks=False):
+            try:
+                files[entry.name] = _stamp(entry.stat(follow_symlinks=False))
+            except OSError:  # it went away while we looked
+                continue
+        elif entry.is_dir(follow_symlinks=False) and not file_names.bulky(entry.name):
+            below.append(entry.name)
+    return files, below
+
+
+def _stamp(found: os.stat_result) -> Stamp:
+    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -1,0 +1,118 @@
+"""Base directories -> runs, jobs, ranks and dumps, told by names and times alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mindinsight.server.ingest.directories import Folder, Stamp
+from mindinsight.server.ingest.directory_tree import Tree
+from mindinsight.server.ingest.ranks import places
+from mindinsight.server.settings.base_dirs import Bases
+from mindinsight.server.store import file_names
+from mindinsight.server.store.mounts import BASE
+from mindinsight.server.store.run import Trouble
+
+LIMIT: Final = 999  # runs
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A folder that is a run."""
+
+    id: str
+    path: str  # absolute
+    name: str
+    job: str
+    rank: int | None
+    created: float  # Unix seconds, the largest in the files' names
+    updated: float  # Unix seconds of the newest write
+    files: Mapping[str, Stamp]
+    dumps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    runs: tuple[Found, ...]  # newest write first
+    left_out: int  # runs beyond the limit
+    troubles: tuple[Trouble, ...]
+    missing: bool  # there is no base directory
+
+
+def discover(bases: Bases, limit: int = LIMIT) -> Discovery:
+    """What lies below the base directories right now: the ``limit`` runs that were written to last."""
+    tree = Tree(bases)
+    tree.scan()
+    return survey(tree, limit)
+
+
+def survey(tree: Tree, limit: int = LIMIT) -> Discovery:
+    """The runs among the folders of a tree."""
+    dumps = _owners(tree)
+    runs = {name: tree.folders[name] for name in tree.folders if name in dumps or _is_run(tree.folders[name])}
+    taken = sorted(runs, key=lambda name: (-_updated(runs[name]), name))[:limit]
+    devices = {name: frozenset(_devices(runs[name])) for name in taken}
+    where = places(devices)
+    found = tuple(_found(tree, name, where[name], tuple(sorted(dumps.get(name, ())))) for name in taken)
+    return Discovery(found, len(runs) - len(taken), tuple(_troubles(tree)), tree.missing)
+
+
+def _troubles(tree: Tree) -> Iterator[Trouble]:
+    if tree.full:
+        yield Trouble(BASE, "directory.too_many")
+    for mount in tree.mounts if tree.several else ():
+        if mount.inside:
+            yield Trouble(mount.path, "directory.nested")
+        elif mount.id not in tree.folders:
+            yield Trouble(mount.path, "directory.missing")
+    for name, folder in tree.folders.items():
+        if folder.reason:
+            yield Trouble(name, folder.reason)
+
+
+def _owners(tree: Tree) -> dict[str, list[str]]:
+    """Dumps by the run they are shown with: the nearest one above, else the folder they lie in."""
+    owners: dict[str, list[str]] = defaultdict(list)
+    for dump in tree.dumps:
+        above = dump
+        while not _is_run(tree.folders[above]) and above != tree.root(dump):
+            above = tree.parent(above)
+        owners[above if _is_run(tree.folders[above]) else tree.parent(dump)].append(dump)
+    return owners
+
+
+def _is_run(folder: Folder) -> bool:
+    return any(file_names.role(name) != "explain" for name in folder.files)
+
+
+def _updated(folder: Folder) -> float:
+    return max((stamp.modified for stamp in folder.files.values()), default=folder.stamp.modified) / 1e9
+
+
+def _created(folder: Folder) -> float:
+    told = [seconds for seconds in map(file_names.created, folder.files) if seconds is not None]
+    if told:
+        return max(told)
+    return max((stamp.changed for stamp in folder.files.values()), default=folder.stamp.changed) / 1e9
+
+
+def _devices(folder: Folder) -> set[int]:
+    return {number for number in map(file_names.device, folder.files) if number is not None}
+
+
+def _found(tree: Tree, name: str, place: tuple[str, int | None], dumps: tuple[str, ...]) -> Found:
+    folder = tree.folders[name]
+    return Found(
+        id=name,
+        path=tree.path(name),
+        name=name[len(BASE) :] or file_names.shown(Path(tree.path(BASE)).name),
+        job=place[0],
+        rank=place[1],
+        created=_created(folder),
+        updated=_updated(folder),
+        files=folder.files,
+        dumps=dumps,
+    )

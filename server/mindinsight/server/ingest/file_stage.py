@@ -1,0 +1,147 @@
+"""One file of a run while it is being read: what it held so far, in columns that grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from mindinsight.server.ingest.directories import NOWHERE, Stamp
+from mindinsight.server.ingest.growing_column import Axis
+from mindinsight.server.ingest.piece_reader import Print
+from mindinsight.server.ingest.staged_columns import ReferenceGroup, ScalarTable
+from mindinsight.server.store import file_names
+from mindinsight.server.store.parts import ReferencePart, ScalarPart
+from mindinsight.server.types import Damage, FileState, Kind, ReferenceColumns, Stretch
+
+if TYPE_CHECKING:
+    from mindinsight.server.formats.lineage import Lineage
+
+Key: TypeAlias = tuple[Kind, str]  # kind, tag
+MOST_DAMAGE: Final = 1000  # entries kept of one file; what follows is added up in the last
+
+
+class FileStage:
+    """What one event file, or ``.pb`` graph file, held up to where it has been read."""
+
+    def __init__(self, name: str, path: str, stamp: Stamp = NOWHERE) -> None:
+        self.name = name
+        self.path = path
+        self.role = file_names.role(name)
+        self.stamp = stamp  # as the file is now
+        self.checked = NOWHERE  # as it was when it was last read, or is being read
+        self.busy = False  # is being read
+        self.suspect = False  # a worker died reading it, or something beside it
+        self.wait = 0.0  # seconds it was last left alone because of that
+        self.print: Print | None = None
+        self.read = 0
+        self.pending = 0
+        self.error = ""
+        self.damage: list[Damage] = []
+        self.skipped: dict[str, int] = {}
+        self.lineage: Lineage | None = None
+        self.scalars = ScalarTable()
+        self.references: dict[Key, ReferenceGroup] = {}
+
+    @cached_property
+    def order(self) -> file_names.Order:
+        """Files sorted by it are oldest first."""
+        return file_names.order(self.name)
+
+    @property
+    def unread(self) -> int:
+        """Bytes nobody has looked at, or that could complete a record that was cut."""
+        return max(0, self.stamp.size - self.read)
+
+    def state(self) -> FileState:
+        return FileState(
+            name=file_names.shown(self.name),
+            size=self.stamp.size,
+            modified=self.stamp.modified / 1e9,
+            read=self.read,
+            pending=self.pending,
+            damage=tuple(self.damage),
+            error=self.error,
+            skipped=tuple(sorted(self.skipped.items())),
+        )
+
+    def held(self) -> list[Key]:
+        """Every kind and tag of which the file holds something."""
+        scalars: list[Key] = [("scalar", tag) for tag in self.scalars.groups]
+        return scalars + list(self.references)
+
+    def fold(self, stretch: Stretch) -> list[Key]:
+        """Add what the stretch from ``read`` on holds; the kinds and tags that grew."""
+        self.read = stretch.next_offset
+        self.pending = stretch.pending
+        self.error = ""
+        self._note_damage(stretch.damage)
+        for what, count in stretch.skipped:
+            self.skipped[what] = self.skipped.get(what, 0) + count
+        grown: list[Key] = []
+        for block in stretch.blocks:
+            self.scalars.fold(block)
+            grown += [("scalar", tag) for tag in block.tags]
+        for columns in stretch.references:
+            grown.append(self._fold_references(columns))
+        return grown
+
+    def fold_lineage(self, lineage: Lineage, end: int) -> None:
+        """A lineage file, read whole up to ``end``."""
+        self.lineage = lineage
+        self.read = end
+        self.pending = lineage.pending
+        self.error = ""
+        self.damage = list(lineage.damage)
+
+    def fold_whole(self) -> list[Key]:
+        """A ``.pb`` file: one payload, the graph."""
+        self.read = self.stamp.size
+        self.error = ""
+        if not self.stamp.size:
+            return []
+        axis = Axis(np.zeros(1, np.int64), np.array([self.stamp.modified / 1e9]))
+        size = np.array([self.stamp.size], np.int64)
+        key: Key = ("graph", file_names.shown(self.name))
+        self.references[key] = ReferenceGroup(axis, np.zeros(1, np.int64), size)
+        return [key]
+
+    def scalar_part(self, tag: str) -> ScalarPart:
+        group = self.scalars.groups[tag]
+        axis = group.axis
+        return ScalarPart(axis.steps.view(), axis.walls.view(), group.values[tag].view(), axis.starts.view())
+
+    def reference_part(self, key: Key) -> ReferencePart:
+        group = self.references[key]
+        axis = group.axis
+        return ReferencePart(
+            path=self.path,
+            device=self.stamp.device,
+            inode=self.stamp.inode,
+            steps=axis.steps.view(),
+            walls=axis.walls.view(),
+            offsets=group.offsets.view(),
+            sizes=group.sizes.view(),
+            starts=axis.starts.view(),
+        )
+
+    def _fold_references(self, columns: ReferenceColumns) -> Key:
+        tag = columns.tag if columns.kind != "graph" else file_names.shown(self.name)
+        key: Key = (columns.kind, tag)
+        group = self.references.get(key)
+        if group is None:
+            axis = Axis(columns.steps, columns.walls)
+            self.references[key] = ReferenceGroup(axis, columns.offsets, columns.sizes)
+        else:
+            group.append(columns.steps, columns.walls, columns.offsets, columns.sizes)
+        return key
+
+    def _note_damage(self, damage: Iterable[Damage]) -> None:
+        for one in damage:
+            if len(self.damage) < MOST_DAMAGE:
+                self.damage.append(one)
+            else:
+                last = self.damage[-1]
+                self.damage[-1] = Damage(last.offset, last.size + one.size, "damage.more")

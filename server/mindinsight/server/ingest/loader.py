@@ -1,0 +1,146 @@
+"""discover -> read -> stage -> commit: one thread of the server, and as many workers as it may have."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from typing import Final
+
+from mindinsight.server.ingest.cache import Cache
+from mindinsight.server.ingest.catalogue import Catalogue, Facts
+from mindinsight.server.ingest.dispatcher import Dispatcher
+from mindinsight.server.ingest.read_queue import ReadQueue
+from mindinsight.server.ingest.scanner import Scanner
+from mindinsight.server.settings import Settings
+from mindinsight.server.settings.base_dirs import home, told
+from mindinsight.server.store.store import Store
+
+_PUBLISH: Final = 0.1  # seconds between two publications while much is read
+_SHARE: Final = 2  # after following for a while, so many times as long is left to others
+_SAVE: Final = 5.0  # seconds between two thoughts of writing the cache
+_REST: Final = 1.0  # seconds the loop sleeps at most
+
+_log = logging.getLogger(__name__)
+
+
+class Loader:
+    """Keeps a store up to date with the base directories."""
+
+    def __init__(self, settings: Settings, store: Store, executor: Executor | None = None) -> None:
+        """Without an executor everything is read in the loader's own thread."""
+        self._once = settings.reload_interval == 0
+        self._bell = threading.Event()
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self._backlog = ReadQueue()
+        bases = settings.summary_base_dir
+        self._cache = Cache(settings.workspace, home(bases)) if settings.cache else None
+        facts = Facts(told(bases), "polling")
+        self._catalogue = Catalogue(store, self._backlog, facts, self._cache)
+        self._lookout = Scanner(settings, self._catalogue, self._bell.set)
+        self._readers = Dispatcher(executor, settings.workers, self._backlog, self._catalogue, self._bell.set)
+        self._store = store
+        self._publish_at = 0.0  # monotonic time
+        self._note_at = 0.0
+        self._save_at = time.monotonic() + _SAVE
+        self._begun = False
+
+    def start(self) -> None:
+        """Begin to load, and to follow what changes."""
+        self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End loading; what readers have seen stays in the store."""
+        self._stopping = True
+        self._bell.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def want(self, run_ids: Iterable[str]) -> None:
+        """Read these runs before the others: somebody looks at them.
+
+        The loader need not be woken for that: as long as anything is left to read it is at work.
+        """
+        self._backlog.want(run_ids)
+
+    def load(self) -> None:
+        """Look once and read everything there is, in the calling thread."""
+        self._begin()
+        while self._work() and not self._stopping:
+            self._bell.wait(_REST)
+            self._bell.clear()
+
+    def _run(self) -> None:
+        try:
+            if self._once:
+                self.load()
+            else:
+                while not self._stopping:
+                    self._round()
+        finally:
+            self._lookout.stop()
+            if self._cache:
+                self._cache.save(self._catalogue.stages, everything=True)
+
+    def _begin(self) -> None:
+        """The first look, with what an earlier server knew; readers see the list of runs at once."""
+        if self._cache:
+            self._cache.open()
+        self._lookout.scan()
+        if self._cache:
+            self._cache.release(self._catalogue.stages)
+        self._publish()
+
+    def _round(self) -> None:
+        try:
+            working = self._follow()
+        except Exception:  # whatever it is, the next round finds the rest
+            _log.exception("a round of the loader failed")
+            working = False
+            time.sleep(_REST)
+        rest = min(self._lookout.rest(), _PUBLISH if working else _REST)
+        if rest > 0 and not self._stopping:
+            self._bell.wait(rest)
+        self._bell.clear()
+
+    def _follow(self) -> bool:
+        """Look, read and publish; whether there is more to do."""
+        if not self._begun:
+            self._begin()
+            self._lookout.follow()
+            self._begun = True
+        began = time.thread_time()
+        looked = self._lookout.look()
+        working = self._work()
+        if looked:
+            self._lookout.pause(min(_SHARE * (time.thread_time() - began), _REST))
+        if self._cache and not working and time.monotonic() >= self._save_at:
+            self._save_at = time.monotonic() + _SAVE
+            self._cache.save(self._catalogue.stages)
+        return working
+
+    def _work(self) -> bool:
+        """One round of reading and publishing; whether there is more to do."""
+        now = time.monotonic()
+        self._readers.collect()
+        self._catalogue.retry(now)
+        self._readers.dispatch()
+        if now >= self._publish_at or not self._readers.working:
+            self._publish()
+        return self._readers.working
+
+    def _publish(self) -> None:
+        now = time.monotonic()
+        if self._catalogue.changed:
+            self._catalogue.publish()
+            self._publish_at = now + _PUBLISH
+        elif now >= self._note_at:
+            self._store.scanned(time.time())
+        else:
+            return
+        self._note_at = now + _REST

@@ -1,0 +1,88 @@
+"""Scalars and references of one file, in columns that share what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mindinsight.server.ingest.growing_column import Axis, GrowingColumn
+from mindinsight.server.types import Doubles, Floats, Ints, ScalarBlock
+
+
+class ScalarGroup:
+    """Scalar tags that always came together: one axis, one column of values for each tag."""
+
+    __slots__ = ("axis", "values")
+
+    def __init__(self, axis: Axis, values: dict[str, Floats]) -> None:
+        self.axis = axis
+        self.values = {tag: GrowingColumn(column) for tag, column in values.items()}
+
+    def append(self, steps: Ints, walls: Doubles, values: dict[str, Floats]) -> None:
+        """Add rows for every tag of the group."""
+        self.axis.append(steps, walls)
+        for tag, column in values.items():
+            self.values[tag].append(column)
+
+    def split(self, tags: Iterable[str]) -> ScalarGroup:
+        """Move ``tags`` into a group of their own: from now on they come without the others."""
+        parted = ScalarGroup(self.axis.copy(), {})
+        parted.values = {tag: self.values.pop(tag) for tag in tags}
+        return parted
+
+
+class ScalarTable:
+    """The scalars of one file: tags share an axis as long as they come together.
+
+    A tag that comes without the others parts from them, so there are at most as many groups as tags,
+    however records are mixed or cut into stretches.
+    """
+
+    __slots__ = ("groups",)
+
+    def __init__(self) -> None:
+        self.groups: dict[str, ScalarGroup] = {}
+
+    def fold(self, block: ScalarBlock) -> None:
+        """Add the rows of one block."""
+        if not len(block.steps):
+            return
+        columns = dict(zip(block.tags, block.values, strict=True))
+        for group, tags in self._met(block.tags):
+            values = {tag: columns[tag] for tag in tags}
+            if group is None:
+                self.place(ScalarGroup(Axis(block.steps, block.walls), values))
+            elif len(tags) == len(group.values):
+                group.append(block.steps, block.walls, values)
+            else:
+                parted = group.split(tags)
+                parted.append(block.steps, block.walls, values)
+                self.place(parted)
+
+    def place(self, group: ScalarGroup) -> None:
+        """Keep a group for its tags."""
+        for tag in group.values:
+            self.groups[tag] = group
+
+    def _met(self, tags: tuple[str, ...]) -> list[tuple[ScalarGroup | None, list[str]]]:
+        """The groups the tags are in, each with its tags among these; None holds the new ones."""
+        met: dict[int, tuple[ScalarGroup | None, list[str]]] = {}
+        for tag in tags:
+            group = self.groups.get(tag)
+            met.setdefault(id(group), (group, []))[1].append(tag)
+        return list(met.values())
+
+
+class ReferenceGroup:
+    """One tag of one kind: an axis, and where each payload lies."""
+
+    __slots__ = ("axis", "offsets", "sizes")
+
+    def __init__(self, axis: Axis, offsets: Ints, sizes: Ints) -> None:
+        self.axis = axis
+        self.offsets = GrowingColumn(offsets)
+        self.sizes = GrowingColumn(sizes)
+
+    def append(self, steps: Ints, walls: Doubles, offsets: Ints, sizes: Ints) -> None:
+        self.axis.append(steps, walls)
+        self.offsets.append(offsets)
+        self.sizes.append(sizes)

@@ -1,0 +1,176 @@
+"""What changed on disk: told by the file system where it tells, asked for where it does not."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
+
+from mindinsight.server.ingest.filesystems import tells_changes
+from mindinsight.server.settings import Watch
+
+_WANTED: Final = [
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+]
+_MOST_FOLDERS: Final = 50_000  # each takes a kilobyte of the kernel's memory and one watch of the user's
+_FORGIVEN: Final = 0.9  # part of the folders that must be watched: some may not be readable
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Stirred:
+    """Absolute paths at which something happened."""
+
+    folders: set[str] = field(default_factory=set)  # something came, went or was renamed inside
+    files: set[str] = field(default_factory=set)  # was written to
+
+
+class Watcher(FileSystemEventHandler):
+    """Waits for the file system to tell; ``mode`` says whether it does.
+
+    Rings ``bell`` when something happened, once until somebody asks with ``take`` what it was.
+    """
+
+    def __init__(self, base: str, watch: Watch, bell: Callable[[], None]) -> None:
+        self.mode: Literal["events", "polling"] = "polling"
+        self._base = base
+        self._watch = watch
+        self._bell = bell
+        self._lock = threading.Lock()
+        self._stirred = Stirred()
+        self._observer: BaseObserver | None = None
+        self._threads: list[threading.Thread] = []
+
+    def start(self, beside: int = 0) -> None:
+        """Begin to listen, unless settings or the file system make that useless.
+
+        ``beside`` is how many folders other watchers of this process listen to.
+        """
+        self.stop()
+        if self._watch == "polling" or (self._watch == "auto" and not tells_changes(self._base)):
+            return
+        folders = _count_folders(self._base, _MOST_FOLDERS)
+        before = set(threading.enumerate())
+        try:
+            observer = Observer()
+            self._observer = observer
+            observer.schedule(self, self._base, recursive=True, event_filter=list(_WANTED))
+            observer.start()
+        except OSError as error:  # no watches or descriptors left
+            self._give_up(error.strerror or str(error))
+            return
+        self._threads = [one for one in threading.enumerate() if one not in before and _of_watchdog(one)]
+        if folders > _MOST_FOLDERS or not _enough(folders + beside):
+            self._give_up(f"{folders} folders or more are too many to watch")
+        else:
+            self.mode = "events"
+
+    def stop(self) -> None:
+        """Listen no more."""
+        observer, self._observer, self.mode = self._observer, None, "polling"
+        self._threads = []
+        if observer is not None:
+            observer.stop()
+            if observer.is_alive():
+                observer.join(timeout=5)
+
+    def hears(self, folders: int) -> bool:
+        """False when listening has broken down, or the watches ran out while folders came.
+
+        ``folders`` is how many there are for all watchers of this process.
+        """
+        alive = all(thread.is_alive() for thread in self._threads)
+        return alive and (self.mode == "polling" or _enough(folders))
+
+    def _give_up(self, why: str) -> None:
+        _log.warning("no events from the file system, polling: %s", why)
+        self.stop()
+
+    @property
+    def stirring(self) -> bool:
+        """Whether something happened since the last ``take``."""
+        return bool(self._stirred.folders or self._stirred.files)
+
+    def take(self) -> Stirred:
+        """What happened since the last time."""
+        with self._lock:
+            stirred, self._stirred = self._stirred, Stirred()
+        return stirred
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        paths = [os.fsdecode(path) for path in (event.src_path, getattr(event, "dest_path", "")) if path]
+        with self._lock:
+            silent = not self.stirring
+            if event.event_type == "modified" and not event.is_directory:
+                self._stirred.files.update(paths)
+            else:
+                self._stirred.folders.update(map(os.path.dirname, paths))
+                if event.is_directory:
+                    self._stirred.folders.update(paths)
+        if silent:
+            self._bell()
+
+
+def _enough(folders: int) -> bool:
+    return watches() >= _FORGIVEN * folders - 10
+
+
+def watches() -> int:
+    """Folders the kernel watches for this process; without Linux, more than anybody has.
+
+    The library goes on silently when the user's watches are used up.
+    """
+    descriptors = Path("/proc/self/fdinfo")
+    if not descriptors.exists():
+        return sys.maxsize
+    found = 0
+    for entry in descriptors.iterdir():
+        try:
+            found += entry.read_text().count("inotify wd:")
+        except OSError:
+            continue
+    return found
+
+
+def _count_folders(base: str, limit: int) -> int:
+    """Folders from ``base`` down, links left out; counting ends above ``limit``."""
+    found, waiting = 1, [base]
+    while waiting and found <= limit:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                below = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        found += len(below)
+        waiting += below
+    return found
+
+
+def _of_watchdog(thread: threading.Thread) -> bool:
+    return type(thread).__module__.startswith("watchdog.")

@@ -1,0 +1,1 @@
+"""The server's process: starting and stopping it, its sockets and logs."""

@@ -1,0 +1,181 @@
+"""Servers in the background: what we have started on this machine, and how to start and end one.
+
+One small file per server, ``<state>/mindinsight/<machine>-<port>.json``, written by the server itself. A
+process counts as ours only while its birth time is the one in the file: process numbers come round again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.settings import Settings
+from mindinsight.server.settings.base_dirs import told
+
+# Not "-m": worker processes import the module their parent was started with, and have no use for the service.
+_SERVE = """
+import sys
+from mindinsight.server.process.gc_tuning import before_imports
+before_imports()
+from mindinsight.server.process.serve import main
+sys.exit(main())
+"""
+START_SECONDS = 60.0
+STOP_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server as its file tells."""
+
+    port: int
+    pid: int
+    born: str  # when the process began, as the system tells it
+    started: float  # Unix seconds
+    address: str
+    base: str
+    log: str
+
+    @property
+    def alive(self) -> bool:
+        return birth(self.pid) == self.born != ""
+
+
+def folder() -> Path:
+    """Where the files are: the user's state directory."""
+    given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(given) if given else Path.home() / ".local" / "state") / "mindinsight"
+
+
+def _file(port: int) -> Path:
+    return folder() / f"{platform.node()}-{port}.json"
+
+
+def find(port: int) -> Running | None:
+    """The server we started on a port of this machine, alive or not."""
+    return _read(_file(port))
+
+
+def all_running() -> Iterator[Running]:
+    for path in sorted(folder().glob(f"{platform.node()}-*.json")):
+        if running := _read(path):
+            yield running
+
+
+def _read(path: Path) -> Running | None:
+    try:
+        return Running(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def remember(settings: Settings, log: Path) -> None:
+    """Write down that this process is the server; without a place to write, ``stop`` will not find it."""
+    running = Running(
+        port=settings.port,
+        pid=os.getpid(),
+        born=birth(os.getpid()),
+        started=time.time(),
+        address=settings.address,
+        base=told(settings.summary_base_dir),
+        log=str(log),
+    )
+    with contextlib.suppress(OSError):
+        folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        _file(settings.port).write_text(json.dumps(asdict(running)), encoding="utf-8")
+
+
+def forget(port: int) -> None:
+    with contextlib.suppress(OSError):
+        _file(port).unlink()
+
+
+def birth(pid: int) -> str:
+    """When a process began, in whatever form the system tells it; empty when there is no such process."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return _birth_by_ps(pid)
+    fields = told.rpartition(")")[2].split()  # proc(5): the name in brackets may hold spaces
+    return "" if fields[0] == "Z" else fields[19]  # "Z": it has ended; field 22: start time
+
+
+def _birth_by_ps(pid: int) -> str:
+    if sys.platform == "linux":
+        return ""
+    if sys.platform == "win32":
+        command = ["powershell", "-NoProfile", "-Command", f"(Get-Process -Id {pid}).StartTime.Ticks"]
+    else:
+        command = ["ps", "-o", "lstart=", "-p", str(pid)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def health(address: str) -> dict[str, Any] | None:
+    """What a server says of itself; None when no MindInsight answers there."""
+    import urllib.request  # it brings half of the standard library, and a server has no use for it
+
+    try:
+        with urllib.request.urlopen(address + "health", timeout=3) as answer:
+            said = json.load(answer)
+    except (OSError, ValueError):
+        return None
+    return said if isinstance(said, dict) and said.get("service") == "mindinsight" else None
+
+
+def launch(settings: Settings) -> None:
+    """Start a server of its own and return when it answers; raises BadSettings with its last words."""
+    output = settings.log_dir / f"start.{settings.port}.log"
+    with os.fdopen(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-c", _SERVE],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            **_detached(),
+        )
+    assert child.stdin is not None
+    with contextlib.suppress(BrokenPipeError), child.stdin as pipe:
+        pipe.write(settings.to_json().encode())  # not on the command line: it may hold a token
+    _wait(child, settings, output)
+
+
+def _detached() -> dict[str, Any]:
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def _wait(child: subprocess.Popen[bytes], settings: Settings, output: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while health(settings.address) is None or find(settings.port) is None:
+        if child.poll() is not None:
+            words = output.read_text(encoding="utf-8", errors="replace").strip()[-2000:]
+            raise BadSettings(f"The server ended while starting:\n{words}\nLog: {output}")
+        if time.monotonic() > end:
+            raise BadSettings(f"The server (process {child.pid}) does not answer yet. Log: {output}")
+        time.sleep(0.05)
+    child.returncode = 0  # it is meant to outlive us: no warning about it when we end
+
+
+def end(running: Running) -> None:
+    """Ask a server to end; after a few seconds make it."""
+    os.kill(running.pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while running.alive and time.monotonic() < deadline:
+        time.sleep(0.02)
+    if running.alive:
+        os.kill(running.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+        while running.alive and time.monotonic() < deadline + STOP_SECONDS:
+            time.sleep(0.02)
+    forget(running.port)

@@ -1,0 +1,106 @@
+"""A server in this process, until it is told to end. Run as a module it reads its settings from stdin."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Final
+
+import uvicorn
+
+from mindinsight.server.app import create_app
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.http.protocol import Protocol
+from mindinsight.server.http.sse import Hub
+from mindinsight.server.process import daemon, gc_tuning, logs
+from mindinsight.server.process.sockets import listen
+from mindinsight.server.settings import Settings
+from mindinsight.server.settings.base_dirs import told
+
+# s after which a thread that computes lets others on. Requests need the interpreter for moments, several
+# times each; with Python's 0.005 they would take three times as long while files are read.
+_TURN: Final = 0.001
+
+_log = logging.getLogger(__name__)
+
+
+class Server(uvicorn.Server):
+    """Says when it answers, and ends the event streams when asked to stop: they would keep it waiting."""
+
+    def __init__(self, config: uvicorn.Config, hub: Hub, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._hub = hub
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._hub.close()
+        super().handle_exit(sig, frame)
+
+
+def run(settings: Settings, ready: Callable[[], None]) -> int:
+    """Serve until SIGINT or SIGTERM; ``ready`` is called when requests are answered. The exit code."""
+    log = logs.configure(settings)
+    sys.setswitchinterval(_TURN)
+    _say_who_may_ask(settings)
+    sock = listen(settings)
+    signal.signal(signal.SIGTERM, _quit)
+    app = create_app(settings)
+    gc_tuning.after_imports()
+    config = uvicorn.Config(
+        app,
+        http=Protocol,
+        log_config=None,
+        access_log=False,  # addresses may hold a token
+        server_header=False,
+        proxy_headers=False,  # nothing depends on who asks; the prefix is read in security
+        timeout_graceful_shutdown=2,
+    )
+
+    def answering() -> None:
+        daemon.remember(settings, log)
+        ready()
+
+    server = Server(config, app.state.hub, answering)
+    try:
+        server.run(sockets=[sock])
+    except (KeyboardInterrupt, SystemExit):
+        pass  # the signal that ended it, raised once more by uvicorn when all is closed
+    finally:
+        daemon.forget(settings.port)
+        sock.close()
+    return 0 if server.started else 1
+
+
+def _say_who_may_ask(settings: Settings) -> None:
+    shown = told(settings.summary_base_dir)
+    if settings.token is not None:
+        _log.info("serving %s at %s: a token is asked for", shown, settings.address)
+    elif settings.loopback:
+        _log.info("serving %s at %s, to this machine", shown, settings.address)
+    else:
+        _log.warning("no token is asked for: anybody who can reach %s can see the data", settings.address)
+
+
+def _quit(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def main() -> int:
+    try:
+        return run(Settings.from_json(sys.stdin.read()), ready=logs.leave_screen)
+    except BadSettings as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

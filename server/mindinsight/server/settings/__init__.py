@@ -1,0 +1,96 @@
+"""Every choice the server takes, made once at start and never changed."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from mindinsight.server.settings.base_dirs import Base, Bases
+
+Watch: TypeAlias = Literal["auto", "events", "polling"]
+
+_PREFIX = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9_\-.]+)*")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One server's settings. Paths are absolute; times are seconds; sizes say their unit."""
+
+    summary_base_dir: Bases
+    workspace: Path
+    host: str = "127.0.0.1"
+    port: int = 8080
+    url_path_prefix: str = ""  # "" or "/a/b": no slash at the end
+    reload_interval: float = 3.0  # seconds between two looks where there are no events; 0 loads once
+    watch: Watch = "auto"
+    workers: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
+    cache: bool = True
+    token: str | None = None  # None: nobody is asked for one
+    allowed_hosts: tuple[str, ...] = ()  # names besides addresses and this machine's own
+    frame_ancestors: tuple[str, ...] = ()  # origins of pages that may show ours in a frame
+    max_runs: int = 999
+    max_graph_node_size: int = 100_000  # nodes
+    enable_debugger: bool = False
+    debugger_port: int = 50051
+    offline_debugger_mem_limit: int = 16_384  # MB
+    max_offline_debugger_session_num: int = 2
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback(self.host)
+
+    @property
+    def address(self) -> str:
+        """What to type into a browser on this machine."""
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host
+        shown = f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{self.port}{self.url_path_prefix}/"
+
+    @property
+    def log_dir(self) -> Path:
+        return self.workspace / "log"
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> Settings:
+        """What ``to_json`` wrote."""
+        fields = json.loads(text)
+        bases, workspace = _bases(fields["summary_base_dir"]), Path(fields["workspace"])
+        lists = {name: tuple(fields[name]) for name in ("allowed_hosts", "frame_ancestors")}
+        return cls(**{**fields, **lists, "summary_base_dir": bases, "workspace": workspace})
+
+
+def _bases(told: str | list[dict[str, Any]]) -> Bases:
+    return Path(told) if isinstance(told, str) else tuple(Base(**one) for one in told)
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def clean_prefix(text: str) -> str:
+    """``a/b/`` -> ``/a/b``; raises ValueError for anything but segments of letters, digits and ``_-.``."""
+    path = "/" + text.strip("/") if text.strip("/") else ""
+    if not _PREFIX.fullmatch(path):
+        raise ValueError(f"{text!r} is not a path of letters, digits, '_', '-', '.' between slashes")
+    return path
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """``MINDINSIGHT_PORT=8081`` -> ``{"port": "8081"}``, for every setting the original knew."""
+    prefix = "MINDINSIGHT_"
+    return {name[len(prefix) :].lower(): value for name, value in environ.items() if name.startswith(prefix)}

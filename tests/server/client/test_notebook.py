@@ -1,0 +1,60 @@
+"""The dashboard in a notebook: a server is started once, and shown where there is a notebook."""
+
+import os
+import sys
+from types import ModuleType
+
+import pytest
+
+import mindinsight
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.process import daemon
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "summary").mkdir()
+    yield tmp_path / "summary"
+    for server in daemon.all_running():
+        daemon.end(server)
+
+
+def show(base, **options):
+    return mindinsight.show(base, workspace=base.parent / "workspace", **options)
+
+
+def test_a_server_is_started_once_and_lets_notebooks_frame_it(base):
+    address = show(base)
+    assert address.endswith("/scalar")
+    told = daemon.health(address.removesuffix("scalar"))
+    assert told["service"] == "mindinsight"
+    assert show(base, view="lineage") == address.removesuffix("scalar") + "lineage"
+    assert len(list(daemon.all_running())) == 1
+
+
+def test_several_directories_have_a_server_of_their_own(base):
+    (base.parent / "other").mkdir()
+    several = [base, f"lab={base.parent}/other"]
+    options = {"workspace": base.parent / "workspace"}
+    address = mindinsight.show(several, **options)
+    assert mindinsight.show(several, **options) == address
+    assert show(base) != address
+    assert {server.base for server in daemon.all_running()} == {str(base), os.pathsep.join(map(str, several))}
+
+
+def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch):
+    displayed = []
+    ipython, display = ModuleType("IPython"), ModuleType("IPython.display")
+    ipython.get_ipython = object
+    display.IFrame = lambda src, width, height: (src, width, height)
+    display.display = displayed.append
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    address = show(base, height=500)
+    assert displayed == [(address, "100%", 500)]
+
+
+def test_a_missing_directory_is_told(base):
+    with pytest.raises(BadSettings, match="There is no directory"):
+        show(base / "none")

@@ -1,0 +1,133 @@
+"""Summaries without a server: arrays, data frames and payloads, checked against what MindSpore wrote."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.client import reader
+from mindinsight.server.errors import BadSettings, Gone
+
+DATA = Path(__file__).parents[2] / "data" / "events"
+
+
+@pytest.fixture(scope="module")
+def lenet():
+    return reader.open(DATA / "lenet")
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Facts of the event file in ``lenet``, by kind and tag."""
+    runs = json.loads((DATA / "lenet" / "expected.json").read_text())["runs"]
+    files = next(iter(runs.values()))["files"]
+    tags = next(facts["tags"] for name, facts in files.items() if name.endswith("_MS"))
+    return {kind: {facts["tag"]: facts for facts in every} for kind, every in tags.items()}
+
+
+def test_the_directory_of_one_run_is_that_run(lenet):
+    assert lenet.runs == ("./",)
+    assert lenet.run("./").name == "lenet"
+    assert lenet.lineage("./").train.network == "LeNet"
+
+
+def test_scalars_are_all_there(lenet, expected):
+    scalars = lenet.scalars()
+    assert {tag for _, tag in scalars} == set(expected["scalar"])
+    for (_, tag), columns in scalars.items():
+        facts = expected["scalar"][tag]
+        assert columns.steps.tolist() == facts["steps"]
+        assert columns.values.tolist() == pytest.approx(facts["values"], nan_ok=True)
+
+
+def test_a_frame_has_a_row_for_each_point(lenet, expected):
+    frame = lenet.scalars("loss/auto").frame()
+    assert list(frame.columns) == ["run", "tag", "step", "wall_time", "value"]
+    assert frame["step"].tolist() == expected["scalar"]["loss/auto"]["steps"]
+    assert set(frame["tag"]) == {"loss/auto"}
+    assert str(frame["wall_time"].dt.tz) == "UTC"
+
+
+def test_no_series_make_an_empty_frame(lenet):
+    assert len(lenet.scalars("nothing").frame()) == 0
+
+
+def test_names_and_patterns(lenet):
+    assert set(lenet.scalars("loss*")) == {("./", "loss/auto")}
+    assert set(lenet.scalars("*mean")) == {("./", "fc2_mean")}
+    assert lenet.scalars("loss*", run="./other") == {}
+    assert lenet.tags("image") == ("Image", "input_data/auto")
+    with pytest.raises(KeyError):
+        lenet.run("./other")
+
+
+def test_a_tag_that_looks_like_a_pattern_is_found_by_its_name():
+    landscapes = list(reader.open(DATA / "landscape").landscapes("landscape_[1, 5]"))
+    assert [item.tag for item in landscapes] == ["landscape_[1, 5]"]
+    assert landscapes[0].data.grid.z.ndim == 2
+
+
+def test_images_and_tensors_are_read_when_asked_for(lenet, expected):
+    images = list(lenet.images("input_data/auto"))
+    assert [item.step for item in images] == expected["image"]["input_data/auto"]["steps"]
+    assert images[0].data.encoded.startswith(b"\x89PNG")
+    tensors = list(lenet.tensors())
+    assert [item.step for item in tensors] == expected["tensor"]["Tensor"]["steps"]
+    assert isinstance(tensors[0].data.values, np.ndarray)
+
+
+def test_refreshing_finds_new_runs_and_payloads_can_be_gone(tmp_path):
+    shutil.copytree(DATA / "record_api" / "images", tmp_path / "a")
+    summary = reader.open(tmp_path)
+    shutil.copytree(DATA / "record_api" / "values", tmp_path / "b")
+    assert summary.runs == ("./a",)
+    summary.refresh()
+    assert summary.runs == ("./a", "./b")
+    item = next(summary.images())
+    shutil.rmtree(tmp_path / "a")
+    with pytest.raises(Gone):
+        _ = item.data
+
+
+def test_a_restart_can_be_read_as_one_line(tmp_path):
+    shutil.copytree(DATA / "multi_rank" / "rank_0", tmp_path / "a")
+    (first,) = (tmp_path / "a").glob("*_MS")
+    shutil.copy(first, first.with_name(first.name.replace("summary.", "summary.9")))
+    scalars = reader.open(tmp_path).scalars("loss/auto")
+    once = scalars.merged()["./a", "loss/auto"]
+    twice = scalars["./a", "loss/auto"]
+    assert len(twice.steps) > 2 * len(once.steps) - 1
+    assert np.all(np.diff(once.steps) > 0)
+    assert math.isclose(once.values[-1], twice.values[-1])
+
+
+def test_progress_is_told(tmp_path):
+    told = []
+    reader.Summary(DATA / "lenet", lambda read, total: told.append((read, total)))
+    assert told[-1][0] == told[-1][1] > 0
+
+
+def test_something_else_than_a_directory_is_refused(tmp_path):
+    with pytest.raises(BadSettings, match="not a directory"):
+        reader.open(tmp_path / "nothing")
+
+
+def test_several_directories_are_read_as_they_are_shown(tmp_path):
+    for name in ("mine", "users/ann", "users/bob"):
+        shutil.copytree(DATA / "record_api" / "values", tmp_path / name / "run")
+    summary = reader.open([tmp_path / "mine", f"{tmp_path}/users/*"])
+    assert summary.runs == ("./ann/run", "./bob/run", "./mine/run")
+    assert summary.matching("./ann/*") == ("./ann/run",)
+    assert {run for run, _ in summary.scalars()} == set(summary.runs)
+    shutil.copytree(tmp_path / "users/ann", tmp_path / "users/cleo")
+    summary.refresh()
+    assert "./cleo/run" in summary.runs
+    assert reader.open(f"lab={tmp_path}/mine").runs == ("./lab/run",)
+
+
+def test_one_of_several_that_is_missing_is_told(tmp_path):
+    with pytest.raises(BadSettings, match=r"none is not a directory"):
+        reader.open([tmp_path, f"lab={tmp_path}/../none"])

@@ -1,0 +1,296 @@
+"""The command as a person meets it: real processes, real ports."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.process import daemon
+
+
+class Shell:
+    """Runs the command with a home and a state of its own."""
+
+    def __init__(self, folder):
+        self.base = folder / "base"
+        self.base.mkdir()
+        self.workspace = folder / "workspace"
+        ours = ("GLOG", "MINDINSIGHT")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        self.environ = {**kept, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
+        self.port = free_port()
+
+    def command(self, *arguments):
+        return [sys.executable, "-m", "mindinsight.server.commands.main", *map(str, arguments)]
+
+    def starting(self, *arguments):
+        where = ("--summary-base-dir", self.base, "--workspace", self.workspace, "--port", self.port)
+        return self.command("start", *where, *arguments)
+
+    def run(self, *arguments):
+        return self.finish(self.command(*arguments))
+
+    def start(self, *arguments):
+        return self.finish(self.starting(*arguments))
+
+    def stop(self):
+        return self.run("stop", "--port", self.port)
+
+    def finish(self, command):
+        return subprocess.run(
+            command, env=self.environ, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    def pid(self):
+        (path,) = (self.workspace.parent / "state" / "mindinsight").glob("*.json")
+        return json.loads(path.read_text())["pid"]
+
+    def get(self, path, **headers):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.read().decode()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def shell(tmp_path):
+    made = Shell(tmp_path)
+    yield made
+    made.stop()
+
+
+def ended(pid):
+    deadline = time.monotonic() + 20
+    while daemon.birth(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not daemon.birth(pid)
+
+
+def test_start_returns_when_the_server_answers_and_stop_ends_it(shell):
+    done = shell.start()
+    assert done.returncode == 0, done.stderr
+    assert f"Workspace: {shell.workspace}" in done.stdout
+    assert f"Summary base dir: {shell.base}" in done.stdout
+    assert f"Web address: http://127.0.0.1:{shell.port}/" in done.stdout
+    assert "service start state: success" in done.stdout
+    log = Path(re.search("Log file: (.*)", done.stdout).group(1))
+    assert "Application startup complete" in log.read_text()
+    assert json.loads(shell.get("/health"))["status"] == "ok"
+    pid = shell.pid()
+    done = shell.stop()
+    assert done.returncode == 0
+    assert f"process {pid}" in done.stdout
+    assert ended(pid)
+    assert "Finished server process" in log.read_text()
+
+
+def test_a_second_start_says_who_is_there(shell):
+    shell.start()
+    again = shell.start()
+    assert again.returncode == 2
+    assert f"http://127.0.0.1:{shell.port}/" in again.stdout
+    assert f"mindinsight stop --port {shell.port}" in again.stdout
+    other = shell.run("start", "--summary-base-dir", shell.workspace, "--port", shell.port)
+    assert other.returncode == 1
+    assert str(shell.base) in other.stdout
+
+
+def test_status_tells_what_runs(shell):
+    none = shell.run("status")
+    assert none.returncode == 1
+    assert "No MindInsight server" in none.stdout
+    shell.start()
+    one = shell.run("status", "--port", shell.port)
+    assert one.returncode == 0
+    assert f"port {shell.port}, process {shell.pid()}" in one.stdout
+    assert "0 runs" in one.stdout
+
+
+def test_stop_with_nothing_running(shell):
+    done = shell.stop()
+    assert done.returncode == 1
+    assert f"No MindInsight server of yours is running on port {shell.port}." in done.stdout
+
+
+def test_a_killed_server_is_noticed_by_all(shell):
+    shell.start()
+    pid = shell.pid()
+    os.kill(pid, signal.SIGKILL)
+    assert ended(pid)
+    assert "ended without cleaning up" in shell.run("status").stdout
+    done = shell.stop()
+    assert done.returncode == 1
+    assert "had ended already" in done.stdout
+    shell.start()
+    pid = shell.pid()
+    os.kill(pid, signal.SIGKILL)
+    assert ended(pid)
+    done = shell.start()
+    assert done.returncode == 0
+    assert "did not end cleanly; starting anew" in done.stdout
+
+
+def test_a_hanging_server_is_made_to_end(shell):
+    shell.start()
+    pid = shell.pid()
+    os.kill(pid, signal.SIGSTOP)
+    assert shell.stop().returncode == 0
+    assert ended(pid)
+
+
+def test_a_port_in_use_is_said(shell):
+    with socket.create_server(("127.0.0.1", shell.port)):
+        done = shell.start()
+    assert done.returncode == 1
+    assert done.stderr == f"Port {shell.port} is in use by another program; choose another with --port.\n"
+
+
+def test_a_missing_directory_is_said(shell):
+    shell.base.rmdir()
+    done = shell.start()
+    assert done.returncode == 1
+    assert done.stderr == f"There is no directory {shell.base}; name another with --summary-base-dir.\n"
+
+
+def test_several_directories_are_shown_and_told(shell):
+    (shell.base / "mine").mkdir()
+    (shell.base / "users" / "ann").mkdir(parents=True)
+    bases = [f"{shell.base}/mine", f"lab={shell.base}/lab", f"{shell.base}/users/*"]
+    given = [word for base in bases for word in ("--summary-base-dir", base)]
+    starting = ("start", *given, "--workspace", shell.workspace, "--port", shell.port)
+    done = shell.run(*starting)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith("Summary base dir: ")] == [
+        f"Summary base dir: {base}" for base in bases
+    ]
+    absent = f"Warning: there is no directory {shell.base}/lab; it is shown when there is one.\n"
+    assert done.stderr == absent
+    assert f"showing {os.pathsep.join(bases)}, 0 runs" in shell.run("status").stdout
+    again = shell.run(*starting)
+    assert again.returncode == 2
+    assert os.pathsep.join(bases) in again.stdout
+    assert shell.run("start", *given[2:], "--port", shell.port).returncode == 1
+
+
+def test_directories_that_cannot_be_shown_together_are_refused(shell):
+    inner = shell.base / "inner"
+    done = shell.start("--summary-base-dir", inner)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{inner} lies in {shell.base}: its runs would be shown twice.")
+    shell.base.rmdir()
+    none = shell.start("--summary-base-dir", f"lab={shell.base}2")
+    assert none.returncode == 1
+    assert none.stderr.startswith(f"There is no directory {shell.base}; name another")
+
+
+def test_a_workspace_that_cannot_be_is_said(shell):
+    shell.workspace.write_text("a file")
+    done = shell.start()
+    assert done.returncode == 1
+    assert f"The workspace {shell.workspace} cannot be used" in done.stderr
+    assert "Name another with --workspace" in done.stderr
+
+
+def test_a_server_that_dies_while_starting_leaves_its_last_words(shell):
+    (shell.workspace / "log" / f"mindinsight.{shell.port}.log").mkdir(parents=True)
+    done = shell.start()
+    assert done.returncode == 1
+    assert "The server ended while starting" in done.stderr
+    assert "Is a directory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--port", "0"),
+        ("--port", "70000"),
+        ("--port", "x"),
+        ("--reload-interval", "301"),
+        ("--reload-interval", "-1"),
+        ("--url-path-prefix", "a/../b"),
+        ("--watch", "sometimes"),
+        ("--enable-debugger", "maybe"),
+        ("--offline-debugger-mem-limit", "100"),
+        ("--max-offline-debugger-session-num", "3"),
+        ("--max-graph-node-size", "0"),
+        ("--por", "8080"),
+    ],
+)
+def test_bad_values_are_named(shell, option, value):
+    done = shell.run("start", option, value)
+    assert done.returncode == 2
+    assert option in done.stderr.splitlines()[-1]
+
+
+def test_the_environment_gives_defaults_and_options_win(shell):
+    shell.environ |= {
+        "MINDINSIGHT_SUMMARY_BASE_DIR": str(shell.base),
+        "MINDINSIGHT_WORKSPACE": str(shell.workspace),
+        "MINDINSIGHT_PORT": "1",
+        "MINDINSIGHT_URL_PATH_PREFIX": "board",
+    }
+    done = shell.run("start", "--port", shell.port)
+    assert f"Web address: http://127.0.0.1:{shell.port}/board/" in done.stdout
+    assert "runs" in shell.get("/board/v2/runs")
+
+
+def test_bound_to_all_addresses_a_token_is_asked_for(shell):
+    done = shell.start("--host", "0.0.0.0")
+    token = re.search(r"\?token=(\S+)", done.stdout).group(1)
+    assert len(token) >= 32
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        shell.get("/v2/runs")
+    assert "runs" in shell.get("/v2/runs", Authorization=f"Bearer {token}")
+    logs = shell.workspace / "log"
+    said = "".join(path.read_text() for path in logs.iterdir())
+    assert "a token is asked for" in said
+    assert token not in said
+    assert token not in Path(f"/proc/{shell.pid()}/cmdline").read_text()
+
+
+def test_without_a_token_it_is_said_aloud(shell):
+    done = shell.start("--host", "0.0.0.0", "--no-token")
+    assert "anybody who can reach this machine can see the data" in done.stderr
+    assert "runs" in shell.get("/v2/runs")
+    (log,) = (shell.workspace / "log").glob("mindinsight.*.log")
+    assert "no token is asked for" in log.read_text()
+
+
+def test_ctrl_c_in_the_foreground_ends_cleanly(shell):
+    process = subprocess.Popen(
+        shell.starting("--foreground"),
+        env=shell.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while "Web address" not in process.stdout.readline():
+        assert process.poll() is None
+    stream = urllib.request.urlopen(f"http://127.0.0.1:{shell.port}/v2/events", timeout=60)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    stream.close()
+    assert process.returncode == 0
+    assert errors == ""
+    assert shell.run("status").returncode == 1
+
+
+def test_version_and_help(shell):
+    assert re.fullmatch(r"mindinsight \(\d+\.\d+\.\d+\)\n", shell.run("--version").stdout)
+    for arguments in ((), ("help",), ("--help",)):
+        done = shell.run(*arguments)
+        assert done.returncode == 0
+        assert "start the server" in done.stdout

@@ -1,0 +1,72 @@
+"""The options of start for the base directories: on the command line and in the environment."""
+
+import argparse
+import os
+
+import pytest
+
+from mindinsight.server.commands.options import add_options, settings_of
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.settings.base_dirs import Base
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def bases(*arguments, **environ):
+    parser = argparse.ArgumentParser()
+    add_options(parser, {"MINDINSIGHT_WORKSPACE": "/kept", **environ})
+    return settings_of(parser.parse_args(arguments)).summary_base_dir
+
+
+def test_the_current_directory_is_shown_unless_told_otherwise(here):
+    assert bases() == here
+    assert bases("--summary-base-dir", "runs") == here / "runs"
+
+
+def test_the_option_may_be_given_several_times(here):
+    given = bases("--summary-base-dir", "mine", "--summary-base-dir=lab=/data", "--summary-base-dir", "u/*")
+    assert given == (
+        Base(str(here / "mine")),
+        Base("/data", "lab"),
+        Base(str(here / "u/*"), pattern=True),
+    )
+
+
+def test_the_environment_gives_several_separated_as_in_path(here):
+    given = {"MINDINSIGHT_SUMMARY_BASE_DIR": os.pathsep.join(["mine", "lab=/data"])}
+    assert bases(**given) == (Base(str(here / "mine")), Base("/data", "lab"))
+
+
+def test_an_existing_directory_in_the_environment_is_one(here):
+    (here / f"a{os.pathsep}b").mkdir()
+    assert bases(MINDINSIGHT_SUMMARY_BASE_DIR=f"a{os.pathsep}b") == here / f"a{os.pathsep}b"
+
+
+def test_the_command_line_takes_the_place_of_the_environment(here):
+    assert bases("--summary-base-dir", "mine", MINDINSIGHT_SUMMARY_BASE_DIR="a:b") == here / "mine"
+
+
+def test_two_command_lines_do_not_add_up(here):
+    parser = argparse.ArgumentParser()
+    add_options(parser, {"MINDINSIGHT_WORKSPACE": "/kept"})
+    for name in ("a", "b"):
+        assert settings_of(parser.parse_args(["--summary-base-dir", name])).summary_base_dir == here / name
+
+
+def test_what_cannot_be_shown_together_is_refused(here):
+    with pytest.raises(BadSettings, match="lies in"):
+        bases("--summary-base-dir", "runs", "--summary-base-dir", "runs/mine")
+
+
+def test_help_shows_the_defaults_that_the_environment_gives_whatever_they_are_called():
+    parser = argparse.ArgumentParser()
+    environ = {"WORKSPACE": "/a%s", "SUMMARY_BASE_DIR": "/100% %(x)d", "PORT": "8123", "TOKEN": "secret"}
+    add_options(parser, {f"MINDINSIGHT_{name}": value for name, value in environ.items()})
+    text = " ".join(parser.format_help().split())
+    for shown in ("(default: /a%s)", "(default: /100% %(x)d)", "(default: 8123)"):
+        assert shown in text
+    assert "secret" not in text

@@ -1,0 +1,75 @@
+import threading
+import time
+from types import SimpleNamespace
+
+from fastapi.testclient import TestClient
+
+from mindinsight.server.app import create_app, make_service
+from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.compute.plugin_state import PluginState
+from mindinsight.server.settings import Settings
+
+ASKERS = 4
+
+
+class Slow:
+    """Takes so long that all askers ask before it is there."""
+
+    made = 0
+
+    def __init__(self):
+        type(self).made += 1
+        time.sleep(0.2)
+
+
+def test_who_asks_first_at_the_same_time_gets_the_same(monkeypatch):
+    monkeypatch.setattr(Slow, "made", 0)
+    parts, got, together = PluginState(), [], threading.Barrier(ASKERS)
+
+    def ask():
+        together.wait()
+        got.append(parts.of(Slow))
+
+    threads = [threading.Thread(target=ask) for _ in range(ASKERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Slow.made == 1
+    assert len(got) == ASKERS and len(set(map(id, got))) == 1
+
+
+def test_each_class_has_its_own_and_each_server_too():
+    parts, other = PluginState(), PluginState()
+    assert isinstance(parts.of(LruCache), LruCache)
+    assert isinstance(parts.of(Slow), Slow)
+    assert parts.of(LruCache) is not other.of(LruCache)
+
+
+class Work:
+    def __init__(self, pool):
+        self.pool = pool
+        self.ended_with = None
+
+    def stop(self):
+        self.ended_with = self.pool.submit(int, "7").result(60)
+
+
+def test_parts_that_cannot_be_stopped_are_left_and_others_are_stopped():
+    parts, stopped = PluginState(), []
+    parts.of(Slow)
+    parts.of(LruCache).add(SimpleNamespace(stop=lambda: stopped.append("work")))
+    parts.stop()
+    assert stopped == ["work"]
+
+
+def test_the_end_of_the_server_stops_work_while_there_is_a_pool_to_work_in(tmp_path):
+    base = tmp_path / "base"
+    base.mkdir()
+    settings = Settings(base, tmp_path / "workspace", workers=1, watch="polling")
+    service = make_service(settings)
+    work = Work(service.executor)
+    with TestClient(create_app(settings, service), base_url="http://127.0.0.1"):
+        service.parts.of(LruCache).add(work)
+        assert work.ended_with is None
+    assert work.ended_with == 7

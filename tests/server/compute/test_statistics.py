@@ -1,0 +1,122 @@
+"""Statistics against NumPy, on every dtype and with every kind of unpleasant number."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from mindinsight.server.compute import statistics
+from mindinsight.server.compute.statistics import as_dumped, combine, measure, parts
+
+DTYPES = [
+    np.dtype(name)
+    for name in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", ">f4")
+]
+ANY_ARRAY = st.sampled_from(DTYPES).flatmap(
+    lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=6))
+)
+
+
+def as_double(values):
+    """What the numbers mean: complex by magnitude, everything else as double precision."""
+    with np.errstate(all="ignore"):
+        return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
+
+
+def close(found, expected):
+    return expected == pytest.approx(found, rel=1e-9, abs=1e-300, nan_ok=True)
+
+
+@settings(deadline=None)
+@given(ANY_ARRAY)
+def test_counts_are_those_of_numpy(values):
+    found, plain = measure(values), as_double(values)
+    assert found.count == plain.size
+    assert found.zeros == np.count_nonzero(plain == 0)
+    assert found.negative == np.count_nonzero(plain < 0)
+    assert found.positive == np.count_nonzero(plain > 0)
+    assert found.nans == np.count_nonzero(np.isnan(plain))
+    assert found.positive_infs == np.count_nonzero(plain == np.inf)
+    assert found.negative_infs == np.count_nonzero(plain == -np.inf)
+    assert found.count == found.zeros + found.negative + found.positive + found.nans
+    assert found.finite == bool(np.isfinite(plain).all())
+
+
+@settings(deadline=None)
+@given(ANY_ARRAY)
+def test_moments_are_those_of_the_finite_elements(values):
+    found, plain = measure(values), as_double(values)
+    plain = plain[np.isfinite(plain)]
+    if not plain.size:
+        assert found.minimum is found.maximum is found.mean is found.std is found.norm is None
+        return
+    with np.errstate(all="ignore"):
+        assert found.minimum == plain.min()
+        assert found.maximum == plain.max()
+        scale = np.abs(plain).max()
+        if scale > 1e150 or 0 < scale < 1e-150:  # squares leave double precision, in NumPy as here
+            return
+        assert found.mean == pytest.approx(plain.mean(), rel=1e-9, abs=1e-12 * scale)
+        assert close(found.absolute_mean, np.abs(plain).mean())
+        assert found.std == pytest.approx(plain.std(), rel=1e-7, abs=1e-7 * scale)
+        assert close(found.norm, math.sqrt((plain * plain).sum()))
+
+
+@settings(deadline=None)
+@given(hnp.arrays(np.float32, st.integers(1, 60)), st.integers(1, 20))
+def test_the_size_of_the_pieces_does_not_matter(values, cut):
+    whole = measure(values)
+    split = combine(part for at in range(0, values.size, cut) for part in parts(values[at : at + cut]))
+    assert split.count == whole.count
+    assert (split.minimum, split.maximum, split.nans) == (whole.minimum, whole.maximum, whole.nans)
+    if whole.mean is not None:
+        scale = max(abs(whole.minimum), abs(whole.maximum))
+        assert split.mean == pytest.approx(whole.mean, rel=1e-9, abs=1e-12 * scale)
+        assert split.std == pytest.approx(whole.std, rel=1e-6, abs=1e-6 * scale)
+
+
+def test_deviation_survives_a_mean_far_from_zero():
+    values = 1e9 + np.random.default_rng(1).normal(size=3 * statistics.PIECE + 17)
+    assert measure(values).std == pytest.approx(values.std(), rel=1e-9)
+
+
+def test_a_drift_between_pieces_counts_as_deviation():
+    values = np.repeat(np.float64([5, 7]), statistics.PIECE)
+    assert measure(values).std == 1.0
+
+
+def test_big_integers_keep_every_digit_of_their_extremes():
+    found = measure(np.array([2**63 - 1, 2**53 + 1, -(2**63)]))
+    assert (found.minimum, found.maximum) == (-(2**63), 2**63 - 1)
+
+
+def test_memory_order_and_strides_do_not_matter():
+    values = np.random.default_rng(2).normal(size=(5, 7, 3))
+    for view in (np.asfortranarray(values), values.transpose(2, 0, 1), values[::-1]):
+        assert measure(view).count == values.size
+        assert measure(view).norm == pytest.approx(np.linalg.norm(values))
+
+
+@pytest.mark.parametrize("values", [np.array(["a"]), np.array([None]), np.array(["2020"], "M8[Y]")])
+def test_what_is_no_number_is_refused_by_name(values):
+    with pytest.raises(TypeError, match=str(values.dtype).replace("[", r"\[")):
+        measure(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 2], (1, 2, 1.5, math.sqrt(5))),
+        ([1, math.nan], (math.nan,) * 4),
+        ([1, math.inf], (1, math.inf, math.inf, math.inf)),
+        ([-math.inf, 1], (-math.inf, 1, -math.inf, math.inf)),
+        ([-math.inf, math.inf], (-math.inf, math.inf, math.nan, math.inf)),
+        ([math.inf], (math.inf, math.inf, math.inf, math.inf)),
+        ([], (math.inf, -math.inf, math.nan, 0)),
+    ],
+)
+def test_the_convention_of_the_statistics_file(values, expected):
+    assert as_dumped(measure(np.array(values))) == pytest.approx(expected, nan_ok=True)

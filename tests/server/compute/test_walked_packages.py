@@ -1,0 +1,31 @@
+"""The folders that are walked: plugins, routes, commands."""
+
+import pytest
+
+from mindinsight.server import api, commands, plugins
+from mindinsight.server.compute.plugin_loading import modules_of
+
+
+@pytest.mark.parametrize("package", [plugins, api, commands], ids=lambda package: package.__name__)
+def test_every_module_in_a_walked_folder_loads(package, caplog):
+    found = list(modules_of(package.__name__, package.__path__))
+    assert found
+    assert caplog.text == ""
+
+
+def test_a_module_that_cannot_be_loaded_is_said_and_left_out(tmp_path, monkeypatch, caplog):
+    folder = tmp_path / "walked_folder"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "bad.py").write_text("raise ValueError('broken')")
+    (folder / "good.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = modules_of("walked_folder", [str(folder)])
+    assert [module.__name__ for module in found] == ["walked_folder.good"]
+    assert "walked_folder.bad is left out" in caplog.text
+
+
+def test_kinds_have_different_names_and_places_in_the_navigation():
+    found = plugins.plugins()
+    assert len({plugin.name for plugin in found}) == len(found)
+    assert [plugin.order for plugin in found] == sorted(plugin.order for plugin in found)

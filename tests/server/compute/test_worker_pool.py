@@ -1,0 +1,221 @@
+import os
+import signal
+import threading
+import time
+from concurrent.futures import BrokenExecutor, CancelledError
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.compute.worker_pool import CannotBegin, Worker, WorkerPool
+
+
+@pytest.fixture
+def workers():
+    made = WorkerPool(1)
+    yield made
+    made.shutdown(cancel_futures=True)
+
+
+class Odd(Exception):
+    """Cannot be made again from its text alone."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} {second}")
+
+
+def fail_oddly():
+    raise Odd(1, 2)
+
+
+def gone(pid):
+    """Whether a process has ended, or only waits to be counted."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_tasks_run_in_another_process(workers):
+    assert workers.submit(os.getpid).result(60) != os.getpid()
+
+
+def test_a_process_is_kept_for_what_comes_next(workers):
+    assert len({workers.submit(os.getpid).result(60) for _ in range(5)}) == 1
+
+
+def test_several_work_at_a_time():
+    with WorkerPool(2) as workers:
+        slow = workers.submit(time.sleep, 3600)
+        assert until(lambda: [one for one in workers._doing if one.worker])
+        assert workers.submit(int, "7").result(60) == 7
+        assert slow.cancel()
+
+
+def test_every_task_is_done_however_many_there_are(workers):
+    assert [one.result(60) for one in [workers.submit(abs, -n) for n in range(200)]] == list(range(200))
+
+
+def test_a_task_that_always_ends_its_worker_fails_and_the_next_one_does_not(workers):
+    with pytest.raises(BrokenExecutor):
+        workers.submit(os._exit, 3).result(60)
+    assert workers.submit(int, "7").result(60) == 7
+
+
+def test_what_a_killed_worker_was_doing_is_repeated(workers, tmp_path):
+    """The first time it waits to be killed, the second time it finds what it waited for."""
+    pid = workers.submit(os.getpid).result(60)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    task = workers.submit(pipe.read_text)
+    os.kill(pid, signal.SIGKILL)
+    with pipe.open("w") as file:  # opens when the next worker reads
+        file.write("done")
+    assert task.result(60) == "done"
+    assert workers.submit(os.getpid).result(60) != pid
+
+
+def test_a_worker_that_ends_takes_no_other_task_with_it():
+    with WorkerPool(2) as workers:
+        other = threading.Event()
+        slow = workers.submit(time.sleep, 0.5)
+        slow.add_done_callback(lambda done: other.set())
+        with pytest.raises(BrokenExecutor):
+            workers.submit(os._exit, 1).result(60)
+        assert slow.result(60) is None
+
+
+@pytest.mark.parametrize("way", ["stopped", "busy"])
+def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers, way):
+    pid = workers.submit(os.getpid).result(60)
+    if way == "stopped":
+        os.kill(pid, signal.SIGSTOP)
+    task = workers.submit(time.sleep, 3600)
+    assert until(lambda: [one for one in workers._doing if one.worker])
+    after = workers.submit(os.getpid)
+    task.cancel()
+    with pytest.raises(CancelledError):
+        task.result(60)
+    assert after.result(60) != pid
+    assert until(lambda: gone(pid))
+
+
+def test_a_task_given_up_before_its_turn_is_never_done(workers, tmp_path):
+    slow = workers.submit(time.sleep, 0.3)
+    late = workers.submit((tmp_path / "made").touch)
+    assert late.cancel()
+    slow.result(60)
+    assert workers.submit(int, "1").result(60) == 1
+    assert not (tmp_path / "made").exists()
+
+
+def test_shutting_down_ends_what_hangs():
+    workers = WorkerPool(1)
+    pid = workers.submit(os.getpid).result(60)
+    task, waiting = workers.submit(time.sleep, 3600), workers.submit(int, "1")
+    workers.shutdown(cancel_futures=True)
+    assert task.cancelled()
+    assert waiting.cancelled()
+    assert until(lambda: gone(pid))
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        workers.submit(int, "1")
+
+
+def test_without_cancelling_shutting_down_waits_for_what_was_given():
+    workers = WorkerPool(1)
+    tasks = [workers.submit(int, str(number)) for number in range(5)]
+    workers.shutdown()
+    assert [task.result(0) for task in tasks] == [0, 1, 2, 3, 4]
+
+
+def test_an_idle_process_is_put_away_and_another_one_begins():
+    with WorkerPool(1, linger=0.05) as workers:
+        pid = workers.submit(os.getpid).result(60)
+        assert until(lambda: gone(pid))
+        assert workers.submit(os.getpid).result(60) != pid
+
+
+def test_errors_come_back_with_where_they_arose(workers):
+    with pytest.raises(ValueError, match="invalid literal") as caught:
+        workers.submit(int, "x").result(60)
+    assert "in a worker process" in str(caught.value.__cause__)
+
+
+def test_what_cannot_travel_fails_alone(workers):
+    with pytest.raises(Exception, match=r"pickle|local"):
+        workers.submit(lambda: 1).result(60)
+    with pytest.raises(Exception, match=r"pickle|local|lock"):
+        workers.submit(threading.Lock).result(60)
+    with pytest.raises(Exception, match=r"Odd|argument"):
+        workers.submit(fail_oddly).result(60)
+    assert workers.submit(int, "7").result(60) == 7
+
+
+def test_interrupts_are_left_to_the_server(workers):
+    assert workers.submit(signal.getsignal, signal.SIGINT).result(60) == signal.SIG_IGN
+
+
+def test_where_no_process_begins_the_work_is_done_here_and_said(caplog):
+    def none():
+        raise CannotBegin("Resource temporarily unavailable")
+
+    with WorkerPool(2, make=none) as workers:
+        assert [workers.submit(os.getpid).result(60) for _ in range(3)] == [os.getpid()] * 3
+        assert workers.missing
+        with pytest.raises(ValueError, match="invalid literal"):
+            workers.submit(int, "x").result(60)
+    assert caplog.text.count("no worker process can begin") == 1
+
+
+def test_a_process_that_can_begin_again_is_used_again():
+    refused = [True]
+
+    def sometimes():
+        if refused:
+            raise CannotBegin(refused.pop())
+        return Worker()
+
+    with WorkerPool(1, make=sometimes) as workers:
+        assert workers.submit(os.getpid).result(60) == os.getpid()
+        assert workers.submit(os.getpid).result(60) != os.getpid()
+        assert not workers.missing
+
+
+def test_what_ended_a_process_is_not_done_here():
+    """It would end the server."""
+    left = [1]
+
+    def once():
+        if not left:
+            raise CannotBegin("none")
+        left.pop()
+        return Worker()
+
+    with WorkerPool(1, make=once) as workers, pytest.raises(BrokenExecutor):
+        workers.submit(os._exit, 3).result(60)
+
+
+def test_where_no_thread_begins_the_work_is_done_at_once(monkeypatch):
+    def none(self):
+        raise RuntimeError("can't start new thread")
+
+    workers = WorkerPool(1)
+    monkeypatch.setattr(threading.Thread, "start", none)
+    assert workers.submit(os.getpid).result(0) == os.getpid()
+
+
+def test_a_system_that_makes_no_process_is_named(monkeypatch):
+    class Context:
+        def Pipe(self):
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("mindinsight.server.compute.worker_pool._context", Context)
+    with pytest.raises(CannotBegin, match="temporarily unavailable"):
+        Worker()

@@ -1,0 +1,137 @@
+"""What a step of a dump tells of its operators, and where that is in the tree of a graph."""
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug.examine import measure_all
+from mindinsight.server.debug.operator_status import (
+    Symptom,
+    at_places,
+    at_users,
+    counted,
+    magnitudes,
+    operator_key,
+    symptoms,
+    worst,
+)
+from mindinsight.server.formats.dumps import list_tensors, open_dump
+from mindinsight.server.graph.folding import foldable_tree
+from tests.server.debug.conftest import spoil
+
+GRAPH = "Net/0"
+
+
+@pytest.fixture
+def step(copied):
+    """step({pattern: value, ...}) -> answers of step 1 with these numbers put into files."""
+
+    def broken(values):
+        path = copied("ms_sync_v2_0_names")
+        folder = path / "rank_0" / "Net" / "0" / "1"
+        for pattern, value in values.items():
+            if value == 0:
+                for file in folder.glob(pattern):
+                    np.save(file, np.zeros_like(np.load(file)))
+            else:
+                spoil(folder, pattern, value)
+        return list(measure_all(list_tensors(open_dump(path), 0, 1).items))
+
+    return broken
+
+
+def test_a_healthy_step_is_fine(step):
+    found = symptoms(step({}))
+    assert set(found.values()) == {Symptom.FINE}
+    assert (GRAPH, "Conv2D-op51") in found and (GRAPH, "fc1.weight") in found
+
+
+def test_the_maker_is_the_fault_and_who_met_it_has_lost(step):
+    answers = step(
+        {"MatMul.MatMul-op66.*.output.0.*": np.nan, "ApplyMomentum.ApplyMomentum-op73.*.input.3.*": np.inf}
+    )
+    found = symptoms(answers)
+    assert found[GRAPH, "MatMul-op66"] == Symptom.FAULT
+    assert found[GRAPH, "ApplyMomentum-op73"] == Symptom.LOST
+    assert found[GRAPH, "ReLU-op52"] == Symptom.FINE
+
+
+def test_what_arrived_is_a_fault_only_once_all_is_known(step):
+    answers = step({"Conv2D.*.input.1.*": -np.inf})
+    assert symptoms(answers)[GRAPH, "Conv2D-op51"] == Symptom.FAULT
+    assert symptoms(answers, complete=False)[GRAPH, "Conv2D-op51"] == Symptom.LOST
+
+
+def test_zeros_count_when_no_output_has_anything_else(step):
+    found = symptoms(step({"ReluGrad.ReluGrad-op71.*.output.0.*": 0, "Conv2D.*.input.0.*": 0}))
+    assert found[GRAPH, "ReluGrad-op71"] == Symptom.ZERO
+    assert found[GRAPH, "Conv2D-op51"] == Symptom.FINE  # its input is zeros, its output is not
+
+
+def test_the_device_and_watchpoints_are_believed(step):
+    answers = step({"MatMul.MatMul-op66.*.output.0.*": np.nan})
+    found = symptoms(
+        answers, overflowed={"Conv2D-op51"}, caught={(GRAPH, "ReLU-op52"), (GRAPH, "MatMul-op66")}
+    )
+    assert found[GRAPH, "Conv2D-op51"] == Symptom.OVERFLOW
+    assert found[GRAPH, "ReLU-op52"] == Symptom.CAUGHT
+    assert found[GRAPH, "MatMul-op66"] == Symptom.FAULT  # worse than what caught it
+
+
+def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step):
+    answers = step({})
+    found = magnitudes(answers, "minimum", operator_key)
+    conv = next(
+        each
+        for each in answers
+        if operator_key(each.entry)[1] == "Conv2D-op51" and each.entry.direction == "output"
+    )
+    assert found[GRAPH, "Conv2D-op51"] == abs(conv.measured.statistics.minimum)
+    assert (GRAPH, "fc1.weight") not in found
+    assert magnitudes(answers, "count", lambda entry: "all")["all"] == max(
+        each.measured.statistics.count for each in answers if each.entry.direction == "output"
+    )
+
+
+def test_a_scope_has_the_worst_inside_and_counts_it(graph):
+    made = graph(
+        [("a/One-op1", []), ("a/b/Two-op1", []), ("a/b/Three-op1", []), ("c/Four-op1", [])], parameters=["w"]
+    )
+    tree = foldable_tree(made)
+    nodes = {("", name): node for node, name in enumerate(("one", "two", "three", "four"))} | {("", "w"): 4}
+    column = at_places(tree, nodes, {
+        ("", "one"): Symptom.FINE, ("", "two"): Symptom.ZERO, ("", "three"): Symptom.ZERO,
+        ("", "w"): Symptom.LOST, ("", "elsewhere"): Symptom.FAULT,
+    })  # fmt: skip
+    scope = tree.places["a"]
+    assert worst(tree, column, scope) == Symptom.ZERO
+    assert counted(tree, column, scope) == {"zero": 2}
+    assert worst(tree, column, tree.places["c"]) is None
+    assert counted(tree, column, 0) == {"zero": 2}  # parameters have no box
+
+
+def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph):
+    made = graph(
+        [
+            ("a/One-op1", ["w", "fine"]), ("a/Two-op1", ["fine"]), ("b/Load-op1", ["w"]),
+            ("b/Three-op1", ["b/Load-op1"]), ("b/Five-op1", ["b/Three-op1"]), ("c/Four-op1", ["v"]),
+        ],
+        parameters=["w", "v", "fine"],
+    )  # fmt: skip
+    tree = foldable_tree(made)
+    nodes = {("", name): made.names.index(name) for name in ("w", "v", "fine", "a/Two-op1")}
+    column = at_users(tree, nodes, {
+        ("", "w"): Symptom.CAUGHT, ("", "v"): Symptom.FAULT, ("", "fine"): Symptom.FINE,
+        ("", "a/Two-op1"): Symptom.ZERO, ("", "elsewhere"): Symptom.LOST,
+    })  # fmt: skip
+    assert counted(tree, column, 0) == {"lost": 1, "caught": 3}
+    assert worst(tree, column, tree.places["b/Three-op1"]) == Symptom.CAUGHT
+    assert worst(tree, column, tree.places["b/Five-op1"]) is None
+    assert worst(tree, column, tree.places["a/One-op1"]) == Symptom.CAUGHT
+    assert worst(tree, column, tree.places["c"]) == Symptom.LOST
+    assert worst(tree, column, tree.places["a/Two-op1"]) is None
+
+
+def test_two_operators_at_one_node_give_it_the_larger(graph):
+    tree = foldable_tree(graph([("a/One-op1", [])]))
+    column = at_places(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
+    assert worst(tree, column, tree.places["a/One-op1"]) == 3.0

@@ -1,0 +1,83 @@
+import shutil
+
+import pytest
+
+from mindinsight.server.formats.dumps import (
+    describe_tensor,
+    list_operators,
+    list_overflows,
+    list_tensors,
+    open_dump,
+    read_log,
+    read_tensor,
+)
+from mindinsight.server.formats.dumps.layouts import recorder
+from mindinsight.server.formats.dumps.recorder_files import parse_addresses, parse_execution_order
+from mindinsight.server.formats.dumps.types import StepFolder, TensorRef
+from mindinsight.server.formats.unreadable import UnreadableError
+
+
+@pytest.fixture(scope="module")
+def dump(samples):
+    return open_dump(samples / "rdr_v2_0")
+
+
+def test_files_in_the_order_they_were_written(dump):
+    assert (dump.layout, dump.ranks, dump.steps()) == ("recorder", (0,), ())
+    assert [(log.module, log.name, log.graph, log.sequence, log.kind) for log in dump.logs] == [
+        ("PIPELINE", "00_parse", None, 17, "ir"),
+        ("SESSION", "graph_build", 0, None, "pb"),
+        ("SESSION", "graph_exec_order", 0, None, "text"),
+        ("SESSION", "graph_build", 0, 2, "ir"),
+        ("PIPELINE", "16_execute", None, 3, "ir"),
+        ("RUNTIME_FRAMEWORK", "mem_address_list", None, None, "text"),
+    ]
+    assert dump.logs[0].time == "20261121080229"
+    assert all(log.size > 0 for log in dump.logs)
+
+
+def test_they_are_texts(dump):
+    for log in dump.logs:
+        assert bool(read_log(log)) == (log.kind != "pb")
+
+
+def test_the_execution_order(dump):
+    text = read_log(next(log for log in dump.logs if log.name == "graph_exec_order"))
+    nodes = parse_execution_order(text)
+    assert len(nodes) == int(text.split("execution_order size: ")[1].split()[0]) == 22
+    assert "Conv2D" in nodes[0].text
+    assert (nodes[0].stream, nodes[0].graph) == (None, 0)
+
+
+def test_the_addresses(dump):
+    text = read_log(next(log for log in dump.logs if log.name == "mem_address_list"))
+    operators = parse_addresses(text)
+    assert len(operators) == text.count("kernel_inputs")
+    places = [place for each in operators for place in each.inputs + each.workspaces + each.outputs]
+    assert len(places) == text.count("&0x")
+    first = operators[0]
+    assert first.operator.endswith("MatMulBiasAddFusion-op56")
+    assert first.inputs[0] == (0x7FCF68000C10, 96)
+    assert (len(first.inputs), first.workspaces, first.outputs) == (3, (), ((0x7FCF68001010, 64),))
+
+
+def test_there_are_no_tensors(dump):
+    folder = StepFolder(0, 0, "", dump.path, dump.path)
+    assert not recorder.tensors(folder)
+    assert not recorder.operators(folder)
+    assert not recorder.overflows(folder)
+    assert not list_tensors(dump, 0, 0)
+    assert not list_operators(dump, 0, 0)
+    assert not list_overflows(dump, 0, 0)
+    for ask in (read_tensor, describe_tensor):
+        with pytest.raises(UnreadableError, match=r"dump.missing"):
+            ask(TensorRef("recorder", "nothing"))
+
+
+def test_a_dump_in_the_same_place_takes_them_along(samples, tmp_path):
+    shutil.copytree(samples / "ms_sync_v2_0_names", tmp_path / "both")
+    shutil.copytree(samples / "rdr_v2_0/rank_0/rdr", tmp_path / "both/rank_0/rdr")
+    (tmp_path / "both/rank_0/rdr/notes.md").write_text("not of the recorder")
+    dump = open_dump(tmp_path / "both")
+    assert dump.layout == "sync"
+    assert len(dump.logs) == 6

@@ -1,0 +1,302 @@
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.formats.call_stacks import own_frame
+from mindinsight.server.formats.dumps import (
+    describe_tensor,
+    find_layout,
+    list_operators,
+    list_overflows,
+    list_tensors,
+    open_dump,
+    read_tensor,
+)
+from mindinsight.server.formats.dumps.graph_files import executed_iterations
+from mindinsight.server.formats.unreadable import UnreadableError
+
+TIME = 1795248166105555
+
+
+@pytest.fixture
+def dump(tmp_path):
+    """A dump of one step, made by hand: ``dump.add("MatMul", "op", slot=1)``."""
+    return Made(tmp_path / "dump")
+
+
+class Made:
+    def __init__(self, root):
+        self.root = root
+        self.step = root / "rank_0" / "Net" / "0" / "0"
+        self.step.mkdir(parents=True)
+        self.count = 0
+
+    def add(self, kind, operator, io="output", slot=0, value=1.0, name=None):
+        self.count += 1
+        full = f"{kind}.{operator}.0.0.{TIME + self.count}.{io}.{slot}.DefaultFormat.Float32.npy"
+        path = self.step / (name or full)
+        np.save(path, np.full((2,), value, np.float32))
+        return path, full
+
+    def list(self):
+        return list_tensors(open_dump(self.root), 0, 0)
+
+
+def test_what_a_dump_says_of_itself(samples):
+    dump = open_dump(samples / "ms_sync_cpu_2ranks")
+    assert (dump.framework, dump.version, dump.device, dump.task) == ("mindspore", "2.10.0", "CPU", "tensor")
+    assert dump.ranks == (0, 1)
+    assert dump.rank_names == ((0, "rank_0"), (1, "rank_1"))  # rank_1 has no metadata
+    assert dump.steps() == dump.steps(1) == (0, 1)
+    assert dump.graphs() == dump.graphs(1, 1) == ("TinyNet/0",)
+    assert '"iteration": "0|1"' in dump.config
+
+
+def test_full_names_come_back(samples):
+    dump = open_dump(samples / "ms_sync_cpu_2ranks")
+    entries = list_tensors(dump, 1, 0)
+    names = {entry.operator for entry in entries if entry.type == "Parameter"}
+    assert {"conv.weight", "moments.block.dense.bias", "inputs0", "global_step"} <= names
+    others = [entry for entry in entries if entry.type != "Parameter"]
+    assert all("/" in entry.operator and entry.order >= 0 for entry in others)
+    renamed = {
+        (entry.recorded.rpartition("_")[2], entry.operator.rpartition("/")[2])
+        for entry in others
+        if entry.recorded.rpartition("-")[2] != entry.operator.rpartition("-")[2]
+    }
+    assert ("TopK-op0", "TopK-op1") in renamed
+    assert len(renamed) >= 5  # nine operators, some of the same last name
+
+
+def test_names_without_scope_come_back(samples):
+    entries = list_tensors(open_dump(samples / "ms_sync_v2_0_names"), 0, 0)
+    conv = next(entry for entry in entries if entry.recorded == "Conv2D-op51")
+    assert conv.operator == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/Conv2D-op51"
+
+
+def test_constants_come_first_and_are_told_apart(samples):
+    entries = list_tensors(open_dump(samples / "ms_sync_v2_0_names"), 0, 1)
+    assert [entry.direction for entry in entries[:5]] == ["constant"] * 5
+    assert sorted(entry.operator for entry in entries[:5]) == [f"data-{n}" for n in range(1, 6)]
+    assert all(entry.direction != "constant" for entry in entries[5:])
+
+
+def test_entries_come_in_the_order_of_time(samples):
+    for name in ("ms_sync_cpu_2ranks", "ms_sync_full_stats/full"):
+        times = [entry.timestamp for entry in list_tensors(open_dump(samples / name), 0, 0)]
+        assert times == sorted(times)
+
+
+def test_operators_have_sources_and_source_lines(samples):
+    operators = {each.name: each for each in list_operators(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)}
+    conv = operators["Default/network-WithLossCell/_backbone-TinyNet/conv-Conv2d/Conv2D-op0"]
+    assert conv.sources == ("inputs0", "conv.weight")
+    assert conv.scope == ("Default", "network-WithLossCell", "_backbone-TinyNet", "conv-Conv2d")
+    assert (conv.inputs[:2], conv.outputs) == (("0", "1"), ("0",))
+    assert own_frame(conv.stack).line == 24
+    assert "self.conv(x)" in own_frame(conv.stack).code
+    weight = operators["conv.weight"]
+    assert (weight.type, weight.scope, weight.order) == ("Parameter", ("conv",), -1)
+    assert sum(bool(each.stack) for each in operators.values()) >= 50
+
+
+def test_operators_that_were_planned_only_are_listed_too(samples):
+    operators = list_operators(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
+    planned = [each for each in operators if each.sequence < 0]
+    assert len(planned) > 30
+    assert all(each.inputs == each.outputs == () and each.stack is not None for each in planned)
+    assert any(each.type == "Conv2D" for each in planned)
+
+
+def test_statistics_beside_tensors_and_alone(samples):
+    full = list_tensors(open_dump(samples / "ms_sync_full_stats/full"), 0, 0)
+    alone = list_tensors(open_dump(samples / "ms_sync_full_stats/statistic"), 0, 0)
+    assert len(full) == len(alone) == 241
+    for one, other in zip(full, alone, strict=True):
+        assert (one.recorded, one.slot, one.timestamp) == (other.recorded, other.slot, other.timestamp)
+        assert one.shape == other.shape == describe_tensor(one.ref).shape
+        assert other.ref is None
+        assert one.statistics.max == other.statistics.max
+        array = read_tensor(one.ref)
+        assert one.statistics.count == array.size
+        assert one.statistics.max == pytest.approx(float(array.max()), rel=1e-5)
+
+
+def test_one_rank_or_one_step_alone(samples):
+    rank = open_dump(samples / "ms_sync_cpu_2ranks" / "rank_1")
+    assert (rank.rank_names, rank.steps()) == (((1, "rank_1"),), (0, 1))
+    assert len(list_tensors(rank, 1, 0)) == 241
+    step = open_dump(samples / "ms_sync_cpu_2ranks" / "rank_1" / "TinyNet" / "0" / "1")
+    assert step.steps() == (0,)
+    assert len(list_tensors(step, 0, 0)) == 241
+
+
+def test_iterations_that_ran_are_counted_once(samples):
+    root = samples / "ms_sync_cpu_2ranks"
+    assert executed_iterations(root / "rank_0", "TinyNet/0") == (0, 1)  # two processes wrote 0 1 0 1
+    assert executed_iterations(root / "rank_1", "TinyNet/0") == ()
+
+
+def test_a_window_of_a_tensor(samples):
+    entries = list_tensors(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)
+    entry = next(each for each in entries if each.recorded == "fc1_weight")
+    whole = read_tensor(entry.ref)
+    np.testing.assert_array_equal(read_tensor(entry.ref, (slice(1, 3), 0)), whole[1:3, 0])
+
+
+def test_a_dump_that_grows_is_listed_again(dump):
+    dump.add("Add", "first")
+    opened = open_dump(dump.root)
+    assert len(list_tensors(opened, 0, 0)) == 1
+    dump.add("Add", "second")
+    assert [entry.operator for entry in list_tensors(opened, 0, 0)] == ["first", "second"]
+    (dump.step.parent / "1").mkdir()
+    assert open_dump(dump.root).steps() == (0, 1)
+
+
+def test_names_beyond_the_length_of_names(dump):
+    _, full = dump.add("MatMul", "x" * 300, name="1234567.npy")
+    dump.add("Add", "op")
+    (dump.step / "mapping.csv").write_text(f"1234567.npy,{full}\n77.npy,../../etc/passwd\nno comma\n")
+    entries = dump.list()
+    assert [entry.operator for entry in entries] == ["x" * 300, "op"]
+    assert read_tensor(entries[0].ref).tolist() == [1, 1]
+
+
+def test_a_mapping_beyond_any(dump, monkeypatch):
+    monkeypatch.setattr("mindinsight.server.formats.dumps.npy_folder.MAX_MAPPING", 10)
+    _, full = dump.add("Add", "op", name="7.npy")
+    (dump.step / "mapping.csv").write_text(f"7.npy,{full}\n")
+    assert [each.reason for each in dump.list().damage] == ["dump.too_large", "dump.unknown_name"]
+
+
+def test_listing_opens_no_tensor(dump, monkeypatch):
+    for number in range(20):
+        path, _ = dump.add("Add", f"op{number}")
+        path.write_bytes(b"")
+    opened = []
+    before = Path.open
+
+    def noted(path, *rest, **more):
+        opened.append(path.name)
+        return before(path, *rest, **more)
+
+    monkeypatch.setattr(Path, "open", noted)
+    assert len(list(dump.list())) == 20
+    assert [name for name in opened if name.endswith(".npy")] == []
+
+
+def test_a_name_nobody_explains_is_still_a_tensor(dump):
+    dump.add("Add", "op")
+    dump.add("Add", "op", name="999.npy")
+    entries = dump.list()
+    assert [each.reason for each in entries.damage] == ["dump.unknown_name"]
+    assert (entries[0].operator, entries[0].type) == ("999", "")
+    assert read_tensor(entries[0].ref).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("operator", ["two\nlines", "..", "100%", "%2e%2e", "a b", "<script>", "名前"])
+def test_strange_names(dump, operator):
+    dump.add("Add", operator)
+    (entry,) = dump.list()
+    assert entry.operator == entry.recorded == operator
+    assert read_tensor(entry.ref).shape == (2,)
+
+
+def test_a_name_that_is_no_text(dump):
+    path, _ = dump.add("Add", "op")
+    path.rename(os.fsdecode(os.fsencode(path).replace(b".op.", b".\xff\xfe.")))
+    entries = dump.list()
+    assert [each.reason for each in entries.damage] == ["dump.name_not_text"]
+    assert read_tensor(entries[0].ref).shape == (2,)
+
+
+def test_broken_tensors_leave_the_others(dump):
+    whole, _ = dump.add("Add", "whole")
+    cut, _ = dump.add("Add", "cut")
+    cut.write_bytes(cut.read_bytes()[:-3])
+    huge, _ = dump.add("Add", "huge")
+    huge.write_bytes(huge.read_bytes().replace(b"(2,), }" + b" " * 15, b"(1000000000000000,), }"))
+    objects, _ = dump.add("Add", "objects")
+    np.save(objects, np.array([None, "x"], object), allow_pickle=True)
+    gone, _ = dump.add("Add", "gone")
+    entries = {entry.operator: entry for entry in dump.list()}
+    gone.unlink()
+    for operator, reason in (
+        ("cut", "dump.truncated"),
+        ("huge", "dump.truncated"),
+        ("objects", "dump.object_dtype"),
+        ("gone", "dump.missing"),
+    ):
+        with pytest.raises(UnreadableError) as error:
+            read_tensor(entries[operator].ref)
+        assert error.value.reason == reason
+    assert read_tensor(entries["whole"].ref).tolist() == [1, 1]
+    assert whole.exists()
+
+
+def test_links_do_not_lead_out(dump, tmp_path):
+    np.save(tmp_path / "secret.npy", np.zeros(3))
+    _, full = dump.add("Add", "op")
+    (dump.step / full.replace(".op.", ".link.")).symlink_to(tmp_path / "secret.npy")
+    (dump.step.parent / "7").symlink_to(tmp_path)
+    assert [entry.operator for entry in dump.list()] == ["op"]
+    assert open_dump(dump.root).steps() == (0,)
+
+
+def test_bad_companions_leave_the_tensors(dump):
+    dump.add("Add", "Default_Add-op1")
+    rank = dump.root / "rank_0"
+    for folder in (".dump_metadata", "graphs", "execution_order"):
+        (rank / folder).mkdir()
+    (rank / ".dump_metadata" / "config.json").write_text('{"ms_version": "2')
+    (rank / "graphs" / "ms_output_trace_code_graph_0.pb").write_bytes(b"\xff" * 20)
+    (rank / "execution_order" / "ms_execution_order_graph_0.csv").write_bytes(b"\xff\xfe\n\nDefault/Add-op1")
+    (dump.step / "statistic.csv").write_text("Op Type,Op Name\nAdd,Default_Add-op1\n")
+    opened = open_dump(dump.root)
+    assert [each.reason for each in opened.damage] == ["dump.json"]
+    entries = list_tensors(opened, 0, 0)
+    assert [each.reason for each in entries.damage] == ["dump.csv_columns", "dump.bad_graph"]
+    assert entries[0].operator == "Default/Add-op1"
+    assert len(list_operators(opened, 0, 0)) == 2
+
+
+def test_arguments_of_kernels(dump):
+    dump.add("Add", "Default_Add-op1")
+    dump.add("Add", "Default_Add-op2")
+    (dump.step / "Add.Default_Add-op1.json").write_text('{"axis": "1", "keep": "true"}')
+    (dump.step / "Add.Default_Add-op2.json").write_text('{"axis": ')
+    listing = list_operators(open_dump(dump.root), 0, 0)
+    assert [each.arguments for each in listing] == [(("axis", "1"), ("keep", "true")), ()]
+    assert [each.reason for each in listing.damage] == ["dump.json"]
+
+
+def test_graphs_of_several_are_one_listing(dump):
+    dump.add("Add", "first")
+    other = dump.root / "rank_0" / "Net" / "1" / "0"
+    shutil.copytree(dump.step, other)
+    dump.add("Add", "second")
+    opened = open_dump(dump.root)
+    entries = list_tensors(opened, 0, 0)
+    assert [(entry.graph, entry.operator) for entry in entries] == [
+        *(("Net/0", "first"), ("Net/1", "first")),
+        ("Net/0", "second"),
+    ]
+    assert [entry.sequence for entry in entries] == [0, 1, 2]
+    assert len(list_tensors(opened, 0, 0, "Net/1")) == 1
+    assert len(list_operators(opened, 0, 0)) == 3
+
+
+def test_there_is_no_overflow_record(samples):
+    assert not list_overflows(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
+
+
+def test_folders_that_only_look_like_it(tmp_path):
+    for name in ("rank_0/checkpoints/0", "rank_1", "logs/rank_0"):
+        (tmp_path / name).mkdir(parents=True)
+    assert find_layout(tmp_path) is None
+    assert find_layout(tmp_path / "rank_0") is None
+    assert find_layout(tmp_path / "nothing") is None

@@ -1,0 +1,68 @@
+import gzip
+import json
+
+import pytest
+
+from mindinsight.server.api.pages import WEB
+from mindinsight.server.http.assets import Assets, texts
+
+
+@pytest.fixture(scope="module")
+def assets():
+    return Assets(WEB)
+
+
+@pytest.mark.parametrize(
+    "name", ["../pages.py", "templates/page.html", "/etc/passwd", "js", "js/../js/app.js", ""]
+)
+def test_only_what_was_found_is_served(assets, name):
+    assert assets.body(name) is None
+
+
+def test_plotly_comes_from_its_own_wheel(assets):
+    body = assets.body("plotly.min.js")
+    assert b"plotly.js v" in body.plain[:200]
+    assert gzip.decompress(body.packed) == body.plain
+    assert len(body.packed) < len(body.plain) / 2
+
+
+def test_the_texts_of_all_views_are_one_file(assets):
+    english = json.loads(assets.body("locales/en.json").plain)
+    assert english["nav.runs"] == "Runs"
+    assert english["overview.dataset"] == "Data pipeline"
+
+
+def test_a_text_given_twice_is_an_error(tmp_path):
+    (tmp_path / "a.json").write_text('{"x.y": "1"}')
+    (tmp_path / "b.json").write_text('{"x.y": "2"}')
+    with pytest.raises(ValueError, match="second time"):
+        texts(tmp_path)
+
+
+def test_the_digest_follows_the_content(tmp_path):
+    for folder in ("static/js", "locales/en"):
+        (tmp_path / folder).mkdir(parents=True)
+    script = tmp_path / "static/js/app.js"
+    script.write_text("1")
+    before = Assets(tmp_path)
+    assert Assets(tmp_path).digest == before.digest
+    script.write_text("2")
+    after = Assets(tmp_path)
+    assert after.digest != before.digest
+    assert after.plotly_digest == before.plotly_digest
+
+
+def test_addresses_with_the_digest_may_be_kept_for_good(samples, assets):
+    client = samples()
+    answer = client.get(f"/static/{assets.digest}/js/app.js")
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.headers["content-encoding"] == "gzip"
+    assert client.get("/static/old/js/app.js").headers["cache-control"] == "no-cache"
+    assert client.get(f"/static/{assets.digest}/js/none.js").status_code == 404
+
+
+def test_a_client_without_gzip_gets_the_plain_file(samples, assets):
+    answer = samples().get(f"/static/{assets.digest}/css/base.css", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in answer.headers
+    assert answer.content == (WEB / "static/css/base.css").read_bytes()

@@ -1,0 +1,94 @@
+import contextlib
+import threading
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount, Route
+
+from mindinsight.server.http.lazy_app import LazyApp
+
+
+class Part:
+    """An application that notes when it is made, begun and ended."""
+
+    def __init__(self):
+        self.told = []
+        self.later = LazyApp(self.make)
+
+    def make(self):
+        self.told.append("made")
+        self.thread = threading.current_thread()
+        return FastAPI(lifespan=self.life, routes=[Route("/{name}", self.answer)])
+
+    @contextlib.asynccontextmanager
+    async def life(self, app):
+        self.told.append("begun")
+        yield
+        self.told.append("ended")
+
+    async def answer(self, request):
+        self.loop = threading.current_thread()
+        return PlainTextResponse(request.path_params["name"])
+
+
+@pytest.fixture
+def part():
+    return Part()
+
+
+@pytest.fixture
+def client(part):
+    app = Starlette(routes=[Mount("/part", part.later)], lifespan=lambda app: part.later.living())
+    return TestClient(app)
+
+
+def test_what_nobody_asks_for_is_never_made(part, client):
+    with client:
+        pass
+    assert part.told == []
+
+
+def test_it_is_made_once_and_ends_with_the_server(part, client):
+    with client:
+        assert [client.get(f"/part/{name}").text for name in "abc"] == ["a", "b", "c"]
+        assert part.told == ["made", "begun"]
+    assert part.told == ["made", "begun", "ended"]
+
+
+def test_it_is_made_beside_the_event_loop(part, client):
+    client.get("/part/x")
+    assert part.thread is not part.loop
+
+
+def test_many_first_requests_make_one(part, client):
+    with client:
+        answers = []
+        threads = [
+            threading.Thread(target=lambda: answers.append(client.get("/part/x").text)) for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert answers == ["x"] * 8
+    assert part.told == ["made", "begun", "ended"]
+
+
+def test_without_a_server_around_it_it_answers_all_the_same(part, client):
+    assert client.get("/part/x").text == "x"
+    assert part.told == ["made"]
+
+
+def test_one_that_cannot_be_made_is_tried_again(part, client, monkeypatch):
+    def fail():
+        raise OSError("no memory")
+
+    part.later = LazyApp(fail)
+    app = Starlette(routes=[Mount("/part", part.later)])
+    answers = TestClient(app, raise_server_exceptions=False)
+    assert answers.get("/part/x").status_code == 500
+    monkeypatch.setattr(part.later, "_make", part.make)
+    assert answers.get("/part/x").text == "x"

@@ -1,0 +1,147 @@
+import pytest
+from starlette.datastructures import Headers
+
+from mindinsight.server.http.security import below_prefix, forwarded_prefix, host_name, same_origin
+
+TOKEN = "a-long-token"
+
+
+def test_every_answer_carries_the_policy(samples):
+    client = samples()
+    for path in ("/", "/v2/runs", "/nothing"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "script-src 'self';" in policy
+        assert "unsafe-eval" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "SAMEORIGIN"
+        assert "access-control-allow-origin" not in headers
+
+
+def test_pages_of_a_notebook_may_be_allowed_to_frame_ours(samples):
+    headers = samples(frame_ancestors=("http://localhost:8888",)).get("/").headers
+    assert "frame-ancestors 'self' http://localhost:8888" in headers["content-security-policy"]
+    assert "x-frame-options" not in headers
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "[::1]:80", "192.168.1.5"])
+def test_addresses_and_this_machine_are_known_hosts(samples, host):
+    assert samples().get("/v2/runs", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.evil.example:80"])
+def test_foreign_names_get_nothing(samples, host):
+    answer = samples().get("/v2/runs", headers={"Host": host})
+    assert answer.status_code == 421
+    assert answer.json()["error"]["code"] == "unknown_host"
+
+
+def test_a_name_can_be_allowed(samples):
+    client = samples(allowed_hosts=("board.example",))
+    assert client.get("/v2/runs", headers={"Host": "Board.example:443"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}],
+    ids=["origin", "null", "fetch"],
+)
+def test_foreign_pages_may_not_change_anything(samples, headers):
+    answer = samples().patch("/v2/runs/notes", json={"run": "./a", "note": "n"}, headers=headers)
+    assert answer.status_code == 403
+    assert answer.json()["error"]["code"] == "foreign_origin"
+
+
+def test_our_pages_and_scripts_may(samples):
+    client = samples("record_api/values")
+    for headers in ({}, {"Origin": "http://127.0.0.1", "Sec-Fetch-Site": "same-origin"}):
+        answer = client.patch("/v2/runs/notes", json={"run": "./values", "note": "n"}, headers=headers)
+        assert answer.status_code == 200
+
+
+def test_a_proxy_that_renames_the_host_does_not_make_us_foreign():
+    headers = {
+        "host": "127.0.0.1:8080",
+        "origin": "https://board.example",
+        "x-forwarded-host": "board.example",
+    }
+    assert same_origin(Headers(headers))
+
+
+def test_without_its_token_a_server_says_nothing(samples):
+    client = samples(token=TOKEN)
+    for path in ("/v2/runs", "/metrics", "/v2/openapi.json", "/v2/events", "/static/x/js/app.js"):
+        answer = client.get(path, headers={"Authorization": ""})
+        assert answer.status_code == 401, path
+        assert answer.json()["error"]["code"] == "token_required"
+    assert client.get("/health", headers={"Authorization": ""}).status_code == 200
+
+
+def test_a_browser_without_the_token_is_asked_for_it(samples):
+    answer = samples(token=TOKEN).get("/scalar", headers={"Authorization": "", "Accept": "text/html"})
+    assert answer.status_code == 401
+    assert '<input name="token"' in answer.text
+
+
+@pytest.mark.parametrize("shown", ["", "wrong", TOKEN + "x", TOKEN[:-1], "é"])
+def test_a_wrong_token_is_no_token(samples, shown):
+    client = samples(token=TOKEN)
+    assert client.get("/v2/runs", headers={"Authorization": f"Bearer {shown}".encode()}).status_code == 401
+    assert client.get("/v2/runs", params={"token": shown}, headers={"Authorization": ""}).status_code == 401
+
+
+def test_the_link_sets_a_cookie_and_leaves_the_address_bar(samples):
+    client = samples(token=TOKEN)
+    client.headers.pop("Authorization")
+    answer = client.get("/scalar", params={"tag": "loss/a", "token": TOKEN})
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "scalar?tag=loss%2Fa"
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert client.get("/v2/runs").status_code == 200
+
+
+def test_the_link_to_the_first_page_keeps_its_folder(samples):
+    client = samples(token=TOKEN, url_path_prefix="/team")
+    answer = client.get("/", params={"token": TOKEN}, headers={"Authorization": ""})
+    assert answer.headers["location"] == "./"
+    assert "Path=/team" in answer.headers["set-cookie"]
+
+
+def test_with_a_token_any_name_will_do(samples):
+    """A foreign name pointed at us never has the cookie."""
+    assert samples(token=TOKEN).get("/v2/runs", headers={"Host": "board.example"}).status_code == 200
+
+
+def test_everything_lies_below_the_prefix(samples):
+    client = samples(url_path_prefix="/a/b")
+    assert client.get("v2/runs").status_code == 200
+    assert client.get("scalar").status_code == 200
+    assert client.get("http://127.0.0.1/scalar").status_code == 404
+    assert client.get("http://127.0.0.1/a/bc/scalar").status_code == 404
+    answer = client.get("http://127.0.0.1/a/b")
+    assert (answer.status_code, answer.headers["location"]) == (308, "/a/b/")
+
+
+def test_a_prefix_that_a_proxy_took_away_is_known(samples):
+    answer = samples().get("/v2/openapi.json", headers={"X-Forwarded-Prefix": "/proxy/8080/"})
+    assert answer.json()["servers"] == [{"url": "/proxy/8080"}]
+
+
+def test_a_prefix_that_a_proxy_left_in_place_is_not_doubled():
+    scope = {"path": "/proxy/scalar", "root_path": ""}
+    assert below_prefix(scope, "/proxy", "")["path"] == "/proxy/scalar"
+    assert below_prefix({"path": "/scalar", "root_path": ""}, "/proxy", "")["path"] == "/proxy/scalar"
+
+
+@pytest.mark.parametrize("value", ["//evil.example", "/a b", "http://x", "/a?b", "/a\r\nSet-Cookie: x"])
+def test_odd_prefixes_are_ignored(value):
+    assert forwarded_prefix(value) == ""
+
+
+@pytest.mark.parametrize(
+    ("host", "name"), [("a:1", "a"), ("a", "a"), ("[::1]:8080", "::1"), ("[::1]", "::1"), ("", "")]
+)
+def test_ports_are_no_part_of_a_name(host, name):
+    assert host_name(host) == name

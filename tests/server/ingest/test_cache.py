@@ -1,0 +1,282 @@
+"""A restart reads only what is new, and trusts nothing that could be wrong."""
+
+import dataclasses
+import os
+import stat
+import time
+
+import numpy as np
+import pytest
+
+from mindinsight.server.ingest import cache, piece_reader
+from mindinsight.server.ingest.cache_file import CacheFile, CacheFileWriter, StaleError
+from mindinsight.server.ingest.loader import Loader
+from mindinsight.server.store.store import Store
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Which pieces of which files are decoded: (name of the run, offset)."""
+    pieces = []
+    decode = piece_reader._read_events
+
+    def noted(descriptor, request):
+        if request.size:
+            pieces.append((request.path.split("/")[-2], request.offset))
+        return decode(descriptor, request)
+
+    monkeypatch.setattr(piece_reader, "_read_events", noted)
+    return pieces
+
+
+@pytest.fixture
+def restart(settings, read):
+    """A server that starts, reads everything and ends; the snapshot it had."""
+
+    def once(**changes):
+        store = Store()
+        loader = Loader(dataclasses.replace(settings, reload_interval=0, **changes), store)
+        del read[:]
+        loader.start()
+        loader._thread.join()
+        loader.stop()
+        return store.snapshot()
+
+    return once
+
+
+@pytest.fixture
+def packs(settings):
+    return lambda: sorted((settings.workspace / "cache").glob("*/*.pack"))
+
+
+def seen(snapshot):
+    """Everything readers can see of the series, in plain values."""
+    return {
+        name: (
+            {tag: [column.tolist() for column in _columns(run.scalars[tag])] for tag in sorted(run.scalars)},
+            {
+                (kind, tag): [(series.reference(row), series.steps[row]) for row in range(series.count)]
+                for kind, tags in sorted(run.references.items())
+                for tag, series in sorted(tags.items())
+            },
+            [dataclasses.replace(file, modified=0.0) for file in run.files],
+        )
+        for name, run in sorted(snapshot.runs.items())
+    }
+
+
+def _columns(series):
+    columns = series.columns()
+    return columns.steps, columns.walls, columns.values, columns.starts, columns.files
+
+
+@pytest.fixture
+def written(base, events):
+    """Two runs with a bit of everything: the paths of their files."""
+    mixed = events.version() + b"".join(
+        events.record(step, loss=step / 3, **({"acc": 0.5} if step % 2 else {})) for step in range(20)
+    )
+    mixed += events.record(20, image=("cat", b"P" * 50), tensor=("w", [1.0]), loss=float("nan"))
+    broken = bytearray(events.records(1, 2, 3))
+    broken[60] ^= 1
+    return [
+        events.file(base / "a", mixed, seconds=1),
+        events.file(base / "a", events.records(5, 6), seconds=2),
+        events.file(base / "b", bytes(broken) + events.records(4)[:-2]),
+    ]
+
+
+def test_a_restart_shows_the_same_and_decodes_nothing(written, restart, read):
+    first = restart()
+    assert len(read) == 3
+    second = restart()
+    assert read == []
+    assert repr(seen(second)) == repr(seen(first))  # nan is not equal to itself
+    assert "damage" in repr(seen(second))
+
+
+def test_only_new_bytes_are_read_and_kept_in_turn(written, restart, read, events):
+    restart()
+    size = written[1].stat().st_size
+    events.append(written[1], events.records(7))
+    snapshot = restart()
+    assert read == [("a", size)]
+    assert snapshot.runs["./a"].scalars["loss"].columns().steps.tolist()[-3:] == [5, 6, 7]
+    restart()
+    assert read == []
+
+
+def test_a_half_written_record_is_completed_after_a_restart(written, restart, read, events):
+    restart()
+    whole = events.records(4)
+    events.append(written[2], whole[-2:])
+    snapshot = restart()
+    assert len(read) == 1
+    assert snapshot.runs["./b"].scalars["loss"].last_step == 4
+    assert snapshot.runs["./b"].files[0].pending == 0
+
+
+@pytest.mark.parametrize("change", ["other bytes", "shorter", "healed", "copied", "touched", "gone"])
+def test_a_file_that_is_not_the_one_that_was_read_is_read_afresh(change, written, restart, read, events):
+    restart()
+    path = written[2]
+    if change == "other bytes":
+        path.write_bytes(events.records(7, 8, 9) + b" " * 50)
+    elif change == "shorter":
+        path.write_bytes(path.read_bytes()[:-20])
+    elif change == "healed":
+        path.write_bytes(events.records(1, 2, 3) + events.records(4)[:-2])
+    elif change == "copied":
+        copy = path.with_name("copy")
+        copy.write_bytes(path.read_bytes())
+        copy.replace(path)
+    elif change == "touched":
+        os.utime(path, (5, 5))
+    else:
+        path.unlink()
+        events.file(path.parent, events.records(1), seconds=3)
+    snapshot = restart()
+    assert [run for run, _ in read] == ["b"]
+    fresh = restart(cache=False)
+    assert repr(seen(snapshot)) == repr(seen(fresh))
+
+
+def test_a_closed_file_and_a_longer_copy_are_known_again(written, restart, read, events):
+    first = restart()
+    written[0].chmod(0o400)
+    size = written[1].stat().st_size
+    copy = written[1].with_name("copy")
+    copy.write_bytes(written[1].read_bytes() + events.records(7))
+    copy.replace(written[1])
+    second = restart()
+    assert read == [("a", size)]
+    losses = [one.runs["./a"].scalars["loss"].columns().steps.tolist() for one in (first, second)]
+    assert losses[1] == [*losses[0], 7]
+    assert second.runs["./a"].references["image"]["cat"].read(0).endswith(b"P" * 50)
+
+
+@pytest.mark.parametrize("piece", range(12))
+def test_a_damaged_cache_is_read_afresh(piece, written, restart, packs):
+    """Bytes flipped in every part of the pack, and the pack cut: never a wrong value."""
+    first = restart()
+    (path,) = packs()
+    data = bytearray(path.read_bytes())
+    data[len(data) * piece // 12 + 3] ^= 0x10
+    path.write_bytes(bytes(data) if piece % 2 else bytes(data[: len(data) - piece]))
+    assert repr(seen(restart())) == repr(seen(first))
+    assert repr(seen(restart())) == repr(seen(first))
+
+
+def test_a_cache_of_another_format_is_replaced(written, restart, read, packs, monkeypatch):
+    restart()
+    monkeypatch.setattr("mindinsight.server.ingest.cache_file.FORMAT", 2)
+    restart()
+    assert len(read) == 3
+    assert len(packs()) == 1
+
+
+def test_a_strange_note_counts_for_nothing(written, restart, read, packs):
+    first = restart()
+    (path,) = packs()
+    for note in ({"name": 3}, [], [{}], [{"name": written[0].name, "read": "x"}], None):
+        writer = CacheFileWriter(path)
+        writer.run("./a", note)
+        writer.finish()
+        assert repr(seen(restart())) == repr(seen(first))
+        for extra in packs():
+            extra.unlink()
+
+
+def test_the_cache_can_be_deleted_and_left_out(written, restart, read, packs, settings):
+    first = restart()
+    for path in packs():
+        path.unlink()
+    assert repr(seen(restart())) == repr(seen(first))
+    for path in packs():
+        path.unlink()
+    restart(cache=False)
+    assert packs() == []
+
+
+def test_a_workspace_that_cannot_be_written_costs_only_the_cache(written, restart, settings, caplog):
+    settings.workspace.write_text("a file where the folder should be")
+    assert set(restart().runs) == {"./a", "./b"}
+    assert "cannot be written" in caplog.text
+
+
+def test_a_full_disk_leaves_no_half_pack(written, restart, packs, monkeypatch, settings, caplog):
+    def full(self):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(CacheFileWriter, "finish", full)
+    restart()
+    assert "No space left on device" in caplog.text
+    assert [path for path in settings.workspace.rglob("*") if path.is_file()] == []
+
+
+def test_only_the_user_can_read_it(written, restart, packs):
+    restart()
+    (path,) = packs()
+    modes = [stat.S_IMODE(one.stat().st_mode) for one in (path, path.parent, path.parent.parent)]
+    assert modes == [0o600, 0o700, 0o700]
+
+
+def test_many_packs_are_made_one(written, restart, read, packs, events):
+    first = restart()
+    for number in range(8):
+        events.append(written[1], events.records(10 + number))
+        restart()
+        assert len(packs()) <= 6
+    assert restart().runs["./b"] is not None
+    assert read == []
+    assert len(seen(restart())["./a"][0]["loss"][0]) == len(seen(first)["./a"][0]["loss"][0]) + 8
+
+
+def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(written, restart, settings):
+    folder = settings.workspace / "cache" / "feedfeedfeedfeed"
+    restart()
+    own = next(one for one in (settings.workspace / "cache").iterdir())
+    folder.mkdir()
+    left, busy = own / ".1.pack.77", own / ".2.pack.78"
+    for path in (left, busy):
+        path.touch()
+    month_ago = time.time() - 40 * 86400
+    for path in (folder, left):
+        os.utime(path, (month_ago, month_ago))
+    restart()
+    assert (folder.exists(), left.exists(), busy.exists()) == (False, False, True)
+
+
+def test_a_run_that_grows_is_written_again_now_and_then(base, events, settings, packs, wait, monkeypatch):
+    monkeypatch.setattr("mindinsight.server.ingest.loader._SAVE", 0.01)
+    monkeypatch.setattr(cache, "_LEAST", 0)
+    path = events.file(base / "a", events.records(*range(100)))
+    store = Store()
+    loader = Loader(settings, store)
+    loader.start()
+    assert wait(lambda: len(packs()) == 1)
+    events.append(path, events.records(100))
+    assert wait(lambda: store.snapshot().runs["./a"].scalars["loss"].last_step == 100)
+    assert len(packs()) == 1
+    events.append(path, events.records(*range(101, 200)))
+    assert wait(lambda: len(packs()) == 2)
+    loader.stop()
+
+
+def test_arrays_come_back_as_they_were(tmp_path):
+    arrays = [np.arange(5), np.array([1.5, np.nan], np.float32), np.zeros(0), np.arange(12.0)[::3]]
+    writer = CacheFileWriter(tmp_path / "one")
+    places = [writer.array(array) for array in arrays]
+    writer.run("./a", {"any": places})
+    writer.run("./empty", None)
+    writer.finish()
+    pack = CacheFile(tmp_path / "one")
+    body = pack.body("./a")
+    for array, place in zip(arrays, pack.note("./a")["any"], strict=True):
+        found = body.array(place)
+        assert (found.dtype, found.tobytes()) == (array.dtype, array.tobytes())
+        assert not found.flags.writeable
+    with pytest.raises(StaleError):
+        body.array((8, 1000, "<i8"))
+    pack.close()

@@ -1,0 +1,224 @@
+"""Which runs, jobs, ranks and dumps lie below a base directory."""
+
+import os
+
+import pytest
+
+from mindinsight.server.ingest import directories
+from mindinsight.server.ingest import directory_tree as tree_module
+from mindinsight.server.ingest.directory_tree import Tree
+from mindinsight.server.ingest.discovery import discover, survey
+
+
+def ids(discovery):
+    return {found.id for found in discovery.runs}
+
+
+def aged(path, seconds):
+    os.utime(path, (seconds, seconds))
+    return path
+
+
+def test_the_base_its_children_and_folders_below_are_found_down_to_a_depth(base, events):
+    for below in ("", "a", "job/rank_0", "1/2/3/4", "1/2/3/4/5"):
+        events.file(base / below)
+    found = discover(base)
+    assert ids(found) == {"./", "./a", "./job/rank_0", "./1/2/3/4"}
+    by_id = {one.id: one for one in found.runs}
+    assert by_id["./"].name == "summary"
+    assert by_id["./job/rank_0"].name == "job/rank_0"
+    assert (by_id["./job/rank_0"].job, by_id["./job/rank_0"].rank) == ("./job", 0)
+    assert by_id["./a"].path == str(base / "a")
+
+
+def test_a_folder_is_a_run_by_the_files_directly_in_it(base, events):
+    events.file(base / "summary")
+    events.file(base / "lineage", name="events.out.events.summary.{}.0.host_lineage")
+    events.file(base / "graph", name="ms_output_optimize.pb")
+    events.file(base / "explain", name="events.out.events.summary.{}.0.host_explain")
+    events.file(base / "memory", name="memory_usage_0.pb")
+    events.file(base / "other", name="notes.txt")
+    events.file(base / ".hidden")
+    events.file(base / "ckpt_dir")
+    assert ids(discover(base)) == {"./summary", "./lineage", "./graph"}
+
+
+def test_links_are_left_alone(base, events, tmp_path):
+    events.file(tmp_path / "outside")
+    (base / "link").symlink_to(tmp_path / "outside")
+    (base / "loop").symlink_to(base)
+    target = events.file(base / "a")
+    (base / "b").mkdir()
+    (base / "b" / target.name).symlink_to(target)
+    assert ids(discover(base)) == {"./a"}
+
+
+def test_the_newest_runs_are_kept_and_the_others_counted(base, events):
+    for number in range(8):
+        aged(events.file(base / f"run{number}"), 1_000_000 + (number * 7) % 8)
+    found = discover(base, limit=3)
+    assert [one.id for one in found.runs] == ["./run1", "./run2", "./run3"]
+    assert found.left_out == 5
+
+
+def test_times_come_from_names_and_writes(base, events):
+    aged(events.file(base / "a", seconds=1_700_000_500), 1_700_000_900)
+    aged(events.file(base / "a", seconds=1_700_000_100), 1_700_000_950)
+    (found,) = discover(base).runs
+    assert (found.created, found.updated) == (1_700_000_500.0, 1_700_000_950.0)
+
+
+def test_a_missing_base_is_an_answer(base):
+    found = discover(base / "nothing")
+    assert (found.missing, found.runs) == (True, ())
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(base, events, monkeypatch):
+    events.file(base / "a")
+    events.file(base / "b")
+    tree = Tree(base)
+    tree.scan()
+    listing = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("/a"):
+            raise PermissionError(13, "Permission denied")
+        return listing(path)
+
+    monkeypatch.setattr(directories.os, "scandir", refuse)
+    tree.scan()
+    found = survey(tree)
+    assert ids(found) == {"./a", "./b"}
+    assert [(trouble.path, trouble.reason) for trouble in found.troubles] == [("./a", "directory.permission")]
+    monkeypatch.undo()
+    tree.scan()
+    assert survey(tree).troubles == ()
+
+
+def test_very_many_folders_are_a_trouble_and_not_a_hang(base, events, monkeypatch):
+    monkeypatch.setattr(tree_module, "MOST_FOLDERS", 10)
+    events.file(base)
+    for number in range(30):
+        events.file(base / f"run{number}")
+    found = discover(base)
+    assert len(found.runs) == 10
+    assert [(trouble.path, trouble.reason) for trouble in found.troubles] == [("./", "directory.too_many")]
+
+
+def test_a_folder_that_vanishes_while_it_is_looked_at(base, events, monkeypatch):
+    events.file(base / "a")
+    events.file(base / "b")
+    kept = Tree(base)
+    kept.scan()
+    looked = tree_module.look
+
+    def without_a(path, now):
+        return None if path.endswith("/a") else looked(path, now)
+
+    monkeypatch.setattr(tree_module, "look", without_a)
+    kept.scan()
+    assert set(kept.folders) == {"./", "./b"}
+
+
+def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_in(base, events):
+    dumps = {"run/dump", "run/deep/dump", "alone/dump"}
+    for below in dumps:
+        events.file(base / below / "rank_0" / "net")
+    events.file(base / "run")
+    tree = Tree(base, dump=lambda path: path.endswith("/dump"))
+    tree.scan()
+    found = {one.id: one.dumps for one in survey(tree).runs}
+    assert found == {"./run": ("./run/deep/dump", "./run/dump"), "./alone": ("./alone/dump",)}
+
+
+def test_ranks_that_hold_both_events_and_dumps_are_runs_of_a_dump(base, events):
+    for rank in range(2):
+        events.file(base / "job" / f"rank_{rank}" / "net" / "0")
+        events.file(base / "job" / f"rank_{rank}")
+    tree = Tree(base, dump=lambda path: path.endswith("/job"))
+    tree.scan()
+    found = {one.id: (one.job, one.dumps) for one in survey(tree).runs}
+    assert found.pop("./") == ("./", ("./job",))
+    assert found == {f"./job/rank_{rank}": ("./job", ()) for rank in range(2)}
+
+
+def test_a_folder_of_runs_is_not_taken_for_a_dump(base, events):
+    asked = []
+    for name in ("lr_1", "lr_2"):
+        events.file(base / name)
+    tree = Tree(base, dump=lambda path: asked.append(path) or True)
+    tree.scan()
+    assert (asked, tree.dumps) == ([], set())
+
+
+def test_a_real_dump_is_recognised(base):
+    metadata = base / "job" / "dump" / "rank_0" / ".dump_metadata"
+    metadata.mkdir(parents=True)
+    (metadata / "data_dump.json").write_text("{}")
+    (base / "job" / "dump" / "rank_0" / "net" / "0" / "0").mkdir(parents=True)
+    (found,) = discover(base).runs
+    assert (found.id, found.dumps, dict(found.files)) == ("./job", ("./job/dump",), {})
+
+
+def test_a_name_that_is_not_text_is_a_run_with_a_name_that_is(base, events):
+    folder = base / b"r\xff".decode("utf-8", "surrogateescape")
+    events.file(folder)
+    (found,) = discover(base).runs
+    assert (found.id, found.path) == ("./r\\xff", str(folder))
+
+
+@pytest.fixture
+def settled(base, monkeypatch):
+    """A tree whose folders were last changed long ago."""
+
+    def made():
+        for folder, _, _ in os.walk(base, topdown=False):
+            aged(folder, 1_000_000)
+        tree = Tree(base)
+        tree.scan()
+        return tree
+
+    return made
+
+
+def test_a_glance_at_a_quiet_folder_lists_nothing(base, events, settled, monkeypatch):
+    path = events.file(base / "a", b"1")
+    tree = settled()
+    monkeypatch.setattr(directories.os, "scandir", None)
+    assert tree.glance("./a").grown == ()
+    path.write_bytes(b"12")
+    assert tree.glance("./a") == tree.glance("./nowhere").__class__(grown=(path.name,))
+    assert tree.glance("./a").grown == ()
+
+
+def test_a_glance_sees_files_and_folders_come_and_go(base, events, settled):
+    path = events.file(base / "a")
+    tree = settled()
+    assert not tree.glance("./").structure
+    events.file(base / "b")
+    assert tree.glance("./").structure
+    assert ids(survey(tree)) == {"./a", "./b"}
+    path.unlink()
+    assert tree.glance("./a").structure
+    path.parent.rmdir()
+    assert tree.glance("./").structure
+    assert ids(survey(tree)) == {"./b"}
+
+
+def test_a_glance_tells_which_of_the_named_files_grew(base, events, settled):
+    one, other = events.file(base / "a", seconds=1), events.file(base / "a", seconds=2)
+    tree = settled()
+    for path in (one, other):
+        path.write_bytes(b"more")
+    assert tree.glance("./a", [one.name]).grown == (one.name,)
+    assert tree.glance("./a").grown == (other.name,)
+
+
+def test_paths_are_known_by_their_folder(base, events):
+    events.file(base / "a" / "b")
+    tree = Tree(base)
+    tree.scan()
+    assert tree.known(str(base)) == "./"
+    assert tree.known(str(base / "a" / "b")) == "./a/b"
+    assert tree.known(str(base / "c")) is None
+    assert tree.known(str(base.parent)) is None

@@ -1,0 +1,228 @@
+"""What goes wrong on real machines: what can be kept is kept, and what can be had again comes back."""
+
+import dataclasses
+import errno
+import os
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from mindinsight.server.formats import events as events_format
+from mindinsight.server.ingest import directories
+from mindinsight.server.ingest.directories import Stamp
+from mindinsight.server.ingest.discovery import Found
+from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.loader import Loader
+from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.store import files
+from mindinsight.server.types import ScalarBlock, Stretch
+
+
+def errors(store, run="./a"):
+    return [file.error for file in store.snapshot().runs[run].files]
+
+
+@pytest.fixture
+def no_descriptors(monkeypatch):
+    """Every open fails as if descriptors had run out."""
+
+    def begin():
+        def refuse(*args, **kwargs):
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        monkeypatch.setattr(files.os, "open", refuse)
+        monkeypatch.setattr(directories.os, "scandir", refuse)
+
+    return begin
+
+
+def test_descriptors_run_out_and_come_back(base, events, loader, store, steps, monkeypatch, no_descriptors):
+    path = events.file(base / "a", events.records(1))
+    loader.load()
+    events.append(path, events.records(2))
+    no_descriptors()
+    loader.load()
+    snapshot = store.snapshot()
+    assert steps() == [1]
+    assert {trouble.reason for trouble in snapshot.errors} == {"directory.unreadable"}
+    monkeypatch.undo()
+    loader.load()
+    assert (steps(), store.snapshot().errors) == ([1, 2], ())
+
+
+def test_a_file_that_could_not_be_opened_is_tried_again(base, events, loader, store, steps, monkeypatch):
+    events.file(base / "a", events.records(1))
+    monkeypatch.setattr("mindinsight.server.ingest.catalogue.RETRY", 0.0)
+
+    opened, refused = os.open, []
+
+    def refuse_once(*args):
+        if not refused:
+            refused.append(args)
+            raise OSError(errno.EIO, "Input/output error")
+        return opened(*args)
+
+    monkeypatch.setattr(files.os, "open", refuse_once)
+    loader.load()
+    assert errors(store) == ["file.unreadable"]
+    loader.load()
+    assert (steps(), errors(store)) == ([1], [""])
+
+
+def test_a_file_removed_while_it_is_read(base, events, loader, store, monkeypatch):
+    path = events.file(base / "a", events.records(1))
+    opened = os.open
+
+    def remove_first(*args):
+        path.unlink(missing_ok=True)
+        return opened(*args)
+
+    monkeypatch.setattr(files.os, "open", remove_first)
+    loader.load()
+    assert errors(store) == ["file.gone"]
+    loader.load()
+    assert store.snapshot().runs == {}
+
+
+def test_a_clock_set_back_hides_nothing(base, events, loader, store, steps):
+    path = events.file(base / "a", events.records(1))
+    os.utime(path, (2_000_000_000, 2_000_000_000))
+    loader.load()
+    events.append(path, events.records(2))
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    loader.load()
+    assert steps() == [1, 2]
+    os.utime(base / "a", (1, 1))
+    events.file(base / "a", events.records(3), seconds=1_800_000_000)
+    os.utime(base / "a", (1, 1))
+    loader.load()
+    assert steps() == [1, 2, 3]
+
+
+def test_noise_of_every_size_is_harmless(base, events, loader, store, steps):
+    random = np.random.default_rng(3)
+    for number, size in enumerate((1, 11, 12, 16, 100, 5000, 70_000)):
+        events.file(base / f"noise{number}", random.bytes(size))
+    events.file(base / "zeros", bytes(5000))
+    events.file(base / "a", events.records(1))
+    loader.load()
+    assert steps() == [1]
+    for run in store.snapshot().runs.values():
+        assert run.id == "./a" or dict(run.scalars) == {}
+        assert all(file.read + file.pending == file.size for file in run.files)
+
+
+def test_odd_tags_harm_nothing(base, events, loader, store, steps):
+    tags = ["x" * 10_000, "<script>alert(1)</script>", "../../etc/passwd", "", "a\x00b", "权重 🎉", "{}[]%s"]
+    content = b"".join(events.record(1, **{tag: 1.0}) for tag in tags)
+    events.file(base / "a", content)
+    loader.load()
+    assert set(store.snapshot().runs["./a"].scalars) == set(tags)
+
+
+def test_pipes_devices_and_folders_named_like_event_files_are_left_alone(base, events, loader, store):
+    name = events.name.format(5)
+    (base / "a").mkdir()
+    os.mkfifo(base / "a" / name)
+    (base / "b" / name).mkdir(parents=True)
+    loader.load()
+    assert store.snapshot().runs == {}
+
+
+@pytest.fixture
+def secret(events, tmp_path):
+    return events.file(tmp_path / "outside", events.records(1))
+
+
+def test_a_file_that_became_a_link_is_not_opened(base, events, loader, store, secret, monkeypatch):
+    path = events.file(base / "a", events.records(5))
+    looked = directories.look
+
+    def swap(folder, now):
+        found = looked(folder, now)
+        if folder.endswith("/a"):
+            path.unlink()
+            path.symlink_to(secret)
+        return found
+
+    monkeypatch.setattr("mindinsight.server.ingest.directory_tree.look", swap)
+    loader.load()
+    assert dict(store.snapshot().runs["./a"].scalars) == {}
+    assert errors(store) == ["file.unreadable"]
+
+
+def test_a_file_that_becomes_a_link_while_it_is_read_leads_nowhere(
+    base, events, loader, steps, secret, monkeypatch
+):
+    path = events.file(base / "a", events.records(5))
+    decode = events_format.read_stretch
+
+    def swap(*args):
+        path.unlink()
+        path.symlink_to(secret)
+        return decode(*args)
+
+    monkeypatch.setattr(events_format, "read_stretch", swap)
+    loader.load()
+    assert steps() == [5]
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from mindinsight.server.settings import Settings
+from mindinsight.server.ingest import cache_file
+from mindinsight.server.ingest.loader import Loader
+from mindinsight.server.store.store import Store
+
+def end(self):
+    import os
+    self._file.flush()
+    os._exit(9)
+
+cache_file.PackWriter.finish = end
+loader = Loader(Settings(Path(sys.argv[1]), Path(sys.argv[2]), reload_interval=0), Store())
+loader.start()
+loader._thread.join()
+"""
+
+
+def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store, steps):
+    events.file(base / "a", events.records(1, 2))
+    command = [sys.executable, "-c", KILLED, str(base), str(settings.workspace)]
+    assert subprocess.run(command, check=False).returncode == 9
+    assert list(settings.workspace.rglob("*.pack")) == []
+    loader = Loader(dataclasses.replace(settings, reload_interval=0), store)
+    loader.start()
+    loader._thread.join()
+    assert steps() == [1, 2]
+    assert len(list(settings.workspace.rglob("*.pack"))) == 1
+
+
+def folded(tags, steps, pieces):
+    """Bytes that a run of ``tags`` and ``steps`` takes when it came in so many pieces."""
+    stage = RunStage(Found("./a", "/a", "a", "./a", None, 0.0, 0.0, {}, ()))
+    file = FileStage("summary.1.h", "/a/summary.1.h", Stamp(1, 1, 1, 1, 1))
+    stage.add(file)
+    tracemalloc.start()
+    try:
+        for number in range(pieces):
+            rows = np.arange(number * steps // pieces, (number + 1) * steps // pieces)
+            values = np.zeros((tags, len(rows)), np.float32)
+            block = ScalarBlock(tuple(map(str, range(tags))), rows, rows.copy(), rows * 1.0, values)
+            stage.fold(file, Stretch(number, 0, len(rows), (block,)))
+            del rows, values, block
+        run, _ = stage.publish(1)
+        assert sum(series.count for series in run.scalars.values()) == tags * steps
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("pieces", [1, 3, 7, 40])
+@pytest.mark.parametrize(("tags", "steps", "most"), [(1, 1_000_000, 25.5e6), (10, 100_000, 8e6)])
+def test_a_million_points_take_at_most_25_megabytes(pieces, tags, steps, most):
+    assert folded(tags, steps, pieces) < most

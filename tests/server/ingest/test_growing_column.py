@@ -1,0 +1,115 @@
+"""Columns that grow behind views, and tags that share an axis."""
+
+import numpy as np
+import pytest
+
+from mindinsight.server.ingest.growing_column import Axis, GrowingColumn
+from mindinsight.server.ingest.staged_columns import ScalarTable
+from mindinsight.server.types import ScalarBlock
+
+
+def ints(*numbers):
+    return np.array(numbers, dtype=np.int64)
+
+
+def block(tags, *steps):
+    rows = ints(*steps)
+    values = np.array([[step + 0.25 * number for step in steps] for number in range(len(tags))], np.float32)
+    return ScalarBlock(tuple(tags), rows, rows, rows * 1.0, values)
+
+
+def table_of(*blocks):
+    table = ScalarTable()
+    for one in blocks:
+        table.fold(one)
+    return table
+
+
+def steps_of(table, tag):
+    return table.groups[tag].axis.steps.view().tolist()
+
+
+def test_a_view_stays_what_it_was_while_the_column_grows():
+    column = GrowingColumn(ints(1, 2))
+    views = [column.view()]
+    for number in range(3, 100):
+        column.append(ints(number))
+        views.append(column.view())
+    assert [len(view) for view in views] == list(range(2, 100))
+    assert all(view.tolist() == list(range(1, len(view) + 1)) for view in views)
+
+
+def test_a_view_cannot_be_written_to_and_is_made_once():
+    column = GrowingColumn(ints(1, 2))
+    assert column.view() is column.view()
+    with pytest.raises(ValueError, match="read-only"):
+        column.view()[0] = 5
+
+
+def test_the_first_rows_are_taken_without_a_copy_and_never_written_to():
+    first = ints(1, 2)
+    column = GrowingColumn(first)
+    assert np.shares_memory(column.view(), first)
+    column.append(ints(3))
+    assert first.tolist() == [1, 2]
+
+
+def test_rows_are_copied_a_constant_number_of_times():
+    column = GrowingColumn(ints(0))
+    moves = 0
+    for number in range(10_000):
+        before = column.view()
+        column.append(ints(number))
+        moves += not np.shares_memory(before, column.view())
+    assert moves < 20
+
+
+def test_a_column_becomes_wider_for_an_exact_value_and_older_views_do_not():
+    column = GrowingColumn(np.array([0.5], np.float32))
+    before = column.view()
+    column.append(np.array([0.1], np.float64))
+    assert column.view().tolist() == [0.5, 0.1]
+    assert before.dtype == np.float32
+
+
+def test_an_axis_knows_where_steps_go_back_in_whatever_pieces_they_come():
+    steps = [1, 2, 2, 1, 5, 4, 4, 9, 0]
+    whole = Axis(ints(*steps), ints(*steps) * 1.0)
+    for cut in range(1, len(steps)):
+        pieces = Axis(ints(*steps[:cut]), ints(*steps[:cut]) * 1.0)
+        pieces.append(ints(*steps[cut:]), ints(*steps[cut:]) * 1.0)
+        assert pieces.starts.view().tolist() == whole.starts.view().tolist() == [0, 3, 5, 8]
+
+
+def test_tags_of_one_event_share_steps_and_wall_times():
+    table = table_of(block("ab", 1, 2), block("ab", 3))
+    assert table.groups["a"] is table.groups["b"]
+    assert steps_of(table, "a") == [1, 2, 3]
+    assert table.groups["b"].values["b"].view().tolist() == [1.25, 2.25, 3.25]
+
+
+def test_a_tag_that_comes_alone_parts_from_the_others_and_all_keep_their_rows():
+    table = table_of(block("abc", 1, 2), block("b", 3), block("abc", 4), block("ac", 5))
+    assert steps_of(table, "a") == steps_of(table, "c") == [1, 2, 4, 5]
+    assert steps_of(table, "b") == [1, 2, 3, 4]
+    assert table.groups["a"] is table.groups["c"]
+    assert table.groups["b"].values["b"].view().tolist() == [1.25, 2.25, 3.0, 4.25]
+
+
+def test_a_new_tag_beside_known_ones_begins_an_axis_of_its_own():
+    table = table_of(block("a", 1), block("ab", 2), block("ab", 3))
+    assert steps_of(table, "a") == [1, 2, 3]
+    assert steps_of(table, "b") == [2, 3]
+
+
+def test_live_tails_of_tags_that_come_and_go_never_make_more_groups_than_tags():
+    choice = np.random.default_rng(7)
+    tags = [f"tag{number}" for number in range(12)]
+    table, expected = ScalarTable(), {tag: [] for tag in tags}
+    for step in range(500):
+        present = [tag for tag in tags if choice.random() < 0.5]
+        table.fold(block(present, step) if present else block([]))
+        for tag in present:
+            expected[tag].append(step)
+    assert {tag: steps_of(table, tag) for tag in tags} == expected
+    assert len({id(group) for group in table.groups.values()}) <= len(tags)

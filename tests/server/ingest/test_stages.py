@@ -1,0 +1,234 @@
+"""Files and runs while they are read: what a fold adds, what publishing renews, and what stays."""
+
+import numpy as np
+import pytest
+
+from mindinsight.server.formats.lineage import Lineage
+from mindinsight.server.ingest.directories import Stamp
+from mindinsight.server.ingest.discovery import Found
+from mindinsight.server.ingest.file_stage import MOST_DAMAGE, FileStage
+from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.types import Damage, ReferenceColumns, ScalarBlock, Stretch
+
+
+def ints(*numbers):
+    return np.array(numbers, dtype=np.int64)
+
+
+def scalars(*steps, tags=("loss",)):
+    rows = ints(*steps)
+    values = np.array([[step * 1.0 for step in steps] for _ in tags], np.float32)
+    return ScalarBlock(tuple(tags), rows, rows, rows + 0.5, values)
+
+
+def payloads(*steps, kind="image", tag="cat"):
+    rows = ints(*steps)
+    return ReferenceColumns(kind, tag, rows, rows + 0.5, rows * 100, rows * 10)
+
+
+def stretch(end, *blocks, references=(), pending=0, damage=(), skipped=()):
+    return Stretch(end, pending, 1, blocks, tuple(references), tuple(damage), "", tuple(skipped))
+
+
+def file_named(seconds, size=1000, inode=1, suffix="_MS"):
+    name = f"events.out.events.summary.{seconds}.0.h{suffix}"
+    return FileStage(name, f"/base/a/{name}", Stamp(1, inode, size, seconds * 10**9, 0))
+
+
+def found(**changes):
+    facts = {
+        "id": "./a",
+        "path": "/base/a",
+        "name": "a",
+        "job": "./a",
+        "rank": None,
+        "created": 5.0,
+        "updated": 6.0,
+        "files": {},
+        "dumps": (),
+    }
+    return Found(**{**facts, **changes})
+
+
+@pytest.fixture
+def file():
+    return file_named(1)
+
+
+@pytest.fixture
+def stage():
+    return RunStage(found())
+
+
+def test_a_fold_says_what_grew_and_how_far_was_read(file):
+    grown = file.fold(stretch(300, scalars(1, 2, tags=("loss", "acc")), references=[payloads(2)], pending=7))
+    assert grown == [("scalar", "loss"), ("scalar", "acc"), ("image", "cat")]
+    assert (file.read, file.pending, file.unread) == (300, 7, 700)
+    assert sorted(file.held()) == sorted(grown)
+
+
+def test_the_same_tag_of_several_kinds_is_kept_apart(file):
+    file.fold(stretch(10, scalars(1, tags=("x",)), references=[payloads(1, tag="x", kind="tensor")]))
+    file.fold(stretch(20, references=[payloads(2, tag="x", kind="histogram")]))
+    assert file.held() == [("scalar", "x"), ("tensor", "x"), ("histogram", "x")]
+    assert file.scalar_part("x").steps.tolist() == [1]
+    assert file.reference_part(("histogram", "x")).offsets.tolist() == [200]
+
+
+def test_a_graph_is_named_after_its_file(file):
+    file.fold(stretch(10, references=[payloads(0, kind="graph", tag="")]))
+    assert file.held() == [("graph", file.name)]
+
+
+def test_what_is_understood_and_not_ours_is_counted(file):
+    file.fold(stretch(10, skipped=[("explain", 3)]))
+    file.fold(stretch(20, skipped=[("explain", 2), ("other", 1)]))
+    assert file.state().skipped == (("explain", 5), ("other", 1))
+
+
+def test_damage_is_listed_up_to_a_number_and_added_up_from_there(file):
+    every = [Damage(at, 5, "damage.body_crc") for at in range(MOST_DAMAGE + 50)]
+    for one in every:
+        file.fold(stretch(one.offset, damage=[one]))
+    kept = file.state().damage
+    assert kept[:-1] == tuple(every[: MOST_DAMAGE - 1])
+    assert kept[-1] == Damage(MOST_DAMAGE - 1, 51 * 5, "damage.more")
+
+
+def test_a_read_that_works_takes_the_error_away(file):
+    file.error = "file.permission"
+    file.fold(stretch(10))
+    assert file.state().error == ""
+
+
+def test_an_empty_graph_file_holds_nothing():
+    empty = FileStage("a.pb", "/base/a/a.pb", Stamp(1, 1, 0, 0, 0))
+    assert (empty.role, empty.fold_whole(), empty.held()) == ("graph", [], [])
+
+
+def test_publishing_says_which_kinds_changed_and_renews_only_these(stage, file):
+    stage.add(file)
+    stage.fold(file, stretch(10, scalars(1, tags=("loss", "acc")), references=[payloads(1)]))
+    first, kinds = stage.publish(1)
+    assert kinds == {"scalar", "image"}
+    stage.fold(file, stretch(20, scalars(2, tags=("loss",))))
+    assert stage.changed
+    second, kinds = stage.publish(2)
+    assert kinds == {"scalar"}
+    assert not stage.changed
+    assert second.scalars["acc"] is first.scalars["acc"]
+    assert second.references["image"]["cat"] is first.references["image"]["cat"]
+    assert (second.scalars["loss"].version, second.scalars["acc"].version, second.version) == (2, 1, 2)
+    assert list(second.scalars) == ["loss", "acc"]
+    assert first.scalars["loss"].columns().steps.tolist() == [1]
+
+
+def test_files_come_in_the_order_of_their_numbers_however_they_are_read(stage):
+    for seconds in (1000, 999, 2000):
+        file = file_named(seconds)
+        stage.add(file)
+        stage.fold(file, stretch(10, scalars(seconds), references=[payloads(seconds)]))
+    run, _ = stage.publish(1)
+    assert run.scalars["loss"].columns().steps.tolist() == [999, 1000, 2000]
+    assert run.references["image"]["cat"].steps.tolist() == [999, 1000, 2000]
+    assert [state.name.split(".")[4] for state in run.files] == ["999", "1000", "2000"]
+
+
+def test_a_cursor_stays_good_while_rows_come_at_the_end(stage):
+    versions = iter(range(1, 100))
+
+    def generation_after(file, step):
+        stage.add(file)
+        stage.fold(file, stretch(step, scalars(step)))
+        return stage.publish(next(versions))[0].scalars["loss"].generation
+
+    older, newer, newest = file_named(1), file_named(2), file_named(3)
+    assert [generation_after(newer, 1), generation_after(newer, 2), generation_after(newest, 3)] == [1, 1, 1]
+    assert generation_after(newer, 4) == 4
+    assert generation_after(newest, 5) == 4
+    assert generation_after(older, 0) == 6
+    stage.remove(newest.name)
+    assert stage.publish(next(versions))[0].scalars["loss"].generation == 7
+
+
+def test_a_file_that_is_begun_again_makes_cursors_bad(stage, file):
+    stage.add(file)
+    stage.fold(file, stretch(10, scalars(1, 2)))
+    stage.publish(1)
+    stage.remove(file.name)
+    again = file_named(1)
+    stage.add(again)
+    stage.fold(again, stretch(10, scalars(1, 2, 3)))
+    series = stage.publish(2)[0].scalars["loss"]
+    assert (series.generation, series.columns().steps.tolist()) == (2, [1, 2, 3])
+
+
+def test_a_tag_goes_with_the_last_file_that_holds_it(stage):
+    one, other = file_named(1), file_named(2)
+    for file, tags in ((one, ("loss", "old")), (other, ("loss",))):
+        stage.add(file)
+        stage.fold(file, stretch(10, scalars(1, tags=tags)))
+    stage.fold(one, stretch(20, references=[payloads(1)]))
+    stage.publish(1)
+    stage.remove(one.name)
+    run, kinds = stage.publish(2)
+    assert (list(run.scalars), dict(run.references)) == (["loss"], {})
+    assert kinds == {"scalar", "image"}
+    stage.remove(other.name)
+    run, _ = stage.publish(3)
+    assert (dict(run.scalars), run.files, run.total) == ({}, (), 0)
+
+
+def test_a_copied_file_is_read_where_it_is_now(stage, file):
+    stage.add(file)
+    stage.fold(file, stretch(10, scalars(1), references=[payloads(1)]))
+    before, _ = stage.publish(1)
+    file.stamp = file.stamp._replace(inode=77)
+    stage.relocate(file)
+    after, kinds = stage.publish(2)
+    assert after.references["image"]["cat"].parts[0].inode == 77
+    assert before.references["image"]["cat"].parts[0].inode == 1
+    assert (after.scalars["loss"] is before.scalars["loss"], kinds) == (True, {"image"})
+
+
+def test_lineage_of_all_files_is_merged_oldest_first(stage):
+    for seconds, facts in ((3, {"a": 3}), (1, {"a": 1, "b": 1})):
+        file = file_named(seconds, suffix="_lineage")
+        stage.add(file)
+        stage.fold(file, stretch(10), Lineage(user_defined=facts))
+    run, kinds = stage.publish(1)
+    assert (run.lineage.user_defined, kinds) == ({"a": 3, "b": 1}, {"lineage"})
+    stage.remove(file_named(3, suffix="_lineage").name)
+    assert stage.publish(2)[0].lineage.user_defined == {"a": 1, "b": 1}
+    stage.remove(file_named(1, suffix="_lineage").name)
+    run, kinds = stage.publish(3)
+    assert (run.lineage, kinds) == (None, {"lineage"})
+
+
+def test_progress_counts_all_files(stage):
+    one, other = file_named(1, size=100), file_named(2, size=50)
+    for file in (one, other):
+        stage.add(file)
+    stage.fold(one, stretch(80))
+    run, _ = stage.publish(1)
+    assert (run.read, run.total, run.size) == (80, 150, 150)
+    assert run.updated == 2.0
+
+
+def test_a_run_without_files_has_the_time_of_its_folder(stage):
+    assert stage.publish(1)[0].updated == 6.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "kinds"),
+    [({"dumps": ("./a/dump",)}, {"dump"}), ({"rank": 1, "job": "./"}, set()), ({"created": 9.0}, set())],
+)
+def test_what_discovery_says_anew_is_published(stage, changes, kinds):
+    stage.publish(1)
+    stage.place(found())
+    assert not stage.changed
+    stage.place(found(**changes))
+    assert stage.changed
+    run, told = stage.publish(2)
+    assert {name: getattr(run, name) for name in changes} == changes
+    assert told == kinds

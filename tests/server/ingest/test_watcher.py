@@ -1,0 +1,114 @@
+"""What the file system tells, translated into folders and files to look at."""
+
+import pytest
+from watchdog.events import (
+    DirCreatedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+)
+
+from mindinsight.server.ingest import watcher as module
+from mindinsight.server.ingest.watcher import Watcher
+
+
+@pytest.fixture
+def rings():
+    return []
+
+
+@pytest.fixture
+def listening(base, rings):
+    one = Watcher(str(base), "polling", lambda: rings.append(1))
+    one.start()
+    yield one
+    one.stop()
+
+
+@pytest.mark.parametrize(
+    ("event", "folders", "files"),
+    [
+        (FileModifiedEvent("/b/a/x"), set(), {"/b/a/x"}),
+        (FileCreatedEvent("/b/a/x"), {"/b/a"}, set()),
+        (FileDeletedEvent("/b/a/x"), {"/b/a"}, set()),
+        (FileMovedEvent("/b/a/x", "/b/c/y"), {"/b/a", "/b/c"}, set()),
+        (DirCreatedEvent("/b/a"), {"/b", "/b/a"}, set()),
+        (DirMovedEvent("/b/a", "/b/c"), {"/b", "/b/a", "/b/c"}, set()),
+        (FileModifiedEvent(b"/b/a/\xff"), set(), {b"/b/a/\xff".decode("utf-8", "surrogateescape")}),
+    ],
+)
+def test_events_become_places_to_look_at(event, folders, files, listening):
+    listening.on_any_event(event)
+    assert listening.stirring
+    told = listening.take()
+    assert (told.folders, told.files) == (folders, files)
+    assert not listening.stirring
+
+
+def test_the_bell_rings_once_until_somebody_asks(listening, rings):
+    for _ in range(5):
+        listening.on_any_event(FileModifiedEvent("/b/a/x"))
+    assert len(rings) == 1
+    listening.take()
+    listening.on_any_event(FileModifiedEvent("/b/a/x"))
+    assert len(rings) == 2
+
+
+def test_polling_listens_to_nothing(listening):
+    assert (listening.mode, listening.hears(10)) == ("polling", True)
+
+
+@pytest.fixture
+def real(base, rings):
+    one = Watcher(str(base), "events", lambda: rings.append(1))
+    one.start()
+    yield one
+    one.stop()
+
+
+def test_only_what_matters_is_told(real, base, events, rings, wait):
+    path = events.file(base, b"1")
+    assert wait(lambda: rings)
+    assert wait(lambda: str(path) in real._stirred.files)
+    real.take()
+    path.read_bytes()
+    with path.open("ab"):
+        pass
+    assert not real.stirring
+    real.on_any_event(FileClosedEvent(str(path)))
+    assert real.take().files == set()
+
+
+def test_folders_that_appear_are_listened_to(real, base, events, wait):
+    (base / "a" / "b").mkdir(parents=True)
+    assert wait(lambda: str(base) in real._stirred.folders)
+    path = events.file(base / "a" / "b", b"1")
+
+    def grows():
+        events.append(path, b"2")
+        return str(path) in real.take().files
+
+    assert wait(grows)
+
+
+def test_listening_ends(base, wait):
+    before = module.watches()
+    one = Watcher(str(base), "events", lambda: None)
+    one.start()
+    assert one.mode == "events"
+    assert module.watches() == before + 1
+    one.start()
+    assert module.watches() == before + 1
+    one.stop()
+    assert (one.mode, one.hears(10)) == ("polling", True)
+    assert wait(lambda: module.watches() == before)
+
+
+def test_a_base_that_is_not_there_is_not_listened_to(base, caplog):
+    one = Watcher(str(base / "nothing"), "events", lambda: None)
+    one.start()
+    assert one.mode == "polling"
+    assert "polling" in caplog.text

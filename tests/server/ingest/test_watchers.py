@@ -1,0 +1,85 @@
+"""Listening to several base directories, each as its file system allows."""
+
+import pytest
+
+from mindinsight.server.ingest import watcher, watchers
+from mindinsight.server.ingest.directories import stamp_of
+from mindinsight.server.ingest.watchers import Watchers
+
+
+@pytest.fixture
+def listening():
+    made = []
+
+    def to(watch="auto"):
+        made.append(Watchers(watch, lambda: None))
+        return made[-1]
+
+    yield to
+    for one in made:
+        one.stop()
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Two directories, by path with device and inode."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    return {str(tmp_path / name): stamp_of(str(tmp_path / name))[:2] for name in ("a", "b")}
+
+
+def modes(one, folders):
+    return [one.mode(path) for path in folders]
+
+
+def test_each_is_listened_to_or_not_as_its_file_system_tells(listening, folders, monkeypatch):
+    monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("a"))
+    one = listening()
+    one.listen(folders, dict.fromkeys(folders, 1))
+    assert modes(one, folders) == ["events", "polling"]
+
+
+def test_what_happens_in_any_of_them_is_told(listening, folders, events, tmp_path, wait):
+    one = listening("events")
+    one.listen(folders, dict.fromkeys(folders, 1))
+    paths = {str(events.file(tmp_path / name, b"1")) for name in ("a", "b")}
+    seen = set()
+
+    def told():
+        seen.update(one.take().files)
+        return paths <= seen
+
+    assert wait(told)
+    assert not one.take().files
+
+
+def test_one_that_goes_is_no_longer_listened_to_and_another_in_its_place_is(listening, folders, tmp_path):
+    one = listening("events")
+    one.listen(folders, dict.fromkeys(folders, 1))
+    gone, stays = folders
+    one.listen({stays: folders[stays]}, {stays: 1})
+    assert (one.mode(gone), one.mode(stays)) == ("polling", "events")
+    assert len(one._each) == 1
+    before = one._each[stays][1]
+    one.listen({stays: (0, 0)}, {stays: 1})
+    assert one._each[stays][1] is not before
+    assert one.mode(stays) == "events"
+
+
+def test_only_so_many_are_listened_to(listening, folders, monkeypatch):
+    monkeypatch.setattr(watchers, "MOST", 1)
+    one = listening("events")
+    one.listen(folders, dict.fromkeys(folders, 1))
+    assert modes(one, folders) == ["events", "polling"]
+    second = list(folders)[1]
+    one.listen({second: folders[second]}, {second: 1})
+    assert one.mode(second) == "events"
+
+
+def test_the_watches_of_one_are_not_taken_for_those_of_another(listening, folders, monkeypatch):
+    """With the watches used up by the first of two, the second must not believe that it is told anything."""
+    monkeypatch.setattr(watcher, "watches", lambda: 100)
+    one = listening("events")
+    monkeypatch.setattr(watcher, "_count_folders", lambda base, limit: 100)
+    one.listen(folders, dict.fromkeys(folders, 100))
+    assert modes(one, folders) == ["events", "polling"]

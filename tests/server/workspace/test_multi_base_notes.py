@@ -1,0 +1,78 @@
+"""Notes of several base directories: kept with each directory, under whatever name it is shown."""
+
+import threading
+
+import pytest
+
+from mindinsight.server.store.run import Watched
+from mindinsight.server.workspace.multi_base_notes import MultiBaseNotes
+from mindinsight.server.workspace.notes import Note, Notes
+
+
+@pytest.fixture
+def beside(tmp_path):
+    """beside(lab="/b") -> the notes of these directories, in one workspace."""
+
+    def of(**paths):
+        return MultiBaseNotes(
+            tmp_path, lambda: [Watched(name, paths[name], "polling", False) for name in paths]
+        )
+
+    return of
+
+
+def test_a_note_goes_to_its_directory_and_comes_back_under_its_name(beside, tmp_path):
+    notes = beside(mine="/a", lab="/b")
+    assert notes.change("./lab/job/x", note="n") == Note("n")
+    notes.change("./mine", hidden=True)
+    assert notes.all() == {"./mine": Note(hidden=True), "./lab/job/x": Note("n")}
+    assert Notes(tmp_path, "/b").all() == {"./job/x": Note("n")}
+    assert Notes(tmp_path, "/a").all() == {"./": Note(hidden=True)}
+
+
+def test_what_was_noted_when_a_directory_was_alone_is_there_beside_others(beside, tmp_path):
+    Notes(tmp_path, "/a").change("./run", note="alone")
+    assert beside(first="/a").all() == {"./first/run": Note("alone")}
+    assert beside(other="/b", renamed="/a").all() == {"./renamed/run": Note("alone")}
+
+
+def test_directories_that_come_bring_their_notes_and_take_them_along(tmp_path):
+    Notes(tmp_path, "/b").change("./run", note="n")
+    there = [Watched("mine", "/a", "polling", False)]
+    notes = MultiBaseNotes(tmp_path, lambda: there)
+    assert notes.all() == {}
+    before = notes.version
+    there.append(Watched("lab", "/b", "polling", False))
+    assert notes.all() == {"./lab/run": Note("n")}
+    assert notes.version > before
+    there.pop()
+    assert notes.all() == {}
+
+
+def test_every_change_is_a_new_version(beside):
+    notes = beside(mine="/a", lab="/b")
+    seen = {notes.version}
+    for run in ("./mine/x", "./lab/x", "./mine/x"):
+        notes.change(run, note=str(len(seen)))
+        seen.add(notes.version)
+    assert len(seen) == 4
+
+
+def test_a_note_on_a_directory_that_is_gone_cannot_be_kept(beside):
+    with pytest.raises(OSError, match=r"\./gone/run is gone"):
+        beside(mine="/a").change("./gone/run", note="n")
+
+
+def test_changes_at_the_same_time_are_all_kept(beside, tmp_path):
+    notes = beside(**{f"dir{number}": f"/{number}" for number in range(4)})
+
+    def write(number):
+        for step in range(20):
+            notes.change(f"./dir{number}/run{step}", note="n")
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(beside(**{f"dir{number}": f"/{number}" for number in range(4)}).all()) == 80
