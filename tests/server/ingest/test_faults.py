@@ -183,7 +183,7 @@ def end(self):
     self._file.flush()
     os._exit(9)
 
-cache_file.PackWriter.finish = end
+cache_file.CacheFileWriter.finish = end
 loader = Loader(Settings(Path(sys.argv[1]), Path(sys.argv[2]), reload_interval=0), Store())
 loader.start()
 loader._thread.join()
