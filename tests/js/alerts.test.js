@@ -11,21 +11,51 @@ const run = { id: "./a", kinds: { scalar: 2 } };
 const app = {
   t,
   format,
-  selection: { run: (id) => (id === "./a" ? run : undefined), linkOnly: (view, id, more) => [view, id, more] },
+  selection: {
+    run: (id) => (id === "./a" ? run : undefined),
+    linkOnly: (view, id, more) => [view, id, more],
+  },
   url: { link: (view, given) => [view, given] },
 };
-const alert = { id: "1", run: "./a", level: "error", step: 7, wall: 1, title: "odd", text: "", rule: null, condition: null, limit: null, tag: null, value: null, count: 1, ongoing: false };
+const alert = {
+  id: "1",
+  run: "./a",
+  level: "error",
+  step: 7,
+  wall: 1,
+  title: "odd",
+  text: "",
+  rule: null,
+  condition: null,
+  limit: null,
+  tag: null,
+  value: null,
+  count: 1,
+  ongoing: false,
+};
 
 test("the training code's own words are kept, a rule's are made of what it found", () => {
   assert.equal(inWords(app, alert), "odd");
   const above = { ...alert, title: "", condition: "above", limit: 0.5, tag: "loss", value: 12.34567 };
   assert.equal(inWords(app, above), 'alert.found.above {"tag":"loss","value":"12.35","limit":"0.5","n":0.5}');
-  const values = ["nan", "inf", "-inf"].map((value) => JSON.parse(inWords(app, { ...above, condition: "not_finite", value }).split(" ").slice(1).join(" ")).value);
+  const values = ["nan", "inf", "-inf"].map(
+    (value) =>
+      JSON.parse(
+        inWords(app, { ...above, condition: "not_finite", value })
+          .split(" ")
+          .slice(1)
+          .join(" "),
+      ).value,
+  );
   assert.deepEqual(values, ["NaN", "+Inf", "−Inf"]);
 });
 
 test("an alert leads to the chart of its tag, of its run, or to the run", () => {
-  assert.deepEqual(placeOf(app, { ...alert, tag: "a.b/c[0]" }), ["scalar", "./a", { q: "^a\\.b/c\\[0\\]$", at: "7" }]);
+  assert.deepEqual(placeOf(app, { ...alert, tag: "a.b/c[0]" }), [
+    "scalar",
+    "./a",
+    { q: "^a\\.b/c\\[0\\]$", at: "7" },
+  ]);
   assert.deepEqual(placeOf(app, alert), ["scalar", "./a", { at: "7" }]);
   assert.deepEqual(placeOf(app, { ...alert, run: "./gone" }), ["overview", { run: "./gone" }]);
 });
@@ -37,7 +67,11 @@ function page(kept) {
   const [listeners, ticks] = [[], []];
   const live = { on: (listener) => listeners.push(listener), paused: () => live.rests, rests: false };
   Object.assign(globalThis, {
-    window: { setTimeout: (f) => (f(), 0), setInterval: (tick) => (ticks.push(tick), 0), addEventListener: () => undefined },
+    window: {
+      setTimeout: (f) => (f(), 0),
+      setInterval: (tick) => (ticks.push(tick), 0),
+      addEventListener: () => undefined,
+    },
     document: { documentElement: { isConnected: true }, addEventListener: () => undefined },
     fetch: async (address) => {
       asked.push(String(address));
@@ -45,7 +79,10 @@ function page(kept) {
       const later = server.alerts.filter((one) => one.wall > since);
       return new Response(JSON.stringify({ alerts: later, total: later.length, now: 0 }));
     },
-    localStorage: { getItem: (key) => (kept ? (kept.get(key) ?? null) : refuse()), setItem: (key, value) => (kept ? kept.set(key, value) : refuse()) },
+    localStorage: {
+      getItem: (key) => (kept ? (kept.get(key) ?? null) : refuse()),
+      setItem: (key, value) => (kept ? kept.set(key, value) : refuse()),
+    },
   });
   const alerts = new Alerts(live);
   const told = [];

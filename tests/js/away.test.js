@@ -3,10 +3,25 @@ import { test } from "node:test";
 
 import { awayFromMedian, folded, usualMost } from "../../web/mindinsight/web/static/js/views/scalar/away.js";
 
-const grid = (rows) => ({ ranks: rows.map((_, rank) => rank), step: rows[0].map((_, step) => step), mean: Float32Array.from(rows.flat()) });
+const grid = (rows) => ({
+  ranks: rows.map((_, rank) => rank),
+  step: rows[0].map((_, step) => step),
+  mean: Float32Array.from(rows.flat()),
+});
 
 test("each step has its own median", () => {
-  assert.deepEqual([...awayFromMedian(grid([[1, 10], [2, 20], [4, 90]]))], [-1, -10, 0, 0, 2, 70]);
+  assert.deepEqual(
+    [
+      ...awayFromMedian(
+        grid([
+          [1, 10],
+          [2, 20],
+          [4, 90],
+        ]),
+      ),
+    ],
+    [-1, -10, 0, 0, 2, 70],
+  );
 });
 
 test("what is not finite does not move the median, and stays what it is", () => {
@@ -24,7 +39,20 @@ test("a few far cells do not take the colours from all others", () => {
 
 test("with room for all, each rank has its row", () => {
   const { y, z, who } = folded(Float32Array.of(1, 2, 3, 4), [0, 1], 2, 100);
-  assert.deepEqual([y, z.map((row) => [...row]), who], [[0, 1], [[1, 2], [3, 4]], [[0, 0], [1, 1]]]);
+  assert.deepEqual(
+    [y, z.map((row) => [...row]), who],
+    [
+      [0, 1],
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      [
+        [0, 0],
+        [1, 1],
+      ],
+    ],
+  );
 });
 
 test("one that strays among a thousand is in the picture, with its name", () => {
@@ -40,7 +68,13 @@ test("one that strays among a thousand is in the picture, with its name", () => 
 
 test("a hole is where no rank of a row has a value", () => {
   const { z, who } = folded(Float32Array.of(NaN, NaN, 5, NaN), [3, 8], 2, 1);
-  assert.deepEqual([[...z[0]], who[0]], [[5, NaN], [8, 3]]);
+  assert.deepEqual(
+    [[...z[0]], who[0]],
+    [
+      [5, NaN],
+      [8, 3],
+    ],
+  );
 });
 
 test("all rows are of one height, also where the last has fewer ranks", () => {

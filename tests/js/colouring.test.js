@@ -10,7 +10,9 @@ const css = readFileSync(new URL("../../web/mindinsight/web/static/css/base.css"
 /** The colours of a theme, by variable. @param {string} name */
 function themeOf(name) {
   const block = css.slice(css.indexOf(`:root[data-theme="${name}"]`)).split("}")[0];
-  return Object.fromEntries([...block.matchAll(/(--[\w-]+): (#[0-9a-f]{6});/g)].map(([, key, value]) => [key, value]));
+  return Object.fromEntries(
+    [...block.matchAll(/(--[\w-]+): (#[0-9a-f]{6});/g)].map(([, key, value]) => [key, value]),
+  );
 }
 
 const light = themeOf("light");
@@ -22,8 +24,14 @@ test("few different numbers have colours of their own, in order", () => {
   const runs = [run("./a", { size: 128 }), run("./b", { size: 32 }), run("./c", { size: 128 }), run("./d")];
   const { of, entries, range, without } = coloured(runs, by("hyper:size"), colour);
   assert.equal(range, null);
-  assert.deepEqual(entries, [{ label: "32", colour: colour("--run-1"), n: 1 }, { label: "128", colour: colour("--run-2"), n: 2 }]);
-  assert.deepEqual([...of.values()], [colour("--run-2"), colour("--run-1"), colour("--run-2"), colour("--muted")]);
+  assert.deepEqual(entries, [
+    { label: "32", colour: colour("--run-1"), n: 1 },
+    { label: "128", colour: colour("--run-2"), n: 2 },
+  ]);
+  assert.deepEqual(
+    [...of.values()],
+    [colour("--run-2"), colour("--run-1"), colour("--run-2"), colour("--muted")],
+  );
   assert.equal(without, 1);
 });
 
@@ -44,23 +52,45 @@ test("over two decades the ramp is logarithmic", () => {
 });
 
 test("what is not finite has no place of its own, and does not take the others'", () => {
-  const values = { "./a": 1, "./b": 2, "./c": 3, "./d": 4, "./e": 5, "./f": Infinity, "./g": -Infinity, "./h": NaN };
-  const { of, range, without } = coloured(Object.keys(values).map((id) => run(id)), (one) => values[one.id], colour);
+  const values = {
+    "./a": 1,
+    "./b": 2,
+    "./c": 3,
+    "./d": 4,
+    "./e": 5,
+    "./f": Infinity,
+    "./g": -Infinity,
+    "./h": NaN,
+  };
+  const { of, range, without } = coloured(
+    Object.keys(values).map((id) => run(id)),
+    (one) => values[one.id],
+    colour,
+  );
   assert.deepEqual([range.low, range.high, without], [1, 5, 1]);
-  assert.deepEqual([of.get("./f"), of.get("./g"), of.get("./h")], [colour("--ramp-5"), colour("--ramp-1"), colour("--muted")]);
+  assert.deepEqual(
+    [of.get("./f"), of.get("./g"), of.get("./h")],
+    [colour("--ramp-5"), colour("--ramp-1"), colour("--muted")],
+  );
 });
 
 test("words have colours of their own however many there are", () => {
   const runs = Array.from({ length: 14 }, (_, i) => run(`./net${i}_x`));
   const { entries, range } = coloured(runs, by("name:^[^_]+"), colour);
   assert.equal(range, null);
-  assert.deepEqual(entries.slice(0, 3).map(({ label }) => label), ["net0", "net1", "net2"]);
+  assert.deepEqual(
+    entries.slice(0, 3).map(({ label }) => label),
+    ["net0", "net1", "net2"],
+  );
   assert.equal(entries[12].colour, entries[0].colour);
 });
 
 test("a part of a name is the pattern's first group, else all it matches, else nothing", () => {
   const one = run("./adam_lr3");
-  assert.deepEqual(["name:^(\\w+?)_", "name:lr\\d", "name:none", "name:("].map((key) => traitOf(one, key)), ["adam", "lr3", undefined, undefined]);
+  assert.deepEqual(
+    ["name:^(\\w+?)_", "name:lr\\d", "name:none", "name:("].map((key) => traitOf(one, key)),
+    ["adam", "lr3", undefined, undefined],
+  );
 });
 
 test("hyper-parameters that differ come first", () => {
@@ -71,7 +101,9 @@ test("hyper-parameters that differ come first", () => {
 
 /** WCAG's luminance of "#rrggbb". @param {string} hex */
 function luminance(hex) {
-  const [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+  const [r, g, b] = [1, 3, 5]
+    .map((i) => parseInt(hex.slice(i, i + 2), 16) / 255)
+    .map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
@@ -82,18 +114,30 @@ for (const name of ["light", "dark"]) {
     const lightness = stops.map((y) => 116 * Math.cbrt(y) - 16);
     for (let i = 1; i < 5; i++) assert.ok(lightness[i] - lightness[i - 1] > 4, `${lightness}`);
     const panel = luminance(theme["--panel"]);
-    for (const stop of stops) assert.ok((Math.max(stop, panel) + 0.05) / (Math.min(stop, panel) + 0.05) >= 3, `${stop}`);
+    for (const stop of stops) {
+      assert.ok((Math.max(stop, panel) + 0.05) / (Math.min(stop, panel) + 0.05) >= 3, `${stop}`);
+    }
   });
 }
 
 test("a late answer about another scalar does not colour anything", async () => {
   globalThis.document = { documentElement: { isConnected: true } };
   const asked = [];
-  globalThis.fetch = (address) => new Promise((resolve) => asked.push({ address, give: (body) => resolve(new Response(JSON.stringify(body))) }));
+  globalThis.fetch = (address) =>
+    new Promise((resolve) =>
+      asked.push({ address, give: (body) => resolve(new Response(JSON.stringify(body))) }),
+    );
   const query = new Map();
-  const url = { get: (key, fallback) => query.get(key) ?? fallback, set: (values) => Object.entries(values).forEach(([key, value]) => query.set(key, value)) };
+  const url = {
+    get: (key, fallback) => query.get(key) ?? fallback,
+    set: (values) => Object.entries(values).forEach(([key, value]) => query.set(key, value)),
+  };
   const listeners = [];
-  const theme = { colour, on: (listener) => listeners.push(listener), changed: () => listeners.forEach((listener) => listener()) };
+  const theme = {
+    colour,
+    on: (listener) => listeners.push(listener),
+    changed: () => listeners.forEach((listener) => listener()),
+  };
   const colouring = new Colouring(url, theme);
   colouring.follow([run("./a"), run("./b")]);
   colouring.choose("last:loss");
@@ -103,8 +147,14 @@ test("a late answer about another scalar does not colour anything", async () => 
   await new Promise((done) => setTimeout(done, 0));
   asked[0].give(table("loss", [1, 2]));
   await new Promise((done) => setTimeout(done, 0));
-  assert.deepEqual(asked.map(({ address }) => address), ["v2/runs/columns?tag=loss", "v2/runs/columns?tag=acc"]);
-  assert.deepEqual(colouring.colours().entries.map(({ label }) => label), ["0.5", "0.75"]);
+  assert.deepEqual(
+    asked.map(({ address }) => address),
+    ["v2/runs/columns?tag=loss", "v2/runs/columns?tag=acc"],
+  );
+  assert.deepEqual(
+    colouring.colours().entries.map(({ label }) => label),
+    ["0.5", "0.75"],
+  );
   colouring.choose("");
   assert.equal(colouring.colours(), null);
 });

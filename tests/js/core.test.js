@@ -10,18 +10,56 @@ import { nearest } from "../../web/mindinsight/web/static/js/components/field.js
 import { bestEnd, stateOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
 
 test("numbers are short and say when they are none", () => {
-  const cases = [[0, "0"], [1, "1"], [-3, "−3"], [0.1, "0.1"], [1 / 3, "0.3333"], [123456, "123456"], [0.00001234, "1.234e−5"], [1.5e9, "1.5e9"], [NaN, "NaN"], [Infinity, "+Inf"], [-Infinity, "−Inf"], [null, "–"], [undefined, "–"]];
+  const cases = [
+    [0, "0"],
+    [1, "1"],
+    [-3, "−3"],
+    [0.1, "0.1"],
+    [1 / 3, "0.3333"],
+    [123456, "123456"],
+    [0.00001234, "1.234e−5"],
+    [1.5e9, "1.5e9"],
+    [NaN, "NaN"],
+    [Infinity, "+Inf"],
+    [-Infinity, "−Inf"],
+    [null, "–"],
+    [undefined, "–"],
+  ];
   for (const [value, text] of cases) assert.equal(format.number(value), text);
 });
 
 test("sizes and durations are for people", () => {
-  assert.deepEqual([0, 999, 1000, 12_345, 123_456_789, 5e12].map(format.bytes), ["0 B", "999 B", "1.0 kB", "12.3 kB", "123 MB", "5.0 TB"]);
-  assert.deepEqual([0.5, 42, 61, 3723, 90061, -1].map(format.duration), ["0.5 s", "42 s", "1:01", "1:02:03", "1 d 1:01", "–"]);
+  assert.deepEqual([0, 999, 1000, 12_345, 123_456_789, 5e12].map(format.bytes), [
+    "0 B",
+    "999 B",
+    "1.0 kB",
+    "12.3 kB",
+    "123 MB",
+    "5.0 TB",
+  ]);
+  assert.deepEqual([0.5, 42, 61, 3723, 90061, -1].map(format.duration), [
+    "0.5 s",
+    "42 s",
+    "1:01",
+    "1:02:03",
+    "1 d 1:01",
+    "–",
+  ]);
 });
 
 test("ages use the unit that fits", () => {
   const t = (key, vars) => `${key} ${vars?.n ?? ""}`.trim();
-  assert.deepEqual([1, 59, 60, 3599, 7200, 172800].map((s) => format.ago(s, t)), ["common.now", "common.ago.seconds 59", "common.ago.minutes 1", "common.ago.minutes 59", "common.ago.hours 2", "common.ago.days 2"]);
+  assert.deepEqual(
+    [1, 59, 60, 3599, 7200, 172800].map((s) => format.ago(s, t)),
+    [
+      "common.now",
+      "common.ago.seconds 59",
+      "common.ago.minutes 1",
+      "common.ago.minutes 59",
+      "common.ago.hours 2",
+      "common.ago.days 2",
+    ],
+  );
 });
 
 test("texts are filled in, singular and plural", () => {
@@ -57,16 +95,35 @@ test("shown runs have different colours, and dashes after twelve", () => {
 });
 
 test("a run keeps its own colour where nobody else has it", () => {
-  const slots = allot([{ run: { id: "a" }, index: 3 }, { run: { id: "b" }, index: 17 }]);
-  assert.deepEqual([...slots], [["a", 3], ["b", 5]]);
+  const slots = allot([
+    { run: { id: "a" }, index: 3 },
+    { run: { id: "b" }, index: 17 },
+  ]);
+  assert.deepEqual(
+    [...slots],
+    [
+      ["a", 3],
+      ["b", 5],
+    ],
+  );
 });
 
 test("the nearest recorded step is taken", () => {
-  assert.deepEqual([0, 4, 6, 1e9].map((step) => nearest([1, 5, 10], step)), [0, 1, 1, 2]);
+  assert.deepEqual(
+    [0, 4, 6, 1e9].map((step) => nearest([1, 5, 10], step)),
+    [0, 1, 1, 2],
+  );
 });
 
 test("losses are best low, accuracies high", () => {
-  assert.deepEqual(["loss/train", "Top5_Acc", "error", "acc_loss", "val/psnr", "lr"].map(bestEnd), ["min", "max", "min", "min", "max", "min"]);
+  assert.deepEqual(["loss/train", "Top5_Acc", "error", "acc_loss", "val/psnr", "lr"].map(bestEnd), [
+    "min",
+    "max",
+    "min",
+    "min",
+    "max",
+    "min",
+  ]);
 });
 
 test("a run's state follows the age of its last write", () => {
@@ -81,8 +138,14 @@ test("runs stand in one order, however they came", () => {
   const expected = ["./newest", ...ranks.map((one) => one.id), "./between", "./a", "./b"];
   for (let turn = 0; turn < runs.length; turn++) {
     const turned = [...runs.slice(turn), ...runs.slice(0, turn)];
-    assert.deepEqual(inOrder(turned).map((one) => one.id), expected);
-    assert.deepEqual(inOrder(turned.reverse()).map((one) => one.id), expected);
+    assert.deepEqual(
+      inOrder(turned).map((one) => one.id),
+      expected,
+    );
+    assert.deepEqual(
+      inOrder(turned.reverse()).map((one) => one.id),
+      expected,
+    );
   }
 });
 

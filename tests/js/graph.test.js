@@ -10,7 +10,12 @@ globalThis.requestAnimationFrame = (callback) => (callback(0), 0);
 
 function stage(width = 800, height = 600) {
   const element = new EventTarget();
-  return Object.assign(element, { clientWidth: width, clientHeight: height, getBoundingClientRect: () => ({ left: 0, top: 0 }), setPointerCapture() {} });
+  return Object.assign(element, {
+    clientWidth: width,
+    clientHeight: height,
+    getBoundingClientRect: () => ({ left: 0, top: 0 }),
+    setPointerCapture() {},
+  });
 }
 
 /** @param {string} type @param {Record<string, any>} fields */
@@ -121,5 +126,8 @@ test("a screen reader hears name, kind and state", () => {
   const t = (key, vars) => (vars ? `${key}(${vars.n})` : key);
   const box = { label: "fc1", kind: "scope", type: "name_scope", text: "", count: 2, open: false };
   assert.equal(spoken(box, t), "fc1, graph.kind.scope, graph.said.closed(2)");
-  assert.equal(spoken({ ...box, kind: "operator", count: 0, type: "MatMul", text: "float32 2×3" }, t), "fc1, graph.kind.operator, MatMul, float32 2×3");
+  assert.equal(
+    spoken({ ...box, kind: "operator", count: 0, type: "MatMul", text: "float32 2×3" }, t),
+    "fc1, graph.kind.operator, MatMul, float32 2×3",
+  );
 });

@@ -17,7 +17,10 @@ test("an operator has a sign, a scope how many there are of each", () => {
   assert.deepEqual(badgeOf(box, "left", t), { kind: "changed", text: "≠", said: "graph.pair.changed" });
   const scope = { count: 5, state: "changed", changed: 3, only: 2, missing: 1 };
   assert.equal(badgeOf(scope, "left", t).text, "≠3 ◧2 ◨1");
-  assert.equal(badgeOf(scope, "left", t).said, "graph.within.changed(3), graph.within.left(2), graph.within.right(1)");
+  assert.equal(
+    badgeOf(scope, "left", t).said,
+    "graph.within.changed(3), graph.within.left(2), graph.within.right(1)",
+  );
 });
 
 test("both graphs say the same of a pair of scopes", () => {
@@ -33,7 +36,18 @@ test("what is in one graph only says in which", () => {
 });
 
 test("a screen reader hears the badge", () => {
-  const said = spoken({ label: "Add-op0", kind: "operator", type: "Add", text: "", count: 0, open: false, badge: badgeOf(box, "left", t) }, t);
+  const said = spoken(
+    {
+      label: "Add-op0",
+      kind: "operator",
+      type: "Add",
+      text: "",
+      count: 0,
+      open: false,
+      badge: badgeOf(box, "left", t),
+    },
+    t,
+  );
   assert.equal(said, "Add-op0, graph.kind.operator, Add, graph.pair.changed");
 });
 
@@ -61,7 +75,10 @@ function addressOf(text) {
   return {
     values,
     get: (key, fallback = null) => values.get(key) ?? fallback,
-    set: (some) => Object.entries(some).forEach(([key, value]) => (value === null || value === "" ? values.delete(key) : values.set(key, String(value)))),
+    set: (some) =>
+      Object.entries(some).forEach(([key, value]) =>
+        value === null || value === "" ? values.delete(key) : values.set(key, String(value)),
+      ),
   };
 }
 
@@ -69,7 +86,17 @@ test("the address holds the pair and what is open", () => {
   const url = addressOf("m=compare&run=a&tag=x&run2=b&tag2=y&view=simplified&open=1,5&open2=9&node2=9");
   const before = Object.fromEntries(url.values);
   const state = readState(url);
-  assert.deepEqual(state, { sides: [{ run: "a", tag: "x" }, { run: "b", tag: "y" }], view: "simplified", open: [1, 5], open2: [9], node: null, node2: 9 });
+  assert.deepEqual(state, {
+    sides: [
+      { run: "a", tag: "x" },
+      { run: "b", tag: "y" },
+    ],
+    view: "simplified",
+    open: [1, 5],
+    open2: [9],
+    node: null,
+    node2: 9,
+  });
   writeState(url, state);
   assert.deepEqual(Object.fromEntries(url.values), before);
 });

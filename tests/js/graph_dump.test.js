@@ -4,7 +4,10 @@ import { test } from "node:test";
 import { marksOf } from "../../web/mindinsight/web/static/js/views/graph/dump_marks.js";
 import { nearestFirst, runWithGraph } from "../../web/mindinsight/web/static/js/views/graph/nearest_dumps.js";
 
-const app = { t: (key, vars) => (vars ? `${key} ${vars.n}` : key), format: { number: (value) => `~${value}` } };
+const app = {
+  t: (key, vars) => (vars ? `${key} ${vars.n}` : key),
+  format: { number: (value) => `~${value}` },
+};
 
 test("the worst comes first on a box, and all of it is said", () => {
   const found = { id: 1, symptom: "fault", counts: { fault: 1, lost: 3, zero: 2 } };
@@ -16,7 +19,10 @@ test("the worst comes first on a box, and all of it is said", () => {
 });
 
 test("an operator has a sign and no count, and none when it is fine", () => {
-  assert.equal(marksOf(app, { id: 1, symptom: "zero", counts: { zero: 1 } }, "symptoms", false).badge.text, "=0");
+  assert.equal(
+    marksOf(app, { id: 1, symptom: "zero", counts: { zero: 1 } }, "symptoms", false).badge.text,
+    "=0",
+  );
   assert.equal(marksOf(app, { id: 1, symptom: "fine", counts: {} }, "symptoms", false).badge, null);
   assert.deepEqual(marksOf(app, undefined, "norm", false), { badge: null, heat: null });
 });
@@ -41,7 +47,12 @@ const dumps = [
 ];
 
 test("dumps of the run come first, then those of its job, then those nearest by path", () => {
-  const order = (id) => nearestFirst(dumps, runs.find((run) => run.id === id), runs).map((dump) => dump.id);
+  const order = (id) =>
+    nearestFirst(
+      dumps,
+      runs.find((run) => run.id === id),
+      runs,
+    ).map((dump) => dump.id);
   assert.deepEqual(order("./b"), ["./b/dump", "./a/dump", "./a/summary/dump"]);
   assert.deepEqual(order("./a/summary/rank_0"), ["./a/summary/dump", "./a/dump", "./b/dump"]);
 });

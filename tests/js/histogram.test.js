@@ -22,15 +22,31 @@ test("one step with all values alike does not flatten the overlay of the others"
   const shown = 20;
   const counts = new Float32Array(2 * shown).fill(5);
   counts[0] = 100;
-  const series = { shown, counts, edges: Float64Array.of(0, 1, 2), step: new Float64Array(shown), wall: new Float64Array(shown) };
+  const series = {
+    shown,
+    counts,
+    edges: Float64Array.of(0, 1, 2),
+    step: new Float64Array(shown),
+    wall: new Float64Array(shown),
+  };
   assert.ok(overlay(app, series, "step").layout.yaxis.range[1] < 10);
   counts.fill(5);
   assert.ok(overlay(app, series, "step").layout.yaxis.range[1] > 5);
 });
 
 test("values that are not finite are summed, and the first step with any is told", () => {
-  const facts = [{ nan: 0, positive_infinity: 0, negative_infinity: 0 }, { nan: 2, positive_infinity: 0, negative_infinity: 1 }, { nan: 1, positive_infinity: 0, negative_infinity: 0 }];
+  const facts = [
+    { nan: 0, positive_infinity: 0, negative_infinity: 0 },
+    { nan: 2, positive_infinity: 0, negative_infinity: 1 },
+    { nan: 1, positive_infinity: 0, negative_infinity: 0 },
+  ];
   assert.deepEqual(summed(facts), { nan: 3, positive_infinity: 0, negative_infinity: 1 });
-  assert.equal(firstStrange([10, 20, 30], (kind, at) => facts[at][kind]), 20);
-  assert.equal(firstStrange([10], (kind, at) => facts[at][kind]), undefined);
+  assert.equal(
+    firstStrange([10, 20, 30], (kind, at) => facts[at][kind]),
+    20,
+  );
+  assert.equal(
+    firstStrange([10], (kind, at) => facts[at][kind]),
+    undefined,
+  );
 });

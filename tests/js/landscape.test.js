@@ -3,7 +3,11 @@ import { test } from "node:test";
 
 import { lossTags, pathOf } from "../../web/mindinsight/web/static/js/views/landscape/curve.js";
 import { landscapeFigure } from "../../web/mindinsight/web/static/js/views/landscape/figures.js";
-import { intervalOf, labelOf, stretchOf } from "../../web/mindinsight/web/static/js/views/landscape/intervals.js";
+import {
+  intervalOf,
+  labelOf,
+  stretchOf,
+} from "../../web/mindinsight/web/static/js/views/landscape/intervals.js";
 
 const path = { x: [0], y: [0], z: [0] };
 
@@ -31,22 +35,54 @@ test("final weights are where their tag says, or nowhere", () => {
 
 test("the curve is broken where the loss is not a number", () => {
   const loss = { run: "r", tag: "loss", step: [0, 1, 2, 3], value: [1, NaN, 0.5, 0] };
-  assert.equal(pathOf(loss, (step) => step / 3, (value) => 1 - value), "M0.0 0.0M666.7 50.0L1000.0 100.0");
+  assert.equal(
+    pathOf(
+      loss,
+      (step) => step / 3,
+      (value) => 1 - value,
+    ),
+    "M0.0 0.0M666.7 50.0L1000.0 100.0",
+  );
 });
 
 test("each run has the curve of its own loss, whatever the others call theirs", () => {
   const tags = [
-    { tag: "eval/loss", runs: ["a"], count: 1 }, { tag: "loss/auto", runs: ["b"], count: 1 }, { tag: "train/loss", runs: ["a", "c"], count: 2 },
-    { tag: "val_loss", runs: ["d"], count: 1 }, { tag: "lr", runs: ["a", "e"], count: 2 },
+    { tag: "eval/loss", runs: ["a"], count: 1 },
+    { tag: "loss/auto", runs: ["b"], count: 1 },
+    { tag: "train/loss", runs: ["a", "c"], count: 2 },
+    { tag: "val_loss", runs: ["d"], count: 1 },
+    { tag: "lr", runs: ["a", "e"], count: 2 },
   ];
-  assert.deepEqual([...lossTags(tags, ["a", "b", "c", "d", "e"])], [["train/loss", ["a", "c"]], ["loss/auto", ["b"]], ["val_loss", ["d"]]]);
+  assert.deepEqual(
+    [...lossTags(tags, ["a", "b", "c", "d", "e"])],
+    [
+      ["train/loss", ["a", "c"]],
+      ["loss/auto", ["b"]],
+      ["val_loss", ["d"]],
+    ],
+  );
 });
 
 test("a surface that was turned keeps its camera when it is drawn again", () => {
   const theme = { colour: () => "#123456", plotly: () => ({}), axis: () => ({}), dark: () => false };
-  const app = { theme, t: (key) => key, selection: { colour: () => "#123456", run: () => undefined }, format: { number: String } };
-  const grid = { run: "r", tag: "t", x: new Float64Array(2), y: new Float64Array(2), z: new Float64Array(4), path: null, intervals: [], convergence: null };
-  const camera = (shown) => landscapeFigure(app, [grid], { mode: "surface", shown, lines: 20, colours: "" }).layout.scene.uirevision;
+  const app = {
+    theme,
+    t: (key) => key,
+    selection: { colour: () => "#123456", run: () => undefined },
+    format: { number: String },
+  };
+  const grid = {
+    run: "r",
+    tag: "t",
+    x: new Float64Array(2),
+    y: new Float64Array(2),
+    z: new Float64Array(4),
+    path: null,
+    intervals: [],
+    convergence: null,
+  };
+  const camera = (shown) =>
+    landscapeFigure(app, [grid], { mode: "surface", shown, lines: 20, colours: "" }).layout.scene.uirevision;
   assert.ok(camera(1));
   assert.equal(camera(1), camera(2));
 });

@@ -20,9 +20,16 @@ test("an answer that comes after a later question is dropped", async () => {
   const [first, second] = [question(), question()];
   const taken = [];
   const signals = [];
-  const ask = (one) => asked.ask((signal) => (signals.push(signal), one.promise), (answer) => taken.push(answer));
+  const ask = (one) =>
+    asked.ask(
+      (signal) => (signals.push(signal), one.promise),
+      (answer) => taken.push(answer),
+    );
   const both = [ask(first), ask(second)];
-  assert.deepEqual(signals.map((signal) => signal.aborted), [true, false]);
+  assert.deepEqual(
+    signals.map((signal) => signal.aborted),
+    [true, false],
+  );
   second.resolve("newer");
   first.resolve("older");
   await Promise.all(both);
@@ -33,7 +40,12 @@ test("the failure of a question that nobody waits for any more is no failure", a
   const asked = latest({ isConnected: true });
   const [first, second] = [question(), question()];
   const failures = [];
-  const ask = (one) => asked.ask(() => one.promise, () => {}, (error) => failures.push(error.message));
+  const ask = (one) =>
+    asked.ask(
+      () => one.promise,
+      () => {},
+      (error) => failures.push(error.message),
+    );
   const both = [ask(first), ask(second)];
   first.reject(new Error("older"));
   second.reject(new Error("newer"));
@@ -43,14 +55,30 @@ test("the failure of a question that nobody waits for any more is no failure", a
 
 test("a failure is thrown unless somebody takes it", async () => {
   const asked = latest({ isConnected: true });
-  await assert.rejects(asked.ask(() => Promise.reject(new Error("gone")), () => {}), /gone/);
-  await asked.ask(() => Promise.reject(new Error("gone")), () => {}, leaveAsIs);
+  await assert.rejects(
+    asked.ask(
+      () => Promise.reject(new Error("gone")),
+      () => {},
+    ),
+    /gone/,
+  );
+  await asked.ask(
+    () => Promise.reject(new Error("gone")),
+    () => {},
+    leaveAsIs,
+  );
 });
 
 test("what went wrong while taking an answer is not the question's failure", async () => {
   const asked = latest({ isConnected: true });
   const failures = [];
-  const wrong = asked.ask(() => Promise.resolve(1), () => { throw new TypeError("ours"); }, (error) => failures.push(error));
+  const wrong = asked.ask(
+    () => Promise.resolve(1),
+    () => {
+      throw new TypeError("ours");
+    },
+    (error) => failures.push(error),
+  );
   await assert.rejects(wrong, TypeError);
   assert.deepEqual(failures, []);
 });
@@ -60,12 +88,18 @@ test("nothing is taken for a place that has left the page, or after the end", as
   const asked = latest(place);
   const [first, second] = [question(), question()];
   const taken = [];
-  const one = asked.ask(() => first.promise, (answer) => taken.push(answer));
+  const one = asked.ask(
+    () => first.promise,
+    (answer) => taken.push(answer),
+  );
   place.isConnected = false;
   first.resolve(1);
   await one;
   place.isConnected = true;
-  const two = asked.ask(() => second.promise, (answer) => taken.push(answer));
+  const two = asked.ask(
+    () => second.promise,
+    (answer) => taken.push(answer),
+  );
   asked.end();
   second.resolve(2);
   await two;
@@ -73,7 +107,13 @@ test("nothing is taken for a place that has left the page, or after the end", as
 });
 
 test("what take gives is the answer to whoever asked", async () => {
-  assert.equal(await latest({ isConnected: true }).ask(async () => 2, (answer) => answer * 21), 42);
+  assert.equal(
+    await latest({ isConnected: true }).ask(
+      async () => 2,
+      (answer) => answer * 21,
+    ),
+    42,
+  );
 });
 
 function run(id, more = {}) {
@@ -85,7 +125,11 @@ function server() {
   const asked = [];
   globalThis.fetch = (address) => {
     const one = question();
-    asked.push({ address, give: (body) => one.resolve(new Response(JSON.stringify(body))), fail: () => one.reject(new TypeError("offline")) });
+    asked.push({
+      address,
+      give: (body) => one.resolve(new Response(JSON.stringify(body))),
+      fail: () => one.reject(new TypeError("offline")),
+    });
     return one.promise;
   };
   return asked;
@@ -94,7 +138,9 @@ function server() {
 function following() {
   const listeners = [];
   const told = [];
-  const made = new Following({ on: (listener) => listeners.push(listener) }, () => told.push(made.list.runs.map((one) => one.note ?? "")));
+  const made = new Following({ on: (listener) => listeners.push(listener) }, () =>
+    told.push(made.list.runs.map((one) => one.note ?? "")),
+  );
   return { made, told, change: (change) => listeners.forEach((listener) => listener(change)) };
 }
 

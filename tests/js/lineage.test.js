@@ -3,7 +3,13 @@ import { test } from "node:test";
 
 import { kept, placeOf } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
 import { readBrushes, writeBrushes } from "../../web/mindinsight/web/static/js/views/lineage/brushes.js";
-import { axesShown, labelOf, moved, objectiveAmong, sortedBy } from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
+import {
+  axesShown,
+  labelOf,
+  moved,
+  objectiveAmong,
+  sortedBy,
+} from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
 import { between } from "../../web/mindinsight/web/static/js/core/colours.js";
 import { tint } from "../../web/mindinsight/web/static/js/views/lineage/tint.js";
 
@@ -20,16 +26,27 @@ function plot(more = {}) {
 }
 
 test("axes are what varies, the objective last, unless somebody chose", () => {
-  const keys = (state) => axesShown({ columns, rows }, { axes: [], objective: "", ...state }).map((one) => one.key);
+  const keys = (state) =>
+    axesShown({ columns, rows }, { axes: [], objective: "", ...state }).map((one) => one.key);
   assert.deepEqual(keys({ objective: "loss" }), ["lr", "opt", "loss"]);
   assert.deepEqual(keys({ axes: ["same", "gone", "lr"] }), ["same", "lr"]);
   assert.deepEqual(keys({ axes: ["gone"], objective: "lr" }), ["opt", "loss", "lr"]);
 });
 
 test("what is the same wherever it was recorded is no axis of its own", () => {
-  const some = [{ run: "a", values: { seed: 1, lr: 1 } }, { run: "b", values: { seed: 1, lr: 2 } }, { run: "c", values: { lr: null } }];
-  const shown = axesShown({ columns: [column("seed"), column("lr")], rows: some }, { axes: [], objective: "" });
-  assert.deepEqual(shown.map((one) => one.key), ["lr"]);
+  const some = [
+    { run: "a", values: { seed: 1, lr: 1 } },
+    { run: "b", values: { seed: 1, lr: 2 } },
+    { run: "c", values: { lr: null } },
+  ];
+  const shown = axesShown(
+    { columns: [column("seed"), column("lr")], rows: some },
+    { axes: [], objective: "" },
+  );
+  assert.deepEqual(
+    shown.map((one) => one.key),
+    ["lr"],
+  );
 });
 
 test("an axis moves, and stops at both ends", () => {
@@ -53,7 +70,10 @@ test("known columns have words, a user's own keep their names", () => {
 });
 
 test("rows sort by size or name, those without a value last either way", () => {
-  const order = (key, down) => sortedBy(rows, key, down).map((row) => row.run).join("");
+  const order = (key, down) =>
+    sortedBy(rows, key, down)
+      .map((row) => row.run)
+      .join("");
   assert.deepEqual([order("loss", false), order("loss", true)], ["abc", "bac"]);
   assert.deepEqual([order("opt", false), order("opt", true)], ["bca", "abc"]);
 });
@@ -68,12 +88,19 @@ test("numbers lie by size, on a logarithmic axis by their powers", () => {
 
 test("names lie evenly, each once", () => {
   const { ticks, of } = placeOf(plot(), column("opt", false));
-  assert.deepEqual(ticks, [{ at: 0, text: "adam" }, { at: 1, text: "sgd" }]);
+  assert.deepEqual(ticks, [
+    { at: 0, text: "adam" },
+    { at: 1, text: "sgd" },
+  ]);
   assert.equal(of("sgd"), 1);
 });
 
 test("a brush keeps what lies inside it, and nothing without a value", () => {
-  const inside = (brush) => rows.filter((row) => kept(plot({ brushes: new Map([["loss", brush]]) }), row)).map((row) => row.run).join("");
+  const inside = (brush) =>
+    rows
+      .filter((row) => kept(plot({ brushes: new Map([["loss", brush]]) }), row))
+      .map((row) => row.run)
+      .join("");
   assert.equal(inside({ low: 0, high: 1 }), "ab");
   assert.equal(inside({ low: 0.5, high: 1 }), "b");
 });
@@ -84,7 +111,9 @@ test("brushes survive the address, also with odd names", () => {
   assert.equal(readBrushes(["x~1~0", "x", "x~0.1"]).size, 0);
 });
 
-const app = { theme: { dark: () => false, colour: (name) => ({ "--panel": "#ffffff", "--muted": "muted" })[name] } };
+const app = {
+  theme: { dark: () => false, colour: (name) => ({ "--panel": "#ffffff", "--muted": "muted" })[name] },
+};
 
 test("a line has the colour of its objective, and none without one", () => {
   const colour = tint(app, rows, "loss");
@@ -93,6 +122,13 @@ test("a line has the colour of its objective, and none without one", () => {
 });
 
 test("a colour between two is mixed by its place", () => {
-  const stops = [[0, "#000000"], [0.5, "#ff0000"], [1, "#ffffff"]];
-  assert.deepEqual([0, 0.25, 0.5, 1].map((at) => between(stops, at)), ["#000000", "#800000", "#ff0000", "#ffffff"]);
+  const stops = [
+    [0, "#000000"],
+    [0.5, "#ff0000"],
+    [1, "#ffffff"],
+  ];
+  assert.deepEqual(
+    [0, 0.25, 0.5, 1].map((at) => between(stops, at)),
+    ["#000000", "#800000", "#ff0000", "#ffffff"],
+  );
 });

@@ -53,7 +53,10 @@ test("a change told before the first list is not taken to be in it", () => {
   Stream.newest.says("hello", { version: 7 });
   Stream.newest.says("change", { version: 8, runs: { "./a": ["scalar"] }, list: false });
   live.begin(7);
-  assert.deepEqual(told.map((change) => change.version), [8, 8]);
+  assert.deepEqual(
+    told.map((change) => change.version),
+    [8, 8],
+  );
   assert.equal(told[1].everything, true);
 });
 
@@ -93,7 +96,12 @@ test("changes that wait are kept as one, with all of their kinds", () => {
   const first = { version: 1, runs: { "./a": ["scalar"] }, list: true };
   const second = { version: 2, runs: { "./a": ["image"], "./b": ["graph"] }, list: false };
   assert.deepEqual(together(null, first), { ...first, everything: undefined });
-  assert.deepEqual(together(first, second), { version: 2, runs: { "./a": ["scalar", "image"], "./b": ["graph"] }, list: true, everything: undefined });
+  assert.deepEqual(together(first, second), {
+    version: 2,
+    runs: { "./a": ["scalar", "image"], "./b": ["graph"] },
+    list: true,
+    everything: undefined,
+  });
   assert.equal(together(everything(1), second).everything, true);
 });
 
@@ -105,7 +113,14 @@ test("while it is paused changes are counted and told as one afterwards", () => 
   Stream.newest.says("change", { version: 3, runs: { "./a": ["image"], "./b": ["scalar"] }, list: true });
   assert.deepEqual([told, live.paused(), live.waiting()], [[], true, 2]);
   live.resume();
-  assert.deepEqual(told, [{ version: 3, runs: { "./a": ["scalar", "image"], "./b": ["scalar"] }, list: true, everything: undefined }]);
+  assert.deepEqual(told, [
+    {
+      version: 3,
+      runs: { "./a": ["scalar", "image"], "./b": ["scalar"] },
+      list: true,
+      everything: undefined,
+    },
+  ]);
   assert.deepEqual([live.paused(), live.waiting()], [false, 0]);
   Stream.newest.says("change", { version: 4, runs: {}, list: true });
   assert.equal(told.length, 2);
@@ -160,5 +175,9 @@ test("who watches the state is told of pausing and of what waits", () => {
   live.pause();
   Stream.newest.says("change", { version: 2, runs: {}, list: true });
   live.resume();
-  assert.deepEqual(seen, [[true, 0], [true, 1], [false, 0]]);
+  assert.deepEqual(seen, [
+    [true, 0],
+    [true, 1],
+    [false, 0],
+  ]);
 });

@@ -5,13 +5,20 @@ import { beginning } from "../../web/mindinsight/web/static/js/views/overview/gr
 import { dots } from "../../web/mindinsight/web/static/js/views/overview/scalar.js";
 
 test("the part of a wide graph that is shown holds its first box", () => {
-  const boxes = [{ open: true, x: 20, y: 20, w: 1800, h: 900 }, { open: false, x: 100, y: 90, w: 100, h: 40 }, { open: false, x: 1500, y: 60, w: 100, h: 40 }];
+  const boxes = [
+    { open: true, x: 20, y: 20, w: 1800, h: 900 },
+    { open: false, x: 100, y: 90, w: 100, h: 40 },
+    { open: false, x: 1500, y: 60, w: 100, h: 40 },
+  ];
   assert.deepEqual(beginning({ width: 2000, height: 1000, boxes }), { x: 0, width: 480, height: 270 });
   assert.equal(beginning({ width: 2000, height: 1000, boxes: [boxes[0], boxes[2]] }).x, 1310);
 });
 
 test("a graph whose first boxes lie far below, or that has none, is shown from its middle", () => {
-  assert.equal(beginning({ width: 2000, height: 1000, boxes: [{ open: false, x: 0, y: 800, w: 100, h: 40 }] }).x, 760);
+  assert.equal(
+    beginning({ width: 2000, height: 1000, boxes: [{ open: false, x: 0, y: 800, w: 100, h: 40 }] }).x,
+    760,
+  );
   assert.deepEqual(beginning({ width: 300, height: 100, boxes: [] }), { x: 0, width: 300, height: 100 });
 });
 

@@ -16,7 +16,7 @@ function scripts() {
   globalThis.window = {};
   globalThis.document = { createElement: () => ({}), head: { append: (script) => added.push(script) } };
   const come = (at) => {
-    window.Plotly = { of: added[at].src };
+    globalThis.window.Plotly = { of: added[at].src };
     added[at].onload();
   };
   return { added, come };
@@ -46,7 +46,10 @@ test("once the whole is loaded it draws everything", async () => {
   const lines = plotlys.get(LINES);
   come(0);
   assert.equal(await lines, await whole);
-  assert.deepEqual(added.map((script) => script.src), [BOOT.plotly]);
+  assert.deepEqual(
+    added.map((script) => script.src),
+    [BOOT.plotly],
+  );
 });
 
 test("what draws maps draws the lines that come later, and no surface", async () => {
@@ -56,7 +59,10 @@ test("what draws maps draws the lines that come later, and no surface", async ()
   come(0);
   assert.equal(await plotlys.get(LINES), await map);
   plotlys.get(SURFACE);
-  assert.deepEqual(added.map((script) => script.src), [FLAT, BOOT.plotly]);
+  assert.deepEqual(
+    added.map((script) => script.src),
+    [FLAT, BOOT.plotly],
+  );
 });
 
 test("a script that did not come is asked for again", async () => {

@@ -28,10 +28,21 @@ test("patterns between slashes, with case unless they say i", () => {
 });
 
 test("comparisons of numbers", () => {
-  for (const text of ["loss<0.1", "loss<=0.05", "lr>=1e-3", "lr>1e-4", "epoch=3", "epoch==3", "epoch!=4", "loss<0.1 lr>=1e-3"]) {
+  for (const text of [
+    "loss<0.1",
+    "loss<=0.05",
+    "lr>=1e-3",
+    "lr>1e-4",
+    "epoch=3",
+    "epoch==3",
+    "epoch!=4",
+    "loss<0.1 lr>=1e-3",
+  ]) {
     assert.ok(matches(text), text);
   }
-  for (const text of ["loss<0.05", "loss>1", "epoch!=3", "epoch=4", "loss<0.1 lr>1e-3"]) assert.ok(!matches(text), text);
+  for (const text of ["loss<0.05", "loss>1", "epoch!=3", "epoch=4", "loss<0.1 lr>1e-3"]) {
+    assert.ok(!matches(text), text);
+  }
 });
 
 test("comparisons of words", () => {

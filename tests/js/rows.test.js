@@ -14,7 +14,12 @@ test("ranks are folded under their job, where its first one stands", () => {
 
 test("an open job lists its ranks in order", () => {
   const runs = [rank("./j", 10), rank("./j", 2), rank("./j", 1)];
-  assert.deepEqual(shown(fold(runs, new Set(["./j"]))), ["./j (3)", "./j/rank_1", "./j/rank_2", "./j/rank_10"]);
+  assert.deepEqual(shown(fold(runs, new Set(["./j"]))), [
+    "./j (3)",
+    "./j/rank_1",
+    "./j/rank_2",
+    "./j/rank_10",
+  ]);
 });
 
 test("a job of one rank is a job still", () => {
@@ -23,13 +28,22 @@ test("a job of one rank is a job still", () => {
 
 test("sorting goes both ways and keeps runs without a value last", () => {
   const runs = [alone("b", { v: 2 }), alone("n", { v: NaN }), alone("a", { v: 1 }), alone("u", {})];
-  assert.deepEqual(sorted(runs, (run) => run.v, false).map((run) => run.id), ["a", "b", "n", "u"]);
-  assert.deepEqual(sorted(runs, (run) => run.v, true).map((run) => run.id), ["b", "a", "n", "u"]);
+  assert.deepEqual(
+    sorted(runs, (run) => run.v, false).map((run) => run.id),
+    ["a", "b", "n", "u"],
+  );
+  assert.deepEqual(
+    sorted(runs, (run) => run.v, true).map((run) => run.id),
+    ["b", "a", "n", "u"],
+  );
 });
 
 test("numbers in names count as numbers", () => {
   const runs = [alone("run10"), alone("run9")];
-  assert.deepEqual(sorted(runs, (run) => run.id, false).map((run) => run.id), ["run9", "run10"]);
+  assert.deepEqual(
+    sorted(runs, (run) => run.id, false).map((run) => run.id),
+    ["run9", "run10"],
+  );
 });
 
 test("the baseline stays on top", () => {

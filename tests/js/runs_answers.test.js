@@ -15,11 +15,16 @@ let asked;
 let app;
 beforeEach(() => {
   asked = [];
-  const get = (path, params) => new Promise((resolve, reject) => asked.push({ path, params, give: resolve, fail: () => reject(new Error("gone")) }));
+  const get = (path, params) =>
+    new Promise((resolve, reject) =>
+      asked.push({ path, params, give: resolve, fail: () => reject(new Error("gone")) }),
+    );
   app = { api: { get, column: (values) => values } };
 });
 
-const table = (tag, value) => ({ tables: { [tag]: { runs: ["./a"], last: [value], min: [value], max: [value] } } });
+const table = (tag, value) => ({
+  tables: { [tag]: { runs: ["./a"], last: [value], min: [value], max: [value] } },
+});
 
 test("an older table of values that comes late does not replace a newer one", async () => {
   const values = createValues(app, place);
@@ -33,11 +38,17 @@ test("an older table of values that comes late does not replace a newer one", as
 test("what an ended question asked for is asked for again", async () => {
   const values = createValues(app, place);
   const both = [values.need(["loss"]), values.need(["loss", "acc"])];
-  assert.deepEqual(asked.map(({ params }) => params.tag[0]), ["loss", "loss", "acc"]);
+  assert.deepEqual(
+    asked.map(({ params }) => params.tag[0]),
+    ["loss", "loss", "acc"],
+  );
   asked[1].give(table("loss", 0.2));
   asked[2].give(table("acc", 0.8));
   await Promise.all(both.slice(1));
-  assert.deepEqual(["loss", "acc"].map((tag) => values.scalar(run("./a"), tag, "max")), [0.2, 0.8]);
+  assert.deepEqual(
+    ["loss", "acc"].map((tag) => values.scalar(run("./a"), tag, "max")),
+    [0.2, 0.8],
+  );
   values.need(["loss", "acc"]);
   assert.equal(asked.length, 3);
 });
@@ -45,7 +56,12 @@ test("what an ended question asked for is asked for again", async () => {
 test("an older list of tags that comes late does not replace a newer one", async () => {
   const values = createValues(app, place);
   const both = [values.loadTags(), values.loadTags()];
-  asked[1].give({ tags: [{ tag: "acc", count: 2 }, { tag: "loss", count: 1 }] });
+  asked[1].give({
+    tags: [
+      { tag: "acc", count: 2 },
+      { tag: "loss", count: 1 },
+    ],
+  });
   asked[0].give({ tags: [{ tag: "older", count: 1 }] });
   await Promise.all(both);
   assert.deepEqual(values.tags(), ["loss", "acc"]);
@@ -74,7 +90,10 @@ test("a later question asks for what the one it ends was asked for", async (cont
   context.mock.timers.tick(60);
   curves.get("loss", "./b");
   context.mock.timers.tick(60);
-  assert.deepEqual(asked.map(({ params }) => params.run), [["./a"], ["./a", "./b"]]);
+  assert.deepEqual(
+    asked.map(({ params }) => params.run),
+    [["./a"], ["./a", "./b"]],
+  );
   asked[1].give({ curves: { "./a": [1], "./b": [2] } });
   await settled();
   assert.deepEqual([loaded, curves.get("loss", "./a"), curves.get("loss", "./b")], [1, [1], [2]]);
@@ -90,7 +109,10 @@ test("curves that may have changed are shown, and asked for again when they are 
   curves.forget();
   assert.deepEqual(curves.get("loss", "./b"), [2]);
   context.mock.timers.tick(60);
-  assert.deepEqual(asked.map(({ params }) => params.run), [["./a", "./b"], ["./b"]]);
+  assert.deepEqual(
+    asked.map(({ params }) => params.run),
+    [["./a", "./b"], ["./b"]],
+  );
 });
 
 test("a question that failed is asked again when its row is drawn again", async (context) => {

@@ -7,7 +7,11 @@ import { figure } from "../../web/mindinsight/web/static/js/views/scalar/figure.
 import { notFinite } from "../../web/mindinsight/web/static/js/views/scalar/foot.js";
 import { appended } from "../../web/mindinsight/web/static/js/views/scalar/growing.js";
 import { merged } from "../../web/mindinsight/web/static/js/views/scalar/merge.js";
-import { readOptions, smoothing, writeOptions } from "../../web/mindinsight/web/static/js/views/scalar/options.js";
+import {
+  readOptions,
+  smoothing,
+  writeOptions,
+} from "../../web/mindinsight/web/static/js/views/scalar/options.js";
 import { createPast } from "../../web/mindinsight/web/static/js/views/scalar/past.js";
 import { calmRange, scaleOf } from "../../web/mindinsight/web/static/js/views/scalar/scale.js";
 import { parseThreshold } from "../../web/mindinsight/web/static/js/views/scalar/threshold.js";
@@ -15,14 +19,16 @@ import { upright, zoomed } from "../../web/mindinsight/web/static/js/views/scala
 
 /** The address of a page, as views read and write it. @param {string} search */
 function address(search) {
-  let query = new URLSearchParams(search);
+  const query = new URLSearchParams(search);
   return {
     get: (key, otherwise = null) => query.get(key) ?? otherwise,
     all: (key) => query.getAll(key),
     set(values) {
       for (const [key, value] of Object.entries(values)) {
         query.delete(key);
-        for (const item of Array.isArray(value) ? value : [value]) if (item !== null && item !== undefined && item !== "") query.append(key, String(item));
+        for (const item of Array.isArray(value) ? value : [value]) {
+          if (item !== null && item !== undefined && item !== "") query.append(key, String(item));
+        }
       }
     },
     text: () => query.toString(),
@@ -36,13 +42,27 @@ function again(search) {
 }
 
 test("what is chosen survives the address", () => {
-  for (const search of ["", "m=ranks&job=./a", "x=wall&s=0.9&y=log&lx=symlog", "clip=1&old=0&st=1", "z=10,20.5", "z=1700000000.25,1700000001&at=0", "at=1700000000.5", "zy=loss/a:b:-1,2", "pin=a|b&pin=c&mix=a|b", "th=a:b:>1", "g=name:^x&tol=0.01"]) {
+  for (const search of [
+    "",
+    "m=ranks&job=./a",
+    "x=wall&s=0.9&y=log&lx=symlog",
+    "clip=1&old=0&st=1",
+    "z=10,20.5",
+    "z=1700000000.25,1700000001&at=0",
+    "at=1700000000.5",
+    "zy=loss/a:b:-1,2",
+    "pin=a|b&pin=c&mix=a|b",
+    "th=a:b:>1",
+    "g=name:^x&tol=0.01",
+  ]) {
     assert.equal(decodeURIComponent(again(search)), search);
   }
 });
 
 test("what makes no sense in an address is left out", () => {
-  for (const search of ["m=other", "z=5,1", "z=abc", "zy=loss:2,1", "zy=loss", "y=cubic", "tol=-1"]) assert.equal(again(search), "");
+  for (const search of ["m=other", "z=5,1", "z=abc", "zy=loss:2,1", "zy=loss", "y=cubic", "tol=-1"]) {
+    assert.equal(again(search), "");
+  }
   assert.equal(readOptions(address("s=7")).smooth, 0.6);
 });
 
@@ -58,20 +78,39 @@ const axis = { r2c: (end) => Number(end) };
 test("a zoom is told in the units of the data", () => {
   const log = { r2c: (end) => 10 ** end };
   const change = { "xaxis.range[0]": 1, "xaxis.range[1]": 2, "yaxis.range[0]": -1, "yaxis.range[1]": 0 };
-  assert.deepEqual(zoomed(change, { xaxis: axis, yaxis: log }, { x: linear, y: scaleOf("log", []) }, false), { zoom: [1, 2], tall: [0.1, 1] });
-  assert.deepEqual(zoomed({ "xaxis.range[0]": 5000, "xaxis.range[1]": 6000 }, { xaxis: axis, yaxis: axis }, { x: linear, y: linear }, true), { zoom: [5, 6] });
+  assert.deepEqual(zoomed(change, { xaxis: axis, yaxis: log }, { x: linear, y: scaleOf("log", []) }, false), {
+    zoom: [1, 2],
+    tall: [0.1, 1],
+  });
+  assert.deepEqual(
+    zoomed(
+      { "xaxis.range[0]": 5000, "xaxis.range[1]": 6000 },
+      { xaxis: axis, yaxis: axis },
+      { x: linear, y: linear },
+      true,
+    ),
+    { zoom: [5, 6] },
+  );
 });
 
 test("a zoom that is undone differs from one that did not change", () => {
   const scales = { x: linear, y: linear };
-  assert.deepEqual(zoomed({ "xaxis.autorange": true, "yaxis.autorange": true }, { xaxis: axis, yaxis: axis }, scales, false), { zoom: null, tall: null });
+  assert.deepEqual(
+    zoomed({ "xaxis.autorange": true, "yaxis.autorange": true }, { xaxis: axis, yaxis: axis }, scales, false),
+    { zoom: null, tall: null },
+  );
   assert.deepEqual(zoomed({ width: 5 }, { xaxis: axis, yaxis: axis }, scales, false), {});
 });
 
 test("a zoom on a symmetric logarithmic axis comes back to the same values", () => {
   const scale = scaleOf("symlog", [[-100, 0.01, 50]]);
   const [low, high] = upright([-20, 5], scale);
-  const back = zoomed({ "yaxis.range[0]": low, "yaxis.range[1]": high }, { xaxis: axis, yaxis: axis }, { x: linear, y: scale }, false);
+  const back = zoomed(
+    { "yaxis.range[0]": low, "yaxis.range[1]": high },
+    { xaxis: axis, yaxis: axis },
+    { x: linear, y: scale },
+    false,
+  );
   assert.ok(Math.abs(back.tall[0] + 20) < 1e-9 && Math.abs(back.tall[1] - 5) < 1e-9);
 });
 
@@ -110,8 +149,19 @@ test("thresholds are read as they are written", () => {
 test("lines that look alike become one with gaps", () => {
   const line = (colour, x, y) => ({ mode: "lines", line: { color: colour }, x, y });
   const dots = { mode: "markers", x: [9], y: [9] };
-  const [red, blue, marks] = merged([line("red", [1, 2], [3, 4]), line("blue", [1], [1]), dots, line("red", [5], [6])]);
-  assert.deepEqual([[...red.x], [...red.y]], [[1, 2, NaN, 5], [3, 4, NaN, 6]]);
+  const [red, blue, marks] = merged([
+    line("red", [1, 2], [3, 4]),
+    line("blue", [1], [1]),
+    dots,
+    line("red", [5], [6]),
+  ]);
+  assert.deepEqual(
+    [[...red.x], [...red.y]],
+    [
+      [1, 2, NaN, 5],
+      [3, 4, NaN, 6],
+    ],
+  );
   assert.deepEqual([...blue.x], [1]);
   assert.equal(marks, dots);
 });
@@ -124,12 +174,22 @@ test("the row nearest to a place is found", () => {
 
 test("what is not finite is counted and its beginning named", () => {
   assert.equal(notFinite([]), null);
-  assert.deepEqual(notFinite([["nan", 7, 9, 3], ["inf", 4, 4, 1], ["nan", 12, 12, 1]]), { total: 5, first: 4, kinds: ["NaN", "+Inf"] });
+  assert.deepEqual(
+    notFinite([
+      ["nan", 7, 9, 3],
+      ["inf", 4, 4, 1],
+      ["nan", 12, 12, 1],
+    ]),
+    { total: 5, first: 4, kinds: ["NaN", "+Inf"] },
+  );
 });
 
 /** @param {Record<string, string[]>} holders tag -> runs @param {string[]} selected */
 function page(holders, selected) {
-  return { app: { selection: { has: (run) => selected.includes(run) } }, runsOf: (tag) => holders[tag] ?? [] };
+  return {
+    app: { selection: { has: (run) => selected.includes(run) } },
+    runsOf: (tag) => holders[tag] ?? [],
+  };
 }
 
 test("only what the baseline and another run hold is compared", () => {
@@ -140,7 +200,19 @@ test("only what the baseline and another run hold is compared", () => {
 
 function curve(step, value, more = {}) {
   const wall = step.map((one) => 100 + one);
-  return { run: "./a", generation: 1, count: step.length, points: step.length, segments: 1, last: [], non_finite: [], step: Float64Array.from(step), wall: Float64Array.from(wall), value: Float64Array.from(value), ...more };
+  return {
+    run: "./a",
+    generation: 1,
+    count: step.length,
+    points: step.length,
+    segments: 1,
+    last: [],
+    non_finite: [],
+    step: Float64Array.from(step),
+    wall: Float64Array.from(wall),
+    value: Float64Array.from(value),
+    ...more,
+  };
 }
 
 /** @param {string} search @param {any} tail what the server says is new */
@@ -148,12 +220,21 @@ function growing(search, tail) {
   return { options: () => readOptions(address(search)), app: { api: { columns: async () => tail } } };
 }
 
-const NEWS = { count: 3, step: Float64Array.of(3), wall: Float64Array.of(103), value: Float64Array.of(0.3), non_finite: [["nan", 3, 3, 1]] };
+const NEWS = {
+  count: 3,
+  step: Float64Array.of(3),
+  wall: Float64Array.of(103),
+  value: Float64Array.of(0.3),
+  non_finite: [["nan", 3, 3, 1]],
+};
 
 test("new points are put behind those that are here", async () => {
   const found = await appended(growing("s=0", NEWS), new Map([["loss", [curve([1, 2], [1, 2])]]]), 400);
   const [grown] = found.get("loss");
-  assert.deepEqual([[...grown.step], [...grown.value], grown.points, grown.count], [[1, 2, 3], [1, 2, 0.3], 3, 3]);
+  assert.deepEqual(
+    [[...grown.step], [...grown.value], grown.points, grown.count],
+    [[1, 2, 3], [1, 2, 0.3], 3, 3],
+  );
   assert.deepEqual(grown.non_finite, [["nan", 3, 3, 1]]);
 });
 
@@ -178,9 +259,20 @@ const app = { theme: { plotly: () => ({}), axis: (more) => more, colour: (name) 
 const drawn = (one) => [{ label: "a", colour: "#123456", dash: "solid", curve: one }];
 
 test("a figure marks what is not finite on the floor and the ceiling", () => {
-  const { data } = figure(app, drawn(curve([1, 2, 3, 4], [1, NaN, Infinity, -Infinity])), readOptions(address("s=0")));
+  const { data } = figure(
+    app,
+    drawn(curve([1, 2, 3, 4], [1, NaN, Infinity, -Infinity])),
+    readOptions(address("s=0")),
+  );
   const marks = data.find((trace) => trace.yaxis === "y2");
-  assert.deepEqual([marks.x, marks.y, marks.marker.symbol], [[2, 3, 4], [0.03, 0.97, 0.03], ["x", "triangle-up", "triangle-down"]]);
+  assert.deepEqual(
+    [marks.x, marks.y, marks.marker.symbol],
+    [
+      [2, 3, 4],
+      [0.03, 0.97, 0.03],
+      ["x", "triangle-up", "triangle-down"],
+    ],
+  );
 });
 
 test("a figure stands where it was zoomed, on any scale", () => {
@@ -195,17 +287,33 @@ test("a figure stands where it was zoomed, on any scale", () => {
 });
 
 test("a curve before a restart is dashed, and not joined to the newest", () => {
-  const older = [{ step: Float64Array.of(1, 2, 3), wall: Float64Array.of(1, 2, 3), value: Float64Array.of(9, 8, 7) }];
+  const older = [
+    { step: Float64Array.of(1, 2, 3), wall: Float64Array.of(1, 2, 3), value: Float64Array.of(9, 8, 7) },
+  ];
   const { data } = figure(app, drawn(curve([2, 3], [1, 1], { older })), readOptions(address("s=0")));
-  assert.deepEqual(data.map((trace) => [trace.line.dash, [...trace.x]]), [["dash", [1, 2, 3]], ["solid", [2, 3]]]);
+  assert.deepEqual(
+    data.map((trace) => [trace.line.dash, [...trace.x]]),
+    [
+      ["dash", [1, 2, 3]],
+      ["solid", [2, 3]],
+    ],
+  );
 });
 
 test("values beyond a threshold are drawn once more in red", () => {
-  const { data, layout } = figure(app, drawn(curve([1, 2, 3], [1, 5, 6])), readOptions(address("s=0")), parseThreshold(">4"));
+  const { data, layout } = figure(
+    app,
+    drawn(curve([1, 2, 3], [1, 5, 6])),
+    readOptions(address("s=0")),
+    parseThreshold(">4"),
+  );
   const red = data.at(-1);
   assert.equal(red.line.color, "--bad");
   assert.deepEqual([...red.y], [NaN, 5, 6]);
-  assert.deepEqual(layout.shapes.map((line) => line.y0), [4]);
+  assert.deepEqual(
+    layout.shapes.map((line) => line.y0),
+    [4],
+  );
 });
 
 test("zooms that were left come back, newest first, until another axis is chosen", () => {
@@ -233,7 +341,13 @@ test("alerts are lines in the colours of their runs, behind the place that was c
   const one = drawn(curve([1, 10, 100], [1, 2, 3]));
   const marks = [{ x: 3, colour: "#123456", words: "odd" }];
   const lines = figure(app, one, readOptions(address("at=2")), null, undefined, marks).layout.shapes;
-  assert.deepEqual(lines.map(({ x0, line }) => [x0, line.dash]), [[3, "dot"], [2, "solid"]]);
+  assert.deepEqual(
+    lines.map(({ x0, line }) => [x0, line.dash]),
+    [
+      [3, "dot"],
+      [2, "solid"],
+    ],
+  );
   assert.equal(lines[0].line.color, "#123456");
 });
 

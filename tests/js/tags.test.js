@@ -6,7 +6,11 @@ import { nameOf, tagsOf } from "../../web/mindinsight/web/static/js/core/tags.js
 const ranks = [0, 1, 2].map((rank) => ({ id: `./job/rank_${rank}`, kinds: { image: 1 } }));
 const appOf = (...runs) => ({
   selection: { runs: () => [...ranks, { id: "./other", kinds: {} }] },
-  api: { get: async (path, query) => ({ tags: [{ tag: "input", runs: runs.filter((run) => query.run.includes(run)), count: 3 }] }) },
+  api: {
+    get: async (_path, query) => ({
+      tags: [{ tag: "input", runs: runs.filter((run) => query.run.includes(run)), count: 3 }],
+    }),
+  },
 });
 
 test("the runs of a tag keep the order of the list of runs, whichever was written to last", async () => {

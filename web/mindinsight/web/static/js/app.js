@@ -26,7 +26,20 @@ const t = createTranslate(await loadTexts(boot), boot.lang);
 const router = new Router(boot, url);
 
 /** @type {import("./core/types.js").App} */
-const app = { alerts: new Alerts(live), api, boot, charts: new Charts(boot, theme), dom, format, live, router, selection, t, theme, url };
+const app = {
+  alerts: new Alerts(live),
+  api,
+  boot,
+  charts: new Charts(boot, theme),
+  dom,
+  format,
+  live,
+  router,
+  selection,
+  t,
+  theme,
+  url,
+};
 
 const body = document.getElementById("body");
 header(app, { ondrawer: () => body?.classList.toggle("drawer") });

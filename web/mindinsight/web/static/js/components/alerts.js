@@ -16,7 +16,12 @@ export function inWords(app, alert) {
   if (!alert.condition) return alert.title;
   const value = typeof alert.value === "string" ? NOT_FINITE[alert.value] : alert.value;
   const limit = alert.limit ?? 0;
-  return t(`alert.found.${alert.condition}`, { tag: alert.tag, value: format.number(value), limit: format.number(limit), n: limit });
+  return t(`alert.found.${alert.condition}`, {
+    tag: alert.tag,
+    value: format.number(value),
+    limit: format.number(limit),
+    n: limit,
+  });
 }
 
 /** @param {App} app @param {Alert["level"]} level */

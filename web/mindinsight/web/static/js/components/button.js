@@ -10,7 +10,11 @@ export function button(label, onclick, attrs = {}) {
 
 /** An icon whose name is read aloud and shown on hover. @param {string} name @param {string} label @param {(event: MouseEvent) => void} onclick @param {Record<string, any>} [attrs] */
 export function iconButton(name, label, onclick, attrs = {}) {
-  return h("button", { type: "button", class: "icon quiet", "aria-label": label, title: label, onclick, ...attrs }, icon(name));
+  return h(
+    "button",
+    { type: "button", class: "icon quiet", "aria-label": label, title: label, onclick, ...attrs },
+    icon(name),
+  );
 }
 
 /**
@@ -22,13 +26,20 @@ export function segments({ label, options, value, onchange }) {
   const buttons = options.map((option) =>
     h(
       "button",
-      { type: "button", "aria-pressed": option.value === value, onclick: () => press(option.value), title: option.icon && option.label, "aria-label": option.icon && option.label },
+      {
+        type: "button",
+        "aria-pressed": option.value === value,
+        onclick: () => press(option.value),
+        title: option.icon && option.label,
+        "aria-label": option.icon && option.label,
+      },
       option.icon ? icon(option.icon) : option.label,
     ),
   );
 
   /** @param {string} next */
-  const set = (next) => options.forEach((option, i) => buttons[i].setAttribute("aria-pressed", String(option.value === next)));
+  const set = (next) =>
+    options.forEach((option, i) => buttons[i].setAttribute("aria-pressed", String(option.value === next)));
 
   /** @param {string} next */
   const press = (next) => {
@@ -42,7 +53,10 @@ export function segments({ label, options, value, onchange }) {
     const at = buttons.indexOf(/** @type {any} */ (document.activeElement));
     if (step && at >= 0) buttons[(at + step + buttons.length) % buttons.length].focus();
   };
-  return Object.assign(h("div", { class: "segments", role: "group", "aria-label": label, onkeydown }, buttons), { set });
+  return Object.assign(
+    h("div", { class: "segments", role: "group", "aria-label": label, onkeydown }, buttons),
+    { set },
+  );
 }
 
 /** A place for one button that turns into another; whoever has the focus on it keeps it. */

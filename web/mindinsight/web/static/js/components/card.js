@@ -10,8 +10,18 @@ export function card({ title, href, tools = [], body, foot, full }) {
   const inner = h("div", { class: "body" }, body);
   const name = h("h2", { class: "ellipsis", title }, href ? h("a", { href }, title) : title);
   const footer = foot ? h("footer", null, foot) : null;
-  const expand = full && iconButton("expand", full.label, () => setFull(!element.classList.contains("full")), { "aria-pressed": false });
-  const element = h("div", { class: "card", role: "group", "aria-label": title }, h("header", null, name, h("div", { class: "tools" }, tools, expand)), inner, footer);
+  const expand =
+    full &&
+    iconButton("expand", full.label, () => setFull(!element.classList.contains("full")), {
+      "aria-pressed": false,
+    });
+  const element = h(
+    "div",
+    { class: "card", role: "group", "aria-label": title },
+    h("header", null, name, h("div", { class: "tools" }, tools, expand)),
+    inner,
+    footer,
+  );
 
   /** @param {KeyboardEvent} event */
   const onkey = (event) => {

@@ -17,11 +17,28 @@ export function checklist({ label, filter, all, none, items, checked, onchange }
   /** @param {number} index */
   const row = (index) => {
     const item = shown[index];
-    const box = h("input", { type: "checkbox", checked: checked.has(item.value), "data-focus": "box", onchange: () => set([item], box.checked) });
+    const box = h("input", {
+      type: "checkbox",
+      checked: checked.has(item.value),
+      "data-focus": "box",
+      onchange: () => set([item], box.checked),
+    });
     const count = item.count === undefined ? null : h("span", { class: "badge" }, item.count);
-    return h("label", { class: "check", "data-key": item.value, title: item.label }, box, h("span", { class: "ellipsis grow" }, item.label), count);
+    return h(
+      "label",
+      { class: "check", "data-key": item.value, title: item.label },
+      box,
+      h("span", { class: "ellipsis grow" }, item.label),
+      count,
+    );
   };
-  const rows = virtualRows({ scroller, body, spacer: () => h("div", { "aria-hidden": "true" }), height: 26, row });
+  const rows = virtualRows({
+    scroller,
+    body,
+    spacer: () => h("div", { "aria-hidden": "true" }),
+    height: 26,
+    row,
+  });
 
   /** @param {{value: string}[]} some @param {boolean} on */
   const set = (some, on) => {
@@ -37,7 +54,12 @@ export function checklist({ label, filter, all, none, items, checked, onchange }
       rows.update(shown.length);
     },
   });
-  const both = h("div", { class: "row small" }, button(all, () => set(shown, true), { class: "link" }), button(none, () => set(shown, false), { class: "link" }));
+  const both = h(
+    "div",
+    { class: "row small" },
+    button(all, () => set(shown, true), { class: "link" }),
+    button(none, () => set(shown, false), { class: "link" }),
+  );
   queueMicrotask(() => rows.update(shown.length));
   return h("div", { class: "stack" }, search, both, scroller);
 }

@@ -10,7 +10,12 @@ export function dialog({ title, body, actions = [], close, wide = false, onclose
   const element = h(
     "dialog",
     { class: wide ? "wide" : null, "aria-label": title, onclick: outside },
-    h("header", null, h("h2", { class: "grow" }, title), iconButton("close", close, () => element.close())),
+    h(
+      "header",
+      null,
+      h("h2", { class: "grow" }, title),
+      iconButton("close", close, () => element.close()),
+    ),
     h("div", { class: "body stack" }, body),
     actions.length ? h("footer", null, actions) : null,
   );
@@ -37,7 +42,10 @@ export function menu(anchor, body, label) {
   const place = anchor.getBoundingClientRect();
   document.body.append(element);
   const left = Math.min(place.left, innerWidth - element.offsetWidth - 8);
-  Object.assign(element.style, { left: `${Math.max(8, left) + scrollX}px`, top: `${place.bottom + 4 + scrollY}px` });
+  Object.assign(element.style, {
+    left: `${Math.max(8, left) + scrollX}px`,
+    top: `${place.bottom + 4 + scrollY}px`,
+  });
   anchor.setAttribute("aria-expanded", "true");
 
   const close = () => {
@@ -48,7 +56,9 @@ export function menu(anchor, body, label) {
   };
   /** @param {Event} event */
   const away = (event) => {
-    const inside = element.contains(/** @type {Node} */ (event.target)) || anchor.contains(/** @type {Node} */ (event.target));
+    const inside =
+      element.contains(/** @type {Node} */ (event.target)) ||
+      anchor.contains(/** @type {Node} */ (event.target));
     if (!inside) close();
   };
   /** @param {KeyboardEvent} event */

@@ -5,7 +5,15 @@ import { icon } from "./icons.js";
 
 /** @param {{icon?: string, title: string, text?: string, code?: string, action?: HTMLElement}} what */
 export function empty({ icon: name = "info", title, text, code, action }) {
-  return h("div", { class: "empty", role: "status" }, icon(name), h("h2", null, title), text && h("p", null, text), code && h("pre", { tabindex: "0" }, code), action);
+  return h(
+    "div",
+    { class: "empty", role: "status" },
+    icon(name),
+    h("h2", null, title),
+    text && h("p", null, text),
+    code && h("pre", { tabindex: "0" }, code),
+    action,
+  );
 }
 
 /** Grey bars in the shape of what is coming. @param {string} label */

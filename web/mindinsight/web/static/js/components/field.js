@@ -13,7 +13,10 @@ export function select({ label, options, value, onchange, inline = true }) {
     options.map((option) => h("option", { value: option.value }, option.label)),
   );
   box.value = value;
-  return Object.assign(h("label", { class: inline ? "field inline" : "field" }, h("span", { class: "label" }, label), box), { box });
+  return Object.assign(
+    h("label", { class: inline ? "field inline" : "field" }, h("span", { class: "label" }, label), box),
+    { box },
+  );
 }
 
 /** @param {{label: string, checked: boolean, onchange: (checked: boolean) => void}} what */
@@ -27,7 +30,14 @@ export function check({ label, checked, onchange }) {
  */
 export function searchBox({ label, value = "", placeholder, onchange, delay = 150 }) {
   const later = debounce(() => onchange(box.value), delay);
-  const box = h("input", { type: "search", "aria-label": label, placeholder: placeholder ?? label, value, oninput: later, spellcheck: "false" });
+  const box = h("input", {
+    type: "search",
+    "aria-label": label,
+    placeholder: placeholder ?? label,
+    value,
+    oninput: later,
+    spellcheck: "false",
+  });
 
   /** Mark what was typed as not understood. @param {string} why "" when it is fine */
   const invalid = (why) => {
@@ -43,11 +53,30 @@ export function searchBox({ label, value = "", placeholder, onchange, delay = 15
  * @param {{label: string, min?: number, max?: number, step?: number | "any", values?: ArrayLike<number>, value: number,
  *   onchange: (value: number) => void, delay?: number, hideLabel?: boolean}} what
  */
-export function slider({ label, min = 0, max = 1, step = "any", values, value, onchange, delay = 0, hideLabel = false }) {
+export function slider({
+  label,
+  min = 0,
+  max = 1,
+  step = "any",
+  values,
+  value,
+  onchange,
+  delay = 0,
+  hideLabel = false,
+}) {
   let known = values;
   const later = delay ? debounce(onchange, delay) : onchange;
-  const range = h("input", { type: "range", "aria-label": label, oninput: () => pick(known ? known[Number(range.value)] : Number(range.value)) });
-  const box = h("input", { type: "number", "aria-label": label, step: known ? "any" : step, onchange: () => box.value !== "" && pick(Number(box.value)) });
+  const range = h("input", {
+    type: "range",
+    "aria-label": label,
+    oninput: () => pick(known ? known[Number(range.value)] : Number(range.value)),
+  });
+  const box = h("input", {
+    type: "number",
+    "aria-label": label,
+    step: known ? "any" : step,
+    onchange: () => box.value !== "" && pick(Number(box.value)),
+  });
 
   /** @param {number} wanted */
   const pick = (wanted) => {
@@ -72,7 +101,12 @@ export function slider({ label, min = 0, max = 1, step = "any", values, value, o
   /** Other steps to move over. @param {ArrayLike<number>} next */
   const setValues = (next) => {
     known = next;
-    Object.assign(range, { min: "0", max: String(Math.max(0, next.length - 1)), step: "1", disabled: next.length < 2 });
+    Object.assign(range, {
+      min: "0",
+      max: String(Math.max(0, next.length - 1)),
+      step: "1",
+      disabled: next.length < 2,
+    });
     box.disabled = next.length < 2;
   };
   if (values) setValues(values);

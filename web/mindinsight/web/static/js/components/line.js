@@ -11,6 +11,12 @@ const DASHES = { solid: "none", dash: "5 3", dot: "2 2.5", dashdot: "6 2 2 2" };
  */
 export function lineSample(app, id, on) {
   const stroke = on ? app.selection.colour(id) : "var(--line-strong)";
-  const path = svg("path", { d: "M1 4h16", stroke, "stroke-width": 3, "stroke-dasharray": DASHES[app.selection.dash(id)], opacity: on ? 1 : 0.45 });
+  const path = svg("path", {
+    d: "M1 4h16",
+    stroke,
+    "stroke-width": 3,
+    "stroke-dasharray": DASHES[app.selection.dash(id)],
+    opacity: on ? 1 : 0.45,
+  });
   return svg("svg", { class: "line-sample", width: 18, height: 8, "aria-hidden": "true" }, path);
 }

@@ -24,12 +24,19 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
     if (!always && first === from && last === to) return;
     from = first;
     to = last;
-    const focused = /** @type {HTMLElement | null} */ (body.contains(document.activeElement) ? document.activeElement : null);
+    const focused = /** @type {HTMLElement | null} */ (
+      body.contains(document.activeElement) ? document.activeElement : null
+    );
     const key = focused?.closest("[data-key]")?.getAttribute("data-key");
     const name = focused?.getAttribute("data-focus");
     before.style.height = `${first * height}px`;
     after.style.height = `${(count - last) * height}px`;
-    replace(body, before, Array.from({ length: last - first }, (_, i) => row(first + i)), after);
+    replace(
+      body,
+      before,
+      Array.from({ length: last - first }, (_, i) => row(first + i)),
+      after,
+    );
     if (key && name) refocus(body, key, name);
   };
 
@@ -46,7 +53,9 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
     reveal(index) {
       const top = index * height;
       if (top < scroller.scrollTop) scroller.scrollTop = top;
-      else if (top + height + head > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = top + height + head - scroller.clientHeight;
+      else if (top + height + head > scroller.scrollTop + scroller.clientHeight) {
+        scroller.scrollTop = top + height + head - scroller.clientHeight;
+      }
     },
     close: () => sized.disconnect(),
   };
@@ -54,8 +63,12 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
 
 /** @param {HTMLElement} body @param {string} key @param {string} name */
 function refocus(body, key, name) {
-  const row = [...body.querySelectorAll("[data-key]")].find((candidate) => candidate.getAttribute("data-key") === key);
-  const target = /** @type {HTMLElement | null} */ (row?.querySelector(`[data-focus="${CSS.escape(name)}"]`) ?? null);
+  const row = [...body.querySelectorAll("[data-key]")].find(
+    (candidate) => candidate.getAttribute("data-key") === key,
+  );
+  const target = /** @type {HTMLElement | null} */ (
+    row?.querySelector(`[data-focus="${CSS.escape(name)}"]`) ?? null
+  );
   target?.focus({ preventScroll: true });
 }
 
@@ -67,7 +80,11 @@ export function virtualTable({ label, height = 31, row }) {
   const head = h("tr");
   const body = h("tbody");
   const table = h("table", { class: "table", "aria-label": label }, h("thead", null, head), body);
-  const scroller = h("div", { class: "scroll table-scroll", tabindex: "0", role: "region", "aria-label": label }, table);
+  const scroller = h(
+    "div",
+    { class: "scroll table-scroll", tabindex: "0", role: "region", "aria-label": label },
+    table,
+  );
   let columns = 1;
   const spacer = () => h("tr", { class: "spacer", "aria-hidden": "true" }, h("td", { colspan: columns }));
   const rows = virtualRows({ scroller, body, spacer, height, head: height, row });
@@ -94,5 +111,10 @@ export function virtualTable({ label, height = 31, row }) {
  */
 export function headCell({ label, number = false, sorted = null, onsort, title, tools }) {
   const content = onsort ? h("button", { type: "button", onclick: onsort, title }, label) : label;
-  return h("th", { scope: "col", class: number ? "number" : null, "aria-sort": onsort ? (sorted ?? "none") : null }, content, tools);
+  return h(
+    "th",
+    { scope: "col", class: number ? "number" : null, "aria-sort": onsort ? (sorted ?? "none") : null },
+    content,
+    tools,
+  );
 }

@@ -86,7 +86,11 @@ export class Alerts {
 
   #look() {
     const since = Number.isFinite(this.#seen) ? this.#seen : null;
-    this.#asked.ask((signal) => get(LIST, { since, limit: MOST }, { signal }), (answer) => this.#take(answer), leaveAsIs);
+    this.#asked.ask(
+      (signal) => get(LIST, { since, limit: MOST }, { signal }),
+      (answer) => this.#take(answer),
+      leaveAsIs,
+    );
   }
 
   /** @param {{alerts: Alert[], total: number}} answer */

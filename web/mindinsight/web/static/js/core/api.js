@@ -109,7 +109,11 @@ async function ask(address, options) {
     return await fetch(address, options);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, { code: "unreachable", key: "error.unreachable", message: "The server does not answer." });
+    throw new ApiError(0, {
+      code: "unreachable",
+      key: "error.unreachable",
+      message: "The server does not answer.",
+    });
   }
 }
 

@@ -18,6 +18,13 @@ export function grownRuns(app, change, ...kinds) {
  */
 export function together(before, change) {
   const runs = { ...before?.runs };
-  for (const [run, kinds] of Object.entries(change.runs)) runs[run] = [...new Set([...(runs[run] ?? []), ...kinds])];
-  return { version: change.version, runs, list: change.list || before?.list === true, everything: change.everything || before?.everything };
+  for (const [run, kinds] of Object.entries(change.runs)) {
+    runs[run] = [...new Set([...(runs[run] ?? []), ...kinds])];
+  }
+  return {
+    version: change.version,
+    runs,
+    list: change.list || before?.list === true,
+    everything: change.everything || before?.everything,
+  };
 }

@@ -5,7 +5,13 @@ import { Plotlys } from "./plotlys.js";
 /** @typedef {{data: any[], layout: Record<string, any>, config?: Record<string, any>}} Figure */
 /** @typedef {{figure: () => Figure, near: boolean, far: number, dirty: boolean, drawn: any, ready?: (plot: any) => void}} Chart far: px outside the window; drawn: the Plotly it is drawn by */
 
-const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: "reset", showTips: false };
+const CONFIG = {
+  displayModeBar: false,
+  displaylogo: false,
+  responsive: false,
+  doubleClick: "reset",
+  showTips: false,
+};
 const NEAR = "240px 0px"; // how far outside the window a chart is drawn already
 
 export class Charts {
@@ -18,7 +24,9 @@ export class Charts {
   #revision = 0;
   /** @type {(() => void)[]} */
   #waiting = [];
-  #seen = new IntersectionObserver((entries) => entries.forEach((entry) => this.#moved(entry)), { rootMargin: NEAR });
+  #seen = new IntersectionObserver((entries) => entries.forEach((entry) => this.#moved(entry)), {
+    rootMargin: NEAR,
+  });
   #sized = new ResizeObserver((entries) => entries.forEach(({ target }) => this.#resized(target)));
 
   /**
@@ -169,7 +177,12 @@ export class Charts {
     chart.drawn = Plotly;
     const size = { width: element.clientWidth, height: element.clientHeight };
     // Without a new revision, data that is the same leaves axes with ranges nobody has worked out.
-    await Plotly.react(element, data, { ...size, ...layout, datarevision: ++this.#revision }, { ...CONFIG, ...config });
+    await Plotly.react(
+      element,
+      data,
+      { ...size, ...layout, datarevision: ++this.#revision },
+      { ...CONFIG, ...config },
+    );
     if (anew) chart.ready?.(element);
   }
 

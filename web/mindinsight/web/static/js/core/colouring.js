@@ -20,41 +20,73 @@ const DECADES = 100; // from the least to the largest: beyond, small ones would 
  * @returns {Colours}
  */
 export function coloured(runs, valueOf, colour) {
-  const having = runs.map((run) => ({ id: run.id, value: clean(valueOf(run)) })).filter(({ value }) => value !== null);
+  const having = runs
+    .map((run) => ({ id: run.id, value: clean(valueOf(run)) }))
+    .filter(({ value }) => value !== null);
   const values = [...new Set(having.map(({ value }) => value))];
   const ramp = values.length > FEW && values.every((value) => typeof value === "number");
   const range = ramp ? rangeOf(/** @type {number[]} */ (values), colour) : null;
-  const entries = ramp ? [] : entriesOf(having.map(({ value }) => value), values, colour);
+  const entries = ramp
+    ? []
+    : entriesOf(
+        having.map(({ value }) => value),
+        values,
+        colour,
+      );
   const known = new Map(entries.map((entry) => [entry.label, entry.colour]));
   const of = new Map(runs.map((run) => [run.id, colour("--muted")]));
-  for (const { id, value } of having) of.set(id, (range ? inRange(range, value) : known.get(String(value))) ?? "");
+  for (const { id, value } of having) {
+    of.set(id, (range ? inRange(range, value) : known.get(String(value))) ?? "");
+  }
   return { of, entries, range, without: runs.length - having.length };
 }
 
 /** @param {any} value @returns {number | string | null} */
 function clean(value) {
   if (value === undefined || value === null || value === "" || Number.isNaN(value)) return null;
-  return typeof value === "number" ? value : typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "number"
+    ? value
+    : typeof value === "object"
+      ? JSON.stringify(value)
+      : String(value);
 }
 
 /** @param {number[]} values @param {(variable: string) => string} colour @returns {Range} */
 function rangeOf(values, colour) {
   const finite = values.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
-  return { low, high, log: low > 0 && high / low >= DECADES, stops: Array.from({ length: STOPS }, (_, i) => colour(`--ramp-${i + 1}`)) };
+  return {
+    low,
+    high,
+    log: low > 0 && high / low >= DECADES,
+    stops: Array.from({ length: STOPS }, (_, i) => colour(`--ramp-${i + 1}`)),
+  };
 }
 
 /** @param {Range} range @param {any} value */
 function inRange({ low, high, log, stops }, value) {
   const to = log ? Math.log : Number;
-  const share = Number.isFinite(value) ? (to(value) - to(low)) / (to(high) - to(low) || 1) : Number(value > 0);
-  return between(stops.map((stop, i) => [i / (STOPS - 1), stop]), share);
+  const share = Number.isFinite(value)
+    ? (to(value) - to(low)) / (to(high) - to(low) || 1)
+    : Number(value > 0);
+  return between(
+    stops.map((stop, i) => [i / (STOPS - 1), stop]),
+    share,
+  );
 }
 
 /** @param {any[]} all @param {any[]} values different ones @param {(variable: string) => string} colour @returns {Entry[]} */
 function entriesOf(all, values, colour) {
-  const sorted = [...values].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true })));
-  return sorted.map((value, i) => ({ label: String(value), colour: colour(`--run-${(i % COLOURS) + 1}`), n: all.filter((one) => one === value).length }));
+  const sorted = [...values].sort((a, b) =>
+    typeof a === "number" && typeof b === "number"
+      ? a - b
+      : String(a).localeCompare(String(b), undefined, { numeric: true }),
+  );
+  return sorted.map((value, i) => ({
+    label: String(value),
+    colour: colour(`--run-${(i % COLOURS) + 1}`),
+    n: all.filter((one) => one === value).length,
+  }));
 }
 
 export class Colouring {
@@ -101,7 +133,9 @@ export class Colouring {
   colours() {
     const by = this.by();
     if (!by) return null;
-    const valueOf = by.startsWith("last:") ? (/** @type {Run} */ run) => this.#last.get(run.id) : (/** @type {Run} */ run) => traitOf(run, by);
+    const valueOf = by.startsWith("last:")
+      ? (/** @type {Run} */ run) => this.#last.get(run.id)
+      : (/** @type {Run} */ run) => traitOf(run, by);
     this.#made ??= coloured(this.#runs, valueOf, (variable) => this.#theme.colour(variable));
     return this.#made;
   }
@@ -112,7 +146,13 @@ export class Colouring {
     const tag = by.startsWith("last:") ? by.slice("last:".length) : null;
     if (tag !== this.#tag) [this.#tag, this.#last] = [tag, new Map()];
     if (tag === null) this.#asked.end();
-    else this.#asked.ask((signal) => get("v2/runs/columns", { tag: [tag] }, { signal }), ({ tables }) => this.#take(tables[tag]), leaveAsIs);
+    else {
+      this.#asked.ask(
+        (signal) => get("v2/runs/columns", { tag: [tag] }, { signal }),
+        ({ tables }) => this.#take(tables[tag]),
+        leaveAsIs,
+      );
+    }
   }
 
   /** @param {{runs: string[], last: any}} table */

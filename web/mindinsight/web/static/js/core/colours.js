@@ -5,10 +5,14 @@ export const DASHES = ["solid", "dash", "dot", "dashdot"];
 
 /** @param {[number, string][]} stops "#rrggbb" at ascending places @param {number} at @returns {string} "#rrggbb" */
 export function between(stops, at) {
-  const next = Math.max(1, stops.findIndex(([place]) => place >= at));
+  const next = Math.max(
+    1,
+    stops.findIndex(([place]) => place >= at),
+  );
   const [[a, from], [b, to]] = [stops[next - 1], stops[next]];
   const share = (at - a) / (b - a);
-  const part = (/** @type {string} */ colour, /** @type {number} */ i) => parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16);
+  const part = (/** @type {string} */ colour, /** @type {number} */ i) =>
+    parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16);
   const mixed = [0, 1, 2].map((i) => Math.round(part(from, i) + share * (part(to, i) - part(from, i))));
   return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -44,11 +44,18 @@ export function replace(element, ...children) {
  * @param {...Child} children
  */
 export function renew(element, ...children) {
-  const active = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null);
+  const active = /** @type {HTMLElement | null} */ (
+    element.contains(document.activeElement) ? document.activeElement : null
+  );
   if (active?.matches("input:is([type=text], [type=search], [type=number]), textarea")) return false;
   const name = active && nameOf(active);
   replace(element, ...children);
-  if (name) /** @type {any} */ ([...element.querySelectorAll("button, input, select")].find((one) => nameOf(one) === name))?.focus();
+  if (name) {
+    /** @type {NodeListOf<HTMLElement>} */
+    const nodes = element.querySelectorAll("button, input, select");
+    const controls = [...nodes];
+    controls.find((control) => nameOf(control) === name)?.focus();
+  }
   return true;
 }
 
@@ -71,8 +78,9 @@ function setAttribute(element, name, value) {
   if (value === null || value === undefined) return;
   if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
   else if (name === "style") setStyle(element, value);
-  else if (name === "value" || name === "checked" || name === "disabled" || name === "indeterminate") element[name] = value;
-  else if (value === false && !name.startsWith("aria-")) return;
+  else if (name === "value" || name === "checked" || name === "disabled" || name === "indeterminate") {
+    element[name] = value;
+  } else if (value === false && !name.startsWith("aria-")) return;
   else element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
 }
 
@@ -85,7 +93,9 @@ function setStyle(element, style) {
 function append(element, children) {
   for (const child of children) {
     if (Array.isArray(child)) append(element, child);
-    else if (child !== null && child !== undefined && child !== false) element.append(/** @type {any} */ (child));
+    else if (child !== null && child !== undefined && child !== false) {
+      element.append(/** @type {any} */ (child));
+    }
   }
 }
 
@@ -97,10 +107,12 @@ function append(element, children) {
  */
 export function debounce(f, delay) {
   let timer = 0;
-  const later = /** @type {any} */ ((/** @type {any[]} */ ...args) => {
-    clearTimeout(timer);
-    timer = window.setTimeout(() => f(...args), delay);
-  });
+  const later = /** @type {any} */ (
+    (/** @type {any[]} */ ...args) => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => f(...args), delay);
+    }
+  );
   later.cancel = () => clearTimeout(timer);
   return later;
 }

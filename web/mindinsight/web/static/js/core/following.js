@@ -12,7 +12,18 @@ const LONGEST_MS = 60_000;
 const AGAIN_MS = 5000; // until the list is asked for again when it could not be had
 
 /** @type {RunList} */
-const NOTHING = { version: 0, base: "", bases: [], base_missing: false, left_out: 0, watch: "", scanned: 0, now: 0, errors: [], runs: [] };
+const NOTHING = {
+  version: 0,
+  base: "",
+  bases: [],
+  base_missing: false,
+  left_out: 0,
+  watch: "",
+  scanned: 0,
+  now: 0,
+  errors: [],
+  runs: [],
+};
 
 export class Following {
   /** @type {Set<string>} */
@@ -108,7 +119,10 @@ export function inOrder(runs) {
   const newest = new Map();
   for (const { job, created } of runs) newest.set(job, Math.max(created, newest.get(job) ?? -Infinity));
   const time = (/** @type {Run} */ run) => newest.get(run.job) ?? 0;
-  return [...runs].sort((a, b) => time(b) - time(a) || byName(a.job, b.job) || (a.rank ?? 0) - (b.rank ?? 0) || byName(a.id, b.id));
+  return [...runs].sort(
+    (a, b) =>
+      time(b) - time(a) || byName(a.job, b.job) || (a.rank ?? 0) - (b.rank ?? 0) || byName(a.id, b.id),
+  );
 }
 
 /** @param {string} a @param {string} b */

@@ -5,9 +5,14 @@ export function number(value, digits = 4) {
   if (value === null || value === undefined) return "–";
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "−Inf";
-  if (Number.isInteger(value) && Math.abs(value) < 10 ** Math.max(7, digits)) return String(value).replace("-", "−");
+  if (Number.isInteger(value) && Math.abs(value) < 10 ** Math.max(7, digits)) {
+    return String(value).replace("-", "−");
+  }
   const size = Math.abs(value);
-  const text = size >= 1e-4 && size < 1e7 ? String(Number(value.toPrecision(digits))) : value.toExponential(digits - 1).replace(/\.?0+e/, "e");
+  const text =
+    size >= 1e-4 && size < 1e7
+      ? String(Number(value.toPrecision(digits)))
+      : value.toExponential(digits - 1).replace(/\.?0+e/, "e");
   return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");
 }
 
@@ -50,7 +55,12 @@ export function time(unix) {
  */
 export function ago(seconds, t) {
   if (seconds < 5) return t("common.now");
-  const steps = /** @type {[number, string][]} */ ([[60, "seconds"], [3600, "minutes"], [86400, "hours"], [Infinity, "days"]]);
+  const steps = /** @type {[number, string][]} */ ([
+    [60, "seconds"],
+    [3600, "minutes"],
+    [86400, "hours"],
+    [Infinity, "days"],
+  ]);
   let size = 1;
   for (const [limit, unit] of steps) {
     if (seconds < limit) return t(`common.ago.${unit}`, { n: Math.floor(seconds / size) });

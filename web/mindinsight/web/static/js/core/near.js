@@ -8,7 +8,10 @@ const told = new WeakMap();
 let seen = null;
 
 function observer() {
-  seen ??= new IntersectionObserver((entries) => entries.forEach((entry) => told.get(entry.target)?.(entry.isIntersecting)), { rootMargin: "300px 0px" });
+  seen ??= new IntersectionObserver(
+    (entries) => entries.forEach((entry) => told.get(entry.target)?.(entry.isIntersecting)),
+    { rootMargin: "300px 0px" },
+  );
   return seen;
 }
 

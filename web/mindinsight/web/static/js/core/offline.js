@@ -8,7 +8,8 @@ import { wakeAll } from "./near.js";
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./charts.js").Figure} Figure */
 
-const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
 const DRAW = `for (const [i, { data, layout, config }] of JSON.parse(document.getElementById("figures").textContent).entries())
   Plotly.newPlot(document.querySelector('[data-figure="' + i + '"]'), data, layout, { ...config, responsive: true, displaylogo: false });`;
 const QUIET = 400; // ms in which nothing is asked and nothing changes, after which a page has all of its charts
@@ -27,8 +28,13 @@ export async function offlinePage(app, root, title) {
   copy.removeAttribute("id");
   copy.classList.remove("full");
   const body = h("body", null, h("main", { class: "offline" }, heading(app, title), copy));
-  const [styles, plotly] = await Promise.all([styleTexts(), figures.length ? text(app.charts.script(figures)) : ""]);
-  const scripts = figures.length ? `<script>${ended(plotly)}</script><script type="application/json" id="figures">${asJson(figures)}</script><script>${DRAW}</script>` : "";
+  const [styles, plotly] = await Promise.all([
+    styleTexts(),
+    figures.length ? text(app.charts.script(figures)) : "",
+  ]);
+  const scripts = figures.length
+    ? `<script>${ended(plotly)}</script><script type="application/json" id="figures">${asJson(figures)}</script><script>${DRAW}</script>`
+    : "";
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${styles}</style>`;
   const whole = `<!doctype html><html lang="${app.boot.lang}" data-theme="${app.theme.dark() ? "dark" : "light"}"><head>${head}</head>${new XMLSerializer().serializeToString(body).replace("</body>", () => `${scripts}</body>`)}</html>`;
   return new Blob([whole], { type: "text/html" });
@@ -58,8 +64,14 @@ function place(app, from, to, figures) {
 
 /** Without our own tip, Plotly's tells what a line is. @param {Figure} figure @returns {Figure} */
 function named({ data, layout, config }) {
-  const lines = data.map((trace) => (trace.name && trace.hoverinfo === "skip" && trace.opacity === 1 ? { ...trace, hoverinfo: "all" } : trace));
-  return { data: lines, layout: { ...layout, hovermode: layout.hovermode || "closest", autosize: true }, config };
+  const lines = data.map((trace) =>
+    trace.name && trace.hoverinfo === "skip" && trace.opacity === 1 ? { ...trace, hoverinfo: "all" } : trace,
+  );
+  return {
+    data: lines,
+    layout: { ...layout, hovermode: layout.hovermode || "closest", autosize: true },
+    config,
+  };
 }
 
 /** @param {Element} root @param {Element} copy @param {string} selector @returns {[any, any][]} */
@@ -73,28 +85,58 @@ async function inline(from, to) {
   to.removeAttribute("src");
   if (!from.src) return;
   const bytes = await (await fetch(from.src)).blob();
-  to.setAttribute("src", await new Promise((done) => {
-    const reader = new FileReader();
-    reader.onload = () => done(String(reader.result));
-    reader.readAsDataURL(bytes);
-  }));
+  to.setAttribute(
+    "src",
+    await new Promise((done) => {
+      const reader = new FileReader();
+      reader.onload = () => done(String(reader.result));
+      reader.readAsDataURL(bytes);
+    }),
+  );
 }
 
 /** Controls lead nowhere in a file: what they say stays, what they do goes. @param {Element} copy */
 function plain(copy) {
-  copy.querySelectorAll(".toolbar, .tools, input, select, textarea, .slider, .scalar-cursor, .unseen").forEach((element) => element.remove());
-  copy.querySelectorAll("button, a").forEach((element) => element.replaceWith(h("span", { class: element.className }, [...element.childNodes])));
+  copy
+    .querySelectorAll(".toolbar, .tools, input, select, textarea, .slider, .scalar-cursor, .unseen")
+    .forEach((element) => element.remove());
+  copy
+    .querySelectorAll("button, a")
+    .forEach((element) =>
+      element.replaceWith(h("span", { class: element.className }, [...element.childNodes])),
+    );
   copy.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
 }
 
 /** What this is, of when, and which line is which run. @param {App} app @param {string} title */
 function heading(app, title) {
-  const runs = app.selection.runs().map((run) => h("span", { class: "row" }, h("i", { class: "swatch", style: { background: app.selection.colour(run.id) } }), run.name));
-  return h("header", { class: "stack" }, h("h1", null, title), h("p", { class: "muted small" }, `MindInsight ${app.boot.version} · ${new Date().toLocaleString(app.boot.lang)}`), h("div", { class: "row wrap small" }, runs));
+  const runs = app.selection
+    .runs()
+    .map((run) =>
+      h(
+        "span",
+        { class: "row" },
+        h("i", { class: "swatch", style: { background: app.selection.colour(run.id) } }),
+        run.name,
+      ),
+    );
+  return h(
+    "header",
+    { class: "stack" },
+    h("h1", null, title),
+    h(
+      "p",
+      { class: "muted small" },
+      `MindInsight ${app.boot.version} · ${new Date().toLocaleString(app.boot.lang)}`,
+    ),
+    h("div", { class: "row wrap small" }, runs),
+  );
 }
 
 async function styleTexts() {
-  const sheets = [...document.querySelectorAll("link[rel=stylesheet]")].map((link) => text(/** @type {HTMLLinkElement} */ (link).href));
+  const sheets = [...document.querySelectorAll("link[rel=stylesheet]")].map((link) =>
+    text(/** @type {HTMLLinkElement} */ (link).href),
+  );
   return (await Promise.all(sheets)).join("\n");
 }
 
@@ -105,7 +147,9 @@ async function text(address) {
 
 /** No "<" in it: it could end the block it stands in. @param {any} value */
 function asJson(value) {
-  const made = JSON.stringify(value, (_, one) => (ArrayBuffer.isView(one) ? Array.from(/** @type {any} */ (one)) : one));
+  const made = JSON.stringify(value, (_, one) =>
+    ArrayBuffer.isView(one) ? Array.from(/** @type {any} */ (one)) : one,
+  );
   return made.replaceAll("<", "\\u003c");
 }
 

@@ -6,7 +6,16 @@ const TYPE = "application/vnd.mindinsight.columns";
 export const ACCEPT = { Accept: TYPE };
 
 /** @type {Record<string, any>} */
-const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
+const ARRAYS = {
+  f8: Float64Array,
+  f4: Float32Array,
+  i4: Int32Array,
+  i2: Int16Array,
+  i1: Int8Array,
+  u4: Uint32Array,
+  u2: Uint16Array,
+  u1: Uint8Array,
+};
 
 /**
  * The answer with typed arrays in the places of its columns; they are views of `buffer`.
@@ -21,8 +30,17 @@ export function unpack(buffer) {
 
 /** @param {any} value @param {ArrayBuffer} buffer @param {number} start */
 function revive(value, buffer, start) {
-  if (value === null || typeof value !== "object" || typeof value.length !== "number" || Array.isArray(value)) return value;
+  if (
+    value === null ||
+    typeof value !== "object" ||
+    typeof value.length !== "number" ||
+    Array.isArray(value)
+  ) {
+    return value;
+  }
   if (typeof value.at === "number") return new ARRAYS[value.dtype](buffer, start + value.at, value.length);
-  if (typeof value.stride === "number") return Float64Array.from({ length: value.length }, (_, i) => value.start + i * value.stride);
+  if (typeof value.stride === "number") {
+    return Float64Array.from({ length: value.length }, (_, i) => value.start + i * value.stride);
+  }
   return value;
 }

@@ -24,7 +24,9 @@ export class Plotlys {
 
   /** Those that draw these traces. @param {{type?: string}[]} traces */
   #able(traces) {
-    return this.#builds.filter(({ draws }) => traces.every((trace) => draws(trace.type ?? "scatter"))).map(({ address }) => address);
+    return this.#builds
+      .filter(({ draws }) => traces.every((trace) => draws(trace.type ?? "scatter")))
+      .map(({ address }) => address);
   }
 
   /** Which build draws these traces. @param {{type?: string}[]} traces */

@@ -89,7 +89,9 @@ export class Router {
 
   /** @param {() => boolean} wanted whether nobody has gone on to another view */
   async #mount(wanted) {
-    const module = /** @type {import("./types.js").ViewModule} */ (await import(`../views/${this.#current}.js`));
+    const module = /** @type {import("./types.js").ViewModule} */ (
+      await import(`../views/${this.#current}.js`)
+    );
     if (!wanted()) return;
     document.getElementById("body")?.classList.toggle("alone", module.alone === true);
     const element = h("div", { class: `view-${this.#current}` });
@@ -120,7 +122,11 @@ export class Router {
   /** @param {any} error */
   #failed(error) {
     const { t } = this.#app;
-    return empty({ icon: "warning", title: t("error.view"), text: error?.key ? t(error.key, error.vars) : String(error?.message ?? error) });
+    return empty({
+      icon: "warning",
+      title: t("error.view"),
+      text: error?.key ? t(error.key, error.vars) : String(error?.message ?? error),
+    });
   }
 
   /** @param {Change} change */
@@ -140,9 +146,20 @@ export class Router {
 
   /** @param {MouseEvent} event */
   #onClick(event) {
-    const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest?.("a[href]"));
-    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (link.target || link.hasAttribute("download") || link.getAttribute("href")?.startsWith("#") || !this.#viewOf(link.href)) return;
+    const link = /** @type {HTMLAnchorElement | null} */ (
+      /** @type {Element} */ (event.target).closest?.("a[href]")
+    );
+    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) {
+      return;
+    }
+    if (
+      link.target ||
+      link.hasAttribute("download") ||
+      link.getAttribute("href")?.startsWith("#") ||
+      !this.#viewOf(link.href)
+    ) {
+      return;
+    }
     event.preventDefault();
     this.go(link.href);
   }

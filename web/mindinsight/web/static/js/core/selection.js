@@ -91,7 +91,11 @@ export class Selection {
 
   /** A run's colour as "#rrggbb", the same on all pages: its own, else what it says of the run, else the palette's. @param {string} id */
   colour(id) {
-    return this.run(id)?.chosen || this.colouring.colours()?.of.get(id) || this.#theme.colour(`--run-${(this.#slot(id) % COLOURS) + 1}`);
+    return (
+      this.run(id)?.chosen ||
+      this.colouring.colours()?.of.get(id) ||
+      this.#theme.colour(`--run-${(this.#slot(id) % COLOURS) + 1}`)
+    );
   }
 
   /** Plotly's dash for a run: the second channel, after twelve colours that tell runs apart. @param {string} id */

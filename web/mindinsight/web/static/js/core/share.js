@@ -14,7 +14,12 @@ export async function copyLink(app) {
     await navigator.clipboard.writeText(location.href);
     toast(app.t("share.copied"));
   } catch {
-    const box = h("input", { type: "text", readonly: true, value: location.href, "aria-label": app.t("share.link") });
+    const box = h("input", {
+      type: "text",
+      readonly: true,
+      value: location.href,
+      "aria-label": app.t("share.link"),
+    });
     dialog({ title: app.t("share.link"), body: box, close: app.t("common.close") });
     box.select();
   }

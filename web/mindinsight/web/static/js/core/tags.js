@@ -8,7 +8,10 @@
  * @param {import("./types.js").App} app @param {string} kind @param {AbortSignal} [signal] @returns {Promise<Tag[]>}
  */
 export async function tagsOf(app, kind, signal) {
-  const ids = app.selection.runs().filter((run) => run.kinds[kind]).map((run) => run.id);
+  const ids = app.selection
+    .runs()
+    .filter((run) => run.kinds[kind])
+    .map((run) => run.id);
   if (!ids.length) return [];
   /** @type {Tag[]} */
   const tags = (await app.api.get("v2/tags", { kind, run: ids }, { signal })).tags;

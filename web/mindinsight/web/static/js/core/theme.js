@@ -21,7 +21,9 @@ export class Theme {
 
   /** @returns {Choice} */
   chosen() {
-    return /** @type {any} */ (/(?:^|; )mindinsight_theme=(light|dark)/.exec(document.cookie)?.[1] ?? "system");
+    return /** @type {any} */ (
+      /(?:^|; )mindinsight_theme=(light|dark)/.exec(document.cookie)?.[1] ?? "system"
+    );
   }
 
   /** @param {Choice} choice */
@@ -42,7 +44,8 @@ export class Theme {
 
   /** A colour of the design system as "#rrggbb". @param {string} variable "--text" */
   colour(variable) {
-    const known = this.#colours.get(variable) ?? getComputedStyle(this.#root).getPropertyValue(variable).trim();
+    const known =
+      this.#colours.get(variable) ?? getComputedStyle(this.#root).getPropertyValue(variable).trim();
     if (known) this.#colours.set(variable, known);
     return known;
   }
@@ -64,7 +67,11 @@ export class Theme {
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: this.colour("--muted") },
       margin: { l: 48, r: 12, t: 8, b: 32 },
-      hoverlabel: { bgcolor: this.colour("--raised"), bordercolor: this.colour("--line"), font: { color: this.colour("--text") } },
+      hoverlabel: {
+        bgcolor: this.colour("--raised"),
+        bordercolor: this.colour("--line"),
+        font: { color: this.colour("--text") },
+      },
       colorway: Array.from({ length: COLOURS }, (_, i) => this.colour(`--run-${i + 1}`)),
       xaxis: this.axis(),
       yaxis: this.axis(),
@@ -76,7 +83,15 @@ export class Theme {
   /** An axis in the page's colours. @param {Record<string, any>} [more] @returns {Record<string, any>} */
   axis(more = {}) {
     const line = this.colour("--line");
-    return { gridcolor: this.colour("--grid"), linecolor: line, zerolinecolor: line, tickcolor: line, zeroline: false, automargin: true, ...more };
+    return {
+      gridcolor: this.colour("--grid"),
+      linecolor: line,
+      zerolinecolor: line,
+      tickcolor: line,
+      zeroline: false,
+      automargin: true,
+      ...more,
+    };
   }
 
   /** Colours have changed, of the page or of the runs on it: all that is drawn has to be drawn again. */

@@ -34,7 +34,9 @@ export class Url {
     Object.entries(values).forEach(([key, value]) => put(params, key, value));
     const text = readable(params);
     const address = location.pathname + (text ? `?${text}` : "") + location.hash;
-    if (address !== location.pathname + location.search + location.hash) history.replaceState(history.state, "", address);
+    if (address !== location.pathname + location.search + location.hash) {
+      history.replaceState(history.state, "", address);
+    }
   }
 
   /** Called when the user goes back or forward inside one view. @param {() => void} callback */
@@ -85,5 +87,10 @@ function put(params, key, value) {
 
 /** Short and legible: "/", ",", ":" and "!" need no escape in a query. @param {URLSearchParams} params */
 function readable(params) {
-  return params.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%21", "!");
+  return params
+    .toString()
+    .replaceAll("%2F", "/")
+    .replaceAll("%2C", ",")
+    .replaceAll("%3A", ":")
+    .replaceAll("%21", "!");
 }

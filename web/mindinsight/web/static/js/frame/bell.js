@@ -40,7 +40,10 @@ function announce(app, came) {
   const { selection, t } = app;
   for (const alert of came.slice(0, LINES).reverse()) {
     const run = selection.run(alert.run)?.name ?? alert.run;
-    toast(t("alert.came", { level: t(`alert.level.${alert.level}`), run, what: inWords(app, alert) }), { bad: alert.level === "error", seconds: SECONDS });
+    toast(t("alert.came", { level: t(`alert.level.${alert.level}`), run, what: inWords(app, alert) }), {
+      bad: alert.level === "error",
+      seconds: SECONDS,
+    });
   }
   const more = came.length - LINES;
   if (more > 0) toast(t("alert.came_more", { n: more }), { seconds: SECONDS });

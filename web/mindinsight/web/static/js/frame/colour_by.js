@@ -19,10 +19,27 @@ export function colourBy(app) {
   /** @type {ReturnType<typeof menu> | null} */
   let open = null;
   const name = h("span", { class: "ellipsis" });
-  const opener = h("button", { type: "button", class: "quiet small", "aria-haspopup": "dialog", onclick: () => {
-    if (open?.isConnected) open.close();
-    else open = menu(opener, choices(app, () => open?.close()), app.t("colour.title"));
-  } }, icon("palette"), name, icon("down"));
+  const opener = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small",
+      "aria-haspopup": "dialog",
+      onclick: () => {
+        if (open?.isConnected) open.close();
+        else {
+          open = menu(
+            opener,
+            choices(app, () => open?.close()),
+            app.t("colour.title"),
+          );
+        }
+      },
+    },
+    icon("palette"),
+    name,
+    icon("down"),
+  );
   const meaning = h("div", { class: "colour-legend small" });
   const draw = () => {
     name.textContent = app.t("colour.by", { key: nameOf(app, app.selection.colouring.by()) });
@@ -44,9 +61,20 @@ function choices(app, close) {
   /** @type {string[]} */
   let tags = [];
   const choose = (/** @type {string} */ by) => (close(), selection.colouring.choose(by));
-  const item = (/** @type {string} */ by) => button(by ? nameOf(app, by) : t("colour.each"), () => choose(by), { class: "item", "aria-pressed": by === now });
+  const item = (/** @type {string} */ by) =>
+    button(by ? nameOf(app, by) : t("colour.each"), () => choose(by), {
+      class: "item",
+      "aria-pressed": by === now,
+    });
   const group = (/** @type {string} */ kind, /** @type {string[]} */ names) =>
-    names.length ? h("fieldset", null, h("legend", { class: "label" }, t(`colour.${kind}`)), names.slice(0, SHOWN).map((one) => item(`${kind}:${one}`))) : null;
+    names.length
+      ? h(
+          "fieldset",
+          null,
+          h("legend", { class: "label" }, t(`colour.${kind}`)),
+          names.slice(0, SHOWN).map((one) => item(`${kind}:${one}`)),
+        )
+      : null;
   const [settings, scalars] = [h("div", { class: "stack" }), h("div")];
   const fits = (/** @type {string} */ text) => text.toLowerCase().includes(search.box.value.toLowerCase());
   const drawScalars = () => replace(scalars, group("last", tags.filter(fits)));
@@ -56,19 +84,36 @@ function choices(app, close) {
   };
   const search = searchBox({ label: t("colour.filter"), onchange: draw });
   draw();
-  app.api.get("v2/tags", { kind: "scalar", brief: true }).then((answer) => {
-    tags = answer.tags.map((/** @type {{tag: string}} */ row) => row.tag);
-    drawScalars(); // the others stay what somebody may be pressing
-  }, () => undefined);
+  app.api.get("v2/tags", { kind: "scalar", brief: true }).then(
+    (answer) => {
+      tags = answer.tags.map((/** @type {{tag: string}} */ row) => row.tag);
+      drawScalars(); // the others stay what somebody may be pressing
+    },
+    () => undefined,
+  );
   return h("div", { class: "stack colour-choices" }, search, settings, scalars, byName(app, now, choose));
 }
 
 /** @param {App} app @param {string} now @param {(by: string) => void} choose */
 function byName(app, now, choose) {
   const { t } = app;
-  const box = h("input", { type: "text", class: "grow mono", required: true, "aria-label": t("colour.pattern"), title: t("colour.pattern"), spellcheck: "false", value: now.startsWith("name:") ? now.slice("name:".length) : PATTERN, oninput: () => box.setCustomValidity(fault(app, box.value)) });
+  const box = h("input", {
+    type: "text",
+    class: "grow mono",
+    required: true,
+    "aria-label": t("colour.pattern"),
+    title: t("colour.pattern"),
+    spellcheck: "false",
+    value: now.startsWith("name:") ? now.slice("name:".length) : PATTERN,
+    oninput: () => box.setCustomValidity(fault(app, box.value)),
+  });
   const onsubmit = (/** @type {Event} */ event) => (event.preventDefault(), choose(`name:${box.value}`));
-  return h("form", { onsubmit }, h("span", { class: "label" }, t("colour.name")), h("div", { class: "row" }, box, h("button", { type: "submit" }, t("colour.apply"))));
+  return h(
+    "form",
+    { onsubmit },
+    h("span", { class: "label" }, t("colour.name")),
+    h("div", { class: "row" }, box, h("button", { type: "submit" }, t("colour.apply"))),
+  );
 }
 
 /** @param {App} app @param {string} pattern @returns {string} what is wrong with it, or "" */
@@ -86,14 +131,50 @@ function legend(app, colours) {
   if (!colours) return [];
   const { t, format } = app;
   const { entries, range, without } = colours;
-  const none = without ? h("span", { class: "row muted" }, swatch(app.theme.colour("--muted")), t("colour.without", { n: without })) : null;
+  const none = without
+    ? h(
+        "span",
+        { class: "row muted" },
+        swatch(app.theme.colour("--muted")),
+        t("colour.without", { n: without }),
+      )
+    : null;
   if (range) {
-    const bar = h("i", { class: "ramp", style: { background: `linear-gradient(to right, ${range.stops.join(", ")})` } });
-    return [h("div", { class: "row" }, format.number(range.low), bar, format.number(range.high), range.log ? h("span", { class: "muted" }, t("colour.log")) : null), none];
+    const bar = h("i", {
+      class: "ramp",
+      style: { background: `linear-gradient(to right, ${range.stops.join(", ")})` },
+    });
+    return [
+      h(
+        "div",
+        { class: "row" },
+        format.number(range.low),
+        bar,
+        format.number(range.high),
+        range.log ? h("span", { class: "muted" }, t("colour.log")) : null,
+      ),
+      none,
+    ];
   }
   const more = entries.length - ENTRIES;
-  const shown = entries.slice(0, ENTRIES).map(({ label, colour, n }) => h("span", { class: "row", title: label }, swatch(colour), h("span", { class: "ellipsis" }, label), h("span", { class: "muted" }, n)));
-  return h("div", { class: "row wrap" }, shown, more > 0 ? h("span", { class: "muted" }, t("colour.more", { n: more })) : null, none);
+  const shown = entries
+    .slice(0, ENTRIES)
+    .map(({ label, colour, n }) =>
+      h(
+        "span",
+        { class: "row", title: label },
+        swatch(colour),
+        h("span", { class: "ellipsis" }, label),
+        h("span", { class: "muted" }, n),
+      ),
+    );
+  return h(
+    "div",
+    { class: "row wrap" },
+    shown,
+    more > 0 ? h("span", { class: "muted" }, t("colour.more", { n: more })) : null,
+    none,
+  );
 }
 
 /** @param {string} colour */

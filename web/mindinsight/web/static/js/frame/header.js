@@ -16,14 +16,36 @@ const ICONS = { system: "system", light: "sun", dark: "moon" };
 export function header(app, { ondrawer }) {
   const nav = h("nav", { "aria-label": app.t("nav.label") });
   const drawer = iconButton("menu", app.t("runs.panel"), ondrawer, { class: "icon quiet drawer-button" });
-  const brand = h("a", { class: "brand", href: "./" }, h("img", { src: `${app.boot.assets}/icon.svg`, alt: "" }), "MindInsight");
+  const brand = h(
+    "a",
+    { class: "brand", href: "./" },
+    h("img", { src: `${app.boot.assets}/icon.svg`, alt: "" }),
+    "MindInsight",
+  );
   const element = document.getElementById("top");
-  if (element) replace(element, drawer, brand, nav, h("div", { class: "tools" }, connection(app), bell(app), savedViews(app), rest(app)));
+  if (element) {
+    replace(
+      element,
+      drawer,
+      brand,
+      nav,
+      h("div", { class: "tools" }, connection(app), bell(app), savedViews(app), rest(app)),
+    );
+  }
 
   const draw = () => {
     const links = views(app).map((view) => {
       const nothing = !view.filled;
-      return h("a", { href: app.url.link(view.name), class: nothing ? "nothing" : null, title: nothing ? app.t("nav.nothing") : null, "aria-current": view.name === app.router.current() ? "page" : null }, app.t(`nav.${view.name}`));
+      return h(
+        "a",
+        {
+          href: app.url.link(view.name),
+          class: nothing ? "nothing" : null,
+          title: nothing ? app.t("nav.nothing") : null,
+          "aria-current": view.name === app.router.current() ? "page" : null,
+        },
+        app.t(`nav.${view.name}`),
+      );
     });
     replace(nav, links);
     const current = /** @type {HTMLElement | null} */ (nav.querySelector("[aria-current]"));
@@ -37,35 +59,78 @@ export function header(app, { ondrawer }) {
 /** @param {import("../core/types.js").App} app */
 function views(app) {
   const runs = app.selection.all();
-  const has = (/** @type {string} */ need) => runs.some((run) => run.kinds[need] || (need === "lineage" && run.lineage) || (need === "dump" && run.dumps.length));
-  const kinds = app.boot.views.filter(({ name }) => name !== "alert").map(({ name, needs }) => ({ name, filled: needs.some(has) })); // the bell leads to alerts
+  const has = (/** @type {string} */ need) =>
+    runs.some(
+      (run) =>
+        run.kinds[need] || (need === "lineage" && run.lineage) || (need === "dump" && run.dumps.length),
+    );
+  const kinds = app.boot.views
+    .filter(({ name }) => name !== "alert")
+    .map(({ name, needs }) => ({ name, filled: needs.some(has) })); // the bell leads to alerts
   return [{ name: "runs", filled: true }, { name: "overview", filled: runs.length > 0 }, ...kinds];
 }
 
 /** What is used now and then: in a narrow window it waits behind a button. @param {import("../core/types.js").App} app */
 function rest(app) {
   const id = "tools-rest";
-  const more = h("button", { type: "button", class: "icon quiet more-button", popovertarget: id, "aria-label": app.t("nav.more"), title: app.t("nav.more") }, icon("more"));
-  return [h("div", { id, popover: true, role: "group", "aria-label": app.t("nav.more") }, share(app), docs(app), iconButton("keyboard", app.t("keys.title"), () => showShortcuts(app)), languages(app), themes(app)), more];
+  const more = h(
+    "button",
+    {
+      type: "button",
+      class: "icon quiet more-button",
+      popovertarget: id,
+      "aria-label": app.t("nav.more"),
+      title: app.t("nav.more"),
+    },
+    icon("more"),
+  );
+  return [
+    h(
+      "div",
+      { id, popover: true, role: "group", "aria-label": app.t("nav.more") },
+      share(app),
+      docs(app),
+      iconButton("keyboard", app.t("keys.title"), () => showShortcuts(app)),
+      languages(app),
+      themes(app),
+    ),
+    more,
+  ];
 }
 
 /** @param {import("../core/types.js").App} app */
 function docs(app) {
   const name = `${app.t("nav.docs")} · ${app.boot.version}`;
-  return h("a", { class: "button quiet icon", href: "./docs", "aria-label": name, title: name }, icon("code"));
+  return h(
+    "a",
+    { class: "button quiet icon", href: "./docs", "aria-label": name, title: name },
+    icon("code"),
+  );
 }
 
 /** @param {import("../core/types.js").App} app */
 function share(app) {
-  const whole = () => savePage(app, /** @type {HTMLElement} */ (document.getElementById("view")), document.title.split(" · ")[0]);
-  return [iconButton("link", app.t("share.copy"), () => copyLink(app)), iconButton("page", app.t("share.page"), whole)];
+  const whole = () =>
+    savePage(
+      app,
+      /** @type {HTMLElement} */ (document.getElementById("view")),
+      document.title.split(" · ")[0],
+    );
+  return [
+    iconButton("link", app.t("share.copy"), () => copyLink(app)),
+    iconButton("page", app.t("share.page"), whole),
+  ];
 }
 
 /** @param {import("../core/types.js").App} app */
 function languages(app) {
   const other = app.boot.lang === "zh" ? "en" : "zh";
   const name = other === "zh" ? "中文" : "English";
-  return h("button", { type: "button", class: "quiet", lang: other, onclick: () => chooseLanguage(other) }, name);
+  return h(
+    "button",
+    { type: "button", class: "quiet", lang: other, onclick: () => chooseLanguage(other) },
+    name,
+  );
 }
 
 /** @param {import("../core/types.js").App} app */

@@ -16,11 +16,16 @@ const LONGEST = 100; // characters of a name
 export function savedViews(app) {
   /** @type {Box | null} */
   let box = null;
-  const opener = iconButton("bookmark", app.t("views.title"), () => {
-    const open = box?.element.isConnected;
-    if (open) box?.close();
-    else box = new Box(app, opener);
-  }, { "aria-haspopup": "dialog" });
+  const opener = iconButton(
+    "bookmark",
+    app.t("views.title"),
+    () => {
+      const open = box?.element.isConnected;
+      if (open) box?.close();
+      else box = new Box(app, opener);
+    },
+    { "aria-haspopup": "dialog" },
+  );
   return opener;
 }
 
@@ -33,7 +38,13 @@ class Box {
     this.name = nameBox(app, app.t("views.name"));
     this.list = h("ul", { class: "saved-views", "aria-label": app.t("views.title") });
     this.fault = h("p", { class: "fault small", role: "alert" });
-    this.element = h("div", { class: "stack saved-box" }, form(this.name, app.t("common.save"), () => this.save()), this.fault, this.list);
+    this.element = h(
+      "div",
+      { class: "stack saved-box" },
+      form(this.name, app.t("common.save"), () => this.save()),
+      this.fault,
+      this.list,
+    );
     this.asked = latest(this.element);
     this.close = menu(opener, this.element, app.t("views.title")).close;
     this.ask(() => app.api.get(PATH));
@@ -42,11 +53,17 @@ class Box {
   /** Ask for a change, or for what there is; the answer is the list. @param {(signal: AbortSignal) => Promise<any>} question */
   ask(question) {
     replace(this.fault);
-    return this.asked.ask(question, ({ views }) => {
-      this.views = views.filter((/** @type {View} */ one) => this.app.router.knows(one.view)).sort((/** @type {View} */ a, /** @type {View} */ b) => byName(a.name, b.name));
-      this.draw();
-      return true;
-    }, (error) => this.failed(error));
+    return this.asked.ask(
+      question,
+      ({ views }) => {
+        this.views = views
+          .filter((/** @type {View} */ one) => this.app.router.knows(one.view))
+          .sort((/** @type {View} */ a, /** @type {View} */ b) => byName(a.name, b.name));
+        this.draw();
+        return true;
+      },
+      (error) => this.failed(error),
+    );
   }
 
   /** @param {any} error */
@@ -59,12 +76,21 @@ class Box {
   async save() {
     const { app } = this;
     const name = this.name.value.trim();
-    if (await this.ask(() => app.api.send("PUT", PATH, { name, view: app.router.current(), query: location.search.slice(1) }))) this.name.value = "";
+    if (
+      await this.ask(() =>
+        app.api.send("PUT", PATH, { name, view: app.router.current(), query: location.search.slice(1) }),
+      )
+    ) {
+      this.name.value = "";
+    }
   }
 
   draw() {
     const { t } = this.app;
-    replace(this.list, this.views.map((view) => this.row(view)));
+    replace(
+      this.list,
+      this.views.map((view) => this.row(view)),
+    );
     if (!this.views.length) replace(this.list, h("li", { class: "muted small" }, t("views.none")));
   }
 
@@ -72,10 +98,22 @@ class Box {
   row(view) {
     const { app } = this;
     const { t } = app;
-    const link = h("a", { href: app.url.at(view.view, view.query), class: "item", title: view.name, onclick: () => this.close() }, h("span", { class: "ellipsis grow" }, view.name), h("span", { class: "muted small" }, t(`nav.${view.view}`)));
+    const link = h(
+      "a",
+      {
+        href: app.url.at(view.view, view.query),
+        class: "item",
+        title: view.name,
+        onclick: () => this.close(),
+      },
+      h("span", { class: "ellipsis grow" }, view.name),
+      h("span", { class: "muted small" }, t(`nav.${view.view}`)),
+    );
     const change = iconButton("edit", t("views.rename", { view: view.name }), () => this.rename(row, view));
     const remove = iconButton("close", t("views.remove", { view: view.name }), async () => {
-      if (await this.ask(() => app.api.send("DELETE", app.api.build(PATH, { name: view.name })))) this.name.focus();
+      if (await this.ask(() => app.api.send("DELETE", app.api.build(PATH, { name: view.name })))) {
+        this.name.focus();
+      }
     });
     const row = h("li", { class: "row" }, link, change, remove);
     return row;
@@ -88,7 +126,9 @@ class Box {
     const send = async () => {
       const to = box.value.trim();
       if (!(await this.ask(() => app.api.send("PATCH", PATH, { name: view.name, to })))) return;
-      /** @type {HTMLElement | undefined} */ ([...this.list.querySelectorAll("a")].find((link) => link.title === to))?.focus();
+      /** @type {HTMLElement | undefined} */ (
+        [...this.list.querySelectorAll("a")].find((link) => link.title === to)
+      )?.focus();
     };
     replace(row, form(box, app.t("common.save"), send));
     box.select();
@@ -97,7 +137,17 @@ class Box {
 
 /** @param {App} app @param {string} label @param {string} [value] */
 function nameBox(app, label, value = "") {
-  return h("input", { type: "text", class: "grow", "aria-label": label, placeholder: label, maxlength: LONGEST, required: true, pattern: ".*\\S.*", value, title: app.t("views.name") });
+  return h("input", {
+    type: "text",
+    class: "grow",
+    "aria-label": label,
+    placeholder: label,
+    maxlength: LONGEST,
+    required: true,
+    pattern: ".*\\S.*",
+    value,
+    title: app.t("views.name"),
+  });
 }
 
 /** @param {HTMLInputElement} box @param {string} label @param {() => void} send */

@@ -11,7 +11,19 @@ import { togglePause } from "./connection.js";
 
 const WRITING = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])";
 /** @type {Record<string, string>} */
-const PAGES = { runs: "r", overview: "o", scalar: "s", histogram: "h", image: "i", tensor: "t", graph: "g", lineage: "l", landscape: "a", dump: "d", alert: "b" };
+const PAGES = {
+  runs: "r",
+  overview: "o",
+  scalar: "s",
+  histogram: "h",
+  image: "i",
+  tensor: "t",
+  graph: "g",
+  lineage: "l",
+  landscape: "a",
+  dump: "d",
+  alert: "b",
+};
 
 /** @param {App} app @returns {Shortcut[]} */
 export function shortcuts(app) {
@@ -23,7 +35,11 @@ export function shortcuts(app) {
     { keys: ["p"], text: t("keys.pause"), run: () => togglePause(app.live) },
     { keys: ["u"], text: t("connection.now"), run: () => app.live.lookNow() },
     { keys: ["."], text: t("keys.theme"), run: () => app.theme.next() },
-    ...pages.map(([view, key]) => ({ keys: ["g", key], text: t("keys.page", { view: t(`nav.${view}`) }), run: () => app.router.go(app.url.link(view)) })),
+    ...pages.map(([view, key]) => ({
+      keys: ["g", key],
+      text: t("keys.page", { view: t(`nav.${view}`) }),
+      run: () => app.router.go(app.url.link(view)),
+    })),
   ];
 }
 
@@ -33,7 +49,9 @@ export function listen(app) {
   let before = "";
   document.addEventListener("keydown", (event) => {
     if (!meant(event) || !on()) return;
-    const found = table.find(({ keys }) => keys.join() === `${before},${event.key}`) ?? table.find(({ keys }) => keys.join() === event.key);
+    const found =
+      table.find(({ keys }) => keys.join() === `${before},${event.key}`) ??
+      table.find(({ keys }) => keys.join() === event.key);
     before = found ? "" : event.key;
     if (!found) return;
     event.preventDefault();
@@ -44,12 +62,23 @@ export function listen(app) {
 /** Whether a key is for us: not for a field, a box that is open, the browser, or a screen reader. @param {KeyboardEvent} event */
 function meant(event) {
   const target = /** @type {Element} */ (event.target);
-  return !(event.defaultPrevented || event.repeat || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || target.closest?.(WRITING) || document.querySelector("dialog[open]"));
+  return !(
+    event.defaultPrevented ||
+    event.repeat ||
+    event.isComposing ||
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    target.closest?.(WRITING) ||
+    document.querySelector("dialog[open]")
+  );
 }
 
 /** To the search of the view, else to that of the panel. */
 function search() {
-  const boxes = /** @type {HTMLInputElement[]} */ (["#view", "#side"].flatMap((place) => [...document.querySelectorAll(`${place} input[type=search]`)]));
+  const boxes = /** @type {HTMLInputElement[]} */ (
+    ["#view", "#side"].flatMap((place) => [...document.querySelectorAll(`${place} input[type=search]`)])
+  );
   const box = boxes.find((one) => one.checkVisibility());
   box?.focus();
   box?.select();
@@ -68,7 +97,22 @@ function switchTo(wanted) {
 /** The box that lists them. @param {App} app */
 export function showShortcuts(app) {
   const { t } = app;
-  const rows = shortcuts(app).map(({ keys, text }) => h("tr", null, h("th", { scope: "row" }, keys.map((key) => h("kbd", null, key))), h("td", null, text)));
+  const rows = shortcuts(app).map(({ keys, text }) =>
+    h(
+      "tr",
+      null,
+      h(
+        "th",
+        { scope: "row" },
+        keys.map((key) => h("kbd", null, key)),
+      ),
+      h("td", null, text),
+    ),
+  );
   const table = h("table", { class: "shortcuts", "aria-label": t("keys.title") }, h("tbody", null, rows));
-  dialog({ title: t("keys.title"), body: [table, check({ label: t("keys.on"), checked: on(), onchange: switchTo })], close: t("common.close") });
+  dialog({
+    title: t("keys.title"),
+    body: [table, check({ label: t("keys.on"), checked: on(), onchange: switchTo })],
+    close: t("common.close"),
+  });
 }

@@ -41,7 +41,9 @@ export function side(app) {
     height: ROW,
     row: (index) => {
       const item = items[index];
-      return "run" in item ? runRow(app, item.run, item.rank) : jobRow(app, item, open.has(item.job), () => fold(item.job));
+      return "run" in item
+        ? runRow(app, item.run, item.rank)
+        : jobRow(app, item, open.has(item.job), () => fold(item.job));
     },
   });
 
@@ -62,7 +64,11 @@ export function side(app) {
       draw();
     },
   });
-  const visible = () => app.selection.all().filter((run) => matches(run, filter)).map((run) => run.id);
+  const visible = () =>
+    app.selection
+      .all()
+      .filter((run) => matches(run, filter))
+      .map((run) => run.id);
   const choices = h(
     "div",
     { class: "row small" },
@@ -70,7 +76,14 @@ export function side(app) {
     button(app.t("common.none"), () => app.selection.toggleMany(visible(), false), { class: "link" }),
     button(app.t("runs.newest", { n: NEWEST }), () => app.selection.reset(), { class: "link" }),
   );
-  const head = h("div", { class: "side-head" }, h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count), search, choices, colours.element);
+  const head = h(
+    "div",
+    { class: "side-head" },
+    h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count),
+    search,
+    choices,
+    colours.element,
+  );
   element.setAttribute("aria-label", app.t("runs.panel"));
   replace(element, head, scroller, foot);
   app.selection.on(draw);
@@ -80,7 +93,11 @@ export function side(app) {
 
 /** @param {Run} run @param {string} text lower case */
 function matches(run, text) {
-  return !text || run.id.toLowerCase().includes(text) || run.labels.some((label) => label.toLowerCase().includes(text));
+  return (
+    !text ||
+    run.id.toLowerCase().includes(text) ||
+    run.labels.some((label) => label.toLowerCase().includes(text))
+  );
 }
 
 /**
@@ -105,26 +122,71 @@ export function folded(runs, open) {
 /** @param {App} app @param {Run} run @param {boolean} rank */
 function runRow(app, run, rank) {
   const on = app.selection.has(run.id);
-  const box = h("input", { type: "checkbox", checked: on, "data-focus": "box", onchange: () => app.selection.toggle(run.id, box.checked) });
-  const name = h("span", { class: "ellipsis grow", title: run.id }, rank ? app.t("runs.rank", { rank: run.rank ?? run.name }) : run.name);
+  const box = h("input", {
+    type: "checkbox",
+    checked: on,
+    "data-focus": "box",
+    onchange: () => app.selection.toggle(run.id, box.checked),
+  });
+  const name = h(
+    "span",
+    { class: "ellipsis grow", title: run.id },
+    rank ? app.t("runs.rank", { rank: run.rank ?? run.name }) : run.name,
+  );
   const pin = run.pinned ? h("span", { class: "badge accent" }, app.t("runs.baseline")) : null;
-  const hurt = run.damage ? h("span", { class: "badge warn", title: app.t("damage.run", { n: run.damage }) }, "!") : null;
-  const only = iconButton("eye", app.t("runs.only", { run: run.name }), () => app.selection.only([run.id]), { "data-focus": "only" });
-  const facts = h("a", { class: "button quiet", href: app.url.link("overview", { run: run.id }), "aria-label": app.t("runs.open", { run: run.name }), title: app.t("runs.open", { run: run.name }), "data-focus": "open" }, "→");
+  const hurt = run.damage
+    ? h("span", { class: "badge warn", title: app.t("damage.run", { n: run.damage }) }, "!")
+    : null;
+  const only = iconButton("eye", app.t("runs.only", { run: run.name }), () => app.selection.only([run.id]), {
+    "data-focus": "only",
+  });
+  const facts = h(
+    "a",
+    {
+      class: "button quiet",
+      href: app.url.link("overview", { run: run.id }),
+      "aria-label": app.t("runs.open", { run: run.name }),
+      title: app.t("runs.open", { run: run.name }),
+      "data-focus": "open",
+    },
+    "→",
+  );
   const current = app.router.current() === "overview" && app.url.get("run") === run.id;
   const classes = `side-run${rank ? " rank" : ""}${current ? " current" : ""}`;
   const pointed = (/** @type {string | null} */ id) => () => app.selection.point(id);
-  return h("div", { class: classes, "data-key": run.id, onpointerenter: pointed(run.id), onpointerleave: pointed(null) }, h("label", null, box, lineSample(app, run.id, on), name), pin, hurt, h("span", { class: "only" }, only, facts));
+  return h(
+    "div",
+    { class: classes, "data-key": run.id, onpointerenter: pointed(run.id), onpointerleave: pointed(null) },
+    h("label", null, box, lineSample(app, run.id, on), name),
+    pin,
+    hurt,
+    h("span", { class: "only" }, only, facts),
+  );
 }
 
 /** @param {App} app @param {{job: string, name: string, runs: Run[]}} job @param {boolean} open @param {() => void} onfold */
 function jobRow(app, job, open, onfold) {
   const on = job.runs.filter((run) => app.selection.has(run.id)).length;
   const ids = job.runs.map((run) => run.id);
-  const box = h("input", { type: "checkbox", checked: on === ids.length, indeterminate: on > 0 && on < ids.length, "data-focus": "box", onchange: () => app.selection.toggleMany(ids, box.checked) });
+  const box = h("input", {
+    type: "checkbox",
+    checked: on === ids.length,
+    indeterminate: on > 0 && on < ids.length,
+    "data-focus": "box",
+    onchange: () => app.selection.toggleMany(ids, box.checked),
+  });
   const label = app.t("runs.ranks", { n: ids.length });
-  const arrow = iconButton(open ? "down" : "right", label, onfold, { "aria-expanded": open, "data-focus": "fold" });
-  return h("div", { class: "side-run", "data-key": job.job }, h("label", null, box, h("span", { class: "ellipsis grow", title: job.job }, job.name)), h("span", { class: "badge" }, label), arrow);
+  const arrow = iconButton(open ? "down" : "right", label, onfold, {
+    "aria-expanded": open,
+    "data-focus": "fold",
+  });
+  return h(
+    "div",
+    { class: "side-run", "data-key": job.job },
+    h("label", null, box, h("span", { class: "ellipsis grow", title: job.job }, job.name)),
+    h("span", { class: "badge" }, label),
+    arrow,
+  );
 }
 
 /** @param {App} app */
@@ -134,8 +196,17 @@ function footer(app) {
   const total = runs.reduce((sum, run) => sum + run.total, 0);
   const percent = total ? Math.floor((100 * read) / total) : 100;
   return [
-    app.selection.automatic() && app.selection.all().length > NEWEST ? h("div", null, app.t("runs.automatic", { n: NEWEST })) : null,
+    app.selection.automatic() && app.selection.all().length > NEWEST
+      ? h("div", null, app.t("runs.automatic", { n: NEWEST }))
+      : null,
     n ? h("div", null, app.t("runs.left_out", { n, most: runs.length })) : null,
-    percent < 100 ? h("div", null, app.t("runs.loading", { percent }), h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } }))) : null,
+    percent < 100
+      ? h(
+          "div",
+          null,
+          app.t("runs.loading", { percent }),
+          h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } })),
+        )
+      : null,
   ];
 }

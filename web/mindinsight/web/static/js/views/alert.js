@@ -32,7 +32,11 @@ export async function mount(root, app) {
 
   /** @param {Partial<Options>} some */
   const change = (some) => {
-    const asks = Object.entries(some).some(([key, value]) => key !== "rules" && JSON.stringify(options[/** @type {keyof Options} */ (key)]) !== JSON.stringify(value));
+    const asks = Object.entries(some).some(
+      ([key, value]) =>
+        key !== "rules" &&
+        JSON.stringify(options[/** @type {keyof Options} */ (key)]) !== JSON.stringify(value),
+    );
     options = { ...options, ...some };
     writeOptions(url, options);
     if (asks) read();
@@ -41,25 +45,51 @@ export async function mount(root, app) {
   /** @param {{alerts: import("../core/alerts.js").Alert[], total: number, left_out: number, now: number}} answer */
   const take = ({ alerts, total, left_out: missing, now }) => {
     list.show(alerts, now);
-    status.textContent = [total ? t("alert.count", { n: total }) : "", missing ? t("alert.left_out", { n: missing }) : ""].filter(Boolean).join(" · ");
+    status.textContent = [
+      total ? t("alert.count", { n: total }) : "",
+      missing ? t("alert.left_out", { n: missing }) : "",
+    ]
+      .filter(Boolean)
+      .join(" · ");
     const more = total > alerts.length && alerts.length < MOST;
-    replace(foot, more ? button(t("alert.more"), () => change({ count: options.count + PIECE })) : null, total ? null : nothing(app, options));
-    if (!filtered(options) && alerts.length && !document.hidden) app.alerts.see(Math.max(...alerts.map((one) => Number(one.wall)).filter(Number.isFinite)));
+    replace(
+      foot,
+      more ? button(t("alert.more"), () => change({ count: options.count + PIECE })) : null,
+      total ? null : nothing(app, options),
+    );
+    if (!filtered(options) && alerts.length && !document.hidden) {
+      app.alerts.see(Math.max(...alerts.map((one) => Number(one.wall)).filter(Number.isFinite)));
+    }
   };
 
   /** @param {(error: any) => any} [failed] */
   const read = (failed) => {
     const run = options.mine ? ["", ...selection.runs().map((one) => one.id)] : null;
-    return asked.ask((signal) => app.api.get(LIST, { run, level: LEVELS.slice(LEVELS.indexOf(options.least)), limit: options.count }, { signal }), take, failed);
+    return asked.ask(
+      (signal) =>
+        app.api.get(
+          LIST,
+          { run, level: LEVELS.slice(LEVELS.indexOf(options.least)), limit: options.count },
+          { signal },
+        ),
+      take,
+      failed,
+    );
   };
   const follow = throttle(() => read(leaveAsIs), GAP_MS);
 
-  replace(head, toolbar(app, () => options, change));
+  replace(
+    head,
+    toolbar(app, () => options, change),
+  );
   const offs = [
     selection.on(follow),
     url.on(() => {
       options = readOptions(url);
-      replace(head, toolbar(app, () => options, change));
+      replace(
+        head,
+        toolbar(app, () => options, change),
+      );
       rules.open(options.rules);
       follow();
     }),
@@ -84,12 +114,28 @@ export async function mount(root, app) {
 /** @param {App} app @param {() => Options} options @param {(some: Partial<Options>) => void} change */
 function toolbar(app, options, change) {
   const { t } = app;
-  const which = [{ value: "all", label: t("alert.runs.all") }, { value: "mine", label: t("alert.runs.mine") }];
+  const which = [
+    { value: "all", label: t("alert.runs.all") },
+    { value: "mine", label: t("alert.runs.mine") },
+  ];
   const levels = LEVELS.map((value) => ({ value, label: t(`alert.least.${value}`) }));
-  return h("div", { class: "toolbar" },
+  return h(
+    "div",
+    { class: "toolbar" },
     h("h1", null, t("nav.alert")),
-    segments({ label: t("alert.runs"), options: which, value: options().mine ? "mine" : "all", onchange: (value) => change({ mine: value === "mine", count: PIECE }) }),
-    select({ label: t("alert.levels"), options: levels, value: options().least, onchange: (least) => change({ least, count: PIECE }) }));
+    segments({
+      label: t("alert.runs"),
+      options: which,
+      value: options().mine ? "mine" : "all",
+      onchange: (value) => change({ mine: value === "mine", count: PIECE }),
+    }),
+    select({
+      label: t("alert.levels"),
+      options: levels,
+      value: options().least,
+      onchange: (least) => change({ least, count: PIECE }),
+    }),
+  );
 }
 
 /** @param {Options} options */
@@ -100,7 +146,12 @@ function filtered(options) {
 /** @param {App} app @param {Options} options */
 function nothing(app, options) {
   if (filtered(options)) return empty({ icon: "bell", title: app.t("alert.none_match") });
-  return empty({ icon: "bell", title: app.t("alert.none"), text: app.t("alert.none_how"), code: 'record.alert("loss exploded", level="error", step=step)' });
+  return empty({
+    icon: "bell",
+    title: app.t("alert.none"),
+    text: app.t("alert.none_how"),
+    code: 'record.alert("loss exploded", level="error", step=step)',
+  });
 }
 
 /** @param {import("../core/url.js").Url} url @returns {Options} */
@@ -116,5 +167,10 @@ function readOptions(url) {
 
 /** @param {import("../core/url.js").Url} url @param {Options} options */
 function writeOptions(url, options) {
-  url.set({ level: options.least === LEVELS[0] ? null : options.least, of: options.mine ? "shown" : null, n: options.count === PIECE ? null : options.count, rules: options.rules ? "1" : null });
+  url.set({
+    level: options.least === LEVELS[0] ? null : options.least,
+    of: options.mine ? "shown" : null,
+    n: options.count === PIECE ? null : options.count,
+    rules: options.rules ? "1" : null,
+  });
 }

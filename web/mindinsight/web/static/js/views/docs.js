@@ -12,12 +12,18 @@ import { h, replace } from "../core/dom.js";
 export const alone = true;
 
 /** The interfaces: where each is described, and what its paths start with. @type {Record<string, {at: string, base: string}>} */
-const INTERFACES = { v2: { at: "v2/openapi.json", base: "" }, v1: { at: "v1/mindinsight/openapi.json", base: "/v1/mindinsight" } };
+const INTERFACES = {
+  v2: { at: "v2/openapi.json", base: "" },
+  v1: { at: "v1/mindinsight/openapi.json", base: "/v1/mindinsight" },
+};
 
 /** @param {HTMLElement} root @param {import("../core/types.js").App} app */
 export async function mount(root, app) {
   const { t, url } = app;
-  const state = { q: url.get("q", ""), api: url.get("api", "v2") in INTERFACES ? url.get("api", "v2") : "v2" };
+  const state = {
+    q: url.get("q", ""),
+    api: url.get("api", "v2") in INTERFACES ? url.get("api", "v2") : "v2",
+  };
   /** @type {Route[]} */
   let routes = [];
   const list = h("div", { class: "stack" });
@@ -27,7 +33,9 @@ export async function mount(root, app) {
   const draw = () => {
     url.set({ q: state.q, api: state.api === "v2" ? null : state.api });
     const wanted = state.q.toLowerCase();
-    const found = routes.filter(({ path, operation }) => `${path} ${operation.description ?? ""}`.toLowerCase().includes(wanted));
+    const found = routes.filter(({ path, operation }) =>
+      `${path} ${operation.description ?? ""}`.toLowerCase().includes(wanted),
+    );
     replace(list, ...groups(found).map(([tag, some]) => group(app, tag, some)));
   };
 
@@ -44,16 +52,37 @@ export async function mount(root, app) {
     draw();
   };
 
-  const which = segments({ label: t("docs.interface"), options: Object.keys(INTERFACES).map((value) => ({ value, label: t(`docs.interface.${value}`) })), value: state.api, onchange: read });
-  const search = searchBox({ label: t("docs.search"), value: state.q, onchange: (q) => ((state.q = q), draw()) });
-  replace(root, h("h1", null, t("docs.title")), intro, h("div", { class: "toolbar" }, which, search, schema), list);
+  const which = segments({
+    label: t("docs.interface"),
+    options: Object.keys(INTERFACES).map((value) => ({ value, label: t(`docs.interface.${value}`) })),
+    value: state.api,
+    onchange: read,
+  });
+  const search = searchBox({
+    label: t("docs.search"),
+    value: state.q,
+    onchange: (q) => ((state.q = q), draw()),
+  });
+  replace(
+    root,
+    h("h1", null, t("docs.title")),
+    intro,
+    h("div", { class: "toolbar" }, which, search, schema),
+    list,
+  );
   await read(state.api);
   return { unmount: () => undefined };
 }
 
 /** @param {Record<string, Record<string, Operation>>} paths @param {string} base @returns {Route[]} */
 function routesOf(paths, base) {
-  return Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path: base + path, operation })));
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path: base + path,
+      operation,
+    })),
+  );
 }
 
 /** @param {Route[]} routes @returns {[string, Route[]][]} */
@@ -69,7 +98,12 @@ function groups(routes) {
 
 /** @param {import("../core/types.js").App} app @param {string} tag @param {Route[]} routes */
 function group(app, tag, routes) {
-  return h("section", null, h("h2", null, tag || app.t("docs.other")), routes.map((route) => details(app, route)));
+  return h(
+    "section",
+    null,
+    h("h2", null, tag || app.t("docs.other")),
+    routes.map((route) => details(app, route)),
+  );
 }
 
 /** @param {import("../core/types.js").App} app @param {Route} route */
@@ -80,22 +114,43 @@ function details(app, { method, path, operation }) {
   return h(
     "details",
     { class: "panel route" },
-    h("summary", null, h("span", { class: `badge method ${method.toLowerCase()}` }, method), h("code", null, path), h("span", { class: "muted" }, marked(first))),
+    h(
+      "summary",
+      null,
+      h("span", { class: `badge method ${method.toLowerCase()}` }, method),
+      h("code", null, path),
+      h("span", { class: "muted" }, marked(first)),
+    ),
     rest.map((text) => h("p", null, marked(text))),
     parameters.length ? table(app, parameters) : null,
     operation.requestBody ? h("pre", null, JSON.stringify(bodyOf(operation), null, 2)) : null,
-    open ? h("p", null, h("a", { href: path.slice(1), target: "_blank", rel: "noopener" }, app.t("docs.try"))) : null,
+    open
+      ? h("p", null, h("a", { href: path.slice(1), target: "_blank", rel: "noopener" }, app.t("docs.try")))
+      : null,
   );
 }
 
 /** @param {import("../core/types.js").App} app @param {Parameter[]} parameters */
 function table(app, parameters) {
-  const heads = ["docs.name", "docs.type", "docs.default", "docs.meaning"].map((key) => h("th", { scope: "col" }, app.t(key)));
+  const heads = ["docs.name", "docs.type", "docs.default", "docs.meaning"].map((key) =>
+    h("th", { scope: "col" }, app.t(key)),
+  );
   const rows = parameters.map((one) => {
     const name = h("code", null, one.name, one.required ? "*" : "");
-    return h("tr", null, h("td", null, name), h("td", null, typeOf(one.schema)), h("td", null, shown(one.schema?.default)), h("td", { class: "meaning" }, marked(one.description ?? "")));
+    return h(
+      "tr",
+      null,
+      h("td", null, name),
+      h("td", null, typeOf(one.schema)),
+      h("td", null, shown(one.schema?.default)),
+      h("td", { class: "meaning" }, marked(one.description ?? "")),
+    );
   });
-  return h("div", { class: "scroll" }, h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows)));
+  return h(
+    "div",
+    { class: "scroll" },
+    h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows)),
+  );
 }
 
 /** What stands between double backticks is code. @param {string} text */
@@ -106,7 +161,12 @@ function marked(text) {
 /** @param {Schema | undefined} schema @returns {string} */
 function typeOf(schema) {
   if (!schema) return "";
-  if (schema.anyOf) return schema.anyOf.map(typeOf).filter((type) => type !== "null").join(" | ");
+  if (schema.anyOf) {
+    return schema.anyOf
+      .map(typeOf)
+      .filter((type) => type !== "null")
+      .join(" | ");
+  }
   if (schema.enum) return schema.enum.join(" | ");
   if (schema.items) return `${typeOf(schema.items)} …`;
   return schema.type ?? schema.const ?? schema.$ref?.split("/").pop() ?? "";

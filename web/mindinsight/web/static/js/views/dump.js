@@ -23,7 +23,15 @@ import { treePart } from "./dump/tree.js";
 
 export const alone = true;
 
-const PARTS = { tensors: tensorsPart, tree: treePart, graph: graphPart, check: checkPart, compare: comparePart, checkpoints: checkpointsPart, logs: logsPart };
+const PARTS = {
+  tensors: tensorsPart,
+  tree: treePart,
+  graph: graphPart,
+  check: checkPart,
+  compare: comparePart,
+  checkpoints: checkpointsPart,
+  logs: logsPart,
+};
 /** Changes that need another part. */
 const ANEW = ["dump", "rank", "step", "tab"];
 
@@ -41,7 +49,9 @@ export async function mount(root, app) {
 
   /** @param {Partial<State>} some */
   function change(some) {
-    const keys = Object.keys(some).filter((key) => page.state[/** @type {keyof State} */ (key)] !== some[/** @type {keyof State} */ (key)]);
+    const keys = Object.keys(some).filter(
+      (key) => page.state[/** @type {keyof State} */ (key)] !== some[/** @type {keyof State} */ (key)],
+    );
     Object.assign(page.state, some);
     if (keys.includes("dump")) read(() => changed(keys));
     else changed(keys);
@@ -129,7 +139,14 @@ function shownPart(page, head, main) {
     leave();
     replace(head, header(page));
     if (!page.dumps.length && page.state.tab !== "checkpoints") {
-      replace(main, empty({ title: t("dump.none"), text: t("dump.none_how"), code: "export MINDSPORE_DUMP_CONFIG=/path/data_dump.json" }));
+      replace(
+        main,
+        empty({
+          title: t("dump.none"),
+          text: t("dump.none_how"),
+          code: "export MINDSPORE_DUMP_CONFIG=/path/data_dump.json",
+        }),
+      );
       return;
     }
     part = PARTS[page.state.tab](page);
@@ -150,7 +167,14 @@ function shownPart(page, head, main) {
       leave();
       page.summary = null;
       replace(head, header(page));
-      replace(main, empty({ icon: "kind-dump", title: t("dump.gone", { dump: page.state.dump }), text: t("dump.gone_how") }));
+      replace(
+        main,
+        empty({
+          icon: "kind-dump",
+          title: t("dump.gone", { dump: page.state.dump }),
+          text: t("dump.gone_how"),
+        }),
+      );
     },
     /** The dump cannot be read: others can still be chosen. @param {any} error */
     fail(error) {
@@ -175,4 +199,3 @@ function chosen(dumps, app) {
   const runs = new Set(app.selection.runs().map((run) => run.id));
   return (dumps.find((one) => runs.has(one.run)) ?? dumps[0])?.id ?? "";
 }
-

@@ -27,8 +27,12 @@ export async function mount(root, app) {
 
   const keep = () =>
     url.set({
-      link: options.linked ? "1" : null, at: options.linked ? options.step : null, b: options.brightness === 1 ? null : options.brightness,
-      c: options.contrast === 1 ? null : options.contrast, size: options.actual ? "1" : null, q: options.filter,
+      link: options.linked ? "1" : null,
+      at: options.linked ? options.step : null,
+      b: options.brightness === 1 ? null : options.brightness,
+      c: options.contrast === 1 ? null : options.contrast,
+      size: options.actual ? "1" : null,
+      q: options.filter,
     });
 
   /** @param {Partial<typeof options>} some */
@@ -50,13 +54,34 @@ export async function mount(root, app) {
   };
 
   const toolbar = () => {
-    const brightness = slider({ label: t("image.brightness"), min: 0.1, max: 3, step: 0.05, value: options.brightness, onchange: (value) => change({ brightness: value }) });
-    const contrast = slider({ label: t("image.contrast"), min: 0.1, max: 3, step: 0.05, value: options.contrast, onchange: (value) => change({ contrast: value }) });
-    return h("div", { class: "toolbar" },
-      searchBox({ label: t("image.filter"), value: options.filter, onchange: (value) => change({ filter: value }) }),
+    const brightness = slider({
+      label: t("image.brightness"),
+      min: 0.1,
+      max: 3,
+      step: 0.05,
+      value: options.brightness,
+      onchange: (value) => change({ brightness: value }),
+    });
+    const contrast = slider({
+      label: t("image.contrast"),
+      min: 0.1,
+      max: 3,
+      step: 0.05,
+      value: options.contrast,
+      onchange: (value) => change({ contrast: value }),
+    });
+    return h(
+      "div",
+      { class: "toolbar" },
+      searchBox({
+        label: t("image.filter"),
+        value: options.filter,
+        onchange: (value) => change({ filter: value }),
+      }),
       check({ label: t("image.linked"), checked: options.linked, onchange: (on) => change({ linked: on }) }),
       check({ label: t("image.actual"), checked: options.actual, onchange: (on) => change({ actual: on }) }),
-      brightness, contrast,
+      brightness,
+      contrast,
       button(t("image.reset"), () => (change({ brightness: 1, contrast: 1 }), replace(head, toolbar()))),
     );
   };
@@ -64,22 +89,43 @@ export async function mount(root, app) {
   const build = () => {
     cards.forEach((one) => one.end());
     const shown = (tags ?? []).filter((one) => one.tag.toLowerCase().includes(options.filter.toLowerCase()));
-    cards = shown.flatMap(({ tag, runs }) => runs.filter((run) => app.selection.has(run)).map((run) => new ImageCard(app, { tag, run }, page)));
-    const none = options.filter ? empty({ title: t("image.none_match") }) : empty({ title: t("image.none"), text: t("image.none_how"), code: 'record.add_value("image", "input", images)  # NCHW' });
-    replace(body, cards.length ? h("div", { class: "cards" }, cards.map((one) => one.element)) : none);
+    cards = shown.flatMap(({ tag, runs }) =>
+      runs.filter((run) => app.selection.has(run)).map((run) => new ImageCard(app, { tag, run }, page)),
+    );
+    const none = options.filter
+      ? empty({ title: t("image.none_match") })
+      : empty({
+          title: t("image.none"),
+          text: t("image.none_how"),
+          code: 'record.add_value("image", "input", images)  # NCHW',
+        });
+    replace(
+      body,
+      cards.length
+        ? h(
+            "div",
+            { class: "cards" },
+            cards.map((one) => one.element),
+          )
+        : none,
+    );
     cards.forEach((one) => one.load());
   };
 
   /** New steps, new tags or other runs. @param {string[]} changed runs @param {(error: any) => any} [failed] */
   const follow = (changed, failed) => {
     changed.forEach((run) => grown.add(run));
-    return asked.ask((signal) => tagsOf(app, "image", signal), (next) => {
-      const same = tags !== null && nameOf(next) === nameOf(tags);
-      tags = next;
-      if (!same) build();
-      else cards.filter((one) => grown.has(one.run)).forEach((one) => one.load());
-      grown.clear();
-    }, failed);
+    return asked.ask(
+      (signal) => tagsOf(app, "image", signal),
+      (next) => {
+        const same = tags !== null && nameOf(next) === nameOf(tags);
+        tags = next;
+        if (!same) build();
+        else cards.filter((one) => grown.has(one.run)).forEach((one) => one.load());
+        grown.clear();
+      },
+      failed,
+    );
   };
 
   const offSelection = app.selection.on(() => follow([], leaveAsIs));

@@ -56,7 +56,11 @@ export class Landscapes {
     this.asked = latest(root);
     this.askedLosses = latest(root);
     this.known = this.shown();
-    this.offs = [app.selection.on(() => this.chosen()), app.theme.on(() => this.draw()), app.url.on(() => this.reread())];
+    this.offs = [
+      app.selection.on(() => this.chosen()),
+      app.theme.on(() => this.draw()),
+      app.url.on(() => this.reread()),
+    ];
   }
 
   /** @returns {State} */
@@ -65,8 +69,12 @@ export class Landscapes {
     const mode = url.get("m", "map");
     const colours = url.get("c", "");
     return {
-      mode: MODES.includes(mode) ? mode : "map", over: url.get("over") === "1", interval: url.get("i", ""),
-      lines: Number(url.get("n")) || USUAL_LINES, colours: MAPS.includes(colours) ? colours : "", shown: Number(url.get("at")) || Infinity,
+      mode: MODES.includes(mode) ? mode : "map",
+      over: url.get("over") === "1",
+      interval: url.get("i", ""),
+      lines: Number(url.get("n")) || USUAL_LINES,
+      colours: MAPS.includes(colours) ? colours : "",
+      shown: Number(url.get("at")) || Infinity,
     };
   }
 
@@ -79,7 +87,11 @@ export class Landscapes {
 
   /** The runs with landscapes that are shown. */
   shown() {
-    return this.app.selection.runs().filter((run) => run.kinds.landscape).map((run) => run.id).join();
+    return this.app.selection
+      .runs()
+      .filter((run) => run.kinds.landscape)
+      .map((run) => run.id)
+      .join();
   }
 
   chosen() {
@@ -92,21 +104,33 @@ export class Landscapes {
   /** @param {(error: any) => any} [failed] */
   load(failed) {
     const { api, selection } = this.app;
-    const run = selection.runs().filter((one) => one.kinds.landscape).map((one) => one.id);
-    return this.asked.ask(async (signal) => (run.length ? (await api.columns("v2/landscape/all", { run }, { signal })).landscapes : []), (found) => {
-      this.all = found;
-      this.build();
-      this.readLosses();
-    }, failed);
+    const run = selection
+      .runs()
+      .filter((one) => one.kinds.landscape)
+      .map((one) => one.id);
+    return this.asked.ask(
+      async (signal) =>
+        run.length ? (await api.columns("v2/landscape/all", { run }, { signal })).landscapes : [],
+      (found) => {
+        this.all = found;
+        this.build();
+        this.readLosses();
+      },
+      failed,
+    );
   }
 
   /** The curves that the intervals are stretches of; a page without them is whole. */
   readLosses() {
     const runs = [...new Set(this.all.map((one) => one.run))];
-    return this.askedLosses.ask((signal) => readLosses(this.app, runs, signal), (losses) => {
-      this.losses = losses;
-      this.drawCurve();
-    }, leaveAsIs);
+    return this.askedLosses.ask(
+      (signal) => readLosses(this.app, runs, signal),
+      (losses) => {
+        this.losses = losses;
+        this.drawCurve();
+      },
+      leaveAsIs,
+    );
   }
 
   intervals() {
@@ -134,15 +158,33 @@ export class Landscapes {
     this.cards = now.length ? groups.map((some) => this.card(some)) : [];
     this.drawHead();
     this.drawCurve();
-    const none = () => empty({ title: app.t("landscape.none"), text: app.t("landscape.none_how"), code: "SummaryLandscape(summary_dir).gen_landscapes(loss)" });
-    replace(this.body, this.cards.length ? h("div", { class: "cards wide" }, this.cards.map((one) => one.element)) : none());
+    const none = () =>
+      empty({
+        title: app.t("landscape.none"),
+        text: app.t("landscape.none_how"),
+        code: "SummaryLandscape(summary_dir).gen_landscapes(loss)",
+      });
+    replace(
+      this.body,
+      this.cards.length
+        ? h(
+            "div",
+            { class: "cards wide" },
+            this.cards.map((one) => one.element),
+          )
+        : none(),
+    );
   }
 
   keep() {
     const { mode, over, interval, lines, colours, shown } = this.state;
     this.app.url.set({
-      m: mode === "map" ? null : mode, over: over ? "1" : null, i: interval === this.intervals()[0] ? null : interval,
-      n: lines === USUAL_LINES ? null : lines, c: colours, at: this.playing || shown === Infinity ? null : shown,
+      m: mode === "map" ? null : mode,
+      over: over ? "1" : null,
+      i: interval === this.intervals()[0] ? null : interval,
+      n: lines === USUAL_LINES ? null : lines,
+      c: colours,
+      at: this.playing || shown === Infinity ? null : shown,
     });
   }
 
@@ -152,10 +194,17 @@ export class Landscapes {
   }
 
   drawCurve() {
-    const panel = lossCurve(this.app, this.losses, this.all, this.state.interval, (interval) => this.change({ interval }));
-    const focus = this.curve.contains(document.activeElement) ? document.activeElement?.getAttribute("data-interval") : null;
+    const panel = lossCurve(this.app, this.losses, this.all, this.state.interval, (interval) =>
+      this.change({ interval }),
+    );
+    const focus = this.curve.contains(document.activeElement)
+      ? document.activeElement?.getAttribute("data-interval")
+      : null;
     replace(this.curve, panel);
-    if (focus) /** @type {HTMLElement | null} */ (this.curve.querySelector(`[data-interval="${CSS.escape(focus)}"]`))?.focus();
+    if (focus) {
+      const selector = `[data-interval="${CSS.escape(focus)}"]`;
+      /** @type {HTMLElement | null} */ (this.curve.querySelector(selector))?.focus();
+    }
   }
 
   draw() {
@@ -211,11 +260,32 @@ export class Landscapes {
     const { t } = app;
     const label = some.map((one) => `${name(app, one)} ${one.tag}`).join(", ");
     const plot = h("div", { class: "chart landscape-chart", role: "img", "aria-label": label });
-    const facts = some.map((one) => h("span", { class: "row" }, h("i", { class: "swatch", style: { background: app.selection.colour(one.run) } }), name(app, one), this.ending(one)));
+    const facts = some.map((one) =>
+      h(
+        "span",
+        { class: "row" },
+        h("i", { class: "swatch", style: { background: app.selection.colour(one.run) } }),
+        name(app, one),
+        this.ending(one),
+      ),
+    );
     const title = some.length > 1 ? t("landscape.together") : some[0].tag;
-    const picture = iconButton("download", t("landscape.png"), () => app.charts.download(plot, { format: "png", filename: label.replace(/[^\w.-]+/g, "_"), width: 1200, height: 900 }));
+    const picture = iconButton("download", t("landscape.png"), () =>
+      app.charts.download(plot, {
+        format: "png",
+        filename: label.replace(/[^\w.-]+/g, "_"),
+        width: 1200,
+        height: 900,
+      }),
+    );
     const tools = [picture, saveButton(app, () => element, title)];
-    const element = card({ title, tools, body: plot, foot: h("div", { class: "row small wrap" }, facts), full: { label: t("common.fullscreen") } });
+    const element = card({
+      title,
+      tools,
+      body: plot,
+      foot: h("div", { class: "row small wrap" }, facts),
+      full: { label: t("common.fullscreen") },
+    });
     const draw = () => app.charts.draw(plot, () => landscapeFigure(app, some, this.state));
     const seen = whenNear(element, draw);
     seen.ask();
@@ -225,7 +295,13 @@ export class Landscapes {
   /** @param {Landscape} one */
   ending(one) {
     const { t, format } = this.app;
-    return h("span", { class: "muted" }, one.convergence ? `${t("landscape.end")}: ${format.number(one.convergence.z[0], 5)} · ${one.decomposition}` : one.decomposition);
+    return h(
+      "span",
+      { class: "muted" },
+      one.convergence
+        ? `${t("landscape.end")}: ${format.number(one.convergence.z[0], 5)} · ${one.decomposition}`
+        : one.decomposition,
+    );
   }
 
   end() {

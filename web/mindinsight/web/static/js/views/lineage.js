@@ -52,18 +52,34 @@ export class Lineage {
     this.table = h("div", { class: "panel scroll" });
     this.matters = h("div", { class: "panel" });
     this.cloud = h("div", null);
-    this.body = h("div", { class: "stack" }, this.picture, h("div", { class: "lineage-row" }, this.matters, this.cloud), this.table);
+    this.body = h(
+      "div",
+      { class: "stack" },
+      this.picture,
+      h("div", { class: "lineage-row" }, this.matters, this.cloud),
+      this.table,
+    );
     this.asked = latest(root);
     this.known = this.shown();
-    this.offs = [app.selection.on(() => this.chosen()), app.theme.on(() => this.draw()), app.url.on(() => this.reread())];
+    this.offs = [
+      app.selection.on(() => this.chosen()),
+      app.theme.on(() => this.draw()),
+      app.url.on(() => this.reread()),
+    ];
   }
 
   /** @returns {State} */
   read() {
     const { url } = this.app;
     return {
-      objective: url.get("o", ""), axes: url.all("axis"), logs: new Set(url.all("log")), sort: url.get("sort", ""), down: url.get("desc") === "1",
-      x: url.get("px", ""), y: url.get("py", ""), tint: url.get("tint"),
+      objective: url.get("o", ""),
+      axes: url.all("axis"),
+      logs: new Set(url.all("log")),
+      sort: url.get("sort", ""),
+      down: url.get("desc") === "1",
+      x: url.get("px", ""),
+      y: url.get("py", ""),
+      tint: url.get("tint"),
     };
   }
 
@@ -83,7 +99,11 @@ export class Lineage {
 
   /** The runs with lineage that are shown. */
   shown() {
-    return this.app.selection.runs().filter((run) => run.lineage).map((run) => run.id).join();
+    return this.app.selection
+      .runs()
+      .filter((run) => run.lineage)
+      .map((run) => run.id)
+      .join();
   }
 
   chosen() {
@@ -95,12 +115,19 @@ export class Lineage {
 
   /** @param {(error: any) => any} [failed] */
   load(failed) {
-    const run = this.app.selection.all().filter((one) => one.lineage && this.app.selection.has(one.id)).map((one) => one.id);
-    return this.asked.ask((signal) => this.fetch(run, signal), (data) => {
-      this.data = data;
-      this.state.objective = data.objective ?? "";
-      this.draw();
-    }, failed);
+    const run = this.app.selection
+      .all()
+      .filter((one) => one.lineage && this.app.selection.has(one.id))
+      .map((one) => one.id);
+    return this.asked.ask(
+      (signal) => this.fetch(run, signal),
+      (data) => {
+        this.data = data;
+        this.state.objective = data.objective ?? "";
+        this.draw();
+      },
+      failed,
+    );
   }
 
   /** The table for the objective asked for, if these runs have it. @param {string[]} run @param {AbortSignal} signal @returns {Promise<Data>} */
@@ -110,7 +137,13 @@ export class Lineage {
     const plain = await api.get("v2/lineage/table", { run }, { signal });
     const objective = objectiveAmong(plain.columns, this.state.objective);
     const answer = await api.get("v2/lineage/table", { run, objective }, { signal });
-    return { ...answer, columns: answer.columns.map((/** @type {any} */ column) => ({ ...column, label: labelOf(t, column.key) })) };
+    return {
+      ...answer,
+      columns: answer.columns.map((/** @type {any} */ column) => ({
+        ...column,
+        label: labelOf(t, column.key),
+      })),
+    };
   }
 
   /** Another objective, and all that is weighed by it. @param {string} objective */
@@ -126,7 +159,18 @@ export class Lineage {
 
   keep() {
     const { state, brushes, picked } = this;
-    this.app.url.set({ pick: [...picked], o: state.objective, axis: state.axes, log: [...state.logs], sort: state.sort, desc: state.down ? "1" : null, px: state.x, py: state.y, brush: writeBrushes(brushes), tint: state.tint });
+    this.app.url.set({
+      pick: [...picked],
+      o: state.objective,
+      axis: state.axes,
+      log: [...state.logs],
+      sort: state.sort,
+      desc: state.down ? "1" : null,
+      px: state.x,
+      py: state.y,
+      brush: writeBrushes(brushes),
+      tint: state.tint,
+    });
   }
 
   axes() {
@@ -160,7 +204,11 @@ export class Lineage {
 
   /** An axis so many places to the right. @param {string} key @param {number} by */
   move(key, by) {
-    this.state.axes = moved(this.axes().map((column) => column.key), key, by);
+    this.state.axes = moved(
+      this.axes().map((column) => column.key),
+      key,
+      by,
+    );
     this.draw();
   }
 
@@ -168,7 +216,10 @@ export class Lineage {
   plot() {
     const { app, data, state } = this;
     return {
-      columns: this.axes(), rows: data.rows, logs: state.logs, brushes: this.brushes,
+      columns: this.axes(),
+      rows: data.rows,
+      logs: state.logs,
+      brushes: this.brushes,
       colour: this.tinted() ? tint(app, data.rows, state.objective) : (row) => app.selection.colour(row.run),
       onhover: (run) => this.highlight(run),
       onpick: (run) => this.pick(run),
@@ -207,7 +258,10 @@ export class Lineage {
     replace(this.matters, importanceTable(app, data.importance, this.state.objective));
     this.drawCloud(rows);
     replace(this.table, rowsTable(this, rows));
-    if (focus) /** @type {HTMLElement | null} */ (root.querySelector(`[data-focus="${CSS.escape(focus)}"]`))?.focus();
+    if (focus) {
+      const selector = `[data-focus="${CSS.escape(focus)}"]`;
+      /** @type {HTMLElement | null} */ (root.querySelector(selector))?.focus();
+    }
   }
 
   drawHead() {
@@ -217,8 +271,19 @@ export class Lineage {
   /** @param {Row[]} rows */
   drawCloud(rows) {
     const { app, data, state } = this;
-    const onchange = (/** @type {string} */ x, /** @type {string} */ y) => (Object.assign(state, { x, y }), this.draw());
-    const dots = scatter(app, { columns: data.columns, rows: () => rows, objective: state.objective, x: state.x, y: state.y, onpick: (run) => this.pick(run), onchange });
+    const onchange = (/** @type {string} */ x, /** @type {string} */ y) => (
+      Object.assign(state, { x, y }),
+      this.draw()
+    );
+    const dots = scatter(app, {
+      columns: data.columns,
+      rows: () => rows,
+      objective: state.objective,
+      x: state.x,
+      y: state.y,
+      onpick: (run) => this.pick(run),
+      onchange,
+    });
     replace(this.cloud, dots.element);
     dots.draw();
   }
@@ -226,6 +291,10 @@ export class Lineage {
   nothing() {
     const { t, selection } = this.app;
     const any = selection.all().some((run) => run.lineage);
-    return empty({ title: t(any ? "lineage.none_selected" : "lineage.none"), text: t(any ? "lineage.none_selected_how" : "lineage.none_how"), code: any ? undefined : EXAMPLE });
+    return empty({
+      title: t(any ? "lineage.none_selected" : "lineage.none"),
+      text: t(any ? "lineage.none_selected_how" : "lineage.none_how"),
+      code: any ? undefined : EXAMPLE,
+    });
   }
 }

@@ -31,7 +31,11 @@ class Overview {
     this.tiles = [];
     this.drawn = ""; // what the pictures show: how much of the run was known
     this.again = throttle(() => this.refresh().catch(leaveAsIs), 1000);
-    this.offs = [app.selection.on((reason) => (reason === "list" ? this.changed() : undefined)), app.url.on(() => this.show()), app.theme.on(() => this.recoloured())];
+    this.offs = [
+      app.selection.on((reason) => (reason === "list" ? this.changed() : undefined)),
+      app.url.on(() => this.show()),
+      app.theme.on(() => this.recoloured()),
+    ];
   }
 
   close() {
@@ -56,7 +60,16 @@ class Overview {
     this.tiles = tiles(app, run);
     this.facts = h("section", { class: "panel" }, loading(app.t("common.loading")));
     this.files = h("section", { class: "panel" });
-    replace(this.root, this.head, h("div", { class: "tiles" }, this.tiles.map((tile) => tile.element)), h("div", { class: "overview-rest" }, this.facts, this.files));
+    replace(
+      this.root,
+      this.head,
+      h(
+        "div",
+        { class: "tiles" },
+        this.tiles.map((tile) => tile.element),
+      ),
+      h("div", { class: "overview-rest" }, this.facts, this.files),
+    );
     this.drawHead();
     await this.refresh().catch((error) => this.failed(error));
   }
@@ -64,14 +77,24 @@ class Overview {
   /** @param {any} error */
   failed(error) {
     const { t } = this.app;
-    if (this.facts) replace(this.facts, h("p", { class: "badge bad" }, t(error.key ?? "error.http", error.vars)));
+    if (this.facts) {
+      replace(this.facts, h("p", { class: "badge bad" }, t(error.key ?? "error.http", error.vars)));
+    }
   }
 
   missing() {
     const { app } = this;
     const asked = app.url.get("run");
     const title = asked === null ? app.t("runs.empty") : app.t("error.unknown_run", { run: asked });
-    replace(this.root, empty({ icon: "runs", title, text: app.t("overview.missing"), action: h("a", { class: "button", href: app.url.link("runs") }, app.t("nav.runs")) }));
+    replace(
+      this.root,
+      empty({
+        icon: "runs",
+        title,
+        text: app.t("overview.missing"),
+        action: h("a", { class: "button", href: app.url.link("runs") }, app.t("nav.runs")),
+      }),
+    );
   }
 
   drawHead() {
@@ -79,12 +102,31 @@ class Overview {
     const run = app.selection.run(this.id);
     if (!run) return;
     const now = app.selection.list().now;
-    const pin = iconButton("pin", app.t(run.pinned ? "runs.unpin" : "runs.pin"), () => keep(app, run.id, { pinned: !run.pinned }), { "aria-pressed": run.pinned });
-    const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), { "aria-pressed": Boolean(run.note) });
+    const pin = iconButton(
+      "pin",
+      app.t(run.pinned ? "runs.unpin" : "runs.pin"),
+      () => keep(app, run.id, { pinned: !run.pinned }),
+      { "aria-pressed": run.pinned },
+    );
+    const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), {
+      "aria-pressed": Boolean(run.note),
+    });
     const others = siblings(app, run);
     replace(
       this.head,
-      h("div", { class: "row wrap" }, h("span", { class: "swatch", style: { "--swatch": app.selection.colour(run.id) } }), h("h1", null, run.name), stateMark(app, run, now), pinBadge(app, run), run.labels.map((label) => h("span", { class: "badge accent" }, label)), h("span", { class: "grow" }), others, pin, note),
+      h(
+        "div",
+        { class: "row wrap" },
+        h("span", { class: "swatch", style: { "--swatch": app.selection.colour(run.id) } }),
+        h("h1", null, run.name),
+        stateMark(app, run, now),
+        pinBadge(app, run),
+        run.labels.map((label) => h("span", { class: "badge accent" }, label)),
+        h("span", { class: "grow" }),
+        others,
+        pin,
+        note,
+      ),
       run.note ? h("p", { class: "note-text" }, run.note) : null,
     );
   }
@@ -130,8 +172,17 @@ function siblings(app, run) {
   if (ranks.length < 2) return null;
   const box = h(
     "select",
-    { "aria-label": app.t("overview.rank"), onchange: () => app.router.go(app.url.link("overview", { run: box.value })) },
-    ranks.map((other) => h("option", { value: other.id }, other.rank === null ? other.name : app.t("runs.rank", { rank: other.rank }))),
+    {
+      "aria-label": app.t("overview.rank"),
+      onchange: () => app.router.go(app.url.link("overview", { run: box.value })),
+    },
+    ranks.map((other) =>
+      h(
+        "option",
+        { value: other.id },
+        other.rank === null ? other.name : app.t("runs.rank", { rank: other.rank }),
+      ),
+    ),
   );
   box.value = run.id;
   return box;

@@ -59,7 +59,11 @@ class RunsTable {
     this.banners = h("div");
     this.element = h("div", { class: "runs-page" }, this.head(), this.banners, this.body);
     this.changed = throttle(() => this.reload(true), 1500);
-    this.offs = [app.selection.on(() => this.draw()), app.theme.on(() => this.draw()), app.url.on(() => this.applySearch(app.url.get("q", "")))];
+    this.offs = [
+      app.selection.on(() => this.draw()),
+      app.theme.on(() => this.draw()),
+      app.url.on(() => this.applySearch(app.url.get("q", ""))),
+    ];
   }
 
   async start() {
@@ -75,19 +79,55 @@ class RunsTable {
 
   head() {
     const { t, url } = this.app;
-    this.search = searchBox({ label: t("runs.search"), placeholder: t("runs.search.how"), value: url.get("q", ""), onchange: (text) => this.applySearch(text) });
+    this.search = searchBox({
+      label: t("runs.search"),
+      placeholder: t("runs.search.how"),
+      value: url.get("q", ""),
+      onchange: (text) => this.applySearch(text),
+    });
     const columns = button(t("runs.cols"), () => this.chooseColumns(columns), { "aria-haspopup": "dialog" });
     columns.prepend(icon("columns"));
-    this.hiddenBox = check({ label: t("runs.showHidden"), checked: url.get("hidden") === "1", onchange: (on) => (url.set({ hidden: on ? 1 : null }), this.draw()) });
+    this.hiddenBox = check({
+      label: t("runs.showHidden"),
+      checked: url.get("hidden") === "1",
+      onchange: (on) => (url.set({ hidden: on ? 1 : null }), this.draw()),
+    });
     const choices = h(
       "div",
       { class: "row small" },
-      button(t("common.all"), () => this.app.selection.toggleMany(this.found().map((run) => run.id), true), { class: "link" }),
+      button(
+        t("common.all"),
+        () =>
+          this.app.selection.toggleMany(
+            this.found().map((run) => run.id),
+            true,
+          ),
+        { class: "link" },
+      ),
       button(t("common.none"), () => this.app.selection.only([]), { class: "link" }),
       button(t("runs.newest", { n: NEWEST }), () => this.app.selection.reset(), { class: "link" }),
     );
-    const title = h("div", { class: "row wrap grow" }, h("h1", null, t("nav.runs")), this.summary, this.bases.element);
-    return [h("div", { class: "toolbar" }, title), h("div", { class: "toolbar" }, this.search, columns, this.hiddenBox, this.colours.element, h("span", { class: "grow" }), this.shown, choices)];
+    const title = h(
+      "div",
+      { class: "row wrap grow" },
+      h("h1", null, t("nav.runs")),
+      this.summary,
+      this.bases.element,
+    );
+    return [
+      h("div", { class: "toolbar" }, title),
+      h(
+        "div",
+        { class: "toolbar" },
+        this.search,
+        columns,
+        this.hiddenBox,
+        this.colours.element,
+        h("span", { class: "grow" }),
+        this.shown,
+        choices,
+      ),
+    ];
   }
 
   /** @param {string} text */
@@ -115,7 +155,9 @@ class RunsTable {
     if (again || !this.values.tags().length) await this.values.loadTags().catch(() => []);
     const named = namesIn(this.terms).flatMap((name) => this.values.tagsFor(name));
     const columns = this.columnKeys().map((key) => /^(?:last|min|max|best):(.*)$/.exec(key)?.[1]);
-    const tags = new Set([...named, ...columns].filter((tag) => typeof tag === "string" && this.values.tags().includes(tag)));
+    const tags = new Set(
+      [...named, ...columns].filter((tag) => typeof tag === "string" && this.values.tags().includes(tag)),
+    );
     await this.values.need(/** @type {string[]} */ ([...tags]), again).catch(() => undefined);
     if (again) this.curves.forget();
     this.draw();
@@ -165,7 +207,11 @@ class RunsTable {
   say(list, found) {
     const { t, selection } = this.app;
     const { jobs, running } = counts(selection.all(), this.now);
-    const parts = [t("runs.count", { n: selection.all().length }), t("runs.jobs", { n: jobs }), t("runs.running", { n: running })];
+    const parts = [
+      t("runs.count", { n: selection.all().length }),
+      t("runs.jobs", { n: jobs }),
+      t("runs.running", { n: running }),
+    ];
     if (this.terms.length) parts.unshift(t("runs.found", { n: found.length }));
     replace(this.summary, parts.join(" · "), onlyBase(this.app, list));
     this.bases.draw(list, this.search.box.value);
@@ -178,32 +224,67 @@ class RunsTable {
   /** @param {string} sort */
   headCells(sort) {
     const { t, url } = this.app;
-    const cell = (/** @type {string} */ key, /** @type {string} */ label, /** @type {boolean | undefined} */ number, /** @type {boolean} */ sortable) =>
+    const cell = (
+      /** @type {string} */ key,
+      /** @type {string} */ label,
+      /** @type {boolean | undefined} */ number,
+      /** @type {boolean} */ sortable,
+    ) =>
       headCell({
         label,
         number,
         title: t("runs.sort", { column: label }),
         sorted: sort === key ? "ascending" : sort === `-${key}` ? "descending" : null,
-        onsort: sortable ? () => (url.set({ sort: sort === `-${key}` ? key : sort === key ? null : `-${key}` }), this.draw()) : undefined,
+        onsort: sortable
+          ? () => (url.set({ sort: sort === `-${key}` ? key : sort === key ? null : `-${key}` }), this.draw())
+          : undefined,
       });
-    const columns = this.columns.map((column) => cell(column.key, column.label, column.number, Boolean(column.value)));
-    return [cell("name", t("common.run"), false, true), ...columns, h("th", { scope: "col" }, h("span", { class: "unseen" }, t("runs.actions")))];
+    const columns = this.columns.map((column) =>
+      cell(column.key, column.label, column.number, Boolean(column.value)),
+    );
+    return [
+      cell("name", t("common.run"), false, true),
+      ...columns,
+      h("th", { scope: "col" }, h("span", { class: "unseen" }, t("runs.actions"))),
+    ];
   }
 
   /** @param {import("./runs/rows.js").Row} row */
   row(row) {
     const { app, columns } = this;
     if ("run" in row) {
-      const cells = columns.map((column) => h("td", { class: column.number ? "number" : null }, column.cell(row.run, { now: this.now })));
-      return h("tr", { "data-key": row.run.id, class: row.run.pinned ? "pinned" : null }, nameCell(app, row.run, row.under), cells, actionsCell(app, row.run));
+      const cells = columns.map((column) =>
+        h("td", { class: column.number ? "number" : null }, column.cell(row.run, { now: this.now })),
+      );
+      return h(
+        "tr",
+        { "data-key": row.run.id, class: row.run.pinned ? "pinned" : null },
+        nameCell(app, row.run, row.under),
+        cells,
+        actionsCell(app, row.run),
+      );
     }
     const open = app.url.all("open");
     const toggle = () => {
-      app.url.set({ open: open.includes(row.job) ? open.filter((job) => job !== row.job) : [...open, row.job] });
+      app.url.set({
+        open: open.includes(row.job) ? open.filter((job) => job !== row.job) : [...open, row.job],
+      });
       this.draw();
     };
-    const cells = columns.map((column) => h("td", { class: column.number ? "number" : null }, jobFact(app, row.runs, column.key, column, this.now)));
-    return h("tr", { "data-key": row.job, class: "job" }, jobCell(app, row, open.includes(row.job), toggle), cells, h("td"));
+    const cells = columns.map((column) =>
+      h(
+        "td",
+        { class: column.number ? "number" : null },
+        jobFact(app, row.runs, column.key, column, this.now),
+      ),
+    );
+    return h(
+      "tr",
+      { "data-key": row.job, class: "job" },
+      jobCell(app, row, open.includes(row.job), toggle),
+      cells,
+      h("td"),
+    );
   }
 
   /** @param {HTMLElement} anchor */
@@ -212,7 +293,12 @@ class RunsTable {
       this.app.url.set({ col: columns });
       this.reload(false);
     };
-    columnChooser(this.app, anchor, { tags: this.values.tags(), columns: this.columnKeys(), onchange: set, onreset: () => set(null) });
+    columnChooser(this.app, anchor, {
+      tags: this.values.tags(),
+      columns: this.columnKeys(),
+      onchange: set,
+      onreset: () => set(null),
+    });
   }
 }
 
@@ -224,10 +310,30 @@ function banners(app, list) {
   const percent = total ? Math.floor((100 * read) / total) : 100;
   const bar = h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } }));
   return [
-    list.base_missing && list.bases.every((base) => !base.name) ? h("div", { class: "banner bad" }, icon("warning"), t("runs.base_missing", { base: list.base })) : null,
-    percent < 100 ? h("div", { class: "banner" }, icon("info"), h("div", { class: "grow" }, t("runs.loading", { percent }), bar)) : null,
-    list.left_out ? h("div", { class: "banner warn" }, icon("info"), t("runs.left_out", { n: list.left_out, most: list.runs.length })) : null,
-    ...list.errors.slice(0, 3).map((error) => h("div", { class: "banner warn" }, icon("warning"), t(error.reason, { path: error.path }))),
+    list.base_missing && list.bases.every((base) => !base.name)
+      ? h("div", { class: "banner bad" }, icon("warning"), t("runs.base_missing", { base: list.base }))
+      : null,
+    percent < 100
+      ? h(
+          "div",
+          { class: "banner" },
+          icon("info"),
+          h("div", { class: "grow" }, t("runs.loading", { percent }), bar),
+        )
+      : null,
+    list.left_out
+      ? h(
+          "div",
+          { class: "banner warn" },
+          icon("info"),
+          t("runs.left_out", { n: list.left_out, most: list.runs.length }),
+        )
+      : null,
+    ...list.errors
+      .slice(0, 3)
+      .map((error) =>
+        h("div", { class: "banner warn" }, icon("warning"), t(error.reason, { path: error.path })),
+      ),
     damageBanner(app, selection.all()),
   ];
 }
@@ -235,7 +341,12 @@ function banners(app, list) {
 /** @param {App} app */
 function nothing(app) {
   const base = places(app.selection.list());
-  return empty({ icon: "runs", title: app.t("runs.empty"), text: app.t("runs.empty.why", { base }), code: EXAMPLE });
+  return empty({
+    icon: "runs",
+    title: app.t("runs.empty"),
+    text: app.t("runs.empty.why", { base }),
+    code: EXAMPLE,
+  });
 }
 
 const EXAMPLE = `from mindinsight.writer import SummaryRecord

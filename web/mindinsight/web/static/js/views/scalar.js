@@ -38,7 +38,11 @@ export async function mount(root, app) {
   const body = h("div", { class: "scalar-cards" });
   const cursor = createCursor(app);
   const past = createPast();
-  const alerts = alertMarks(app, root, () => options.mode === "curves" && parts.forEach((part) => part.paint()));
+  const alerts = alertMarks(
+    app,
+    root,
+    () => options.mode === "curves" && parts.forEach((part) => part.paint()),
+  );
   replace(root, head, body);
 
   /** @type {import("./scalar/card.js").Page} */
@@ -96,7 +100,11 @@ export async function mount(root, app) {
   let others = false;
   /** The tags and the runs that hold them: a run may come to hold one late. */
   let held = "";
-  const idsShown = () => app.selection.runs().map((run) => run.id).join("\n");
+  const idsShown = () =>
+    app.selection
+      .runs()
+      .map((run) => run.id)
+      .join("\n");
   let ids = idsShown();
 
   /** @param {import("../core/tags.js").Tag[]} found */
@@ -160,21 +168,37 @@ function tagsShown(tags, filter) {
 function sections(page, tags) {
   const { app } = page;
   const { pins, mixes } = page.options();
-  const pinned = pins.map((pin) => pin.split("|")).filter((some) => some.every((tag) => page.tags.includes(tag)));
+  const pinned = pins
+    .map((pin) => pin.split("|"))
+    .filter((some) => some.every((tag) => page.tags.includes(tag)));
   /** @type {[string, string[][]][]} */
   const groups = [];
   if (pinned.length) groups.push([app.t("scalar.pinned"), pinned]);
   const free = mixes.filter((mix) => !pins.includes(mix.join("|")));
   if (free.length) groups.push([app.t("scalar.mixed"), free]);
-  groups.push(...byPrefix(tags.filter((tag) => !pins.includes(tag)), app.t("scalar.no_prefix")));
+  groups.push(
+    ...byPrefix(
+      tags.filter((tag) => !pins.includes(tag)),
+      app.t("scalar.no_prefix"),
+    ),
+  );
   /** @type {Part[]} */
   const parts = [];
   const elements = groups.map(([name, charts]) => {
     const cards = charts.map((some) => curveCard(page, some));
     parts.push(...cards);
-    const grid = h("div", { class: "cards" }, cards.map((card) => card.element));
+    const grid = h(
+      "div",
+      { class: "cards" },
+      cards.map((card) => card.element),
+    );
     if (groups.length === 1) return grid;
-    return h("details", { class: charts.length === 1 ? "group alone" : "group", open: true }, h("summary", null, name, h("span", { class: "badge" }, charts.length)), grid);
+    return h(
+      "details",
+      { class: charts.length === 1 ? "group alone" : "group", open: true },
+      h("summary", null, name, h("span", { class: "badge" }, charts.length)),
+      grid,
+    );
   });
   return { parts, elements };
 }
@@ -200,5 +224,9 @@ function nothing(page) {
   const { app } = page;
   if (page.tags.length) return empty({ title: app.t("scalar.none_match"), text: page.options().filter });
   const any = app.selection.all().some((run) => run.kinds.scalar);
-  return empty({ title: app.t(any ? "scalar.none_selected" : "scalar.none"), text: app.t(any ? "scalar.none_selected_how" : "scalar.none_how"), code: any ? undefined : 'record.add_value("scalar", "loss", loss)' });
+  return empty({
+    title: app.t(any ? "scalar.none_selected" : "scalar.none"),
+    text: app.t(any ? "scalar.none_selected_how" : "scalar.none_how"),
+    code: any ? undefined : 'record.add_value("scalar", "loss", loss)',
+  });
 }

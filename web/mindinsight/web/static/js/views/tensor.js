@@ -58,7 +58,9 @@ export class Tensors {
     this.drawn = latest(root);
     this.refresh = throttle(() => this.follow(), 1000);
     this.offs = [
-      app.selection.on((reason) => (reason === "runs" || this.waits() || this.lost() ? this.follow() : undefined)),
+      app.selection.on((reason) =>
+        reason === "runs" || this.waits() || this.lost() ? this.follow() : undefined,
+      ),
       app.theme.on(() => this.state.mode !== "table" && this.draw()),
       app.url.on(() => this.reread()),
     ];
@@ -71,14 +73,31 @@ export class Tensors {
     const at = url.get("at");
     const whole = (/** @type {string} */ key) => Math.max(0, Math.floor(Number(url.get(key, "0")) || 0));
     return {
-      run: url.get("run", ""), tag: url.get("tag", ""), mode: MODES.includes(mode) ? mode : "table", dims: url.get("dims", ""),
-      at: at === null || Number.isNaN(Number(at)) ? null : Number(at), top: whole("top"), left: whole("left"), digits: Number(url.get("d", String(DIGITS))), scientific: url.get("e") === "1",
+      run: url.get("run", ""),
+      tag: url.get("tag", ""),
+      mode: MODES.includes(mode) ? mode : "table",
+      dims: url.get("dims", ""),
+      at: at === null || Number.isNaN(Number(at)) ? null : Number(at),
+      top: whole("top"),
+      left: whole("left"),
+      digits: Number(url.get("d", String(DIGITS))),
+      scientific: url.get("e") === "1",
     };
   }
 
   keep() {
     const { run, tag, mode, dims, at, top, left, digits, scientific } = this.state;
-    this.app.url.set({ run, tag, m: mode === "table" ? null : mode, dims, at, top: top || null, left: left || null, d: digits === DIGITS ? null : digits, e: scientific ? "1" : null });
+    this.app.url.set({
+      run,
+      tag,
+      m: mode === "table" ? null : mode,
+      dims,
+      at,
+      top: top || null,
+      left: left || null,
+      d: digits === DIGITS ? null : digits,
+      e: scientific ? "1" : null,
+    });
   }
 
   /** The address is another one: somebody went back or forward. */
@@ -120,15 +139,19 @@ export class Tensors {
    * @param {(error: any) => any} [failed] @returns {Promise<any>}
    */
   start(failed) {
-    return this.asked.ask((signal) => this.fetch(signal), (found) => {
-      const before = this.steps && { stepsOf: this.stepsOf, row: this.row() };
-      this.take(found);
-      const other = !this.steps || before?.stepsOf !== this.stepsOf;
-      if (other || !this.head.contains(document.activeElement)) this.drawHead();
-      else this.controls?.tell();
-      if (this.steps) this.keep();
-      if (other || before?.row !== this.row()) return this.draw();
-    }, failed);
+    return this.asked.ask(
+      (signal) => this.fetch(signal),
+      (found) => {
+        const before = this.steps && { stepsOf: this.stepsOf, row: this.row() };
+        this.take(found);
+        const other = !this.steps || before?.stepsOf !== this.stepsOf;
+        if (other || !this.head.contains(document.activeElement)) this.drawHead();
+        else this.controls?.tell();
+        if (this.steps) this.keep();
+        if (other || before?.row !== this.row()) return this.draw();
+      },
+      failed,
+    );
   }
 
   /** New steps, new tensors or other runs: what is held stays. */
@@ -143,14 +166,21 @@ export class Tensors {
     const known = tags.find((one) => one.tag === this.state.tag) ?? tags[0];
     if (!known) return { tags, run: "", tag: "", steps: null };
     const run = known.runs.includes(this.state.run) ? this.state.run : known.runs[0];
-    return { tags, run, tag: known.tag, steps: await api.columns("v2/tensor/steps", { run, tag: known.tag }, { signal }) };
+    return {
+      tags,
+      run,
+      tag: known.tag,
+      steps: await api.columns("v2/tensor/steps", { run, tag: known.tag }, { signal }),
+    };
   }
 
   /** @param {{tags: import("../core/tags.js").Tag[], run: string, tag: string, steps: any}} found */
   take({ tags, run, tag, steps }) {
     const { state } = this;
     Object.assign(this, { tags, steps });
-    if (this.stepsOf && (run !== state.run || tag !== state.tag)) Object.assign(state, { dims: "", at: null, top: 0, left: 0 });
+    if (this.stepsOf && (run !== state.run || tag !== state.tag)) {
+      Object.assign(state, { dims: "", at: null, top: 0, left: 0 });
+    }
     if (steps) Object.assign(state, { run, tag });
     state.dims ||= steps?.first ?? "";
     this.stepsOf = this.chosen();
@@ -190,7 +220,10 @@ export class Tensors {
     const spread = state.mode === "distribution";
     const slice = { ...params, row: this.row(), dims: state.dims, top: state.top, left: state.left };
     return this.drawn.ask(
-      (signal) => (spread ? app.api.columns("v2/tensor/distribution", params, { signal }) : app.api.columns("v2/tensor/slice", slice, { signal })),
+      (signal) =>
+        spread
+          ? app.api.columns("v2/tensor/distribution", params, { signal })
+          : app.api.columns("v2/tensor/slice", slice, { signal }),
       (answer) => (spread ? this.drawDistribution(answer) : this.drawSlice(answer)),
       (error) => this.failed(error),
     );
@@ -204,7 +237,11 @@ export class Tensors {
 
   nothing() {
     const { t } = this.app;
-    return empty({ title: t("tensor.none"), text: t("tensor.none_how"), code: 'record.add_value("tensor", "weight", weight)' });
+    return empty({
+      title: t("tensor.none"),
+      text: t("tensor.none_how"),
+      code: 'record.add_value("tensor", "weight", weight)',
+    });
   }
 
   /** @param {any} part */
@@ -212,15 +249,29 @@ export class Tensors {
     if (!part.window.every(Boolean) && (part.top || part.left)) return void this.change({ top: 0, left: 0 }); // a link to a larger one
     const { app, state, body } = this;
     const facts = h("div", { class: "tensor-facts" }, factsTable(app, part));
-    const move = (/** @type {"top" | "left"} */ side, /** @type {number} */ by) => this.change({ [side]: Math.max(0, state[side] + by) });
+    const move = (/** @type {"top" | "left"} */ side, /** @type {number} */ by) =>
+      this.change({ [side]: Math.max(0, state[side] + by) });
     app.charts.removeAll(body);
     if (state.mode === "heat") {
-      const plot = h("div", { class: "chart tensor-heat", role: "img", "aria-label": `${state.tag} ${part.dims}` });
+      const plot = h("div", {
+        class: "chart tensor-heat",
+        role: "img",
+        "aria-label": `${state.tag} ${part.dims}`,
+      });
       replace(body, h("div", { class: "panel grow" }, plot, pager(app, part, move)), facts);
       app.charts.draw(plot, () => sliceHeat(app, part));
       return;
     }
-    replace(body, h("div", { class: "panel grow" }, h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(app, part, state)), pager(app, part, move)), facts);
+    replace(
+      body,
+      h(
+        "div",
+        { class: "panel grow" },
+        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(app, part, state)),
+        pager(app, part, move),
+      ),
+      facts,
+    );
   }
 
   /** @param {any} answer */
@@ -229,8 +280,20 @@ export class Tensors {
     const plot = h("div", { class: "chart tensor-heat", role: "img", "aria-label": state.tag });
     app.charts.removeAll(body);
     const since = firstStrange(answer.step, (kind, at) => answer.facts[at][kind]);
-    const told = h("p", { class: "small muted grow" }, app.t("tensor.distribution", { shown: answer.step.length, n: answer.count }));
-    replace(body, h("div", { class: "panel grow" }, plot, h("div", { class: "row wrap small" }, told, strange(app, summed(answer.facts), since))));
+    const told = h(
+      "p",
+      { class: "small muted grow" },
+      app.t("tensor.distribution", { shown: answer.step.length, n: answer.count }),
+    );
+    replace(
+      body,
+      h(
+        "div",
+        { class: "panel grow" },
+        plot,
+        h("div", { class: "row wrap small" }, told, strange(app, summed(answer.facts), since)),
+      ),
+    );
     const series = { ...answer, shown: answer.step.length };
     app.charts.draw(plot, () => heat(app, series, "step"));
   }

@@ -17,7 +17,13 @@ export function alertList(app, seen) {
   let rows = new Map();
   /** Seconds that the server's clock is before ours. */
   let ahead = 0;
-  const tellTimes = () => element.querySelectorAll("time").forEach((/** @type {HTMLElement} */ time) => (time.textContent = app.format.ago(Date.now() / 1000 + ahead - Number(time.dataset.wall), app.t)));
+  const tellTimes = () =>
+    element
+      .querySelectorAll("time")
+      .forEach(
+        (/** @type {HTMLElement} */ time) =>
+          (time.textContent = app.format.ago(Date.now() / 1000 + ahead - Number(time.dataset.wall), app.t)),
+      );
   const timer = window.setInterval(tellTimes, TICK_MS);
 
   /** @param {Alert} alert @returns {Row} */
@@ -34,7 +40,9 @@ export function alertList(app, seen) {
       ahead = now - Date.now() / 1000;
       const next = new Map(alerts.map((alert) => [alert.id, rowOf(alert)]));
       [...next.values()].forEach((one, place) => {
-        if (element.children[place] !== one.element) element.insertBefore(one.element, element.children[place] ?? null);
+        if (element.children[place] !== one.element) {
+          element.insertBefore(one.element, element.children[place] ?? null);
+        }
       });
       while (element.children.length > next.size) element.lastElementChild.remove();
       rows = next;
@@ -54,15 +62,33 @@ function row(app, alert, fresh) {
     t("alert.step", { step: alert.step }),
     alert.count > 1 ? t(alert.ongoing ? "alert.points.ongoing" : "alert.points", { n: alert.count }) : null,
   ].filter((fact) => fact !== null);
-  const element = h("li", { class: `alert ${alert.level}` },
-    h("div", { class: "row wrap" },
+  const element = h(
+    "li",
+    { class: `alert ${alert.level}` },
+    h(
+      "div",
+      { class: "row wrap" },
       levelBadge(app, alert.level),
       fresh ? h("span", { class: "badge accent fresh" }, t("alert.new")) : null,
-      h("a", { class: "what", href: placeOf(app, alert) }, inWords(app, alert) || t("alert.untitled"))),
+      h("a", { class: "what", href: placeOf(app, alert) }, inWords(app, alert) || t("alert.untitled")),
+    ),
     alert.text ? h("p", { class: "text" }, alert.text) : null,
-    h("div", { class: "row wrap small muted" },
-      h("span", { class: "row run" }, lineSample(app, alert.run, true), h("span", { class: "ellipsis", title: name }, name)),
+    h(
+      "div",
+      { class: "row wrap small muted" },
+      h(
+        "span",
+        { class: "row run" },
+        lineSample(app, alert.run, true),
+        h("span", { class: "ellipsis", title: name }, name),
+      ),
       facts.map((fact) => h("span", null, fact)),
-      h("time", { "data-wall": wall, title: format.time(wall), datetime: Number.isFinite(wall) && wall > 0 ? new Date(wall * 1000).toISOString() : null })));
+      h("time", {
+        "data-wall": wall,
+        title: format.time(wall),
+        datetime: Number.isFinite(wall) && wall > 0 ? new Date(wall * 1000).toISOString() : null,
+      }),
+    ),
+  );
   return element;
 }

@@ -44,8 +44,19 @@ class Rules {
     this.editing = null;
     this.add = button(t("alert.rules.add"), () => this.edit(""));
     this.place = h("div", null, this.add);
-    this.element = h("details", { class: "group alert-rules", open, ontoggle: () => this.element.isConnected && ontoggle(this.element.open) },
-      h("summary", null, t("alert.rules"), this.count), h("p", { class: "muted small" }, t("alert.rules.why")), this.fault, this.list, this.place);
+    this.element = h(
+      "details",
+      {
+        class: "group alert-rules",
+        open,
+        ontoggle: () => this.element.isConnected && ontoggle(this.element.open),
+      },
+      h("summary", null, t("alert.rules"), this.count),
+      h("p", { class: "muted small" }, t("alert.rules.why")),
+      this.fault,
+      this.list,
+      this.place,
+    );
     this.asked = latest(this.element);
     /** Whether a change is on its way. */
     this.sending = false;
@@ -67,7 +78,13 @@ class Rules {
   /** What is kept now; while a change is on its way, afterwards: its answer must not be laid aside for an older list. */
   read() {
     this.missed = this.sending;
-    return this.sending ? undefined : this.asked.ask((signal) => this.app.api.get(PATH, {}, { signal }), (answer) => this.take(answer), leaveAsIs);
+    return this.sending
+      ? undefined
+      : this.asked.ask(
+          (signal) => this.app.api.get(PATH, {}, { signal }),
+          (answer) => this.take(answer),
+          leaveAsIs,
+        );
   }
 
   /** Ask for a change; whether it was made. @param {() => Promise<{rules: Rule[]}>} question */
@@ -97,7 +114,10 @@ class Rules {
   draw() {
     this.count.textContent = String(this.rules.filter((rule) => rule.on).length);
     if (this.editing) return; // somebody is writing in a row
-    replace(this.list, this.rules.map((rule) => this.row(rule)));
+    replace(
+      this.list,
+      this.rules.map((rule) => this.row(rule)),
+    );
   }
 
   /** @param {Rule} rule */
@@ -105,23 +125,41 @@ class Rules {
     const { app } = this;
     const { t } = app;
     const words = ruleInWords(app, rule);
-    const box = h("input", { type: "checkbox", checked: rule.on, onchange: () => this.send(rule, { on: box.checked }) });
+    const box = h("input", {
+      type: "checkbox",
+      checked: rule.on,
+      onchange: () => this.send(rule, { on: box.checked }),
+    });
     const change = iconButton("edit", t("alert.rules.change", { rule: words }), () => this.edit(rule.id));
-    const remove = rule.built_in ? null : iconButton("close", t("alert.rules.remove", { rule: words }), () => this.remove(rule));
-    return h("li", { class: "row", "data-rule": rule.id }, h("label", { class: "check grow" }, box, h("span", null, words)), levelBadge(app, rule.level), change, remove);
+    const remove = rule.built_in
+      ? null
+      : iconButton("close", t("alert.rules.remove", { rule: words }), () => this.remove(rule));
+    return h(
+      "li",
+      { class: "row", "data-rule": rule.id },
+      h("label", { class: "check grow" }, box, h("span", null, words)),
+      levelBadge(app, rule.level),
+      change,
+      remove,
+    );
   }
 
   /** @param {Rule} rule @param {Partial<Given>} some */
   async send(rule, some) {
-    const { id, built_in: _, ...given } = rule;
-    const made = await this.ask(() => this.app.api.send("PUT", this.app.api.build(PATH, { id }), { ...given, ...some }));
+    const { id, condition, tags, limit, level, on } = rule;
+    const given = { condition, tags, limit, level, on };
+    const made = await this.ask(() =>
+      this.app.api.send("PUT", this.app.api.build(PATH, { id }), { ...given, ...some }),
+    );
     if (!made) this.draw(); // the box shows what is kept
     this.focus(id, "input");
   }
 
   /** @param {Rule} rule */
   async remove(rule) {
-    if (await this.ask(() => this.app.api.send("DELETE", this.app.api.build(PATH, { id: rule.id })))) this.add.focus();
+    if (await this.ask(() => this.app.api.send("DELETE", this.app.api.build(PATH, { id: rule.id })))) {
+      this.add.focus();
+    }
   }
 
   /** Show the form for a rule, or for a new one. @param {string} id */
@@ -129,7 +167,11 @@ class Rules {
     this.close();
     this.editing = id;
     const rule = this.rules.find((one) => one.id === id);
-    const form = ruleForm(this.app, rule ?? FIRST, { fixed: rule?.built_in === true, onsave: (given) => this.save(id, given), oncancel: () => this.close(id) });
+    const form = ruleForm(this.app, rule ?? FIRST, {
+      fixed: rule?.built_in === true,
+      onsave: (given) => this.save(id, given),
+      oncancel: () => this.close(id),
+    });
     const row = this.list.querySelector(`[data-rule="${CSS.escape(id)}"]`);
     if (row) replace(row, form);
     else replace(this.place, form);
@@ -147,13 +189,17 @@ class Rules {
 
   /** @param {string} id @param {string} what */
   focus(id, what) {
-    /** @type {HTMLElement | null} */ (this.list.querySelector(`[data-rule="${CSS.escape(id)}"] ${what}`))?.focus();
+    /** @type {HTMLElement | null} */ (
+      this.list.querySelector(`[data-rule="${CSS.escape(id)}"] ${what}`)
+    )?.focus();
   }
 
   /** @param {string} id @param {Given} given */
   async save(id, given) {
     const { api } = this.app;
-    const question = id ? () => api.send("PUT", api.build(PATH, { id }), given) : () => api.send("POST", PATH, given);
+    const question = id
+      ? () => api.send("PUT", api.build(PATH, { id }), given)
+      : () => api.send("POST", PATH, given);
     if (await this.ask(question)) this.close(id);
   }
 }
@@ -161,7 +207,11 @@ class Rules {
 /** @param {App} app @param {Given} rule */
 function ruleInWords(app, rule) {
   const { t, format } = app;
-  return t(`alert.rule.${rule.condition}`, { tags: rule.tags === "*" ? t("alert.any_scalar") : rule.tags, limit: format.number(rule.limit), n: rule.limit });
+  return t(`alert.rule.${rule.condition}`, {
+    tags: rule.tags === "*" ? t("alert.any_scalar") : rule.tags,
+    limit: format.number(rule.limit),
+    n: rule.limit,
+  });
 }
 
 /**
@@ -170,8 +220,20 @@ function ruleInWords(app, rule) {
  */
 function ruleForm(app, rule, { fixed, onsave, oncancel }) {
   const { t } = app;
-  const given = { condition: rule.condition, tags: rule.tags, limit: rule.limit, level: rule.level, on: rule.on };
-  const tags = h("input", { type: "text", value: given.tags, maxlength: LONGEST, required: true, spellcheck: "false" });
+  const given = {
+    condition: rule.condition,
+    tags: rule.tags,
+    limit: rule.limit,
+    level: rule.level,
+    on: rule.on,
+  };
+  const tags = h("input", {
+    type: "text",
+    value: given.tags,
+    maxlength: LONGEST,
+    required: true,
+    spellcheck: "false",
+  });
   const limit = h("input", { type: "number", step: "any", required: true, value: String(given.limit) });
   const tagsField = field(t("alert.form.tags"), tags);
   const name = h("span", { class: "label" });
@@ -185,14 +247,34 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
     else limit.removeAttribute("min");
     if (silent && !(Number(limit.value) > 0)) limit.value = String(MINUTES);
   };
-  const condition = select({ label: t("alert.form.condition"), options: CONDITIONS.map((value) => ({ value, label: t(`alert.form.${value}`) })), value: given.condition, onchange: (value) => ((given.condition = /** @type {any} */ (value)), fit()) });
+  const condition = select({
+    label: t("alert.form.condition"),
+    options: CONDITIONS.map((value) => ({ value, label: t(`alert.form.${value}`) })),
+    value: given.condition,
+    onchange: (value) => ((given.condition = /** @type {any} */ (value)), fit()),
+  });
   condition.box.disabled = fixed;
-  const level = select({ label: t("alert.form.level"), options: LEVELS.map((value) => ({ value, label: t(`alert.level.${value}`) })), value: given.level, onchange: (value) => (given.level = /** @type {any} */ (value)) });
+  const level = select({
+    label: t("alert.form.level"),
+    options: LEVELS.map((value) => ({ value, label: t(`alert.level.${value}`) })),
+    value: given.level,
+    onchange: (value) => (given.level = /** @type {any} */ (value)),
+  });
   fit();
   const save = () => onsave({ ...given, tags: tags.value.trim() || "*", limit: Number(limit.value) });
-  return h("form", { class: "row wrap rule-form", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), save()) },
-    condition, tagsField, limitField, level,
-    h("button", { type: "submit", class: "primary" }, t("common.save")), button(t("common.cancel"), oncancel));
+  return h(
+    "form",
+    {
+      class: "row wrap rule-form",
+      onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), save()),
+    },
+    condition,
+    tagsField,
+    limitField,
+    level,
+    h("button", { type: "submit", class: "primary" }, t("common.save")),
+    button(t("common.cancel"), oncancel),
+  );
 }
 
 /** @param {string} label @param {HTMLElement} box */

@@ -40,7 +40,9 @@ export function lastAsked() {
 
 /** What went wrong, in words. @param {App} app @param {any} error @returns {string} */
 export function inWords({ t }, error) {
-  if (error.code === "unreadable") return t("error.unreadable", { why: t(error.key), detail: error.vars.detail ?? "" });
+  if (error.code === "unreadable") {
+    return t("error.unreadable", { why: t(error.key), detail: error.vars.detail ?? "" });
+  }
   return t(error.key ?? "error.view", error.vars);
 }
 

@@ -16,7 +16,11 @@ const ASKING = 500; // ms between two questions for hits
 export function checkPart(page) {
   const parts = [faultSection(page), overflowSection(page), conditionSection(page), trendsSection(page)];
   return {
-    element: h("div", { class: "stack" }, parts.map((part) => part.element)),
+    element: h(
+      "div",
+      { class: "stack" },
+      parts.map((part) => part.element),
+    ),
     end: () => parts.forEach((part) => part.end()),
   };
 }
@@ -30,7 +34,15 @@ function conditionSection(page) {
   const hits = h("div");
   const form = h("div");
   const common = button(t("dump.check.common"), () => start([]), { class: "primary" });
-  const element = h("section", { class: "panel stack" }, h("h2", null, t("dump.check.title")), h("p", { class: "muted" }, t("dump.check.how")), h("div", { class: "row" }, common), form, hits);
+  const element = h(
+    "section",
+    { class: "panel stack" },
+    h("h2", null, t("dump.check.title")),
+    h("p", { class: "muted" }, t("dump.check.how")),
+    h("div", { class: "row" }, common),
+    form,
+    hits,
+  );
   const fail = (/** @type {any} */ error) => replace(hits, failure(app, error));
 
   /** @param {any[]} watchpoints */
@@ -72,9 +84,32 @@ function conditionSection(page) {
 function list(page, answer) {
   const { t } = page.app;
   const more = answer.total - answer.hits.length;
-  const status = [t("dump.check.hits", { n: answer.total }), answer.unjudged && t("dump.check.unjudged", { n: answer.unjudged }), more > 0 && t("dump.left_out", { n: more }), !answer.done && t("common.loading"), answer.error].filter(Boolean).join(" · ");
-  const head = ["condition", "rank", "step", "operator", "slot", "because"].map((key) => h("th", { class: ["rank", "step"].includes(key) ? "number" : null }, t(`dump.column.${key}`)));
-  const table = h("div", { class: "scroll dump-hits", tabindex: "0" }, h("table", { class: "table" }, h("thead", null, h("tr", null, head)), h("tbody", null, answer.hits.map((/** @type {any} */ one) => hit(page, one)))));
+  const status = [
+    t("dump.check.hits", { n: answer.total }),
+    answer.unjudged && t("dump.check.unjudged", { n: answer.unjudged }),
+    more > 0 && t("dump.left_out", { n: more }),
+    !answer.done && t("common.loading"),
+    answer.error,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  const head = ["condition", "rank", "step", "operator", "slot", "because"].map((key) =>
+    h("th", { class: ["rank", "step"].includes(key) ? "number" : null }, t(`dump.column.${key}`)),
+  );
+  const table = h(
+    "div",
+    { class: "scroll dump-hits", tabindex: "0" },
+    h(
+      "table",
+      { class: "table" },
+      h("thead", null, h("tr", null, head)),
+      h(
+        "tbody",
+        null,
+        answer.hits.map((/** @type {any} */ one) => hit(page, one)),
+      ),
+    ),
+  );
   return h("div", { class: "stack" }, h("p", { role: "status" }, status), answer.total > 0 && table);
 }
 
@@ -82,14 +117,32 @@ function list(page, answer) {
 function hit(page, one) {
   const { app } = page;
   const { tensor } = one;
-  const because = one.findings.filter((/** @type {any} */ finding) => finding.hit).map((/** @type {any} */ finding) => `${finding.name} ${number(app, one.limits[finding.name])}: ${number(app, finding.actual)}`);
+  const because = one.findings
+    .filter((/** @type {any} */ finding) => finding.hit)
+    .map(
+      (/** @type {any} */ finding) =>
+        `${finding.name} ${number(app, one.limits[finding.name])}: ${number(app, finding.actual)}`,
+    );
   return h(
     "tr",
     null,
     h("td", null, app.t(`dump.condition.${one.condition}`)),
     h("td", { class: "number" }, one.rank),
     h("td", { class: "number" }, one.step),
-    h("td", { class: "name" }, h("button", { type: "button", class: "link", title: tensor.operator, onclick: opening(page, tensor, { rank: one.rank, step: one.step }) }, short(tensor.operator))),
+    h(
+      "td",
+      { class: "name" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link",
+          title: tensor.operator,
+          onclick: opening(page, tensor, { rank: one.rank, step: one.step }),
+        },
+        short(tensor.operator),
+      ),
+    ),
     h("td", null, slotText(app, tensor)),
     h("td", { class: "muted" }, because.join(", ")),
   );

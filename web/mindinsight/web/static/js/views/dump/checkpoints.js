@@ -30,16 +30,36 @@ export function checkpointsPart(page) {
   /** @param {any[]} files */
   const start = (files) => {
     if (!files.length) {
-      replace(element, empty({ title: t("dump.weights.none"), text: t("dump.weights.none_how"), code: 'mindspore.save_checkpoint(net, "net.ckpt")' }));
+      replace(
+        element,
+        empty({
+          title: t("dump.weights.none"),
+          text: t("dump.weights.none_how"),
+          code: 'mindspore.save_checkpoint(net, "net.ckpt")',
+        }),
+      );
       return;
     }
     if (!files.some((file) => file.id === first)) first = files[0].id;
     if (!files.some((file) => file.id === second)) second = "";
-    const options = files.map((file) => ({ value: file.id, label: `${file.id.slice(2)} (${format.bytes(file.size)})` }));
+    const options = files.map((file) => ({
+      value: file.id,
+      label: `${file.id.slice(2)} (${format.bytes(file.size)})`,
+    }));
     replace(
       choose,
-      select({ label: t("dump.weights.file"), options, value: first, onchange: (value) => pick(value, second) }),
-      select({ label: t("dump.weights.second"), options: [{ value: "", label: "–" }, ...options], value: second, onchange: (value) => pick(first, value) }),
+      select({
+        label: t("dump.weights.file"),
+        options,
+        value: first,
+        onchange: (value) => pick(value, second),
+      }),
+      select({
+        label: t("dump.weights.second"),
+        options: [{ value: "", label: "–" }, ...options],
+        value: second,
+        onchange: (value) => pick(first, value),
+      }),
     );
     ask();
   };
@@ -53,7 +73,10 @@ export function checkpointsPart(page) {
 
   const ask = () =>
     asking.ask(
-      () => (second ? app.api.get("v2/dump/checkpoint/difference", { first, second }) : app.api.get("v2/dump/checkpoint", { file: first })),
+      () =>
+        second
+          ? app.api.get("v2/dump/checkpoint/difference", { first, second })
+          : app.api.get("v2/dump/checkpoint", { file: first }),
       (answer) => {
         told.textContent = second ? changed(app, answer) : weightsTold(app, answer);
         replace(body, second ? differenceTable(app, answer) : weightsTable(app, answer));

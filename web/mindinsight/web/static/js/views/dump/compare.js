@@ -33,7 +33,13 @@ export function comparePart(page) {
       results.fail,
     );
   });
-  const head = h("section", { class: "panel stack" }, h("h2", null, t("dump.compare.title")), h("p", { class: "muted" }, t("dump.compare.how")), choice.element);
+  const head = h(
+    "section",
+    { class: "panel stack" },
+    h("h2", null, t("dump.compare.title")),
+    h("p", { class: "muted" }, t("dump.compare.how")),
+    choice.element,
+  );
   return {
     element: h("div", { class: "stack" }, head, results.element),
     end() {
@@ -51,7 +57,11 @@ export function comparePart(page) {
 function choicePart(page, start) {
   const { app, state, dumps } = page;
   const { t, url } = app;
-  const other = { dump: url.get("with") || state.dump, rank: Number(url.get("with_rank", String(state.rank))), step: Number(url.get("with_step", String(state.step))) };
+  const other = {
+    dump: url.get("with") || state.dump,
+    rank: Number(url.get("with_rank", String(state.rank))),
+    step: Number(url.get("with_step", String(state.step))),
+  };
   const asking = lastAsked();
   const element = h("div", { class: "toolbar" });
   /** @type {Record<string, string>} */
@@ -61,7 +71,8 @@ function choicePart(page, start) {
     asking.ask(
       () => app.api.get("v2/dump/summary", { dump: other.dump }),
       (summary) => {
-        const rank = summary.ranks.find((/** @type {any} */ one) => one.rank === other.rank) ?? summary.ranks[0];
+        const rank =
+          summary.ranks.find((/** @type {any} */ one) => one.rank === other.rank) ?? summary.ranks[0];
         other.rank = rank?.rank ?? 0;
         if (rank && !rank.steps.includes(other.step)) other.step = rank.steps[0] ?? 0;
         draw(summary, rank?.steps ?? []);
@@ -72,20 +83,53 @@ function choicePart(page, start) {
   /** @param {Partial<Place>} some */
   const pick = (some) => {
     Object.assign(other, some);
-    url.set({ with: other.dump === state.dump ? null : other.dump, with_rank: other.rank, with_step: other.step });
+    url.set({
+      with: other.dump === state.dump ? null : other.dump,
+      with_rank: other.rank,
+      with_step: other.step,
+    });
     read();
   };
 
   /** @param {any} summary @param {number[]} steps */
   const draw = (summary, steps) => {
-    const file = h("input", { type: "file", class: "unseen", accept: ".json,.csv,.txt", onchange: () => readNames(file) });
+    const file = h("input", {
+      type: "file",
+      class: "unseen",
+      accept: ".json,.csv,.txt",
+      onchange: () => readNames(file),
+    });
     const count = Object.keys(names).length;
-    const map = h("label", { class: "button", title: t("dump.compare.map_how") }, icon("file"), count ? t("dump.compare.mapped", { n: count }) : t("dump.compare.map"), file);
+    const map = h(
+      "label",
+      { class: "button", title: t("dump.compare.map_how") },
+      icon("file"),
+      count ? t("dump.compare.mapped", { n: count }) : t("dump.compare.map"),
+      file,
+    );
     replace(
       element,
-      select({ label: t("dump.compare.with"), options: dumps.map((one) => ({ value: one.id, label: one.id.slice(2) || "." })), value: other.dump, onchange: (dump) => pick({ dump }) }),
-      select({ label: t("dump.rank"), options: summary.ranks.map((/** @type {any} */ one) => ({ value: String(one.rank), label: String(one.rank) })), value: String(other.rank), onchange: (rank) => pick({ rank: Number(rank) }) }),
-      select({ label: t("common.step"), options: steps.map((step) => ({ value: String(step), label: String(step) })), value: String(other.step), onchange: (step) => pick({ step: Number(step) }) }),
+      select({
+        label: t("dump.compare.with"),
+        options: dumps.map((one) => ({ value: one.id, label: one.id.slice(2) || "." })),
+        value: other.dump,
+        onchange: (dump) => pick({ dump }),
+      }),
+      select({
+        label: t("dump.rank"),
+        options: summary.ranks.map((/** @type {any} */ one) => ({
+          value: String(one.rank),
+          label: String(one.rank),
+        })),
+        value: String(other.rank),
+        onchange: (rank) => pick({ rank: Number(rank) }),
+      }),
+      select({
+        label: t("common.step"),
+        options: steps.map((step) => ({ value: String(step), label: String(step) })),
+        value: String(other.step),
+        onchange: (step) => pick({ step: Number(step) }),
+      }),
       map,
       button(t("dump.compare.start"), () => start({ ...other }, names), { class: "primary" }),
     );
@@ -136,8 +180,18 @@ function resultPart(page) {
     "div",
     { class: "toolbar" },
     searchBox({ label: t("dump.filter.operator"), onchange: (q) => narrow({ q }) }),
-    select({ label: t("dump.compare.only"), options: only, value: "", onchange: (value) => narrow({ only: value }) }),
-    select({ label: t("dump.compare.sort"), options: SORTS.map((value) => ({ value, label: t(`dump.column.${value}`) })), value: "sequence", onchange: (sort) => narrow({ sort }) }),
+    select({
+      label: t("dump.compare.only"),
+      options: only,
+      value: "",
+      onchange: (value) => narrow({ only: value }),
+    }),
+    select({
+      label: t("dump.compare.sort"),
+      options: SORTS.map((value) => ({ value, label: t(`dump.column.${value}`) })),
+      value: "sequence",
+      onchange: (sort) => narrow({ sort }),
+    }),
     file,
     saveButton(app, () => element, t("dump.compare.report")),
   );

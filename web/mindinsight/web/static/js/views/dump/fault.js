@@ -10,7 +10,13 @@ import { slotText } from "./rows.js";
 
 /** @param {Page} page @param {any} tensor @param {any} place rank and step */
 export function opening(page, tensor, place) {
-  return () => page.change({ ...place, graph: tensor.graph, operator: tensor.recorded, tensor: `${tensor.direction}/${tensor.slot}` });
+  return () =>
+    page.change({
+      ...place,
+      graph: tensor.graph,
+      operator: tensor.recorded,
+      tensor: `${tensor.direction}/${tensor.slot}`,
+    });
 }
 
 /** @param {Page} page */
@@ -19,12 +25,18 @@ export function faultSection(page) {
   const { t } = app;
   const search = lastAsked();
   const element = h("section", { class: "panel stack" });
-  const show = (/** @type {any[]} */ ...found) => replace(element, h("h2", null, t("dump.fault.title")), found);
+  const show = (/** @type {any[]} */ ...found) =>
+    replace(element, h("h2", null, t("dump.fault.title")), found);
 
   show(h("p", { class: "booting", role: "status" }, t("dump.fault.searching")));
   search.ask(
     () => app.api.get("v2/dump/fault", { dump: state.dump }),
-    ({ faults }) => show(faults.length ? faults.map((/** @type {any} */ one) => told(page, one)) : h("p", null, icon("check"), " ", t("dump.fault.none"))),
+    ({ faults }) =>
+      show(
+        faults.length
+          ? faults.map((/** @type {any} */ one) => told(page, one))
+          : h("p", null, icon("check"), " ", t("dump.fault.none")),
+      ),
     (error) => show(failure(app, error)),
   );
   return { element, end: search.end };
@@ -39,9 +51,42 @@ function told(page, fault) {
   return h(
     "div",
     { class: "stack dump-fault" },
-    h("p", null, h("span", { class: "badge bad" }, t(`dump.fault.${fault.kind}`)), " ", t("dump.fault.where", { rank: fault.rank, step: fault.step })),
-    h("p", null, h("button", { type: "button", class: "link wrapped", onclick: opening(page, tensor, { rank: fault.rank, step: fault.step }) }, tensor.operator), " ", h("span", { class: "muted" }, `${tensor.type} · ${slotText(app, tensor)}`)),
-    found && h("p", null, h("span", { class: "strange" }, t("dump.fault.counts", { nans: found.nans, infs: found.positive_infs + found.negative_infs, count: found.count }))),
+    h(
+      "p",
+      null,
+      h("span", { class: "badge bad" }, t(`dump.fault.${fault.kind}`)),
+      " ",
+      t("dump.fault.where", { rank: fault.rank, step: fault.step }),
+    ),
+    h(
+      "p",
+      null,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link wrapped",
+          onclick: opening(page, tensor, { rank: fault.rank, step: fault.step }),
+        },
+        tensor.operator,
+      ),
+      " ",
+      h("span", { class: "muted" }, `${tensor.type} · ${slotText(app, tensor)}`),
+    ),
+    found &&
+      h(
+        "p",
+        null,
+        h(
+          "span",
+          { class: "strange" },
+          t("dump.fault.counts", {
+            nans: found.nans,
+            infs: found.positive_infs + found.negative_infs,
+            count: found.count,
+          }),
+        ),
+      ),
     sourceLine(page, fault.operator?.source),
   );
 }
@@ -52,10 +97,27 @@ export function overflowSection(page) {
   const { t } = app;
   const asking = lastAsked();
   const element = h("div");
-  const item = (/** @type {any} */ one) => h("li", null, h("strong", null, one.operator || "–"), " ", h("span", { class: "muted" }, t("dump.overflow.row", one)));
+  const item = (/** @type {any} */ one) =>
+    h(
+      "li",
+      null,
+      h("strong", null, one.operator || "–"),
+      " ",
+      h("span", { class: "muted" }, t("dump.overflow.row", one)),
+    );
   asking.ask(
     () => app.api.get("v2/dump/overflows", { dump: state.dump, rank: state.rank, step: state.step }),
-    ({ overflows }) => overflows.length && replace(element, h("section", { class: "panel" }, h("h2", null, t("dump.overflow.title")), h("ul", { class: "dump-links" }, overflows.map(item)))),
+    ({ overflows }) =>
+      overflows.length &&
+      replace(
+        element,
+        h(
+          "section",
+          { class: "panel" },
+          h("h2", null, t("dump.overflow.title")),
+          h("ul", { class: "dump-links" }, overflows.map(item)),
+        ),
+      ),
     (error) => replace(element, failure(app, error)),
   );
   return { element, end: asking.end };

@@ -13,24 +13,44 @@ export function filterBar(page) {
   const { t } = app;
   const lists = h("span", { class: "row wrap" });
   const range = h("span", { class: "row wrap" });
-  const reset = button(t("dump.filter.reset"), () => {
-    change(Object.fromEntries(FILTERS.map((key) => [key, DEFAULTS[key]])));
-    draw();
-  }, { class: "link" });
+  const reset = button(
+    t("dump.filter.reset"),
+    () => {
+      change(Object.fromEntries(FILTERS.map((key) => [key, DEFAULTS[key]])));
+      draw();
+    },
+    { class: "link" },
+  );
   const element = h("div", { class: "toolbar dump-filters" });
   let known = "";
 
   const draw = () => {
-    const name = searchBox({ label: t("dump.filter.operator"), value: state.q, onchange: (q) => change({ q }) });
-    const source = searchBox({ label: t("dump.filter.source"), placeholder: t("dump.filter.source_how"), value: state.source, onchange: (text) => change({ source: text }) });
-    const lost = check({ label: t("dump.filter.lost"), checked: state.lost, onchange: (on) => change({ lost: on }) });
+    const name = searchBox({
+      label: t("dump.filter.operator"),
+      value: state.q,
+      onchange: (q) => change({ q }),
+    });
+    const source = searchBox({
+      label: t("dump.filter.source"),
+      placeholder: t("dump.filter.source_how"),
+      value: state.source,
+      onchange: (text) => change({ source: text }),
+    });
+    const lost = check({
+      label: t("dump.filter.lost"),
+      checked: state.lost,
+      onchange: (on) => change({ lost: on }),
+    });
     replace(element, name, source, lists, lost, range, reset);
     known = "";
     drawRange();
   };
 
   const drawRange = () => {
-    const options = ["", ...STATISTICS].map((value) => ({ value, label: value ? t(`dump.statistic.${value}`) : "–" }));
+    const options = ["", ...STATISTICS].map((value) => ({
+      value,
+      label: value ? t(`dump.statistic.${value}`) : "–",
+    }));
     const by = select({
       label: t("dump.filter.by"),
       options,
@@ -45,7 +65,15 @@ export function filterBar(page) {
   };
 
   /** @param {"least" | "most"} key */
-  const bound = (key) => h("input", { type: "number", step: "any", value: state[key], placeholder: t(`dump.filter.${key}`), "aria-label": t(`dump.filter.${key}`), onchange: (/** @type {any} */ event) => change({ [key]: event.target.value }) });
+  const bound = (key) =>
+    h("input", {
+      type: "number",
+      step: "any",
+      value: state[key],
+      placeholder: t(`dump.filter.${key}`),
+      "aria-label": t(`dump.filter.${key}`),
+      onchange: (/** @type {any} */ event) => change({ [key]: event.target.value }),
+    });
 
   /** Lists of what there is to choose from. @param {{types: string[], dtypes: string[]}} answer */
   const update = (answer) => {
@@ -63,8 +91,16 @@ export function filterBar(page) {
 
   /** @param {"type" | "dtype" | "direction"} key @param {string[]} values @param {(value: string) => string} label */
   const list = (key, values, label) => {
-    const options = [{ value: "", label: t("common.all") }, ...values.map((value) => ({ value, label: label(value) }))];
-    return select({ label: t(`dump.filter.${key}`), options, value: state[key], onchange: (value) => change({ [key]: value }) });
+    const options = [
+      { value: "", label: t("common.all") },
+      ...values.map((value) => ({ value, label: label(value) })),
+    ];
+    return select({
+      label: t(`dump.filter.${key}`),
+      options,
+      value: state[key],
+      onchange: (value) => change({ [key]: value }),
+    });
   };
 
   draw();

@@ -45,7 +45,12 @@ export function graphPart(page) {
 
   /** @param {number} [keep] a place that stays where it is */
   const draw = (keep) => {
-    const params = { ...place(state), colour: look.colour, open: look.open?.join(",") ?? null, comparison: page.comparison || null };
+    const params = {
+      ...place(state),
+      colour: look.colour,
+      open: look.open?.join(",") ?? null,
+      comparison: page.comparison || null,
+    };
     asking.ask(
       () => app.api.get("v2/dump/picture", params),
       (found) => {
@@ -59,7 +64,10 @@ export function graphPart(page) {
   };
 
   const drawTools = () => {
-    const options = [...STATISTICS, ...(page.comparison ? ["error"] : [])].map((value) => ({ value, label: value === "error" ? t("dump.graph.error") : t(`dump.statistic.${value}`) }));
+    const options = [...STATISTICS, ...(page.comparison ? ["error"] : [])].map((value) => ({
+      value,
+      label: value === "error" ? t("dump.graph.error") : t(`dump.statistic.${value}`),
+    }));
     const colour = select({
       label: t("dump.graph.colour"),
       options,
@@ -70,7 +78,14 @@ export function graphPart(page) {
         draw(0);
       },
     });
-    replace(tools, colour, iconButton("plus", t("dump.graph.in"), () => canvas.zoom(1.25)), iconButton("minus", t("dump.graph.out"), () => canvas.zoom(0.8)), iconButton("reset", t("dump.graph.fit"), () => canvas.fit()), told);
+    replace(
+      tools,
+      colour,
+      iconButton("plus", t("dump.graph.in"), () => canvas.zoom(1.25)),
+      iconButton("minus", t("dump.graph.out"), () => canvas.zoom(0.8)),
+      iconButton("reset", t("dump.graph.fit"), () => canvas.fit()),
+      told,
+    );
   };
 
   drawTools();

@@ -20,11 +20,24 @@ export function header(page) {
     onchange: (tab) => change({ tab: /** @type {any} */ (tab) }),
   });
   const steps = summary?.ranks.some((/** @type {any} */ one) => one.steps.length);
-  const fault = button(t("dump.find_fault"), () => change({ tab: "check", operator: "", tensor: "" }), { class: "primary" });
+  const fault = button(t("dump.find_fault"), () => change({ tab: "check", operator: "", tensor: "" }), {
+    class: "primary",
+  });
   fault.prepend(icon("search"));
-  const made = summary && [summary.layout, summary.framework, summary.version, summary.device, summary.level, summary.task].filter(Boolean).join(" · ");
+  const made =
+    summary &&
+    [summary.layout, summary.framework, summary.version, summary.device, summary.level, summary.task]
+      .filter(Boolean)
+      .join(" · ");
   return [
-    h("div", { class: "toolbar" }, h("h1", null, t("nav.dump")), made && h("span", { class: "badge" }, made), h("span", { class: "grow" }), steps && fault),
+    h(
+      "div",
+      { class: "toolbar" },
+      h("h1", null, t("nav.dump")),
+      made && h("span", { class: "badge" }, made),
+      h("span", { class: "grow" }),
+      steps && fault,
+    ),
     h("div", { class: "toolbar" }, mode, dumps.length > 0 && chooser(page)),
     ...(summary?.damage ?? []).map((/** @type {any} */ one) => damage(page, one)),
   ];
@@ -35,7 +48,12 @@ function chooser(page) {
   const { app, state, dumps, change } = page;
   return [
     dumps.length > 1 &&
-      select({ label: app.t("dump.dump"), options: dumps.map((one) => ({ value: one.id, label: dumpName(one.id) })), value: state.dump, onchange: (dump) => change({ dump, operator: "", tensor: "" }) }),
+      select({
+        label: app.t("dump.dump"),
+        options: dumps.map((one) => ({ value: one.id, label: dumpName(one.id) })),
+        value: state.dump,
+        onchange: (dump) => change({ dump, operator: "", tensor: "" }),
+      }),
     placeChooser(page),
   ];
 }
@@ -54,16 +72,31 @@ export function placeChooser({ app, state, summary, change }) {
     ranks.length > 1 &&
       select({
         label: t("dump.rank"),
-        options: ranks.map((/** @type {any} */ one) => ({ value: String(one.rank), label: String(one.rank) })),
+        options: ranks.map((/** @type {any} */ one) => ({
+          value: String(one.rank),
+          label: String(one.rank),
+        })),
         value: String(state.rank),
         onchange: (rank) => change({ rank: Number(rank) }),
       }),
-    steps.length > 1 && slider({ label: t("common.step"), values: steps, value: state.step, delay: 150, onchange: (step) => change({ step }) }),
+    steps.length > 1 &&
+      slider({
+        label: t("common.step"),
+        values: steps,
+        value: state.step,
+        delay: 150,
+        onchange: (step) => change({ step }),
+      }),
     steps.length === 1 && h("span", { class: "badge" }, `${t("common.step")} ${steps[0]}`),
   ];
 }
 
 /** A line about a file that could not be used. @param {{app: import("../../core/types.js").App}} page @param {{file: string, reason: string, detail: string}} one */
 export function damage({ app }, one) {
-  return h("div", { class: "banner warn", role: "note" }, icon("warning"), h("div", null, h("strong", null, one.file), ": ", app.t(one.reason), one.detail && ` (${one.detail})`));
+  return h(
+    "div",
+    { class: "banner warn", role: "note" },
+    icon("warning"),
+    h("div", null, h("strong", null, one.file), ": ", app.t(one.reason), one.detail && ` (${one.detail})`),
+  );
 }

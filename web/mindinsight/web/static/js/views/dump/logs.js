@@ -15,7 +15,12 @@ export function logsPart(page) {
   const list = h("ul", { class: "dump-links" });
   const text = h("pre", { class: "dump-log scroll", tabindex: "0" });
   const more = h("div", { class: "row" });
-  const element = h("div", { class: "panel dump-logs" }, h("div", { class: "scroll" }, list), h("div", { class: "stack" }, text, more));
+  const element = h(
+    "div",
+    { class: "panel dump-logs" },
+    h("div", { class: "scroll" }, list),
+    h("div", { class: "stack" }, text, more),
+  );
 
   /** @param {any} log @param {number} offset */
   const open = (log, offset) =>
@@ -29,7 +34,16 @@ export function logsPart(page) {
       (error) => replace(more, failure(app, error)),
     );
 
-  const item = (/** @type {any} */ log) => h("li", null, log.kind === "pb" ? h("span", { class: "muted" }, log.file) : h("button", { type: "button", class: "link wrapped", onclick: () => open(log, 0) }, log.file), " ", h("span", { class: "muted" }, format.bytes(log.size)));
+  const item = (/** @type {any} */ log) =>
+    h(
+      "li",
+      null,
+      log.kind === "pb"
+        ? h("span", { class: "muted" }, log.file)
+        : h("button", { type: "button", class: "link wrapped", onclick: () => open(log, 0) }, log.file),
+      " ",
+      h("span", { class: "muted" }, format.bytes(log.size)),
+    );
   listing.ask(
     () => app.api.get("v2/dump/logs", { dump: state.dump }),
     ({ logs }) => {

@@ -30,9 +30,20 @@ export function operatorPanel(page, side) {
     side.hidden = !state.operator;
     if (!state.operator) return clear();
     try {
-      const found = await app.api.get("v2/dump/operator", { ...place(state), graph: state.graph, recorded: state.operator });
+      const found = await app.api.get("v2/dump/operator", {
+        ...place(state),
+        graph: state.graph,
+        recorded: state.operator,
+      });
       if (mine !== turn) return;
-      const key = JSON.stringify([found.operator, place(state), state.graph, state.operator, state.tensor, chosen(found)?.values]);
+      const key = JSON.stringify([
+        found.operator,
+        place(state),
+        state.graph,
+        state.operator,
+        state.tensor,
+        chosen(found)?.values,
+      ]);
       if (standing?.key === key) standing.update(found);
       else build(key, found);
       const waiting = found.tensors.some((/** @type {any} */ one) => !one.known);
@@ -50,7 +61,8 @@ export function operatorPanel(page, side) {
   };
 
   /** The tensor that is looked into. @param {any} found */
-  const chosen = (found) => found.tensors.find((/** @type {any} */ one) => `${one.direction}/${one.slot}` === state.tensor);
+  const chosen = (found) =>
+    found.tensors.find((/** @type {any} */ one) => `${one.direction}/${one.slot}` === state.tensor);
 
   /** @param {string} key @param {any} found */
   const build = (key, found) => {
@@ -66,11 +78,23 @@ export function operatorPanel(page, side) {
   };
 
   /** @param {string} name */
-  const head = (name) => h("header", { class: "row" }, h("h2", { class: "grow wrapped" }, name), iconButton("close", t("common.close"), close));
+  const head = (name) =>
+    h(
+      "header",
+      { class: "row" },
+      h("h2", { class: "grow wrapped" }, name),
+      iconButton("close", t("common.close"), close),
+    );
 
   /** @param {any} found @param {HTMLElement} table @param {HTMLElement | undefined} values */
   const content = (found, table, values) => [
-    h("p", { class: "muted" }, [found.type, found.graph, found.order >= 0 && t("dump.order", { order: found.order })].filter(Boolean).join(" · ")),
+    h(
+      "p",
+      { class: "muted" },
+      [found.type, found.graph, found.order >= 0 && t("dump.order", { order: found.order })]
+        .filter(Boolean)
+        .join(" · "),
+    ),
     graphLink(page, found),
     sourceLine(page, found.source),
     found.stack?.length > 1 && stack(page, found),
@@ -96,9 +120,25 @@ export function operatorPanel(page, side) {
 /** To the operator in the graph of the run, where there is one. @param {Page} page @param {any} found */
 function graphLink({ app, dumps, state }, found) {
   const dump = dumps.find((one) => one.id === state.dump);
-  const run = dump && runWithGraph(dump, state.rank, app.selection.everything(), (one) => Boolean(one.kinds.graph));
+  const run =
+    dump && runWithGraph(dump, state.rank, app.selection.everything(), (one) => Boolean(one.kinds.graph));
   if (!run) return null;
-  return h("p", null, h("a", { href: app.url.link("graph", { run: run.id, ...place(state), graph: found.graph, operator: found.recorded }) }, app.t("dump.in_graph")));
+  return h(
+    "p",
+    null,
+    h(
+      "a",
+      {
+        href: app.url.link("graph", {
+          run: run.id,
+          ...place(state),
+          graph: found.graph,
+          operator: found.recorded,
+        }),
+      },
+      app.t("dump.in_graph"),
+    ),
+  );
 }
 
 /** The line to look at, with a way to everything else from it. @param {Page} page @param {any} source */
@@ -109,16 +149,35 @@ export function sourceLine(page, source) {
   return h(
     "figure",
     { class: "dump-source" },
-    h("figcaption", null, h("button", { type: "button", class: "link", title: page.app.t("dump.all_from_line"), onclick: all }, `${source.file}:${source.line}`)),
+    h(
+      "figcaption",
+      null,
+      h(
+        "button",
+        { type: "button", class: "link", title: page.app.t("dump.all_from_line"), onclick: all },
+        `${source.file}:${source.line}`,
+      ),
+    ),
     h("pre", null, source.code || source.function),
   );
 }
 
 /** @param {Page} page @param {any} found */
 function stack(page, found) {
-  const line = (/** @type {any} */ frame) => h("li", { class: frame.own ? "own" : "muted" }, `${frame.file}:${frame.line}`, frame.code && h("pre", null, frame.code));
+  const line = (/** @type {any} */ frame) =>
+    h(
+      "li",
+      { class: frame.own ? "own" : "muted" },
+      `${frame.file}:${frame.line}`,
+      frame.code && h("pre", null, frame.code),
+    );
   const stacks = [found.stack, ...found.other_stacks];
-  return h("details", null, h("summary", null, page.app.t("dump.stack", { n: found.stack.length })), stacks.map((frames) => h("ol", { class: "dump-stack" }, frames.map(line))));
+  return h(
+    "details",
+    null,
+    h("summary", null, page.app.t("dump.stack", { n: found.stack.length })),
+    stacks.map((frames) => h("ol", { class: "dump-stack" }, frames.map(line))),
+  );
 }
 
 /** @param {Page} page @param {any} found @param {"inputs" | "outputs"} side */
@@ -128,10 +187,28 @@ function links(page, found, side) {
   if (!items.length) return null;
   const item = (/** @type {any} */ link) => {
     const go = () => page.change({ operator: link.recorded, tensor: "" });
-    const name = link.known ? h("button", { type: "button", class: "link", title: link.operator, onclick: go }, short(link.operator)) : h("span", null, link.operator);
-    return h("li", null, name, " ", h("span", { class: "muted" }, link.type), !link.certain && h("span", { class: "badge", title: t("dump.uncertain_why") }, t("dump.uncertain")));
+    const name = link.known
+      ? h(
+          "button",
+          { type: "button", class: "link", title: link.operator, onclick: go },
+          short(link.operator),
+        )
+      : h("span", null, link.operator);
+    return h(
+      "li",
+      null,
+      name,
+      " ",
+      h("span", { class: "muted" }, link.type),
+      !link.certain && h("span", { class: "badge", title: t("dump.uncertain_why") }, t("dump.uncertain")),
+    );
   };
-  return h("section", null, h("h3", null, t(`dump.${side}`)), h("ul", { class: "dump-links" }, items.map(item)));
+  return h(
+    "section",
+    null,
+    h("h3", null, t(`dump.${side}`)),
+    h("ul", { class: "dump-links" }, items.map(item)),
+  );
 }
 
 /** @param {Page} page @param {any[]} rows */
@@ -140,7 +217,11 @@ function tensors(page, rows) {
   const isOpen = (/** @type {any} */ row) => state.tensor === `${row.direction}/${row.slot}`;
   const slot = (/** @type {any} */ row) => {
     const open = () => page.change({ tensor: isOpen(row) ? "" : `${row.direction}/${row.slot}` });
-    return h("button", { type: "button", class: "link", "aria-expanded": isOpen(row), onclick: open }, slotText(app, row));
+    return h(
+      "button",
+      { type: "button", class: "link", "aria-expanded": isOpen(row), onclick: open },
+      slotText(app, row),
+    );
   };
   return h("section", null, h("h3", null, app.t("dump.tensors_of")), tensorTable(app, rows, slot, isOpen));
 }
@@ -153,7 +234,14 @@ function tensors(page, rows) {
 export function tensorTable(app, rows, slot, current = () => false) {
   const { t } = app;
   const keys = ["minimum", "maximum", "mean", "norm"];
-  const head = h("tr", null, h("th", null, t("dump.column.slot")), h("th", null, t("dump.column.shape")), h("th", { class: "number" }, t("dump.column.lost")), keys.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))));
+  const head = h(
+    "tr",
+    null,
+    h("th", null, t("dump.column.slot")),
+    h("th", null, t("dump.column.shape")),
+    h("th", { class: "number" }, t("dump.column.lost")),
+    keys.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))),
+  );
   const line = (/** @type {any} */ row) => {
     const found = row.statistics;
     const lost = found ? found.nans + found.positive_infs + found.negative_infs : null;
@@ -161,16 +249,35 @@ export function tensorTable(app, rows, slot, current = () => false) {
       "tr",
       { class: current(row) ? "current" : null },
       h("td", null, slot(row)),
-      h("td", null, h("span", { class: "mono" }, shapeText(row.shape)), " ", h("span", { class: "muted" }, row.dtype)),
-      h("td", { class: lost ? "number strange" : "number" }, row.damage ? t(row.damage.reason) : (lost ?? "")),
+      h(
+        "td",
+        null,
+        h("span", { class: "mono" }, shapeText(row.shape)),
+        " ",
+        h("span", { class: "muted" }, row.dtype),
+      ),
+      h(
+        "td",
+        { class: lost ? "number strange" : "number" },
+        row.damage ? t(row.damage.reason) : (lost ?? ""),
+      ),
       keys.map((name) => h("td", { class: "number" }, found ? number(app, found[name]) : "")),
     );
   };
-  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, rows.map(line))));
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0" },
+    h("table", { class: "table" }, h("thead", null, head), h("tbody", null, rows.map(line))),
+  );
 }
 
 /** @param {Page} page @param {[string, string][]} pairs */
 function parameters(page, pairs) {
   const list = pairs.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]);
-  return h("details", null, h("summary", null, page.app.t("dump.arguments", { n: pairs.length })), h("dl", { class: "facts" }, list));
+  return h(
+    "details",
+    null,
+    h("summary", null, page.app.t("dump.arguments", { n: pairs.length })),
+    h("dl", { class: "facts" }, list),
+  );
 }

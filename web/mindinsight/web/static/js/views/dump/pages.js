@@ -28,7 +28,14 @@ export function tensorPages({ app, state }, { first, show, fail }) {
     mine.add(number);
     const { signal } = aborter;
     try {
-      const params = { ...place(state), ...filters(state), sort: state.sort, descending: state.descending, offset: number * PAGE, limit: PAGE };
+      const params = {
+        ...place(state),
+        ...filters(state),
+        sort: state.sort,
+        descending: state.descending,
+        offset: number * PAGE,
+        limit: PAGE,
+      };
       const found = await app.api.get("v2/dump/tensors", params, { signal });
       if (mine !== asked) return; // something else was chosen meanwhile
       answer = found;
@@ -47,7 +54,9 @@ export function tensorPages({ app, state }, { first, show, fail }) {
     const mine = asked;
     const seen = Math.floor(first() / PAGE);
     for (const number of [...pages.keys()]) if (Math.abs(number - seen) > 1) pages.delete(number);
-    await Promise.all([seen, seen + 1].filter((number) => number === seen || number * PAGE < answer.total).map(fetchPage));
+    await Promise.all(
+      [seen, seen + 1].filter((number) => number === seen || number * PAGE < answer.total).map(fetchPage),
+    );
     if (mine !== asked) return;
     clearTimeout(timer);
     timer = window.setTimeout(again, answer.done ? FOLLOWING : COUNTING);

@@ -27,7 +27,11 @@ export const COLUMNS = [
 export function cells(page, row, open) {
   const { app } = page;
   const found = row.statistics;
-  const name = h("button", { type: "button", class: "link", title: row.operator, "data-focus": "open", onclick: open }, short(row.operator));
+  const name = h(
+    "button",
+    { type: "button", class: "link", title: row.operator, "data-focus": "open", onclick: open },
+    short(row.operator),
+  );
   return [
     h("td", { class: "number muted" }, row.sequence),
     h("td", { class: "name" }, name),
@@ -37,15 +41,27 @@ export function cells(page, row, open) {
     h("td", { class: "mono" }, shapeText(row.shape)),
     lost(app, found?.nans, row),
     lost(app, found && found.positive_infs + found.negative_infs, row),
-    ...["minimum", "maximum", "mean", "std", "norm"].map((key) => h("td", { class: "number" }, found ? number(app, found[key]) : "")),
+    ...["minimum", "maximum", "mean", "std", "norm"].map((key) =>
+      h("td", { class: "number" }, found ? number(app, found[key]) : ""),
+    ),
     h("td", { class: "number" }, found && row.computed ? found.zeros : ""),
   ];
 }
 
 /** @param {App} app @param {number | undefined} count @param {any} row */
 function lost(app, count, row) {
-  if (row.damage) return h("td", { class: "number strange", title: `${app.t(row.damage.reason)} ${row.damage.detail}` }, "!");
-  return h("td", { class: count ? "number strange" : "number" }, count === undefined || count === null ? "" : count);
+  if (row.damage) {
+    return h(
+      "td",
+      { class: "number strange", title: `${app.t(row.damage.reason)} ${row.damage.detail}` },
+      "!",
+    );
+  }
+  return h(
+    "td",
+    { class: count ? "number strange" : "number" },
+    count === undefined || count === null ? "" : count,
+  );
 }
 
 /** The last two parts of a scoped name. @param {string} name */

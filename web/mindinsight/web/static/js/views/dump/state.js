@@ -46,8 +46,31 @@ export const DEFAULTS = {
   tensor: "",
 };
 
-export const FILTERS = /** @type {const} */ (["q", "type", "dtype", "direction", "source", "lost", "by", "least", "most"]);
-export const STATISTICS = ["minimum", "maximum", "mean", "absolute_mean", "std", "norm", "zeros", "negative", "positive", "nans", "positive_infs", "negative_infs"];
+export const FILTERS = /** @type {const} */ ([
+  "q",
+  "type",
+  "dtype",
+  "direction",
+  "source",
+  "lost",
+  "by",
+  "least",
+  "most",
+]);
+export const STATISTICS = [
+  "minimum",
+  "maximum",
+  "mean",
+  "absolute_mean",
+  "std",
+  "norm",
+  "zeros",
+  "negative",
+  "positive",
+  "nans",
+  "positive_infs",
+  "negative_infs",
+];
 
 /** @param {App} app @returns {State} */
 export function readState({ url }) {
@@ -88,7 +111,13 @@ export function place(state) {
 /** Parameters of a question about the chosen tensor. @param {State} state */
 export function tensorPlace(state) {
   const cut = state.tensor.indexOf("/");
-  return { ...place(state), graph: state.graph, operator: state.operator, direction: state.tensor.slice(0, cut), slot: state.tensor.slice(cut + 1) };
+  return {
+    ...place(state),
+    graph: state.graph,
+    operator: state.operator,
+    direction: state.tensor.slice(0, cut),
+    slot: state.tensor.slice(cut + 1),
+  };
 }
 
 /** @param {State} state */
@@ -96,6 +125,8 @@ export function filters(state) {
   const chosen = FILTERS.map((key) => [key, state[key] === "" || state[key] === false ? null : state[key]]);
   /** @type {Record<string, any>} */
   const params = Object.fromEntries(chosen);
-  if (!state.by || (state.least === "" && state.most === "")) Object.assign(params, { by: null, least: null, most: null });
+  if (!state.by || (state.least === "" && state.most === "")) {
+    Object.assign(params, { by: null, least: null, most: null });
+  }
   return params;
 }

@@ -22,7 +22,15 @@ export function tensorsPart(page) {
   const banners = h("div");
   const bars = filterBar(page);
   const table = virtualTable({ label: t("dump.tab.tensors"), row });
-  const element = h("div", { class: "dump-table" }, bars.element, banners, h("div", { class: "row" }, told), bar, h("div", { class: "table-holder panel" }, table.element));
+  const element = h(
+    "div",
+    { class: "dump-table" },
+    bars.element,
+    banners,
+    h("div", { class: "row" }, told),
+    bar,
+    h("div", { class: "table-holder panel" }, table.element),
+  );
 
   /** @param {number} index */
   function row(index) {
@@ -31,15 +39,28 @@ export function tensorsPart(page) {
     const key = `${found.direction}/${found.slot}`;
     const current = found.recorded === state.operator && found.graph === state.graph;
     const open = () => change({ graph: found.graph, operator: found.recorded, tensor: key });
-    return h("tr", { "data-key": `${found.recorded} ${key}`, class: current ? "current" : null, "aria-selected": current, onclick: open }, cells(page, found, open));
+    return h(
+      "tr",
+      {
+        "data-key": `${found.recorded} ${key}`,
+        class: current ? "current" : null,
+        "aria-selected": current,
+        onclick: open,
+      },
+      cells(page, found, open),
+    );
   }
 
   const show = () => {
     const answer = pages.answer();
     told.textContent = counted(page, answer);
     bar.hidden = answer.measured >= answer.all;
-    /** @type {HTMLElement} */ (bar.firstElementChild).style.width = `${(100 * answer.measured) / Math.max(1, answer.all)}%`;
-    replace(banners, answer.damage.slice(0, 5).map((one) => damage(page, one)));
+    /** @type {HTMLElement} */ (bar.firstElementChild).style.width =
+      `${(100 * answer.measured) / Math.max(1, answer.all)}%`;
+    replace(
+      banners,
+      answer.damage.slice(0, 5).map((one) => damage(page, one)),
+    );
     bars.update(answer);
     table.update(answer.total);
   };
@@ -62,8 +83,9 @@ export function tensorsPart(page) {
     element,
     /** @param {string[]} keys */
     changed(keys) {
-      if (keys.some((key) => [...FILTERS, "sort", "descending"].includes(/** @type {any} */ (key)))) restart();
-      else table.update(pages.answer().total);
+      if (keys.some((key) => [...FILTERS, "sort", "descending"].includes(/** @type {any} */ (key)))) {
+        restart();
+      } else table.update(pages.answer().total);
     },
     refresh: pages.again,
     end() {
@@ -87,7 +109,14 @@ function heads({ app: { t }, state, change }) {
       label: t(`dump.column.${key}`),
       number,
       sorted: state.sort === sort ? (state.descending ? "descending" : "ascending") : null,
-      onsort: sort ? () => change(state.sort === sort ? { descending: !state.descending } : { sort, descending: Boolean(number) && sort !== "sequence" }) : undefined,
+      onsort: sort
+        ? () =>
+            change(
+              state.sort === sort
+                ? { descending: !state.descending }
+                : { sort, descending: Boolean(number) && sort !== "sequence" },
+            )
+        : undefined,
     }),
   );
 }

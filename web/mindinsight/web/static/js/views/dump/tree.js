@@ -24,7 +24,9 @@ export function treePart(page) {
   const children = async (scope) => {
     const answer = await app.api.get("v2/dump/tree", { ...place(state), scope });
     counting ||= !answer.done;
-    const items = await Promise.all(answer.children.map((/** @type {any} */ child) => (child.scope ? branch(scope, child) : leaf(child))));
+    const items = await Promise.all(
+      answer.children.map((/** @type {any} */ child) => (child.scope ? branch(scope, child) : leaf(child))),
+    );
     if (answer.left_out) items.push(h("li", { class: "muted" }, t("dump.left_out", { n: answer.left_out })));
     return items;
   };
@@ -34,7 +36,12 @@ export function treePart(page) {
     const path = [...scope, child.name];
     const key = path.join("\n");
     const inner = h("ul", { role: "group" });
-    const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": open.has(key), onclick: () => fold(open.has(key)) }, icon("right"), child.name);
+    const toggle = h(
+      "button",
+      { type: "button", class: "quiet", "aria-expanded": open.has(key), onclick: () => fold(open.has(key)) },
+      icon("right"),
+      child.name,
+    );
     /** @param {boolean} close */
     const fold = async (close) => {
       if (close) open.delete(key);
@@ -44,18 +51,34 @@ export function treePart(page) {
       if (open.has(key) !== close) replace(inner, items); // not when it was folded again meanwhile
     };
     if (open.has(key)) replace(inner, await children(path));
-    return h("li", { role: "treeitem" }, h("div", { class: "row" }, toggle, h("span", { class: "badge" }, child.operators), mark(child)), inner);
+    return h(
+      "li",
+      { role: "treeitem" },
+      h("div", { class: "row" }, toggle, h("span", { class: "badge" }, child.operators), mark(child)),
+      inner,
+    );
   };
 
   /** @param {any} child */
   const leaf = (child) => {
     const current = child.recorded === state.operator && child.graph === state.graph;
     const show = () => page.change({ graph: child.graph, operator: child.recorded, tensor: "" });
-    return h("li", { role: "treeitem", "aria-selected": current }, h("div", { class: current ? "row current" : "row" }, h("button", { type: "button", class: "link", onclick: show }, child.name), h("span", { class: "muted" }, child.type), mark(child)));
+    return h(
+      "li",
+      { role: "treeitem", "aria-selected": current },
+      h(
+        "div",
+        { class: current ? "row current" : "row" },
+        h("button", { type: "button", class: "link", onclick: show }, child.name),
+        h("span", { class: "muted" }, child.type),
+        mark(child),
+      ),
+    );
   };
 
   /** @param {{lost: number}} child */
-  const mark = (child) => child.lost > 0 && h("span", { class: "badge bad" }, t("dump.not_finite", { n: child.lost }));
+  const mark = (child) =>
+    child.lost > 0 && h("span", { class: "badge bad" }, t("dump.not_finite", { n: child.lost }));
 
   const draw = () => {
     counting = false;

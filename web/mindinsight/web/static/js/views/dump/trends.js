@@ -8,7 +8,14 @@ import { number, short } from "./rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-const HEAD = [["operator"], ["kind"], ["before", "number"], ["now", "number"], ["ratio", "number"], ["state"]];
+const HEAD = [
+  ["operator"],
+  ["kind"],
+  ["before", "number"],
+  ["now", "number"],
+  ["ratio", "number"],
+  ["state"],
+];
 
 /** @param {Page} page */
 export function trendsSection(page) {
@@ -23,13 +30,29 @@ export function trendsSection(page) {
     replace(result, h("p", { class: "booting", role: "status" }, t("common.loading")));
     asking.ask(
       () => app.api.get("v2/dump/trends", { dump: state.dump, rank: state.rank, step: state.step, before }),
-      ({ trends }) => replace(result, trends.length ? table(page, trends) : h("p", { class: "muted" }, t("dump.trends.none"))),
+      ({ trends }) =>
+        replace(
+          result,
+          trends.length ? table(page, trends) : h("p", { class: "muted" }, t("dump.trends.none")),
+        ),
       (error) => replace(result, failure(app, error)),
     );
   };
 
-  const about = before === undefined ? h("p", { class: "muted" }, t("dump.trends.first")) : button(t("dump.trends.start", { step: state.step, before }), run);
-  return { element: h("section", { class: "panel stack" }, h("h2", null, t("dump.trends.title")), h("div", { class: "row" }, about), result), end: asking.end };
+  const about =
+    before === undefined
+      ? h("p", { class: "muted" }, t("dump.trends.first"))
+      : button(t("dump.trends.start", { step: state.step, before }), run);
+  return {
+    element: h(
+      "section",
+      { class: "panel stack" },
+      h("h2", null, t("dump.trends.title")),
+      h("div", { class: "row" }, about),
+      result,
+    ),
+    end: asking.end,
+  };
 }
 
 /** What is strange first. @param {Page} page @param {any[]} trends */
@@ -37,7 +60,11 @@ function table(page, trends) {
   const order = (/** @type {any} */ one) => (one.state ? 0 : 1);
   const rows = [...trends].sort((a, b) => order(a) - order(b)).map((one) => row(page, one));
   const head = HEAD.map(([key, kind]) => h("th", { class: kind }, page.app.t(`dump.trends.${key}`)));
-  return h("div", { class: "scroll dump-hits", tabindex: "0" }, h("table", { class: "table" }, h("thead", null, h("tr", null, head)), h("tbody", null, rows)));
+  return h(
+    "div",
+    { class: "scroll dump-hits", tabindex: "0" },
+    h("table", { class: "table" }, h("thead", null, h("tr", null, head)), h("tbody", null, rows)),
+  );
 }
 
 /** @param {Page} page @param {any} one */
@@ -46,9 +73,19 @@ function row(page, one) {
   return h(
     "tr",
     null,
-    h("td", { class: "name" }, h("button", { type: "button", class: "link", title: one.operator, onclick: opening(page, one, {}) }, short(one.operator))),
+    h(
+      "td",
+      { class: "name" },
+      h(
+        "button",
+        { type: "button", class: "link", title: one.operator, onclick: opening(page, one, {}) },
+        short(one.operator),
+      ),
+    ),
     h("td", null, app.t(`dump.trends.${one.kind}`)),
-    ["before", "now", "ratio"].map((key) => h("td", { class: "number" }, one[key] === null ? "–" : number(app, one[key]))),
+    ["before", "now", "ratio"].map((key) =>
+      h("td", { class: "number" }, one[key] === null ? "–" : number(app, one[key])),
+    ),
     h("td", null, one.state && h("span", { class: "badge warn" }, app.t(`dump.trends.state.${one.state}`))),
   );
 }

@@ -25,7 +25,9 @@ export async function watchForm(page, start) {
     const has = (/** @type {string} */ name) => (watch.limits[name] ?? null) !== null;
     const checking = of(watch).parameters.filter((/** @type {any} */ one) => one.checks);
     const given = checking.filter((/** @type {any} */ one) => has(one.name));
-    return (given.length || !checking.length) && given.every((/** @type {any} */ one) => one.requires.every(has));
+    return (
+      (given.length || !checking.length) && given.every((/** @type {any} */ one) => one.requires.every(has))
+    );
   };
 
   const ready = () => {
@@ -34,22 +36,48 @@ export async function watchForm(page, start) {
 
   const draw = () => {
     ready();
-    replace(list, chosen.map((watch, at) => line(watch, at)));
+    replace(
+      list,
+      chosen.map((watch, at) => line(watch, at)),
+    );
   };
 
   /** @param {Watch} watch @param {number} at */
   const line = (watch, at) => {
-    const operators = h("input", { type: "text", value: watch.operators.join(", "), placeholder: t("dump.check.operators"), "aria-label": t("dump.check.operators"), onchange: () => (watch.operators = operators.value.split(",").map((/** @type {string} */ name) => name.trim()).filter(Boolean)) });
+    const operators = h("input", {
+      type: "text",
+      value: watch.operators.join(", "),
+      placeholder: t("dump.check.operators"),
+      "aria-label": t("dump.check.operators"),
+      onchange: () =>
+        (watch.operators = operators.value
+          .split(",")
+          .map((/** @type {string} */ name) => name.trim())
+          .filter(Boolean)),
+    });
     const remove = iconButton("close", t("dump.check.remove"), () => {
       chosen.splice(at, 1);
       draw();
     });
-    return h("div", { class: "row wrap dump-watch" }, h("strong", null, t(`dump.condition.${watch.condition}`)), of(watch).parameters.map((/** @type {any} */ one) => limit(watch, one)), operators, remove);
+    return h(
+      "div",
+      { class: "row wrap dump-watch" },
+      h("strong", null, t(`dump.condition.${watch.condition}`)),
+      of(watch).parameters.map((/** @type {any} */ one) => limit(watch, one)),
+      operators,
+      remove,
+    );
   };
 
   /** @param {Watch} watch @param {any} parameter */
   const limit = (watch, parameter) => {
-    const box = h("input", { type: "number", step: "any", value: watch.limits[parameter.name] ?? "", title: parameter.name, oninput: () => set(watch, parameter.name, box.value) });
+    const box = h("input", {
+      type: "number",
+      step: "any",
+      value: watch.limits[parameter.name] ?? "",
+      title: parameter.name,
+      oninput: () => set(watch, parameter.name, box.value),
+    });
     return h("label", { class: "field inline" }, h("span", { class: "label mono" }, parameter.name), box);
   };
 
@@ -59,14 +87,25 @@ export async function watchForm(page, start) {
     ready();
   };
 
-  const options = [{ value: "", label: t("dump.check.add") }, ...conditions.map((/** @type {any} */ one) => ({ value: one.id, label: t(`dump.condition.${one.id}`) }))];
+  const options = [
+    { value: "", label: t("dump.check.add") },
+    ...conditions.map((/** @type {any} */ one) => ({ value: one.id, label: t(`dump.condition.${one.id}`) })),
+  ];
   const add = select({
     label: t("dump.check.own"),
     options,
     value: "",
     onchange: (id) => {
       const condition = conditions.find((/** @type {any} */ one) => one.id === id);
-      if (condition) chosen.push({ condition: id, limits: Object.fromEntries(condition.parameters.map((/** @type {any} */ one) => [one.name, one.default])), operators: [] });
+      if (condition) {
+        chosen.push({
+          condition: id,
+          limits: Object.fromEntries(
+            condition.parameters.map((/** @type {any} */ one) => [one.name, one.default]),
+          ),
+          operators: [],
+        });
+      }
       add.box.value = "";
       draw();
     },

@@ -10,22 +10,58 @@ const MEASURES = ["max_absolute", "relative_distance", "equal", "cosine"];
 
 /** @param {App} app @param {any} answer */
 export function weightsTold({ t }, answer) {
-  const lost = answer.tensors.filter((/** @type {any} */ one) => one.statistics && one.statistics.nans + one.statistics.positive_infs + one.statistics.negative_infs);
+  const lost = answer.tensors.filter(
+    (/** @type {any} */ one) =>
+      one.statistics && one.statistics.nans + one.statistics.positive_infs + one.statistics.negative_infs,
+  );
   const damage = answer.damage.map((/** @type {any} */ one) => `${t(one.reason)} (${one.detail})`);
-  return [answer.format, t("dump.weights.tensors", { n: answer.tensors.length }), lost.length && t("dump.not_finite", { n: lost.length }), ...damage, !answer.done && t("common.loading"), answer.error].filter(Boolean).join(" · ");
+  return [
+    answer.format,
+    t("dump.weights.tensors", { n: answer.tensors.length }),
+    lost.length && t("dump.not_finite", { n: lost.length }),
+    ...damage,
+    !answer.done && t("common.loading"),
+    answer.error,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 /** @param {App} app @param {any} answer */
 export function weightsTable(app, answer) {
-  const heads = [...["name", "dtype", "shape"].map((key) => h("th", null, app.t(`dump.column.${key}`))), ...STATISTICS.map((key) => h("th", { class: "number" }, app.t(`dump.column.${key}`)))];
-  const rows = answer.tensors.map((/** @type {any} */ one) => h("tr", null, h("td", { class: "name" }, one.name), h("td", null, one.dtype), h("td", { class: "mono" }, shapeText(one.shape)), values(app, one)));
+  const heads = [
+    ...["name", "dtype", "shape"].map((key) => h("th", null, app.t(`dump.column.${key}`))),
+    ...STATISTICS.map((key) => h("th", { class: "number" }, app.t(`dump.column.${key}`))),
+  ];
+  const rows = answer.tensors.map((/** @type {any} */ one) =>
+    h(
+      "tr",
+      null,
+      h("td", { class: "name" }, one.name),
+      h("td", null, one.dtype),
+      h("td", { class: "mono" }, shapeText(one.shape)),
+      values(app, one),
+    ),
+  );
   return h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows));
 }
 
 /** @param {App} app @param {any} one */
 function values(app, one) {
-  if (one.error) return h("td", { class: "strange", colspan: STATISTICS.length }, `${app.t(one.error.reason)} ${one.error.detail}`);
-  return STATISTICS.map((key) => h("td", { class: key === "nans" && one.statistics?.nans ? "number strange" : "number" }, one.statistics ? number(app, one.statistics[key]) : ""));
+  if (one.error) {
+    return h(
+      "td",
+      { class: "strange", colspan: STATISTICS.length },
+      `${app.t(one.error.reason)} ${one.error.detail}`,
+    );
+  }
+  return STATISTICS.map((key) =>
+    h(
+      "td",
+      { class: key === "nans" && one.statistics?.nans ? "number strange" : "number" },
+      one.statistics ? number(app, one.statistics[key]) : "",
+    ),
+  );
 }
 
 /** How many of each state. @param {App} app @param {any} answer */
@@ -41,7 +77,11 @@ export function changed({ t }, answer) {
 export function differenceTable(app, answer) {
   const { t } = app;
   const order = (/** @type {any} */ one) => (one.state === "unchanged" ? 1 : 0);
-  const heads = [...["name", "state"].map((key) => h("th", null, t(`dump.column.${key}`))), ...MEASURES.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))), h("th", null, t("dump.column.shape"))];
+  const heads = [
+    ...["name", "state"].map((key) => h("th", null, t(`dump.column.${key}`))),
+    ...MEASURES.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))),
+    h("th", null, t("dump.column.shape")),
+  ];
   const rows = [...answer.differences].sort((a, b) => order(a) - order(b)).map((one) => difference(app, one));
   return h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows));
 }
@@ -49,9 +89,25 @@ export function differenceTable(app, answer) {
 /** @param {App} app @param {any} one */
 function difference(app, one) {
   const found = { ...one.measures, equal: one.equal };
-  const value = (/** @type {string} */ key) => h("td", { class: "number" }, found[key] === null || found[key] === undefined ? "–" : number(app, found[key]));
+  const value = (/** @type {string} */ key) =>
+    h(
+      "td",
+      { class: "number" },
+      found[key] === null || found[key] === undefined ? "–" : number(app, found[key]),
+    );
   const shapes = [one.first, one.second].filter(Boolean).map((side) => shapeText(side.shape));
-  const badge = h("span", { class: one.state === "unchanged" ? "badge" : "badge warn" }, app.t(`dump.weights.state.${one.state}`));
+  const badge = h(
+    "span",
+    { class: one.state === "unchanged" ? "badge" : "badge warn" },
+    app.t(`dump.weights.state.${one.state}`),
+  );
   const why = one.error && h("span", { class: "strange" }, ` ${app.t(one.error.reason)} ${one.error.detail}`);
-  return h("tr", null, h("td", { class: "name" }, one.name), h("td", null, badge, why), MEASURES.map(value), h("td", { class: "mono" }, [...new Set(shapes)].join(" → ")));
+  return h(
+    "tr",
+    null,
+    h("td", { class: "name" }, one.name),
+    h("td", null, badge, why),
+    MEASURES.map(value),
+    h("td", { class: "mono" }, [...new Set(shapes)].join(" → ")),
+  );
 }

@@ -10,12 +10,15 @@ export const SIGNS = { changed: "≠", left: "◧", right: "◨" };
 /** @param {Differing & {count: number}} box @param {"left" | "right"} side the graph it stands in @param {Translate} t @returns {Badge | null} */
 export function badgeOf(box, side, t) {
   if (box.state === "same") return null;
-  const only = side === "left" ? { left: box.only, right: box.missing } : { left: box.missing, right: box.only };
+  const only =
+    side === "left" ? { left: box.only, right: box.missing } : { left: box.missing, right: box.only };
   const found = Object.entries({ changed: box.changed, ...only }).filter(([, n]) => n);
   const sign = (/** @type {string} */ kind) => SIGNS[/** @type {keyof typeof SIGNS} */ (kind)];
   return {
     kind: box.state,
     text: found.map(([kind, n]) => (box.count ? sign(kind) + n : sign(kind))).join(" "),
-    said: found.map(([kind, n]) => (box.count ? t(`graph.within.${kind}`, { n }) : t(`graph.pair.${kind}`))).join(", "),
+    said: found
+      .map(([kind, n]) => (box.count ? t(`graph.within.${kind}`, { n }) : t(`graph.pair.${kind}`)))
+      .join(", "),
   };
 }

@@ -49,7 +49,8 @@ class Camera {
   /** @param {Partial<Place>} next */
   set(next) {
     this.#place = { ...this.#place, ...next };
-    this.#frame ||= requestAnimationFrame(() => {
+    if (this.#frame) return;
+    this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
       this.moved(this.#place);
     });
@@ -89,15 +90,23 @@ class Camera {
     const k = Math.min(place.k, Math.max(SMALL, (width - 2 * EDGE) / rect.w));
     const x = rect.x * place.k + place.x;
     const y = rect.y * place.k + place.y;
-    this.set({ k, x: inSight(x - rect.x * k, rect.x * k, rect.w * k, width, (width - rect.w * k) / 2), y: inSight(y - rect.y * k, rect.y * k, rect.h * k, height, EDGE) });
+    this.set({
+      k,
+      x: inSight(x - rect.x * k, rect.x * k, rect.w * k, width, (width - rect.w * k) / 2),
+      y: inSight(y - rect.y * k, rect.y * k, rect.h * k, height, EDGE),
+    });
   }
 
   /** Where a drawing has room to be whole it is whole. @param {number} width @param {number} height */
   keepIn(width, height) {
     const { clientWidth, clientHeight } = this.element;
     const { k } = this.#place;
-    if (width * k <= clientWidth) this.set({ x: Math.min(clientWidth - width * k, Math.max(0, this.#place.x)) });
-    if (height * k <= clientHeight) this.set({ y: Math.min(clientHeight - height * k, Math.max(0, this.#place.y)) });
+    if (width * k <= clientWidth) {
+      this.set({ x: Math.min(clientWidth - width * k, Math.max(0, this.#place.x)) });
+    }
+    if (height * k <= clientHeight) {
+      this.set({ y: Math.min(clientHeight - height * k, Math.max(0, this.#place.y)) });
+    }
   }
 
   /** The part of the drawing that is in sight. @returns {Rect} */
@@ -111,7 +120,11 @@ class Camera {
     event.preventDefault();
     const box = this.element.getBoundingClientRect();
     const lines = event.deltaMode === 1 ? 16 : 1;
-    this.zoom(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - box.left, event.clientY - box.top);
+    this.zoom(
+      Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0015)),
+      event.clientX - box.left,
+      event.clientY - box.top,
+    );
   }
 
   /** @param {PointerEvent} event */
@@ -139,7 +152,9 @@ class Camera {
   /** @param {Point} before @param {Point} now @param {Point} other */
   #pinch(before, now, other) {
     const box = this.element.getBoundingClientRect();
-    const factor = Math.hypot(now.x - other.x, now.y - other.y) / Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
+    const factor =
+      Math.hypot(now.x - other.x, now.y - other.y) /
+      Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
     this.zoom(factor, (now.x + other.x) / 2 - box.left, (now.y + other.y) / 2 - box.top);
     const { x, y } = this.#place;
     this.set({ x: x + (now.x - before.x) / 2, y: y + (now.y - before.y) / 2 });

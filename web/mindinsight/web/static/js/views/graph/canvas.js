@@ -43,8 +43,20 @@ export class Canvas {
     this.stage = this.makeStage();
     this.minimap = createMinimap((x, y) => this.lookAt(x, y));
     this.waits = h("div", { class: "graph-waits", hidden: true });
-    const help = h("p", { id: this.helpId(), class: "unseen" }, app.t(side ? "graph.keys.compare" : "graph.keys"));
-    this.element = h("div", { class: "graph-canvas" }, this.stage, help, this.said, this.minimap.element, this.waits);
+    const help = h(
+      "p",
+      { id: this.helpId(), class: "unseen" },
+      app.t(side ? "graph.keys.compare" : "graph.keys"),
+    );
+    this.element = h(
+      "div",
+      { class: "graph-canvas" },
+      this.stage,
+      help,
+      this.said,
+      this.minimap.element,
+      this.waits,
+    );
     this.camera = createCamera(this.stage, (place) => this.moved(place));
   }
 
@@ -54,14 +66,22 @@ export class Canvas {
 
   makeStage() {
     const { app, sheet, side } = this;
-    return h("div", {
-      class: "graph-stage", tabindex: "0", role: "application", "aria-label": app.t(side ? `graph.canvas.${side}` : "graph.canvas"), "aria-describedby": this.helpId(),
-      onclick: (/** @type {MouseEvent} */ event) => this.clicked(event),
-      ondblclick: (/** @type {MouseEvent} */ event) => this.clickedTwice(event),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
-      onpointermove: (/** @type {PointerEvent} */ event) => this.pointed(event),
-      onpointerleave: () => this.hover.leave(),
-    }, sheet);
+    return h(
+      "div",
+      {
+        class: "graph-stage",
+        tabindex: "0",
+        role: "application",
+        "aria-label": app.t(side ? `graph.canvas.${side}` : "graph.canvas"),
+        "aria-describedby": this.helpId(),
+        onclick: (/** @type {MouseEvent} */ event) => this.clicked(event),
+        ondblclick: (/** @type {MouseEvent} */ event) => this.clickedTwice(event),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
+        onpointermove: (/** @type {PointerEvent} */ event) => this.pointed(event),
+        onpointerleave: () => this.hover.leave(),
+      },
+      sheet,
+    );
   }
 
   /** @param {import("./camera.js").Place} place */
@@ -159,7 +179,9 @@ export class Canvas {
       const on = lit ? lit.has(line.source) && lit.has(line.target) : own;
       path.classList.toggle("on", on);
       path.classList.toggle("dim", Boolean(lit) && !on);
-      if (path.hasAttribute("marker-end")) path.setAttribute("marker-end", on ? "url(#graph-arrow-on)" : "url(#graph-arrow)");
+      if (path.hasAttribute("marker-end")) {
+        path.setAttribute("marker-end", on ? "url(#graph-arrow-on)" : "url(#graph-arrow)");
+      }
     });
   }
 
@@ -176,7 +198,10 @@ export class Canvas {
     this.paint();
     if (before && after) {
       const { x, y, k } = this.camera.place();
-      this.camera.set({ x: x + (before.x + before.w / 2 - after.x - after.w / 2) * k, y: y + (before.y - after.y) * k });
+      this.camera.set({
+        x: x + (before.x + before.w / 2 - after.x - after.w / 2) * k,
+        y: y + (before.y - after.y) * k,
+      });
       this.camera.keepIn(next.width, next.height);
     } else if (keep === undefined) this.camera.begin({ x: 0, y: 0, w: next.width, h: next.height });
   }
@@ -247,5 +272,10 @@ export function neighbour(boxes, from, [dx, dy]) {
 
 /** @param {Box} inner @param {Box} outer */
 function inside(inner, outer) {
-  return inner.x >= outer.x && inner.y >= outer.y && inner.x + inner.w <= outer.x + outer.w && inner.y + inner.h <= outer.y + outer.h;
+  return (
+    inner.x >= outer.x &&
+    inner.y >= outer.y &&
+    inner.x + inner.w <= outer.x + outer.w &&
+    inner.y + inner.h <= outer.y + outer.h
+  );
 }

@@ -13,16 +13,40 @@ export function chooser(app, runs, state, graphs, change) {
   const { t } = app;
   const chosen = runs.find((run) => run.id === state.run);
   const job = chosen?.job ?? "";
-  const ranks = runs.filter((run) => run.job === job && run.rank !== null).sort((a, b) => Number(a.rank) - Number(b.rank));
+  const ranks = runs
+    .filter((run) => run.job === job && run.rank !== null)
+    .sort((a, b) => Number(a.rank) - Number(b.rank));
   /** @type {Map<string, Run>} */
   const jobs = new Map();
   for (const run of runs) if (!jobs.has(run.job)) jobs.set(run.job, run);
-  const jobOptions = [...jobs].map(([id, run]) => ({ value: id, label: run.rank === null ? run.name : id.replace(/^\.\//, "") || run.name }));
+  const jobOptions = [...jobs].map(([id, run]) => ({
+    value: id,
+    label: run.rank === null ? run.name : id.replace(/^\.\//, "") || run.name,
+  }));
   const tags = graphs.tags.map((tag) => ({ value: tag, label: tag }));
   return [
-    select({ label: t("common.run"), options: jobOptions, value: job, onchange: (id) => change({ run: first(runs, id, chosen?.rank ?? null).id }) }),
-    ranks.length > 1 ? select({ label: t("graph.rank"), options: ranks.map((run) => ({ value: run.id, label: String(run.rank) })), value: state.run, onchange: (run) => change({ run }) }) : null,
-    state.view !== "dataset" && tags.length ? select({ label: t("graph.file"), options: tags, value: state.tag, onchange: (tag) => change({ tag }) }) : null,
+    select({
+      label: t("common.run"),
+      options: jobOptions,
+      value: job,
+      onchange: (id) => change({ run: first(runs, id, chosen?.rank ?? null).id }),
+    }),
+    ranks.length > 1
+      ? select({
+          label: t("graph.rank"),
+          options: ranks.map((run) => ({ value: run.id, label: String(run.rank) })),
+          value: state.run,
+          onchange: (run) => change({ run }),
+        })
+      : null,
+    state.view !== "dataset" && tags.length
+      ? select({
+          label: t("graph.file"),
+          options: tags,
+          value: state.tag,
+          onchange: (tag) => change({ tag }),
+        })
+      : null,
   ];
 }
 

@@ -12,6 +12,8 @@ export function counterpart(runs, left, tags) {
   if (other) return { run: left.run, tag: other };
   const at = runs.findIndex((run) => run.id === left.run);
   const others = [...runs.slice(at + 1), ...runs.slice(0, Math.max(0, at))];
-  const rank = others.filter((run) => run.job === runs[at]?.job && run.rank !== null).sort((a, b) => Number(a.rank) - Number(b.rank))[0];
+  const rank = others
+    .filter((run) => run.job === runs[at]?.job && run.rank !== null)
+    .sort((a, b) => Number(a.rank) - Number(b.rank))[0];
   return { run: (rank ?? others[0] ?? { id: left.run }).id, tag: "" };
 }

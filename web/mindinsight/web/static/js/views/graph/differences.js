@@ -21,8 +21,20 @@ export function createDifferences(app, goTo) {
   const before = iconButton("left", t("graph.difference.before"), () => step(-1));
   const next = iconButton("right", t("graph.difference.next"), () => step(1));
   const list = h("ol", { class: "branch" });
-  const scroll = h("div", { class: "graph-outline scroll", role: "region", "aria-label": t("graph.differences"), tabindex: "0" }, list);
-  const head = h("div", { class: "row" }, h("h2", null, t("graph.differences")), h("span", { class: "grow" }), place, before, next);
+  const scroll = h(
+    "div",
+    { class: "graph-outline scroll", role: "region", "aria-label": t("graph.differences"), tabindex: "0" },
+    list,
+  );
+  const head = h(
+    "div",
+    { class: "row" },
+    h("h2", null, t("graph.differences")),
+    h("span", { class: "grow" }),
+    place,
+    before,
+    next,
+  );
   const element = h("section", { class: "graph-differences" }, head, scroll);
 
   /** @param {number} by */
@@ -43,7 +55,9 @@ export function createDifferences(app, goTo) {
     const row = rows[current];
     if (!row) return;
     const above = row.offsetTop - scroll.scrollTop;
-    if (above < 0 || above > scroll.clientHeight - row.offsetHeight) scroll.scrollTop += above - scroll.clientHeight / 3;
+    if (above < 0 || above > scroll.clientHeight - row.offsetHeight) {
+      scroll.scrollTop += above - scroll.clientHeight / 3;
+    }
   };
 
   /** @param {Difference} one */
@@ -52,8 +66,28 @@ export function createDifferences(app, goTo) {
     const what = one.state === "changed" ? "changed" : one.left ? "left" : "right";
     const said = t(`graph.pair.${what}`);
     const label = one.operators > 1 ? `${entry.label} (${one.operators})` : entry.label || t("graph.call");
-    const name = h("button", { type: "button", class: "link ellipsis", title: entry.path, "aria-label": `${label}, ${said}`, onclick: () => goTo(one) }, label);
-    return h("li", { class: "row" }, h("span", { class: `graph-sign ${one.state}`, title: said, "aria-hidden": "true" }, SIGNS[what]), name, h("span", { class: "muted small ellipsis grow", "aria-hidden": "true" }, entry.path.split("/").slice(-3, -1).join("/")));
+    const name = h(
+      "button",
+      {
+        type: "button",
+        class: "link ellipsis",
+        title: entry.path,
+        "aria-label": `${label}, ${said}`,
+        onclick: () => goTo(one),
+      },
+      label,
+    );
+    return h(
+      "li",
+      { class: "row" },
+      h("span", { class: `graph-sign ${one.state}`, title: said, "aria-hidden": "true" }, SIGNS[what]),
+      name,
+      h(
+        "span",
+        { class: "muted small ellipsis grow", "aria-hidden": "true" },
+        entry.path.split("/").slice(-3, -1).join("/"),
+      ),
+    );
   };
 
   return {
@@ -66,13 +100,19 @@ export function createDifferences(app, goTo) {
       current = -1;
       rows = next.shown.map(row);
       const rest = next.total - next.shown.length;
-      replace(list, rows, rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest })), !next.total && h("li", { class: "muted" }, t("graph.difference.none")));
+      replace(
+        list,
+        rows,
+        rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest })),
+        !next.total && h("li", { class: "muted" }, t("graph.difference.none")),
+      );
       mark();
     },
 
     /** Mark the one that is looked at. @param {number | undefined} left @param {number | undefined} right */
     select(left, right) {
-      current = found?.shown.findIndex((one) => (one.left ? one.left.id === left : one.right?.id === right)) ?? -1;
+      current =
+        found?.shown.findIndex((one) => (one.left ? one.left.id === left : one.right?.id === right)) ?? -1;
       mark();
     },
   };

@@ -15,9 +15,20 @@ import { asPng, asSvg, save } from "./save.js";
 /** @param {import("../../core/types.js").App} app @param {HTMLElement} anchor @param {Drawn[]} drawings */
 export function downloads(app, anchor, drawings) {
   const { t } = app;
-  const item = (/** @type {Drawn} */ one, /** @type {string} */ kind) => h("button", { type: "button", class: "quiet", onclick: () => (box.close(), take(one, kind)) }, t(`graph.save.${kind}`));
+  const item = (/** @type {Drawn} */ one, /** @type {string} */ kind) =>
+    h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => (box.close(), take(one, kind)) },
+      t(`graph.save.${kind}`),
+    );
   const kinds = (/** @type {Drawn} */ one) => ["svg", "png", "json", ...(one.figure ? ["plotly"] : [])];
-  const group = (/** @type {Drawn} */ one) => h("div", { class: "stack", role: "group", "aria-label": one.title }, one.title && h("h3", null, one.title), kinds(one).map((kind) => item(one, kind)));
+  const group = (/** @type {Drawn} */ one) =>
+    h(
+      "div",
+      { class: "stack", role: "group", "aria-label": one.title },
+      one.title && h("h3", null, one.title),
+      kinds(one).map((kind) => item(one, kind)),
+    );
   const box = menu(anchor, h("div", { class: "stack" }, drawings.map(group)), t("common.download"));
 }
 

@@ -41,12 +41,33 @@ export function dumpFacts(app, { ask, place, goTo }) {
 function content(app, { operators, worst, total }, place, goTo) {
   const { t } = app;
   if (!operators.length && !worst.length) return [];
-  const sign = (/** @type {string} */ symptom) => h("span", { class: `graph-sign ill ${symptom}`, title: t(`graph.symptom.${symptom}`, { n: 1 }) }, SIGNS[/** @type {keyof typeof SIGNS} */ (symptom)]);
-  const row = (/** @type {any} */ one) => h("li", null, h("button", { type: "button", class: "link ellipsis", title: one.path, onclick: () => goTo(one.id) }, one.label || t("graph.call")), sign(one.symptom));
+  const sign = (/** @type {string} */ symptom) =>
+    h(
+      "span",
+      { class: `graph-sign ill ${symptom}`, title: t(`graph.symptom.${symptom}`, { n: 1 }) },
+      SIGNS[/** @type {keyof typeof SIGNS} */ (symptom)],
+    );
+  const row = (/** @type {any} */ one) =>
+    h(
+      "li",
+      null,
+      h(
+        "button",
+        { type: "button", class: "link ellipsis", title: one.path, onclick: () => goTo(one.id) },
+        one.label || t("graph.call"),
+      ),
+      sign(one.symptom),
+    );
   const rest = total - worst.length;
   return [
     h("h3", null, t("graph.dump.here"), total > 0 && h("span", { class: "badge" }, String(total))),
-    worst.length > 0 && h("ul", { class: "entries scroll" }, worst.map(row), rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest }))),
+    worst.length > 0 &&
+      h(
+        "ul",
+        { class: "entries scroll" },
+        worst.map(row),
+        rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest })),
+      ),
     operators.map((/** @type {any} */ one) => dumped(app, one, place)),
   ];
 }
@@ -54,7 +75,18 @@ function content(app, { operators, worst, total }, place, goTo) {
 /** @param {App} app @param {any} operator @param {Record<string, any>} place */
 function dumped(app, operator, place) {
   const { graph, recorded } = operator;
-  const link = (/** @type {string | null} */ tensor) => app.url.link("dump", { ...place, graph, operator: recorded, tensor });
-  const slot = (/** @type {any} */ row) => h("a", { href: link(`${row.direction}/${row.slot}`), title: `${row.dtype} ${shapeText(row.shape)}` }, slotText(app, row));
-  return h("div", null, tensorTable(app, operator.tensors, slot), h("p", { class: "small" }, h("a", { href: link(null) }, app.t("graph.dump.open"))));
+  const link = (/** @type {string | null} */ tensor) =>
+    app.url.link("dump", { ...place, graph, operator: recorded, tensor });
+  const slot = (/** @type {any} */ row) =>
+    h(
+      "a",
+      { href: link(`${row.direction}/${row.slot}`), title: `${row.dtype} ${shapeText(row.shape)}` },
+      slotText(app, row),
+    );
+  return h(
+    "div",
+    null,
+    tensorTable(app, operator.tensors, slot),
+    h("p", { class: "small" }, h("a", { href: link(null) }, app.t("graph.dump.open"))),
+  );
 }

@@ -13,7 +13,16 @@ export function dumpLegend(app, found, paint) {
 /** @param {App} app @param {any} found */
 function symptoms({ t }, { counts, done }) {
   const parts = Object.entries(counts).map(([kind, n]) =>
-    h("span", null, h("span", { class: `graph-sign ill ${kind}`, "aria-hidden": "true" }, SIGNS[/** @type {keyof typeof SIGNS} */ (kind)]), ` ${t(`graph.symptom.${kind}`, { n })}`),
+    h(
+      "span",
+      null,
+      h(
+        "span",
+        { class: `graph-sign ill ${kind}`, "aria-hidden": "true" },
+        SIGNS[/** @type {keyof typeof SIGNS} */ (kind)],
+      ),
+      ` ${t(`graph.symptom.${kind}`, { n })}`,
+    ),
   );
   return parts.length || !done ? parts : [h("span", null, t("graph.dump.fine"))];
 }
@@ -21,7 +30,17 @@ function symptoms({ t }, { counts, done }) {
 /** @param {App} app @param {any} found */
 function scale({ t, format }, { least, most }) {
   if (least === null) return [h("span", { class: "muted" }, t("graph.dump.nothing"))];
-  return [h("span", { class: "row graph-scale" }, format.number(least), h("i", { "aria-hidden": "true" }), format.number(most), " ", h("span", { class: "muted" }, t("graph.dump.log")))];
+  return [
+    h(
+      "span",
+      { class: "row graph-scale" },
+      format.number(least),
+      h("i", { "aria-hidden": "true" }),
+      format.number(most),
+      " ",
+      h("span", { class: "muted" }, t("graph.dump.log")),
+    ),
+  ];
 }
 
 /** @param {App} app @param {any} found */
@@ -31,7 +50,12 @@ function coverage({ t }, { dumped, found, by_order, tensors, measured, done }) {
   return [
     h("span", { class: few ? "badge warn" : "muted", title: few ? t("graph.dump.few") : null }, text),
     few && h("span", { class: "muted" }, t("graph.dump.few")),
-    by_order > 0 && h("span", { class: "muted", title: t("graph.dump.by_order.why") }, t("graph.dump.by_order", { n: by_order })),
+    by_order > 0 &&
+      h(
+        "span",
+        { class: "muted", title: t("graph.dump.by_order.why") },
+        t("graph.dump.by_order", { n: by_order }),
+      ),
     !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),
   ];
 }

@@ -17,7 +17,9 @@ const SHOWN = 2; // signs on one box
 /** @param {App} app @param {Coloured | undefined} found @param {string} colour @param {boolean} scope @returns {Marks} */
 export function marksOf(app, found, colour, scope) {
   if (!found) return { badge: null, heat: null };
-  return colour === "symptoms" ? { badge: symptomBadge(app, found, scope), heat: null } : { badge: sizeBadge(app, found, colour), heat: found.share ?? null };
+  return colour === "symptoms"
+    ? { badge: symptomBadge(app, found, scope), heat: null }
+    : { badge: sizeBadge(app, found, colour), heat: found.share ?? null };
 }
 
 /** @param {App} app @param {Coloured} found @param {boolean} scope @returns {Badge | null} */
@@ -25,8 +27,14 @@ function symptomBadge({ t }, { symptom, counts = {} }, scope) {
   const kinds = Object.entries(counts);
   if (!kinds.length) return null;
   const sign = (/** @type {string} */ kind) => SIGNS[/** @type {keyof typeof SIGNS} */ (kind)];
-  const signs = kinds.slice(0, SHOWN).map(([kind, n]) => (scope && n > 1 ? `${sign(kind)} ×${n}` : sign(kind)));
-  return { kind: `ill ${symptom}`, text: signs.join(" "), said: kinds.map(([kind, n]) => t(`graph.symptom.${kind}`, { n })).join(", ") };
+  const signs = kinds
+    .slice(0, SHOWN)
+    .map(([kind, n]) => (scope && n > 1 ? `${sign(kind)} ×${n}` : sign(kind)));
+  return {
+    kind: `ill ${symptom}`,
+    text: signs.join(" "),
+    said: kinds.map(([kind, n]) => t(`graph.symptom.${kind}`, { n })).join(", "),
+  };
 }
 
 /** @param {App} app @param {Coloured} found @param {string} colour @returns {Badge | null} */

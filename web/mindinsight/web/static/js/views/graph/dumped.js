@@ -48,7 +48,12 @@ export class Dumped {
     this.reading = lastAsked();
     this.painting = lastAsked();
     this.checking = lastAsked();
-    this.tools = h("div", { class: "toolbar graph-dump", role: "group", "aria-label": app.t("graph.dump"), hidden: true });
+    this.tools = h("div", {
+      class: "toolbar graph-dump",
+      role: "group",
+      "aria-label": app.t("graph.dump"),
+      hidden: true,
+    });
     this.told = h("div", { class: "row wrap small graph-told", role: "status", hidden: true });
   }
 
@@ -57,7 +62,13 @@ export class Dumped {
     const { url } = this.app;
     const paint = url.get("paint", SYMPTOMS);
     const number = (/** @type {string} */ key) => Number(url.get(key, "0")) || 0;
-    return { dump: url.get("dump", ""), rank: number("rank"), step: number("step"), paint: STATISTICS.includes(paint) ? paint : SYMPTOMS, check: url.get("check") === "1" };
+    return {
+      dump: url.get("dump", ""),
+      rank: number("rank"),
+      step: number("step"),
+      paint: STATISTICS.includes(paint) ? paint : SYMPTOMS,
+      check: url.get("check") === "1",
+    };
   }
 
   restart() {
@@ -67,7 +78,13 @@ export class Dumped {
   write() {
     const { dump, rank, step, paint, check } = this.state;
     const on = dump !== "";
-    this.app.url.set({ dump, rank: on && rank ? rank : null, step: on && step ? step : null, paint: on && paint !== SYMPTOMS ? paint : null, check: on && check ? "1" : null });
+    this.app.url.set({
+      dump,
+      rank: on && rank ? rank : null,
+      step: on && step ? step : null,
+      paint: on && paint !== SYMPTOMS ? paint : null,
+      check: on && check ? "1" : null,
+    });
   }
 
   /** A graph is shown: offer the dumps there are, the run's own first. @param {Run | null} run null for a graph no dump is of */
@@ -102,7 +119,8 @@ export class Dumped {
     this.listing.ask(
       ask,
       ({ found, summary }) => {
-        const same = found.length === dumps.length && JSON.stringify(summary) === JSON.stringify(this.summary);
+        const same =
+          found.length === dumps.length && JSON.stringify(summary) === JSON.stringify(this.summary);
         if (same) this.paint();
         else this.offer(run);
       },
@@ -143,7 +161,13 @@ export class Dumped {
     const { state } = this;
     if (!state.dump || !state.check || state.paint !== SYMPTOMS) return;
     this.checking.ask(
-      () => this.app.api.send("POST", "v2/dump/check", { dump: state.dump, watchpoints: [], ranks: [state.rank], steps: [state.step] }),
+      () =>
+        this.app.api.send("POST", "v2/dump/check", {
+          dump: state.dump,
+          watchpoints: [],
+          ranks: [state.rank],
+          steps: [state.step],
+        }),
       ({ check }) => {
         this.check = check;
         this.paint();
@@ -156,15 +180,36 @@ export class Dumped {
   controls() {
     const { app, state, summary } = this;
     const { t } = app;
-    const dumps = [{ value: "", label: t("graph.dump.none") }, ...this.dumps.map(({ id }) => ({ value: id, label: dumpName(id) }))];
-    const colours = [{ value: SYMPTOMS, label: t("graph.dump.symptoms") }, ...STATISTICS.map((value) => ({ value, label: t(`dump.statistic.${value}`) }))];
+    const dumps = [
+      { value: "", label: t("graph.dump.none") },
+      ...this.dumps.map(({ id }) => ({ value: id, label: dumpName(id) })),
+    ];
+    const colours = [
+      { value: SYMPTOMS, label: t("graph.dump.symptoms") },
+      ...STATISTICS.map((value) => ({ value, label: t(`dump.statistic.${value}`) })),
+    ];
     const on = state.dump !== "";
     renew(
       this.tools,
-      select({ label: t("dump.dump"), options: dumps, value: state.dump, onchange: (dump) => this.change({ dump, rank: this.run?.rank ?? 0, step: 0 }) }),
+      select({
+        label: t("dump.dump"),
+        options: dumps,
+        value: state.dump,
+        onchange: (dump) => this.change({ dump, rank: this.run?.rank ?? 0, step: 0 }),
+      }),
       on && placeChooser({ app, state, summary, change: (some) => this.change(some) }),
-      on && select({ label: t("dump.graph.colour"), options: colours, value: state.paint, onchange: (paint) => this.change({ paint }) }),
-      on && state.paint === SYMPTOMS && button(t("dump.check.common"), () => this.change({ check: !state.check }), { "aria-pressed": state.check }),
+      on &&
+        select({
+          label: t("dump.graph.colour"),
+          options: colours,
+          value: state.paint,
+          onchange: (paint) => this.change({ paint }),
+        }),
+      on &&
+        state.paint === SYMPTOMS &&
+        button(t("dump.check.common"), () => this.change({ check: !state.check }), {
+          "aria-pressed": state.check,
+        }),
       on && button(t("dump.find_fault"), () => this.toFault()),
     );
   }
@@ -220,7 +265,11 @@ export class Dumped {
     this.facts = null;
     if (!this.state.dump || !this.summary) return null;
     const ask = () => this.graph.ask(`v2/graph/dump/${kind}`, { ...this.place(), node });
-    const facts = dumpFacts(this.app, { ask, place: place(this.state), goTo: (id) => this.graph.goTo(id).catch((error) => this.failed(error)) });
+    const facts = dumpFacts(this.app, {
+      ask,
+      place: place(this.state),
+      goTo: (id) => this.graph.goTo(id).catch((error) => this.failed(error)),
+    });
     this.facts = facts;
     return facts.element;
   }
@@ -230,7 +279,9 @@ export class Dumped {
     const { t } = this.app;
     const { dump } = this.state;
     try {
-      const { faults: [fault] } = await this.app.api.get("v2/dump/fault", { dump });
+      const {
+        faults: [fault],
+      } = await this.app.api.get("v2/dump/fault", { dump });
       if (dump !== this.state.dump) return;
       if (!fault) return void toast(t("dump.fault.none"));
       const [tensor] = fault.tensors;

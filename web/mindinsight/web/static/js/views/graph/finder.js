@@ -13,11 +13,30 @@ export function createFinder(app, does) {
   const { t } = app;
   let asked = 0;
   let chosen = ""; // the type that is asked for, in whatever graph
-  const box = searchBox({ label: t("graph.search"), placeholder: t("graph.search.how"), onchange: () => typed() });
-  const types = h("select", { "aria-label": t("graph.search.type"), onchange: () => ((chosen = types.value), typed()) });
+  const box = searchBox({
+    label: t("graph.search"),
+    placeholder: t("graph.search.how"),
+    onchange: () => typed(),
+  });
+  const types = h("select", {
+    "aria-label": t("graph.search.type"),
+    onchange: () => ((chosen = types.value), typed()),
+  });
   const pattern = check({ label: t("graph.search.regex"), checked: false, onchange: () => typed() });
-  const results = h("div", { class: "graph-results scroll", role: "region", "aria-label": t("graph.search.results"), tabindex: "0", hidden: true });
-  const element = h("section", { class: "graph-finder" }, box, h("div", { class: "row" }, types, pattern), results);
+  const results = h("div", {
+    class: "graph-results scroll",
+    role: "region",
+    "aria-label": t("graph.search.results"),
+    tabindex: "0",
+    hidden: true,
+  });
+  const element = h(
+    "section",
+    { class: "graph-finder" },
+    box,
+    h("div", { class: "row" }, types, pattern),
+    results,
+  );
 
   /** What the address asks for. */
   const reread = () => {
@@ -55,7 +74,10 @@ export function createFinder(app, does) {
   /** @param {any} found */
   const show = (found) => {
     const total = found.total + found.outer_total;
-    const head = found.total > found.shown ? t("graph.search.some", { shown: found.shown, n: found.total }) : t("graph.search.found", { n: total });
+    const head =
+      found.total > found.shown
+        ? t("graph.search.some", { shown: found.shown, n: found.total })
+        : t("graph.search.found", { n: total });
     replace(
       results,
       h("p", { class: "muted small", role: "status" }, head),
@@ -67,13 +89,30 @@ export function createFinder(app, does) {
   /** @param {any} one @returns {HTMLElement} */
   const branch = (one) => {
     const name = one.found
-      ? h("button", { type: "button", class: "link", title: one.path, onclick: () => does.goTo(one.id) }, one.label || t("graph.call"))
+      ? h(
+          "button",
+          { type: "button", class: "link", title: one.path, onclick: () => does.goTo(one.id) },
+          one.label || t("graph.call"),
+        )
       : h("span", { class: "muted", title: one.path }, one.label);
-    return h("li", null, h("i", { class: `graph-key ${one.kind}` }), name, one.inside.length ? h("ul", { class: "branch" }, one.inside.map(branch)) : null);
+    return h(
+      "li",
+      null,
+      h("i", { class: `graph-key ${one.kind}` }),
+      name,
+      one.inside.length ? h("ul", { class: "branch" }, one.inside.map(branch)) : null,
+    );
   };
 
   /** @param {any} one */
-  const outerLeaf = (one) => h("li", null, h("i", { class: `graph-key ${one.kind}` }), h("button", { type: "button", class: "link", onclick: () => does.outer(one.node) }, one.label), h("span", { class: "muted small" }, ` ${one.text}`));
+  const outerLeaf = (one) =>
+    h(
+      "li",
+      null,
+      h("i", { class: `graph-key ${one.kind}` }),
+      h("button", { type: "button", class: "link", onclick: () => does.outer(one.node) }, one.label),
+      h("span", { class: "muted small" }, ` ${one.text}`),
+    );
 
   reread();
   return {
@@ -84,7 +123,9 @@ export function createFinder(app, does) {
     /** Another graph: its types, and what was found there. */
     async reset() {
       const answer = await does.ask("v2/graph/types", {});
-      const options = Object.entries(answer.types).map(([type, count]) => h("option", { value: type }, `${type || t("graph.call")} (${count})`));
+      const options = Object.entries(answer.types).map(([type, count]) =>
+        h("option", { value: type }, `${type || t("graph.call")} (${count})`),
+      );
       replace(types, h("option", { value: "" }, t("graph.search.any")), options);
       types.value = answer.types[chosen] ? chosen : "";
       search();

@@ -57,7 +57,9 @@ export function createHover(t) {
   /** @param {Line} line */
   const words = (line) => {
     const name = (/** @type {number} */ id) => picture?.boxes.find((box) => box.id === id)?.label ?? "";
-    const what = line.control ? t("graph.line.control") : line.text || (line.values > 1 ? t("graph.line.several", { n: line.values }) : "");
+    const what = line.control
+      ? t("graph.line.control")
+      : line.text || (line.values > 1 ? t("graph.line.several", { n: line.values }) : "");
     return [what, `${name(line.source)} → ${name(line.target)}`].filter(Boolean);
   };
 
@@ -86,7 +88,10 @@ export function createHover(t) {
       on = found;
       shapes.lines[on].element.classList.add("hover");
       const rows = words(picture.lines[on]);
-      replace(element, rows.map((row, i) => svg("text", { x: 0, y: 15 * (i - rows.length), class: i ? "sub" : "" }, row)));
+      replace(
+        element,
+        rows.map((row, i) => svg("text", { x: 0, y: 15 * (i - rows.length), class: i ? "sub" : "" }, row)),
+      );
       element.setAttribute("transform", `translate(${x} ${y}) scale(${1 / k})`);
     },
   };

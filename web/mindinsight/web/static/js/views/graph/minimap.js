@@ -27,12 +27,30 @@ export function createMinimap(moveTo) {
     /** @param {import("./shapes.js").Picture} picture */
     show(picture) {
       element.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
-      replace(boxes, picture.boxes.map((box) => svg("rect", { class: `${box.open ? "frame" : "closed"} ${box.kind} ${box.badge?.kind ?? ""}`, x: box.x, y: box.y, width: box.w, height: box.h })));
+      replace(
+        boxes,
+        picture.boxes.map((box) =>
+          svg("rect", {
+            class: `${box.open ? "frame" : "closed"} ${box.kind} ${box.badge?.kind ?? ""}`,
+            x: box.x,
+            y: box.y,
+            width: box.w,
+            height: box.h,
+          }),
+        ),
+      );
     },
 
     /** @param {{x: number, y: number, w: number, h: number}} rect */
     view(rect) {
-      for (const [name, value] of Object.entries({ x: rect.x, y: rect.y, width: Math.max(1, rect.w), height: Math.max(1, rect.h) })) sight.setAttribute(name, value.toFixed(1));
+      for (const [name, value] of Object.entries({
+        x: rect.x,
+        y: rect.y,
+        width: Math.max(1, rect.w),
+        height: Math.max(1, rect.h),
+      })) {
+        sight.setAttribute(name, value.toFixed(1));
+      }
     },
   };
 }

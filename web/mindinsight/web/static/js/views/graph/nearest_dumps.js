@@ -9,7 +9,8 @@
  */
 export function nearestFirst(dumps, run, runs) {
   const jobs = new Map(runs.map((one) => [one.id, one.job]));
-  const rank = (/** @type {T} */ dump) => (dump.run === run.id ? Infinity : jobs.get(dump.run) === run.job ? 1e6 : shared(dump.id, run.id));
+  const rank = (/** @type {T} */ dump) =>
+    dump.run === run.id ? Infinity : jobs.get(dump.run) === run.job ? 1e6 : shared(dump.id, run.id);
   return [...dumps].sort((a, b) => rank(b) - rank(a) || a.id.localeCompare(b.id));
 }
 

@@ -47,14 +47,40 @@ export class OneGraph {
     /** Fill the panel once more with what it is about. @type {() => Promise<any>} */
     this.retell = async () => undefined;
     this.tools = h("div", { class: "toolbar" });
-    this.facts = h("div", { class: "graph-about scroll", role: "region", "aria-label": app.t("graph.about"), tabindex: "0" });
+    this.facts = h("div", {
+      class: "graph-about scroll",
+      role: "region",
+      "aria-label": app.t("graph.about"),
+      tabindex: "0",
+    });
     this.notes = h("div", { class: "row wrap small muted graph-notes", role: "status" });
     const { goTo, outer, toggle } = this.does();
-    this.canvas = createCanvas(app, { select: (id, reveal) => this.tried(() => this.select(id, reveal)), outer, toggle, key: (key) => this.key(key) });
+    this.canvas = createCanvas(app, {
+      select: (id, reveal) => this.tried(() => this.select(id, reveal)),
+      outer,
+      toggle,
+      key: (key) => this.key(key),
+    });
     this.finder = createFinder(app, { ask: (path, params) => this.ask(path, params), goTo, outer });
-    this.outline = createOutline(app, { ask: (path, params) => this.ask(path, params), goTo, tried: (what) => this.tried(what) });
-    this.dumped = new Dumped(app, { canvas: this.canvas, ask: (path, params) => this.ask(path, params), goTo: (id) => this.goTo(id), outer: (node) => this.outer(node), again: () => this.tried(() => this.retell()) });
-    this.side = h("aside", { class: "graph-side", "aria-label": app.t("graph.panel") }, this.finder.element, this.outline.element, this.facts);
+    this.outline = createOutline(app, {
+      ask: (path, params) => this.ask(path, params),
+      goTo,
+      tried: (what) => this.tried(what),
+    });
+    this.dumped = new Dumped(app, {
+      canvas: this.canvas,
+      ask: (path, params) => this.ask(path, params),
+      goTo: (id) => this.goTo(id),
+      outer: (node) => this.outer(node),
+      again: () => this.tried(() => this.retell()),
+    });
+    this.side = h(
+      "aside",
+      { class: "graph-side", "aria-label": app.t("graph.panel") },
+      this.finder.element,
+      this.outline.element,
+      this.facts,
+    );
     this.offSelection = app.selection.on(() => this.listed());
   }
 
@@ -77,7 +103,15 @@ export class OneGraph {
 
   write() {
     const { run, tag, view, open, node, outer, trace } = this.state;
-    this.app.url.set({ run, tag, view: view === "recorded" ? null : view, open: open && this.opened ? open.join(",") || "0" : null, node, outer, trace });
+    this.app.url.set({
+      run,
+      tag,
+      view: view === "recorded" ? null : view,
+      open: open && this.opened ? open.join(",") || "0" : null,
+      node,
+      outer,
+      trace,
+    });
   }
 
   async start() {
@@ -92,10 +126,13 @@ export class OneGraph {
   open() {
     this.following.end();
     this.asking.abort();
-    const opened = this.opening.ask((signal) => this.graphsOf(signal), (graphs) => {
-      this.settle(graphs);
-      return this.load();
-    });
+    const opened = this.opening.ask(
+      (signal) => this.graphsOf(signal),
+      (graphs) => {
+        this.settle(graphs);
+        return this.load();
+      },
+    );
     return opened.catch((error) => this.failed(error));
   }
 
@@ -130,10 +167,21 @@ export class OneGraph {
     this.picture = null;
     const { run } = this.state;
     if (run) {
-      replace(this.root, empty({ icon: "kind-graph", title: t("graph.none.here", { run }), text: t("graph.none.wait") }));
+      replace(
+        this.root,
+        empty({ icon: "kind-graph", title: t("graph.none.here", { run }), text: t("graph.none.wait") }),
+      );
       return;
     }
-    replace(this.root, empty({ icon: "kind-graph", title: t("graph.none"), text: t("graph.none.how"), code: 'record.add_value("graph", "model", network)' }));
+    replace(
+      this.root,
+      empty({
+        icon: "kind-graph",
+        title: t("graph.none"),
+        text: t("graph.none.how"),
+        code: 'record.add_value("graph", "model", network)',
+      }),
+    );
   }
 
   /** The state is brought in line with what graphs the run has. @param {import("./again.js").Graphs} graphs */
@@ -158,7 +206,11 @@ export class OneGraph {
    */
   ask(path, params) {
     const { run, tag, view } = this.state;
-    const answer = this.app.api.get(path, { run, tag: view === "dataset" ? null : tag, view, ...params }, { signal: this.asking.signal });
+    const answer = this.app.api.get(
+      path,
+      { run, tag: view === "dataset" ? null : tag, view, ...params },
+      { signal: this.asking.signal },
+    );
     return answer.catch((error) => {
       if (this.app.api.aborted(error)) return new Promise(() => {});
       throw error;
@@ -170,7 +222,18 @@ export class OneGraph {
     replace(this.tools, this.controls());
     this.asking = new AbortController();
     if (!this.canvas.element.isConnected) {
-      replace(this.root, h("div", { class: "graph" }, h("h1", { class: "unseen" }, this.app.t("nav.graph")), this.tools, this.dumped.tools, h("div", { class: "row wrap graph-lines" }, this.notes, this.dumped.told), h("div", { class: "graph-body" }, this.canvas.element, this.side)));
+      replace(
+        this.root,
+        h(
+          "div",
+          { class: "graph" },
+          h("h1", { class: "unseen" }, this.app.t("nav.graph")),
+          this.tools,
+          this.dumped.tools,
+          h("div", { class: "row wrap graph-lines" }, this.notes, this.dumped.told),
+          h("div", { class: "graph-body" }, this.canvas.element, this.side),
+        ),
+      );
     }
     this.canvas.wait(true);
     const drawn = await this.draw({});
@@ -209,7 +272,10 @@ export class OneGraph {
   /** @param {any} error */
   failed(error) {
     const { t } = this.app;
-    replace(this.canvas.element.isConnected ? this.facts : this.root, empty({ icon: "warning", title: t("graph.failed"), text: t(error.key ?? "error.http", error.vars) }));
+    replace(
+      this.canvas.element.isConnected ? this.facts : this.root,
+      empty({ icon: "warning", title: t("graph.failed"), text: t(error.key ?? "error.http", error.vars) }),
+    );
     return false;
   }
 
@@ -217,28 +283,52 @@ export class OneGraph {
   note() {
     const { t } = this.app;
     const { picture } = this;
-    const counts = ["operators", "parameters", "constants"].map((name) => t(`graph.count.${name}`, { n: picture[name] }));
-    const lost = ["nameless", "dangling", "unreadable"].filter((name) => picture[name]).map((name) => h("span", { class: "badge warn", title: t(`graph.lost.${name}.why`) }, t(`graph.lost.${name}`, { n: picture[name] })));
+    const counts = ["operators", "parameters", "constants"].map((name) =>
+      t(`graph.count.${name}`, { n: picture[name] }),
+    );
+    const lost = ["nameless", "dangling", "unreadable"]
+      .filter((name) => picture[name])
+      .map((name) =>
+        h(
+          "span",
+          { class: "badge warn", title: t(`graph.lost.${name}.why`) },
+          t(`graph.lost.${name}`, { n: picture[name] }),
+        ),
+      );
     replace(this.notes, h("span", null, counts.join(" · ")), lost);
   }
 
   controls() {
     const { t } = this.app;
     const { state } = this;
-    const views = VIEWS.filter((view) => (view === "dataset" ? this.graphs.dataset : this.graphs.tags.length));
+    const views = VIEWS.filter((view) =>
+      view === "dataset" ? this.graphs.dataset : this.graphs.tags.length,
+    );
     return [
       this.modes(),
       chooser(this.app, this.runs, state, this.graphs, (some) => this.change(some)),
-      segments({ label: t("graph.view"), value: state.view, options: views.map((value) => ({ value, label: t(`graph.view.${value}`) })), onchange: (view) => this.change({ view }) }),
+      segments({
+        label: t("graph.view"),
+        value: state.view,
+        options: views.map((value) => ({ value, label: t(`graph.view.${value}`) })),
+        onchange: (view) => this.change({ view }),
+      }),
       h("span", { class: "grow" }),
-      drawingTools(this.app, this.root, { drawings: () => [this.downloadable()], reset: () => this.change({}) }),
+      drawingTools(this.app, this.root, {
+        drawings: () => [this.downloadable()],
+        reset: () => this.change({}),
+      }),
     ];
   }
 
   /** @returns {import("./downloads.js").Drawn} what can be downloaded */
   downloadable() {
     const { canvas, state } = this;
-    const figure = () => this.ask("v2/graph/figure", { open: state.open?.join(","), theme: document.documentElement.dataset.theme });
+    const figure = () =>
+      this.ask("v2/graph/figure", {
+        open: state.open?.join(","),
+        theme: document.documentElement.dataset.theme,
+      });
     return { name: `${state.view === "dataset" ? "dataset" : state.tag}-${state.view}`, canvas, figure };
   }
 
@@ -306,7 +396,16 @@ export class OneGraph {
     if (mine !== this.pointed) return;
     const opened = this.state.open?.includes(node);
     this.tried(() => this.outline.select(node, about.around));
-    replace(this.facts, nodeFacts(this.app, { ...about, opened, traced: text }, this.traced, this.does(), this.dumped.about(node, "node")));
+    replace(
+      this.facts,
+      nodeFacts(
+        this.app,
+        { ...about, opened, traced: text },
+        this.traced,
+        this.does(),
+        this.dumped.about(node, "node"),
+      ),
+    );
   }
 
   /** All about a parameter or constant; its users are lit. @param {number} node */
@@ -347,7 +446,10 @@ export class OneGraph {
       return this.about();
     }
     const mine = ++this.pointed;
-    const shown = this.canvas.boxes().map((box) => box.id).join(",");
+    const shown = this.canvas
+      .boxes()
+      .map((box) => box.id)
+      .join(",");
     const found = await this.ask("v2/graph/trace", { node, direction, shown });
     if (mine !== this.pointed) return;
     this.canvas.light(new Set(found.boxes));
@@ -359,15 +461,23 @@ export class OneGraph {
     const { run } = this.state;
     if (this.picture && (change.list || grownRuns(this.app, change, "dump").length)) this.dumped.refresh();
     if (!this.picture || !grownRuns(this.app, change, "graph", "lineage").includes(run)) return;
-    this.following.ask((signal) => this.graphsOf(signal), (graphs) => {
-      if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
-      const { tag, view } = this.state;
-      const stale = view !== "dataset" && rewritten(this.graphs, graphs, tag);
-      this.settle(graphs);
-      renew(this.tools, this.controls());
-      if (stale) renew(this.notes, lookAgain(this.app, () => this.change({})));
-      else toast(this.app.t("graph.more"));
-    }, leaveAsIs);
+    this.following.ask(
+      (signal) => this.graphsOf(signal),
+      (graphs) => {
+        if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
+        const { tag, view } = this.state;
+        const stale = view !== "dataset" && rewritten(this.graphs, graphs, tag);
+        this.settle(graphs);
+        renew(this.tools, this.controls());
+        if (stale) {
+          renew(
+            this.notes,
+            lookAgain(this.app, () => this.change({})),
+          );
+        } else toast(this.app.t("graph.more"));
+      },
+      leaveAsIs,
+    );
   }
 
   end() {

@@ -29,37 +29,82 @@ export function createOutline(app, does) {
   const into = async (places) => {
     const graph = graphs;
     const missing = places.filter((place) => !known.has(place));
-    const found = await Promise.all(missing.map((place) => does.ask("v2/graph/inside", { node: place === ROOT ? "" : place })));
+    const found = await Promise.all(
+      missing.map((place) => does.ask("v2/graph/inside", { node: place === ROOT ? "" : place })),
+    );
     if (graph !== graphs) return;
     missing.forEach((place, i) => known.set(place, found[i].inside));
     draw();
   };
 
   const draw = () => {
-    const focus = element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-focus") : null;
+    const focus = element.contains(document.activeElement)
+      ? document.activeElement?.getAttribute("data-focus")
+      : null;
     replace(list, rows(ROOT));
     if (focus) /** @type {HTMLElement | null} */ (element.querySelector(`[data-focus="${focus}"]`))?.focus();
     const chosen = /** @type {HTMLElement | null} */ (element.querySelector(".current"));
     if (!chosen) return;
     const above = chosen.offsetTop - element.scrollTop;
-    if (above < 0 || above > element.clientHeight - chosen.offsetHeight) element.scrollTop += above - element.clientHeight / 3;
+    if (above < 0 || above > element.clientHeight - chosen.offsetHeight) {
+      element.scrollTop += above - element.clientHeight / 3;
+    }
   };
 
   /** @param {number} place @returns {HTMLElement[]} */
   const rows = (place) => {
     const all = known.get(place) ?? [];
     const shown = all.slice(0, MOST).map(row);
-    return all.length > MOST ? [...shown, h("li", { class: "muted small" }, t("graph.rest", { n: all.length - MOST }))] : shown;
+    return all.length > MOST
+      ? [...shown, h("li", { class: "muted small" }, t("graph.rest", { n: all.length - MOST }))]
+      : shown;
   };
 
   /** @param {Entry} one */
   const row = (one) => {
     const label = one.label || t("graph.call");
     const opened = open.has(one.id);
-    const fold = one.count > 0 && h("button", { type: "button", class: "icon quiet fold", "aria-label": t(opened ? "graph.outline.close" : "graph.outline.open", { scope: label }), "data-focus": `fold:${one.id}`, onclick: () => toggle(one.id) }, icon(opened ? "down" : "right"));
-    const name = h("button", { type: "button", class: "link ellipsis", title: one.path, "data-focus": `name:${one.id}`, onclick: () => does.goTo(one.id) }, label);
-    const line = h("div", { class: one.id === current ? "row current" : "row" }, fold || h("span", { class: "fold" }), h("i", { class: `graph-key ${one.kind}` }), name);
-    return h("li", { role: "treeitem", "aria-selected": one.id === current, "aria-expanded": one.count > 0 ? opened : null }, line, opened && h("ul", { class: "branch", role: "group" }, rows(one.id)));
+    const fold =
+      one.count > 0 &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "icon quiet fold",
+          "aria-label": t(opened ? "graph.outline.close" : "graph.outline.open", { scope: label }),
+          "data-focus": `fold:${one.id}`,
+          onclick: () => toggle(one.id),
+        },
+        icon(opened ? "down" : "right"),
+      );
+    const name = h(
+      "button",
+      {
+        type: "button",
+        class: "link ellipsis",
+        title: one.path,
+        "data-focus": `name:${one.id}`,
+        onclick: () => does.goTo(one.id),
+      },
+      label,
+    );
+    const line = h(
+      "div",
+      { class: one.id === current ? "row current" : "row" },
+      fold || h("span", { class: "fold" }),
+      h("i", { class: `graph-key ${one.kind}` }),
+      name,
+    );
+    return h(
+      "li",
+      {
+        role: "treeitem",
+        "aria-selected": one.id === current,
+        "aria-expanded": one.count > 0 ? opened : null,
+      },
+      line,
+      opened && h("ul", { class: "branch", role: "group" }, rows(one.id)),
+    );
   };
 
   /** @param {number} id */

@@ -21,31 +21,76 @@ export function pairFacts(app, pair, links, traced) {
     "div",
     { class: "graph-facts stack" },
     h("div", null, h("h2", null, entry.label || t("graph.call")), paths(app, left, right)),
-    h("p", { class: "row" }, badge && h("span", { class: `graph-sign ${badge.kind}`, "aria-hidden": "true" }, SIGNS[/** @type {keyof typeof SIGNS} */ (state)]), t(`graph.pair.${state}`)),
+    h(
+      "p",
+      { class: "row" },
+      badge &&
+        h(
+          "span",
+          { class: `graph-sign ${badge.kind}`, "aria-hidden": "true" },
+          SIGNS[/** @type {keyof typeof SIGNS} */ (state)],
+        ),
+      t(`graph.pair.${state}`),
+    ),
     h("div", { class: "row wrap" }, traceButtons(app, traced.direction, traced)),
     tracedText(traced.text),
     badge && left && right && entry.count > 0 && h("p", null, badge.said),
     rows(app, pair),
-    h("p", { class: "row wrap small" }, left && h("a", { href: links.left }, t("graph.pair.alone.left")), right && h("a", { href: links.right }, t("graph.pair.alone.right"))),
+    h(
+      "p",
+      { class: "row wrap small" },
+      left && h("a", { href: links.left }, t("graph.pair.alone.left")),
+      right && h("a", { href: links.right }, t("graph.pair.alone.right")),
+    ),
   );
 }
 
 /** @param {App} app @param {any} left @param {any} right */
 function paths(app, left, right) {
   const path = (/** @type {string} */ text) => h("span", { class: "mono path" }, text);
-  if (!left || !right || left.path === right.path) return h("p", { class: "muted small" }, path((left ?? right).path));
-  return h("dl", { class: "pairs small" }, h("dt", null, app.t("graph.left")), h("dd", null, path(left.path)), h("dt", null, app.t("graph.right")), h("dd", null, path(right.path)));
+  if (!left || !right || left.path === right.path) {
+    return h("p", { class: "muted small" }, path((left ?? right).path));
+  }
+  return h(
+    "dl",
+    { class: "pairs small" },
+    h("dt", null, app.t("graph.left")),
+    h("dd", null, path(left.path)),
+    h("dt", null, app.t("graph.right")),
+    h("dd", null, path(right.path)),
+  );
 }
 
 /** @param {App} app @param {any} pair */
 function rows(app, pair) {
   const { t } = app;
-  if (!pair.differences.length) return pair.state === "changed" && !pair.left.count ? h("p", { class: "muted" }, t("graph.pair.long")) : null;
-  const row = (/** @type {any} */ one) => h("tr", null, h("th", { scope: "row" }, t(`graph.pair.${one.what}`, { name: one.name, n: Number(one.name) + 1 })), h("td", { class: "mono" }, one.left || "–"), h("td", { class: "mono" }, one.right || "–"));
+  if (!pair.differences.length) {
+    return pair.state === "changed" && !pair.left.count
+      ? h("p", { class: "muted" }, t("graph.pair.long"))
+      : null;
+  }
+  const row = (/** @type {any} */ one) =>
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, t(`graph.pair.${one.what}`, { name: one.name, n: Number(one.name) + 1 })),
+      h("td", { class: "mono" }, one.left || "–"),
+      h("td", { class: "mono" }, one.right || "–"),
+    );
   return h(
     "table",
     { class: "graph-pair small" },
-    h("thead", null, h("tr", null, h("th", { scope: "col" }, t("graph.what")), h("th", { scope: "col" }, t("graph.left")), h("th", { scope: "col" }, t("graph.right")))),
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        h("th", { scope: "col" }, t("graph.what")),
+        h("th", { scope: "col" }, t("graph.left")),
+        h("th", { scope: "col" }, t("graph.right")),
+      ),
+    ),
     h("tbody", null, pair.differences.map(row)),
   );
 }

@@ -30,5 +30,10 @@ export function createPairFinder(app, does) {
       finder.reset();
     },
   });
-  return { element: h("div", { class: "stack" }, sides, finder.element), focus: finder.focus, reset: finder.reset, reread: finder.reread };
+  return {
+    element: h("div", { class: "stack" }, sides, finder.element),
+    focus: finder.focus,
+    reset: finder.reset,
+    reread: finder.reread,
+  };
 }

@@ -26,7 +26,12 @@ export class PairPanel {
     this.pair = null;
     /** @type {Direction} what of the pair is lit */
     this.traced = null;
-    this.element = h("div", { class: "graph-about scroll", role: "region", "aria-label": app.t("graph.about"), tabindex: "0" });
+    this.element = h("div", {
+      class: "graph-about scroll",
+      role: "region",
+      "aria-label": app.t("graph.about"),
+      tabindex: "0",
+    });
   }
 
   /** @param {any} pair @param {Direction} [direction] of what is lit @param {string} [text] what that is */
@@ -35,14 +40,24 @@ export class PairPanel {
     Object.assign(this, { pair, traced: direction });
     if (!direction) page.canvases.forEach((canvas) => canvas.light(null));
     const traced = { direction, text, trace: (/** @type {Direction} */ next) => this.trace(next) };
-    replace(this.element, pair ? pairFacts(app, pair, this.links(pair), traced) : h("p", { class: "muted" }, app.t("graph.pair.pick")));
+    replace(
+      this.element,
+      pair
+        ? pairFacts(app, pair, this.links(pair), traced)
+        : h("p", { class: "muted" }, app.t("graph.pair.pick")),
+    );
   }
 
   /** To each node of a pair by itself. @param {any} pair */
   links(pair) {
     const link = (/** @type {Side} */ side, /** @type {"left" | "right"} */ name) => {
       const { view, ...graph } = this.page.named(side);
-      return this.app.url.link("graph", { ...graph, view: view === "recorded" ? null : view, open: pair.around[name].join(","), node: pair[name] && String(pair[name].id) });
+      return this.app.url.link("graph", {
+        ...graph,
+        view: view === "recorded" ? null : view,
+        open: pair.around[name].join(","),
+        node: pair[name] && String(pair[name].id),
+      });
     };
     return { left: link(0, "left"), right: link(1, "right") };
   }
@@ -69,7 +84,12 @@ export class PairPanel {
   /** All about a parameter or constant of one graph; its users are lit. @param {Side} side @param {number} node */
   outer(side, node) {
     const { app, page } = this;
-    const does = { goTo: (/** @type {number} */ id) => page.find(side, id), outer() {}, toggle() {}, trace() {} };
+    const does = {
+      goTo: (/** @type {number} */ id) => page.find(side, id),
+      outer() {},
+      toggle() {},
+      trace() {},
+    };
     return page.pointing.ask(
       (signal) => app.api.get("v2/graph/outer", { ...page.named(side), node }, { signal }),
       (about) => {

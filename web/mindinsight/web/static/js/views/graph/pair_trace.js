@@ -12,10 +12,20 @@ export async function tracePair(app, graphs, canvases, pair, direction, signal) 
   const { t } = app;
   const traced = NAMES.map((name, side) => {
     if (!pair[name]) return null;
-    const shown = canvases[side].boxes().map((box) => box.id).join(",");
-    return app.api.get("v2/graph/trace", { ...graphs[side], node: pair[name].id, direction, shown }, { signal });
+    const shown = canvases[side]
+      .boxes()
+      .map((box) => box.id)
+      .join(",");
+    return app.api.get(
+      "v2/graph/trace",
+      { ...graphs[side], node: pair[name].id, direction, shown },
+      { signal },
+    );
   });
   const found = await Promise.all(traced);
-  const told = found.map((one, side) => one && `${t(`graph.${NAMES[side]}`)}: ${t(`graph.traced.${direction}`, { n: one.operators })}`);
+  const told = found.map(
+    (one, side) =>
+      one && `${t(`graph.${NAMES[side]}`)}: ${t(`graph.traced.${direction}`, { n: one.operators })}`,
+  );
   return { lit: found.map((one) => new Set(one?.boxes)), text: told.filter(Boolean).join(" ") };
 }

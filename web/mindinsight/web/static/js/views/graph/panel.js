@@ -12,12 +12,20 @@ export function nodeFacts(app, about, traced, does, dumped = null) {
   return h(
     "div",
     { class: "graph-facts stack" },
-    h("div", null, around(app, about, does), h("h2", null, about.label || t("graph.call")), h("p", { class: "muted small mono path" }, about.path)),
+    h(
+      "div",
+      null,
+      around(app, about, does),
+      h("h2", null, about.label || t("graph.call")),
+      h("p", { class: "muted small mono path" }, about.path),
+    ),
     h("dl", { class: "pairs" }, summary(app, about)),
     h(
       "div",
       { class: "row wrap" },
-      about.count ? button(t(about.opened ? "graph.close" : "graph.open"), () => does.toggle(about.id)) : null,
+      about.count
+        ? button(t(about.opened ? "graph.close" : "graph.open"), () => does.toggle(about.id))
+        : null,
       traceButtons(app, traced, does),
     ),
     tracedText(about.traced),
@@ -36,8 +44,17 @@ export function outerFacts(app, about, does, dumped = null) {
   return h(
     "div",
     { class: "graph-facts stack" },
-    h("div", null, h("p", { class: "muted small" }, t(`graph.kind.${about.kind}`)), h("h2", null, about.label)),
-    h("dl", { class: "pairs" }, pair(t(about.kind === "constant" ? "graph.value" : "graph.type"), about.text || "–")),
+    h(
+      "div",
+      null,
+      h("p", { class: "muted small" }, t(`graph.kind.${about.kind}`)),
+      h("h2", null, about.label),
+    ),
+    h(
+      "dl",
+      { class: "pairs" },
+      pair(t(about.kind === "constant" ? "graph.value" : "graph.type"), about.text || "–"),
+    ),
     dumped,
     entries(app, "graph.users", about.users, (one) => placeRow(app, one, does)),
     attributes(app, about.attributes),
@@ -46,7 +63,13 @@ export function outerFacts(app, about, does, dumped = null) {
 
 /** The scopes around a node, each a button. @param {App} app @param {any} about @param {Does} does */
 function around(app, about, does) {
-  const parts = about.around.map((/** @type {any} */ one) => h("li", null, h("button", { type: "button", class: "link", onclick: () => does.goTo(one.id) }, one.label)));
+  const parts = about.around.map((/** @type {any} */ one) =>
+    h(
+      "li",
+      null,
+      h("button", { type: "button", class: "link", onclick: () => does.goTo(one.id) }, one.label),
+    ),
+  );
   return h("nav", { "aria-label": app.t("graph.around") }, h("ol", { class: "crumbs small" }, parts));
 }
 
@@ -54,9 +77,16 @@ function around(app, about, does) {
 function summary(app, about) {
   const { t } = app;
   if (about.operators === undefined) {
-    return [pair(t("graph.operator"), about.type || t("graph.call")), pair(t("graph.output"), about.output || "–"), about.dynamic ? pair(t("graph.shape"), t("graph.dynamic")) : null];
+    return [
+      pair(t("graph.operator"), about.type || t("graph.call")),
+      pair(t("graph.output"), about.output || "–"),
+      about.dynamic ? pair(t("graph.shape"), t("graph.dynamic")) : null,
+    ];
   }
-  const types = Object.entries(about.types).slice(0, 6).map(([type, count]) => `${type} ${count}`).join(", ");
+  const types = Object.entries(about.types)
+    .slice(0, 6)
+    .map(([type, count]) => `${type} ${count}`)
+    .join(", ");
   return [
     pair(t("graph.what"), t(`graph.kind.${about.kind}`)),
     pair(t("graph.children"), String(about.count)),
@@ -74,7 +104,9 @@ function pair(name, value) {
 export function traceButtons(app, traced, does) {
   return /** @type {const} */ (["up", "down"]).map((direction) => {
     const on = traced === direction;
-    return button(app.t(`graph.trace.${direction}`), () => does.trace(on ? null : direction), { "aria-pressed": on });
+    return button(app.t(`graph.trace.${direction}`), () => does.trace(on ? null : direction), {
+      "aria-pressed": on,
+    });
   });
 }
 
@@ -91,25 +123,57 @@ function entries(app, key, list, row) {
     "section",
     null,
     h("h3", null, app.t(key), h("span", { class: "badge" }, String(list.total))),
-    h("ul", { class: "entries scroll" }, list.shown.map(row), rest > 0 ? h("li", { class: "muted small" }, app.t("graph.rest", { n: rest })) : null),
+    h(
+      "ul",
+      { class: "entries scroll" },
+      list.shown.map(row),
+      rest > 0 ? h("li", { class: "muted small" }, app.t("graph.rest", { n: rest })) : null,
+    ),
   );
 }
 
 /** @param {App} app @param {any} one @param {Does} does */
 function placeRow(app, one, does) {
   const text = [one.text, one.control ? app.t("graph.control") : ""].filter(Boolean).join(" · ");
-  return h("li", null, h("button", { type: "button", class: "link ellipsis", title: one.path, onclick: () => does.goTo(one.id) }, one.label || app.t("graph.call")), text && h("span", { class: "muted small" }, text));
+  return h(
+    "li",
+    null,
+    h(
+      "button",
+      { type: "button", class: "link ellipsis", title: one.path, onclick: () => does.goTo(one.id) },
+      one.label || app.t("graph.call"),
+    ),
+    text && h("span", { class: "muted small" }, text),
+  );
 }
 
 /** @param {any} one @param {Does} does */
 function outerRow(one, does) {
-  return h("li", null, h("button", { type: "button", class: "link ellipsis", title: one.label, onclick: () => does.outer(one.node) }, one.label), h("span", { class: "muted small" }, one.text));
+  return h(
+    "li",
+    null,
+    h(
+      "button",
+      { type: "button", class: "link ellipsis", title: one.label, onclick: () => does.outer(one.node) },
+      one.label,
+    ),
+    h("span", { class: "muted small" }, one.text),
+  );
 }
 
 /** @param {App} app @param {string[][]} list */
 function attributes(app, list) {
   if (!list.length) return null;
-  return h("section", null, h("h3", null, app.t("graph.attributes"), h("span", { class: "badge" }, String(list.length))), h("dl", { class: "pairs small" }, list.map(([name, value]) => [h("dt", null, name), h("dd", { class: "mono" }, value)])));
+  return h(
+    "section",
+    null,
+    h("h3", null, app.t("graph.attributes"), h("span", { class: "badge" }, String(list.length))),
+    h(
+      "dl",
+      { class: "pairs small" },
+      list.map(([name, value]) => [h("dt", null, name), h("dd", { class: "mono" }, value)]),
+    ),
+  );
 }
 
 /** Lines of source code, innermost first. @param {App} app @param {any[][]} list */
@@ -119,6 +183,19 @@ function stacks(app, list) {
     "section",
     null,
     h("h3", null, app.t("graph.source")),
-    list.map((stack) => h("ol", { class: "stack-lines small" }, stack.map((frame) => h("li", null, h("span", { class: "muted mono" }, `${frame.file}:${frame.line}`), h("code", null, frame.code))))),
+    list.map((stack) =>
+      h(
+        "ol",
+        { class: "stack-lines small" },
+        stack.map((frame) =>
+          h(
+            "li",
+            null,
+            h("span", { class: "muted mono" }, `${frame.file}:${frame.line}`),
+            h("code", null, frame.code),
+          ),
+        ),
+      ),
+    ),
   );
 }

@@ -7,7 +7,12 @@ export function asSvg(drawing, picture) {
   const copy = /** @type {SVGElement} */ (drawing.cloneNode(true));
   copy.querySelector("g")?.removeAttribute("transform");
   copy.classList.remove("far");
-  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${picture.width} ${picture.height}`, width: picture.width, height: picture.height })) {
+  for (const [name, value] of Object.entries({
+    xmlns: "http://www.w3.org/2000/svg",
+    viewBox: `0 0 ${picture.width} ${picture.height}`,
+    width: picture.width,
+    height: picture.height,
+  })) {
     copy.setAttribute(name, String(value));
   }
   copy.removeAttribute("aria-hidden");
@@ -22,7 +27,9 @@ function rules() {
   const found = [];
   for (const sheet of document.styleSheets) {
     for (const rule of sheet.cssRules) {
-      if (rule instanceof CSSStyleRule && rule.selectorText.includes(".graph-drawing")) found.push(rule.cssText);
+      if (rule instanceof CSSStyleRule && rule.selectorText.includes(".graph-drawing")) {
+        found.push(rule.cssText);
+      }
     }
   }
   return found.join("").replace(/var\((--[\w-]+)\)/g, (_, name) => colour(name));
@@ -44,7 +51,9 @@ export async function asPng(text, picture) {
   canvas.height = Math.ceil(picture.height * scale);
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(image.src);
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"));
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"),
+  );
 }
 
 /** Hand a file to the browser. @param {string} name @param {Blob} blob */
@@ -55,4 +64,3 @@ export function save(name, blob) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
-

@@ -40,9 +40,26 @@ export function shapes(picture, t) {
     (box.open ? frames : front).append(element);
   }
   const parents = new Map(picture.boxes.map((box) => [box.id, box.parent]));
-  const lines = picture.lines.map((line) => ({ line, element: lineShape(line, parents.get(line.source) === line.target) }));
+  const lines = picture.lines.map((line) => ({
+    line,
+    element: lineShape(line, parents.get(line.source) === line.target),
+  }));
   const texts = svg("g", { class: "texts" }, flowing(picture));
-  return { layers: [markers(), frames, svg("g", { class: "lines" }, lines.map((one) => one.element)), texts, front], boxes, lines };
+  return {
+    layers: [
+      markers(),
+      frames,
+      svg(
+        "g",
+        { class: "lines" },
+        lines.map((one) => one.element),
+      ),
+      texts,
+      front,
+    ],
+    boxes,
+    lines,
+  };
 }
 
 /** Arrow heads: a marker cannot take the colour of its line in every browser, so there is one for each. */
@@ -50,7 +67,16 @@ function markers() {
   const head = (/** @type {string} */ name) =>
     svg(
       "marker",
-      { id: `graph-${name}`, class: name, orient: "auto", markerUnits: "userSpaceOnUse", markerWidth: 9, markerHeight: 8, refX: 8, refY: 4 },
+      {
+        id: `graph-${name}`,
+        class: name,
+        orient: "auto",
+        markerUnits: "userSpaceOnUse",
+        markerWidth: 9,
+        markerHeight: 8,
+        refX: 8,
+        refY: 4,
+      },
       svg("path", { d: "M0 0L9 4L0 8z" }),
     );
   return svg("defs", null, head("arrow"), head("arrow-on"));
@@ -60,7 +86,12 @@ function markers() {
 function frame(box, t) {
   return svg(
     "g",
-    { class: `box frame ${box.kind} ${box.badge?.kind ?? ""}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
+    {
+      class: `box frame ${box.kind} ${box.badge?.kind ?? ""}`,
+      "data-id": box.id,
+      "aria-label": spoken(box, t),
+      role: "img",
+    },
     svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: 8 }),
     svg("rect", { class: "header", x: box.x, y: box.y, width: box.w, height: HEADER, rx: 8 }),
     warmth(box),
@@ -80,19 +111,51 @@ function closed(box, t) {
   const label = box.label || t("graph.call");
   return svg(
     "g",
-    { class: `box closed ${box.kind}${box.dynamic ? " dynamic" : ""} ${box.badge?.kind ?? ""}`, "data-id": box.id, "aria-label": spoken(box, t), role: "img" },
+    {
+      class: `box closed ${box.kind}${box.dynamic ? " dynamic" : ""} ${box.badge?.kind ?? ""}`,
+      "data-id": box.id,
+      "aria-label": spoken(box, t),
+      role: "img",
+    },
     box.kind === "group" || box.kind === "repeat" || box.kind === "run"
-      ? [6, 3].map((by) => svg("rect", { class: "behind", x: box.x + by, y: box.y - by, width: box.w, height: box.h, rx: 6 }))
+      ? [6, 3].map((by) =>
+          svg("rect", { class: "behind", x: box.x + by, y: box.y - by, width: box.w, height: box.h, rx: 6 }),
+        )
       : null,
-    svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: box.kind === "plumbing" ? box.h / 2 : 6 }),
+    svg("rect", {
+      x: box.x,
+      y: box.y,
+      width: box.w,
+      height: box.h,
+      rx: box.kind === "plumbing" ? box.h / 2 : 6,
+    }),
     warmth(box),
-    svg("text", { class: "title", x: scope ? box.x + 26 : centre, y: middle + (box.text ? -3 : 4), "text-anchor": scope ? "start" : "middle" }, label),
+    svg(
+      "text",
+      {
+        class: "title",
+        x: scope ? box.x + 26 : centre,
+        y: middle + (box.text ? -3 : 4),
+        "text-anchor": scope ? "start" : "middle",
+      },
+      label,
+    ),
     box.text && svg("text", { class: "sub", x: centre, y: middle + 12, "text-anchor": "middle" }, box.text),
     scope && mark(box.x + 14, middle, false),
-    scope && svg("text", { class: "count", x: box.x + box.w - 9, y: middle + 4, "text-anchor": "end" }, String(box.count)),
+    scope &&
+      svg(
+        "text",
+        { class: "count", x: box.x + box.w - 9, y: middle + 4, "text-anchor": "end" },
+        String(box.count),
+      ),
     stubs(box),
     box.chips.map((one) => chip(one, box)),
-    box.hidden > 0 && svg("text", { class: "count", x: box.x - 14, y: below(box.chips) + 11, "text-anchor": "end" }, `+${box.hidden}`),
+    box.hidden > 0 &&
+      svg(
+        "text",
+        { class: "count", x: box.x - 14, y: below(box.chips) + 11, "text-anchor": "end" },
+        `+${box.hidden}`,
+      ),
     badge(box),
     svg("title", null, [box.path, box.type, box.text, box.badge?.said].filter(Boolean).join("\n")),
   );
@@ -113,7 +176,15 @@ function mark(x, y, open) {
 function warmth({ heat, open, kind, x, y, w, h: high }) {
   if (!heat) return null;
   const height = open ? HEADER : high;
-  return svg("rect", { class: "warm", x, y, width: w, height, rx: open ? 8 : kind === "plumbing" ? high / 2 : 6, style: { "fill-opacity": (0.08 + 0.62 * heat).toFixed(2) } });
+  return svg("rect", {
+    class: "warm",
+    x,
+    y,
+    width: w,
+    height,
+    rx: open ? 8 : kind === "plumbing" ? high / 2 : 6,
+    style: { "fill-opacity": (0.08 + 0.62 * heat).toFixed(2) },
+  });
 }
 
 /** What differs or was found, over the upper right corner. @param {Box} box */
@@ -121,7 +192,12 @@ function badge(box) {
   if (!box.badge) return null;
   const width = 10 + 7 * box.badge.text.length;
   const x = box.x + box.w - width + 8;
-  return svg("g", { class: "badge" }, svg("rect", { x, y: box.y - 8, width, height: 16, rx: 8 }), svg("text", { x: x + width / 2, y: box.y + 4, "text-anchor": "middle" }, box.badge.text));
+  return svg(
+    "g",
+    { class: "badge" },
+    svg("rect", { x, y: box.y - 8, width, height: 16, rx: 8 }),
+    svg("text", { x: x + width / 2, y: box.y + 4, "text-anchor": "middle" }, box.badge.text),
+  );
 }
 
 /** Short ends for values that come from or go to places no line is drawn to. @param {Box} box */
@@ -129,8 +205,12 @@ function stubs(box) {
   const x = box.x + box.w - 14;
   const bottom = box.y + box.h;
   return [
-    box.enters ? svg("path", { class: "stub", d: `M${x} ${box.y - 11}v9M${x - 3} ${box.y - 5}l3 4l3 -4` }) : null,
-    box.leaves ? svg("path", { class: "stub", d: `M${x} ${bottom}v10M${x - 3} ${bottom + 6}l3 4l3 -4` }) : null,
+    box.enters
+      ? svg("path", { class: "stub", d: `M${x} ${box.y - 11}v9M${x - 3} ${box.y - 5}l3 4l3 -4` })
+      : null,
+    box.leaves
+      ? svg("path", { class: "stub", d: `M${x} ${bottom}v10M${x - 3} ${bottom + 6}l3 4l3 -4` })
+      : null,
   ];
 }
 
@@ -196,6 +276,10 @@ export function path(points) {
 /** What a screen reader says. @param {Box} box @param {import("../../core/types.js").Translate} t */
 export function spoken(box, t) {
   const kind = t(`graph.kind.${box.kind}`);
-  const what = box.count ? t(box.open ? "graph.said.open" : "graph.said.closed", { n: box.count }) : [box.type, box.text].filter(Boolean).join(", ");
-  return [box.label || t("graph.call"), kind, what, box.badge?.said].filter((text) => text !== undefined).join(", ");
+  const what = box.count
+    ? t(box.open ? "graph.said.open" : "graph.said.closed", { n: box.count })
+    : [box.type, box.text].filter(Boolean).join(", ");
+  return [box.label || t("graph.call"), kind, what, box.badge?.said]
+    .filter((text) => text !== undefined)
+    .join(", ");
 }

@@ -11,17 +11,41 @@ import { guide } from "./legend.js";
  */
 export function drawingTools(app, root, { drawings, reset }) {
   const { t } = app;
-  const all = (/** @type {(canvas: import("./canvas.js").Canvas) => void} */ what) => () => drawings().forEach(({ canvas }) => what(canvas));
-  const anchored = (/** @type {(anchor: HTMLElement) => void} */ what) => (/** @type {MouseEvent} */ event) => what(/** @type {HTMLElement} */ (event.currentTarget));
+  const all = (/** @type {(canvas: import("./canvas.js").Canvas) => void} */ what) => () =>
+    drawings().forEach(({ canvas }) => what(canvas));
+  const anchored = (/** @type {(anchor: HTMLElement) => void} */ what) => (/** @type {MouseEvent} */ event) =>
+    what(/** @type {HTMLElement} */ (event.currentTarget));
   return h(
     "div",
     { class: "row graph-tools" },
-    iconButton("minus", t("graph.zoom.out"), all((canvas) => canvas.zoom(0.8))),
-    iconButton("plus", t("graph.zoom.in"), all((canvas) => canvas.zoom(1.25))),
-    iconButton("shrink", t("graph.fit"), all((canvas) => canvas.fit())),
+    iconButton(
+      "minus",
+      t("graph.zoom.out"),
+      all((canvas) => canvas.zoom(0.8)),
+    ),
+    iconButton(
+      "plus",
+      t("graph.zoom.in"),
+      all((canvas) => canvas.zoom(1.25)),
+    ),
+    iconButton(
+      "shrink",
+      t("graph.fit"),
+      all((canvas) => canvas.fit()),
+    ),
     iconButton("reset", t("graph.reset"), reset),
-    iconButton("info", t("graph.legend"), anchored((anchor) => guide(app, anchor)), { "aria-haspopup": "dialog" }),
+    iconButton(
+      "info",
+      t("graph.legend"),
+      anchored((anchor) => guide(app, anchor)),
+      { "aria-haspopup": "dialog" },
+    ),
     iconButton("expand", t("common.fullscreen"), () => root.requestFullscreen?.()),
-    iconButton("download", t("common.download"), anchored((anchor) => downloads(app, anchor, drawings())), { "aria-haspopup": "dialog" }),
+    iconButton(
+      "download",
+      t("common.download"),
+      anchored((anchor) => downloads(app, anchor, drawings())),
+      { "aria-haspopup": "dialog" },
+    ),
   );
 }

@@ -90,17 +90,28 @@ export class TwoGraphs {
     this.following.end();
     this.runs = selection.all().filter((run) => run.kinds.graph || run.lineage);
     const [left, right] = this.state.sides;
-    left.run ||= (this.runs.find((run) => selection.has(run.id) && run.kinds.graph) ?? this.runs.find((run) => run.kinds.graph) ?? this.runs[0])?.id ?? "";
+    left.run ||=
+      (
+        this.runs.find((run) => selection.has(run.id) && run.kinds.graph) ??
+        this.runs.find((run) => run.kinds.graph) ??
+        this.runs[0]
+      )?.id ?? "";
     const missing = [left, right].find((side) => side.run && !this.runs.some((run) => run.id === side.run));
     if (!left.run || missing) return this.nothing(missing?.run);
-    return this.opening.ask((signal) => this.settle(signal), () => this.load(), (error) => this.failed(error));
+    return this.opening.ask(
+      (signal) => this.settle(signal),
+      () => this.load(),
+      (error) => this.failed(error),
+    );
   }
 
   /** @param {string} [run] that is asked for and not there */
   nothing(run) {
     const { t } = this.app;
     this.shown = false;
-    const text = run ? { title: t("graph.none.here", { run }), text: t("graph.none.wait") } : { title: t("graph.none"), text: t("graph.none.how") };
+    const text = run
+      ? { title: t("graph.none.here", { run }), text: t("graph.none.wait") }
+      : { title: t("graph.none"), text: t("graph.none.how") };
     replace(this.root, empty({ icon: "kind-graph", ...text }));
   }
 
@@ -124,7 +135,9 @@ export class TwoGraphs {
 
   /** What both runs have. */
   views() {
-    return VIEWS.filter((view) => this.graphs.every((one) => (view === "dataset" ? one.dataset : one.tags.length)));
+    return VIEWS.filter((view) =>
+      this.graphs.every((one) => (view === "dataset" ? one.dataset : one.tags.length)),
+    );
   }
 
   /** Another pair of graphs. @param {() => void} some */
@@ -143,7 +156,11 @@ export class TwoGraphs {
   /** @param {string} path @param {Record<string, any>} params @param {AbortSignal} signal */
   ask(path, params, signal) {
     const other = this.named(1);
-    return this.app.api.get(`v2/graph/compare/${path}`, { ...this.named(0), other_run: other.run, other_tag: other.tag, ...params }, { signal });
+    return this.app.api.get(
+      `v2/graph/compare/${path}`,
+      { ...this.named(0), other_run: other.run, other_tag: other.tag, ...params },
+      { signal },
+    );
   }
 
   load() {
@@ -152,7 +169,10 @@ export class TwoGraphs {
     const opened = this.state.open !== null;
     const { node, node2 } = this.state;
     return this.drawing.ask(
-      async (signal) => [await this.ask("differences", { limit: SHOWN }, signal), await this.pictures(signal)],
+      async (signal) => [
+        await this.ask("differences", { limit: SHOWN }, signal),
+        await this.pictures(signal),
+      ],
       ([differences, pictures]) => {
         this.count(differences);
         this.differences.show(differences);
@@ -173,21 +193,59 @@ export class TwoGraphs {
     replace(
       this.tools,
       this.modes(),
-      segments({ label: t("graph.view"), value: state.view, options: views, onchange: (view) => this.change(() => (state.view = view)) }),
+      segments({
+        label: t("graph.view"),
+        value: state.view,
+        options: views,
+        onchange: (view) => this.change(() => (state.view = view)),
+      }),
       h("span", { class: "grow" }),
-      drawingTools(app, this.root, { drawings: () => SIDES.map((side) => this.downloadable(side)), reset: () => this.change(() => undefined) }),
+      drawingTools(app, this.root, {
+        drawings: () => SIDES.map((side) => this.downloadable(side)),
+        reset: () => this.change(() => undefined),
+      }),
     );
     this.choose();
     if (canvases[0].element.isConnected) return;
-    const sides = SIDES.map((side) => h("section", { class: "graph-half", "aria-label": t(`graph.${NAMES[side]}`) }, choosers[side], canvases[side].element));
-    const aside = h("aside", { class: "graph-side", "aria-label": t("graph.panel.compare") }, this.finder.element, this.differences.element, this.panel.element);
-    replace(this.root, h("div", { class: "graph" }, h("h1", { class: "unseen" }, t("graph.mode.compare")), this.tools, this.counts, h("div", { class: "graph-body two" }, sides, aside)));
+    const sides = SIDES.map((side) =>
+      h(
+        "section",
+        { class: "graph-half", "aria-label": t(`graph.${NAMES[side]}`) },
+        choosers[side],
+        canvases[side].element,
+      ),
+    );
+    const aside = h(
+      "aside",
+      { class: "graph-side", "aria-label": t("graph.panel.compare") },
+      this.finder.element,
+      this.differences.element,
+      this.panel.element,
+    );
+    replace(
+      this.root,
+      h(
+        "div",
+        { class: "graph" },
+        h("h1", { class: "unseen" }, t("graph.mode.compare")),
+        this.tools,
+        this.counts,
+        h("div", { class: "graph-body two" }, sides, aside),
+      ),
+    );
   }
 
   /** Which run and graph stand on each side. */
   choose() {
     const { app, choosers, state } = this;
-    SIDES.forEach((side) => renew(choosers[side], chooser(app, this.runs, { ...state.sides[side], view: state.view }, this.graphs[side], (some) => this.change(() => Object.assign(state.sides[side], some)))));
+    SIDES.forEach((side) =>
+      renew(
+        choosers[side],
+        chooser(app, this.runs, { ...state.sides[side], view: state.view }, this.graphs[side], (some) =>
+          this.change(() => Object.assign(state.sides[side], some)),
+        ),
+      ),
+    );
   }
 
   /** @param {Side} side @returns {import("./downloads.js").Drawn} what can be downloaded */
@@ -222,8 +280,24 @@ export class TwoGraphs {
   /** How much is the same, and what the signs mean. @param {import("./differences.js").Found} found */
   count(found) {
     const { t } = this.app;
-    const part = (/** @type {keyof typeof SIGNS} */ kind) => h("span", null, h("span", { class: `graph-sign ${kind === "changed" ? kind : "only"}`, "aria-hidden": "true" }, SIGNS[kind]), ` ${t(`graph.within.${kind}`, { n: found[kind] })}`);
-    replace(this.counts, h("span", null, t("graph.count.same", { n: found.same })), part("changed"), part("left"), part("right"));
+    const part = (/** @type {keyof typeof SIGNS} */ kind) =>
+      h(
+        "span",
+        null,
+        h(
+          "span",
+          { class: `graph-sign ${kind === "changed" ? kind : "only"}`, "aria-hidden": "true" },
+          SIGNS[kind],
+        ),
+        ` ${t(`graph.within.${kind}`, { n: found[kind] })}`,
+      );
+    replace(
+      this.counts,
+      h("span", null, t("graph.count.same", { n: found.same })),
+      part("changed"),
+      part("left"),
+      part("right"),
+    );
   }
 
   /** Open what is asked for, and go on when it is drawn, unless something else was pointed at. @param {Set<number>[]} open @param {(number | undefined)[]} keep @param {() => any} then */
@@ -254,10 +328,15 @@ export class TwoGraphs {
     const open = this.opened();
     SIDES.forEach((one) => {
       if (places[one] === null) return;
-      if (box.open) descendants(this.canvases[one].boxes(), places[one]).forEach((place) => open[one].delete(place));
-      else open[one].add(places[one]);
+      if (box.open) {
+        descendants(this.canvases[one].boxes(), places[one]).forEach((place) => open[one].delete(place));
+      } else open[one].add(places[one]);
     });
-    this.draw(open, places.map((place) => place ?? 0), () => this.select(side, id, true));
+    this.draw(
+      open,
+      places.map((place) => place ?? 0),
+      () => this.select(side, id, true),
+    );
   }
 
   /** Select a node and its partner, and say in what they differ. @param {Side} side @param {number | null} id @param {boolean} [reveal] */
@@ -269,7 +348,10 @@ export class TwoGraphs {
     this.canvases[side].select(id, reveal);
     if (id === null) this.canvases[other].select(null);
     return this.pointing.ask(
-      (signal) => (id === null ? Promise.resolve(null) : this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal)),
+      (signal) =>
+        id === null
+          ? Promise.resolve(null)
+          : this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal),
       (pair) => {
         if (pair) this.meet(other, this.drawn(other, pair), this.canvases[side].scale());
         this.differences.select(pair?.left?.id, pair?.right?.id);
@@ -307,11 +389,17 @@ export class TwoGraphs {
       (signal) => this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal),
       (pair) => {
         const open = this.opened();
-        SIDES.forEach((at) => pair.around[NAMES[at]].forEach((/** @type {number} */ place) => open[at].add(place)));
-        return this.draw(open, SIDES.map((at) => pair.around[NAMES[at]][0] ?? 0), () => {
-          this.meet(side, id, Math.max(LEGIBLE, this.canvases[side].scale()));
-          return this.select(side, id);
-        });
+        SIDES.forEach((at) =>
+          pair.around[NAMES[at]].forEach((/** @type {number} */ place) => open[at].add(place)),
+        );
+        return this.draw(
+          open,
+          SIDES.map((at) => pair.around[NAMES[at]][0] ?? 0),
+          () => {
+            this.meet(side, id, Math.max(LEGIBLE, this.canvases[side].scale()));
+            return this.select(side, id);
+          },
+        );
       },
       (error) => this.failed(error),
     );
@@ -332,21 +420,34 @@ export class TwoGraphs {
   failed(error) {
     const { t } = this.app;
     this.canvases.forEach((canvas) => canvas.wait(false));
-    replace(this.panel.element.isConnected ? this.panel.element : this.root, empty({ icon: "warning", title: t("graph.failed"), text: t(error.key ?? "error.http", error.vars) }));
+    replace(
+      this.panel.element.isConnected ? this.panel.element : this.root,
+      empty({ icon: "warning", title: t("graph.failed"), text: t(error.key ?? "error.http", error.vars) }),
+    );
   }
 
   /** What is compared stays as it is while runs grow; that there is more, or newer, is said. @param {import("../../core/types.js").Change} change */
   changed(change) {
     const grown = grownRuns(this.app, change, "graph", "lineage");
     if (!this.shown || !this.state.sides.some((side) => grown.includes(side.run))) return;
-    this.following.ask((signal) => Promise.all(this.state.sides.map((side) => this.graphsOf(side.run, signal))), (graphs) => {
-      if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
-      const stale = this.state.view !== "dataset" && SIDES.some((side) => rewritten(this.graphs[side], graphs[side], this.state.sides[side].tag));
-      this.graphs = graphs;
-      this.choose();
-      if (stale) renew(this.counts, lookAgain(this.app, () => this.change(() => undefined)));
-      else toast(this.app.t("graph.more"));
-    }, leaveAsIs);
+    this.following.ask(
+      (signal) => Promise.all(this.state.sides.map((side) => this.graphsOf(side.run, signal))),
+      (graphs) => {
+        if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
+        const stale =
+          this.state.view !== "dataset" &&
+          SIDES.some((side) => rewritten(this.graphs[side], graphs[side], this.state.sides[side].tag));
+        this.graphs = graphs;
+        this.choose();
+        if (stale) {
+          renew(
+            this.counts,
+            lookAgain(this.app, () => this.change(() => undefined)),
+          );
+        } else toast(this.app.t("graph.more"));
+      },
+      leaveAsIs,
+    );
   }
 
   end() {

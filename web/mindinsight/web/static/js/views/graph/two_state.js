@@ -17,7 +17,10 @@ export const VIEWS = ["recorded", "simplified", "dataset"];
 export function readState(url) {
   const list = (/** @type {string} */ key) => url.get(key, "").split(",").filter(Boolean).map(Number);
   const number = (/** @type {string} */ key) => (url.get(key) === null ? null : Number(url.get(key)));
-  const chosen = (/** @type {string} */ end) => ({ run: url.get(`run${end}`, ""), tag: url.get(`tag${end}`, "") });
+  const chosen = (/** @type {string} */ end) => ({
+    run: url.get(`run${end}`, ""),
+    tag: url.get(`tag${end}`, ""),
+  });
   const view = url.get("view", "recorded");
   return {
     sides: [chosen(""), chosen("2")],

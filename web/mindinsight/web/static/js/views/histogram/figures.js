@@ -39,8 +39,18 @@ function row(series, column) {
 /** Perceptually even, from the panel's colour to the accent. @param {App} app */
 export function ramp(app) {
   return app.theme.dark()
-    ? [[0, app.theme.colour("--panel")], [0.25, "#1d4f63"], [0.6, "#2e9c9a"], [1, "#f3f5b0"]]
-    : [[0, app.theme.colour("--panel")], [0.25, "#a8d5d3"], [0.6, "#1f8a93"], [1, "#123a5c"]];
+    ? [
+        [0, app.theme.colour("--panel")],
+        [0.25, "#1d4f63"],
+        [0.6, "#2e9c9a"],
+        [1, "#f3f5b0"],
+      ]
+    : [
+        [0, app.theme.colour("--panel")],
+        [0.25, "#a8d5d3"],
+        [0.6, "#1f8a93"],
+        [1, "#123a5c"],
+      ];
 }
 
 /**
@@ -66,8 +76,15 @@ export function heat(app, series, axis) {
   }
   const share = z.map((line) => Float32Array.from(line, (v) => v * v * 100));
   const trace = {
-    type: "heatmap", x: times(series, axis), y: middles(series.edges), z, customdata: share, colorscale: ramp(app), showscale: false,
-    zmin: 0, zmax: strongest(peaks) || 1,
+    type: "heatmap",
+    x: times(series, axis),
+    y: middles(series.edges),
+    z,
+    customdata: share,
+    colorscale: ramp(app),
+    showscale: false,
+    zmin: 0,
+    zmax: strongest(peaks) || 1,
     hovertemplate: app.t("histogram.cell"),
   };
   return { data: [trace], layout: layout(app, axis, {}) };
@@ -77,21 +94,35 @@ export function heat(app, series, axis) {
 export function bands(app, series, axis) {
   const x = times(series, axis);
   const colour = app.theme.colour("--accent");
-  const lines = series.shares.map((_, at) => Float64Array.from(x, (__, column) => series.percentile[column * series.shares.length + at]));
+  const lines = series.shares.map((_, at) =>
+    Float64Array.from(x, (__, column) => series.percentile[column * series.shares.length + at]),
+  );
   const data = [];
   for (let at = 0; at < 4; at++) {
     const shade = ["14", "20", "30", "48"][at];
     const edge = { type: "scatter", mode: "lines", x, line: { width: at === 0 ? 1 : 0, color: colour } };
     const text = (/** @type {number} */ n) => `${series.shares[n]} %: %{y:.4g}<extra></extra>`;
-    data.push({ ...edge, y: lines[at], hovertemplate: text(at) }, { ...edge, y: lines[8 - at], fill: "tonexty", fillcolor: colour + shade, hovertemplate: text(8 - at) });
+    data.push(
+      { ...edge, y: lines[at], hovertemplate: text(at) },
+      { ...edge, y: lines[8 - at], fill: "tonexty", fillcolor: colour + shade, hovertemplate: text(8 - at) },
+    );
   }
-  data.push({ type: "scatter", mode: "lines", x, y: lines[4], line: { color: colour, width: 2 }, hovertemplate: `${app.t("histogram.median")}: %{y:.4g}<extra></extra>` });
+  data.push({
+    type: "scatter",
+    mode: "lines",
+    x,
+    y: lines[4],
+    line: { color: colour, width: 2 },
+    hovertemplate: `${app.t("histogram.median")}: %{y:.4g}<extra></extra>`,
+  });
   return { data, layout: layout(app, axis, { hovermode: "x" }) };
 }
 
 /** The peak that most steps stay below: one step with all values in one bucket must not flatten the others. @param {Series} series */
 function usualPeak(series) {
-  const peaks = Array.from({ length: series.shown }, (_, column) => row(series, column).reduce((a, b) => Math.max(a, b), 0)).sort((a, b) => a - b);
+  const peaks = Array.from({ length: series.shown }, (_, column) =>
+    row(series, column).reduce((a, b) => Math.max(a, b), 0),
+  ).sort((a, b) => a - b);
   return peaks[Math.floor(0.9 * (peaks.length - 1))] || 1;
 }
 
@@ -104,15 +135,43 @@ export function ridge(app, series, axis) {
   const data = [];
   for (let column = 0; column < series.shown; column++) {
     const base = (series.shown - 1 - column) * gap;
-    const y = Float64Array.from(row(series, column), (count) => base + Math.min(count / most, HIGHEST) * tall);
+    const y = Float64Array.from(
+      row(series, column),
+      (count) => base + Math.min(count / most, HIGHEST) * tall,
+    );
     const tint = mix(app, column / Math.max(1, series.shown - 1));
-    data.push({ type: "scatter", mode: "lines", x, y: new Float64Array(x.length).fill(base), line: { width: 0 }, hoverinfo: "skip" });
-    data.push({ type: "scatter", mode: "lines", x, y, fill: "tonexty", fillcolor: tint, line: { width: 1, color: app.theme.colour("--panel") }, customdata: row(series, column), hovertemplate: `${label(app, series, axis, column)}<br>%{x:.4g}: %{customdata:.4g}<extra></extra>` });
+    data.push({
+      type: "scatter",
+      mode: "lines",
+      x,
+      y: new Float64Array(x.length).fill(base),
+      line: { width: 0 },
+      hoverinfo: "skip",
+    });
+    data.push({
+      type: "scatter",
+      mode: "lines",
+      x,
+      y,
+      fill: "tonexty",
+      fillcolor: tint,
+      line: { width: 1, color: app.theme.colour("--panel") },
+      customdata: row(series, column),
+      hovertemplate: `${label(app, series, axis, column)}<br>%{x:.4g}: %{customdata:.4g}<extra></extra>`,
+    });
   }
   const every = Math.max(1, Math.ceil(series.shown / 6));
   const marked = Array.from({ length: series.shown }, (_, i) => i).filter((i) => i % every === 0);
-  const yaxis = app.theme.axis({ tickvals: marked.map((i) => (series.shown - 1 - i) * gap), ticktext: marked.map((i) => label(app, series, axis, i)), showgrid: false, side: "right" });
-  return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis, hovermode: "closest" } };
+  const yaxis = app.theme.axis({
+    tickvals: marked.map((i) => (series.shown - 1 - i) * gap),
+    ticktext: marked.map((i) => label(app, series, axis, i)),
+    showgrid: false,
+    side: "right",
+  });
+  return {
+    data,
+    layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis, hovermode: "closest" },
+  };
 }
 
 /** All steps over each other, old ones faint; a peak far above the usual runs out of the frame. @param {App} app @param {Series} series @param {string} axis */
@@ -121,10 +180,22 @@ export function overlay(app, series, axis) {
   const most = series.counts.reduce((a, b) => Math.max(a, b), 0);
   const range = [0, 1.04 * Math.min(most, HIGHEST * usualPeak(series)) || 1];
   const data = Array.from({ length: series.shown }, (_, column) => ({
-    type: "scatter", mode: "lines", x, y: row(series, column), line: { width: 1.2, color: mix(app, column / Math.max(1, series.shown - 1)) },
+    type: "scatter",
+    mode: "lines",
+    x,
+    y: row(series, column),
+    line: { width: 1.2, color: mix(app, column / Math.max(1, series.shown - 1)) },
     hovertemplate: `${label(app, series, axis, column)}<br>%{x:.4g}: %{y:.4g}<extra></extra>`,
   }));
-  return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis: app.theme.axis({ nticks: 4, range }), hovermode: "closest" } };
+  return {
+    data,
+    layout: {
+      ...app.theme.plotly(),
+      xaxis: app.theme.axis({ nticks: 6 }),
+      yaxis: app.theme.axis({ nticks: 4, range }),
+      hovermode: "closest",
+    },
+  };
 }
 
 /** Several runs at one step, as outlines of their own buckets. @param {App} app @param {any[]} runs */
@@ -133,14 +204,34 @@ export function beside(app, runs) {
     const x = [];
     const y = [];
     for (let i = 0; i < one.left.length; i++) {
-      const density = one.width[i] ? one.counts[i] / Math.abs(one.width[i]) / Math.max(1, one.count) : one.counts[i];
+      const density = one.width[i]
+        ? one.counts[i] / Math.abs(one.width[i]) / Math.max(1, one.count)
+        : one.counts[i];
       x.push(one.left[i], one.left[i] + one.width[i]);
       y.push(density, density);
     }
     const colour = app.selection.colour(one.run);
-    return { type: "scatter", mode: "lines", x, y, name: app.selection.run(one.run)?.name ?? one.run, line: { color: colour, width: 1.6, dash: app.selection.dash(one.run) }, fill: "tozeroy", fillcolor: `${colour}1c`, hovertemplate: "%{x:.4g}: %{y:.4g}" };
+    return {
+      type: "scatter",
+      mode: "lines",
+      x,
+      y,
+      name: app.selection.run(one.run)?.name ?? one.run,
+      line: { color: colour, width: 1.6, dash: app.selection.dash(one.run) },
+      fill: "tozeroy",
+      fillcolor: `${colour}1c`,
+      hovertemplate: "%{x:.4g}: %{y:.4g}",
+    };
   });
-  return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis: app.theme.axis({ nticks: 4, rangemode: "tozero" }), hovermode: "closest" } };
+  return {
+    data,
+    layout: {
+      ...app.theme.plotly(),
+      xaxis: app.theme.axis({ nticks: 6 }),
+      yaxis: app.theme.axis({ nticks: 4, rangemode: "tozero" }),
+      hovermode: "closest",
+    },
+  };
 }
 
 /** @param {App} app @param {Series} series @param {string} axis @param {number} column */
@@ -152,7 +243,15 @@ function label(app, series, axis, column) {
 
 /** From faint to strong by age. @param {App} app @param {number} share */
 function mix(app, share) {
-  const [from, to] = app.theme.dark() ? [[35, 62, 74], [126, 226, 214]] : [[198, 224, 224], [0, 92, 110]];
+  const [from, to] = app.theme.dark()
+    ? [
+        [35, 62, 74],
+        [126, 226, 214],
+      ]
+    : [
+        [198, 224, 224],
+        [0, 92, 110],
+      ];
   return `rgb(${from.map((part, i) => Math.round(part + (to[i] - part) * share)).join(",")})`;
 }
 

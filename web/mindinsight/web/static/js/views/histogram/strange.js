@@ -9,9 +9,16 @@ const KINDS = /** @type {(keyof typeof NAMES)[]} */ (Object.keys(NAMES));
 
 /** NaN and infinities are counted aloud. @param {import("../../core/types.js").App} app @param {Counts} counts @param {number} [since] the first step with any */
 export function strange({ t, format }, counts, since) {
-  const parts = KINDS.filter((kind) => counts[kind]).map((kind) => `${NAMES[kind]} ${format.number(Number(counts[kind]))}`);
+  const parts = KINDS.filter((kind) => counts[kind]).map(
+    (kind) => `${NAMES[kind]} ${format.number(Number(counts[kind]))}`,
+  );
   if (!parts.length) return null;
-  return h("span", { class: "badge bad" }, parts.join(" · "), since !== undefined && ` · ${t("histogram.since", { step: format.number(since) })}`);
+  return h(
+    "span",
+    { class: "badge bad" },
+    parts.join(" · "),
+    since !== undefined && ` · ${t("histogram.since", { step: format.number(since) })}`,
+  );
 }
 
 /** The first of the steps that has any. @param {ArrayLike<number>} step @param {(kind: string, at: number) => number} count */
@@ -21,5 +28,7 @@ export function firstStrange(step, count) {
 
 /** The sums over all steps. @param {Counts[]} all */
 export function summed(all) {
-  return Object.fromEntries(KINDS.map((kind) => [kind, all.reduce((sum, one) => sum + Number(one[kind]), 0)]));
+  return Object.fromEntries(
+    KINDS.map((kind) => [kind, all.reduce((sum, one) => sum + Number(one[kind]), 0)]),
+  );
 }

@@ -27,23 +27,49 @@ export class ImageCard {
     this.pixel = h("span", { class: "number" });
     this.stage = this.makeStage();
     this.foot = h("div", { class: "row small wrap" });
-    this.move = slider({ label: app.t("image.step"), values: [0], value: 0, hideLabel: true, delay: 60, onchange: (step) => this.pick(step) });
-    this.compare = h("button", { type: "button", class: "link", onclick: () => this.row >= 0 && page.compare({ tag, run, row: this.row, step: this.steps[this.row] }) }, app.t("image.compare"));
+    this.move = slider({
+      label: app.t("image.step"),
+      values: [0],
+      value: 0,
+      hideLabel: true,
+      delay: 60,
+      onchange: (step) => this.pick(step),
+    });
+    this.compare = h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        onclick: () => this.row >= 0 && page.compare({ tag, run, row: this.row, step: this.steps[this.row] }),
+      },
+      app.t("image.compare"),
+    );
     const body = h("div", { class: "stack" }, this.stage, this.move);
     this.element = card({ title: tag, body, foot: this.foot, full: { label: app.t("common.fullscreen") } });
     this.asked = latest(this.element);
-    this.seen = whenNear(this.element, throttle(() => this.read(), 1000));
+    this.seen = whenNear(
+      this.element,
+      throttle(() => this.read(), 1000),
+    );
     this.style();
   }
 
   makeStage() {
     const { tag, run, picture } = this;
-    return h("div", {
-      class: "stage", tabindex: "0", role: "group", "aria-label": `${tag}, ${run}`,
-      onpointermove: (/** @type {PointerEvent} */ event) => (this.pixel.textContent = valueAt(picture, event)),
-      onpointerleave: () => (this.pixel.textContent = ""),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
-    }, picture);
+    return h(
+      "div",
+      {
+        class: "stage",
+        tabindex: "0",
+        role: "group",
+        "aria-label": `${tag}, ${run}`,
+        onpointermove: (/** @type {PointerEvent} */ event) =>
+          (this.pixel.textContent = valueAt(picture, event)),
+        onpointerleave: () => (this.pixel.textContent = ""),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+      },
+      picture,
+    );
   }
 
   /** @param {KeyboardEvent} event */
@@ -63,7 +89,9 @@ export class ImageCard {
   show(step) {
     const { app, steps, picture, run, tag } = this;
     let next = 0;
-    for (let i = 0; i < steps.length; i++) if (Math.abs(steps[i] - step) <= Math.abs(steps[next] - step)) next = i;
+    for (let i = 0; i < steps.length; i++) {
+      if (Math.abs(steps[i] - step) <= Math.abs(steps[next] - step)) next = i;
+    }
     if (next === this.row || !steps.length) return;
     this.row = next;
     const address = app.api.build("v2/image/picture", { run, tag, row: next });
@@ -78,8 +106,15 @@ export class ImageCard {
     const { app, run, picture } = this;
     const size = picture.naturalWidth ? `${picture.naturalWidth} × ${picture.naturalHeight}` : "";
     const name = app.selection.run(run)?.name ?? run;
-    replace(this.foot, h("i", { class: "swatch", style: { background: app.selection.colour(run) } }), h("span", { class: "ellipsis" }, name),
-      h("span", { class: "grow" }, app.t("image.of", { row: this.row + 1, n: this.steps.length })), this.pixel, size, this.compare);
+    replace(
+      this.foot,
+      h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
+      h("span", { class: "ellipsis" }, name),
+      h("span", { class: "grow" }, app.t("image.of", { row: this.row + 1, n: this.steps.length })),
+      this.pixel,
+      size,
+      this.compare,
+    );
   }
 
   /** Ask for the steps when the card is near the window. */
@@ -89,7 +124,11 @@ export class ImageCard {
 
   read() {
     const { app, run, tag } = this;
-    return this.asked.ask((signal) => app.api.columns("v2/image/steps", { run, tag }, { signal }), (answer) => this.take(answer.step), leaveAsIs);
+    return this.asked.ask(
+      (signal) => app.api.columns("v2/image/steps", { run, tag }, { signal }),
+      (answer) => this.take(answer.step),
+      leaveAsIs,
+    );
   }
 
   /** @param {Float64Array} next all steps there are now */

@@ -29,18 +29,44 @@ class Comparison {
     /** Steps of the run on the right. */
     this.known = new Float64Array(0);
     this.stage = h("div", { class: "image-compare" });
-    this.steps = slider({ label: t("image.step"), values: [first.step], value: first.step, onchange: (step) => this.pick(step) });
+    this.steps = slider({
+      label: t("image.step"),
+      values: [first.step],
+      value: first.step,
+      onchange: (step) => this.pick(step),
+    });
     const names = runs.map((id) => ({ value: id, label: app.selection.run(id)?.name ?? id }));
-    const run = select({ label: t("image.other_run"), options: names, value: first.run, onchange: (id) => this.readSteps(id) });
+    const run = select({
+      label: t("image.other_run"),
+      options: names,
+      value: first.run,
+      onchange: (id) => this.readSteps(id),
+    });
     const modes = MODES.map((value) => ({ value, label: t(`image.compare.${value}`) }));
-    const how = segments({ label: t("image.compare"), options: modes, value: this.mode, onchange: (mode) => ((this.mode = mode), this.draw()) });
-    this.body = h("div", { class: "stack" }, h("div", { class: "toolbar" }, how, run, this.steps), this.stage);
+    const how = segments({
+      label: t("image.compare"),
+      options: modes,
+      value: this.mode,
+      onchange: (mode) => ((this.mode = mode), this.draw()),
+    });
+    this.body = h(
+      "div",
+      { class: "stack" },
+      h("div", { class: "toolbar" }, how, run, this.steps),
+      this.stage,
+    );
     this.askedSteps = latest(this.body);
     this.askedPictures = latest(this.body);
   }
 
   open() {
-    dialog({ title: this.first.tag, body: this.body, close: this.app.t("common.close"), wide: true, onclose: () => clearInterval(this.timer) });
+    dialog({
+      title: this.first.tag,
+      body: this.body,
+      close: this.app.t("common.close"),
+      wide: true,
+      onclose: () => clearInterval(this.timer),
+    });
     return this.readSteps(this.first.run);
   }
 
@@ -48,13 +74,20 @@ class Comparison {
   readSteps(run) {
     const { app, first, right } = this;
     right.run = run;
-    return this.askedSteps.ask((signal) => app.api.columns("v2/image/steps", { run, tag: right.tag }, { signal }), (answer) => {
-      this.known = answer.step;
-      this.steps.setValues(this.known);
-      const before = Math.max(0, Math.min(first.run === run ? first.row - 1 : first.row, this.known.length - 1));
-      this.steps.set(this.known[before]);
-      this.pick(this.known[before]);
-    }, (error) => this.failed(error));
+    return this.askedSteps.ask(
+      (signal) => app.api.columns("v2/image/steps", { run, tag: right.tag }, { signal }),
+      (answer) => {
+        this.known = answer.step;
+        this.steps.setValues(this.known);
+        const before = Math.max(
+          0,
+          Math.min(first.run === run ? first.row - 1 : first.row, this.known.length - 1),
+        );
+        this.steps.set(this.known[before]);
+        this.pick(this.known[before]);
+      },
+      (error) => this.failed(error),
+    );
   }
 
   /** @param {number} step */
@@ -68,24 +101,39 @@ class Comparison {
     const { app, first, mode } = this;
     const right = { ...this.right };
     clearInterval(this.timer);
-    return this.askedPictures.ask(() => Promise.all([first, right].map((one) => loadPicture(app, one))), (pictures) => {
-      if (mode === "difference") this.showDifference(pictures);
-      else this.showBoth(pictures, [first, right]);
-    }, (error) => this.failed(error));
+    return this.askedPictures.ask(
+      () => Promise.all([first, right].map((one) => loadPicture(app, one))),
+      (pictures) => {
+        if (mode === "difference") this.showDifference(pictures);
+        else this.showBoth(pictures, [first, right]);
+      },
+      (error) => this.failed(error),
+    );
   }
 
   /** @param {HTMLImageElement[]} pictures */
   showDifference([left, right]) {
     const { t } = this.app;
     const { canvas, most, same } = difference(left, right);
-    replace(this.stage, h("figure", null, canvas, h("figcaption", null, same ? t("image.compare.same") : t("image.compare.most", { most }))));
+    replace(
+      this.stage,
+      h(
+        "figure",
+        null,
+        canvas,
+        h("figcaption", null, same ? t("image.compare.same") : t("image.compare.most", { most })),
+      ),
+    );
   }
 
   /** @param {HTMLImageElement[]} pictures @param {Choice[]} of */
   showBoth(pictures, of) {
     const { t, selection } = this.app;
-    const label = (/** @type {Choice} */ one) => t("image.compare.label", { run: selection.run(one.run)?.name ?? one.run, step: one.step });
-    const figures = pictures.map((picture, i) => h("figure", null, picture, h("figcaption", null, label(of[i]))));
+    const label = (/** @type {Choice} */ one) =>
+      t("image.compare.label", { run: selection.run(one.run)?.name ?? one.run, step: one.step });
+    const figures = pictures.map((picture, i) =>
+      h("figure", null, picture, h("figcaption", null, label(of[i]))),
+    );
     replace(this.stage, figures);
     if (this.mode !== "blink") return;
     let turn = 0;
@@ -102,7 +150,11 @@ class Comparison {
 
 /** @param {App} app @param {Choice} one @returns {Promise<HTMLImageElement>} */
 async function loadPicture(app, one) {
-  const picture = h("img", { class: "picture", src: app.api.build("v2/image/picture", { run: one.run, tag: one.tag, row: one.row }), alt: `${one.tag} ${one.step}` });
+  const picture = h("img", {
+    class: "picture",
+    src: app.api.build("v2/image/picture", { run: one.run, tag: one.tag, row: one.row }),
+    alt: `${one.tag} ${one.step}`,
+  });
   await picture.decode().catch(() => {});
   return picture;
 }
@@ -113,12 +165,20 @@ function difference(a, b) {
   const height = Math.max(a.naturalHeight, b.naturalHeight, 1);
   const [left, right] = [a, b].map((picture) => pixels(picture, width, height));
   let most = 0;
-  for (let i = 0; i < left.data.length; i++) if (i % 4 !== 3) most = Math.max(most, Math.abs(left.data[i] - right.data[i]));
+  for (let i = 0; i < left.data.length; i++) {
+    if (i % 4 !== 3) most = Math.max(most, Math.abs(left.data[i] - right.data[i]));
+  }
   const out = new ImageData(width, height);
-  for (let i = 0; i < out.data.length; i++) out.data[i] = i % 4 === 3 ? 255 : (Math.abs(left.data[i] - right.data[i]) / (most || 1)) * 255;
+  for (let i = 0; i < out.data.length; i++) {
+    out.data[i] = i % 4 === 3 ? 255 : (Math.abs(left.data[i] - right.data[i]) / (most || 1)) * 255;
+  }
   const canvas = h("canvas", { class: "picture", width, height });
   canvas.getContext("2d").putImageData(out, 0, 0);
-  return { canvas, most, same: most === 0 && a.naturalWidth === b.naturalWidth && a.naturalHeight === b.naturalHeight };
+  return {
+    canvas,
+    most,
+    same: most === 0 && a.naturalWidth === b.naturalWidth && a.naturalHeight === b.naturalHeight,
+  };
 }
 
 /** @param {HTMLImageElement} picture @param {number} width @param {number} height */

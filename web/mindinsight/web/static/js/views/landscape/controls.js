@@ -17,13 +17,40 @@ export function toolbar(view) {
   const intervals = view.intervals().map((value) => ({ value, label: labelOf(t, value) }));
   const colours = MAPS.map((value) => ({ value, label: value || t("landscape.colours.page") }));
   const path = pathControls(view);
-  const element = h("div", { class: "toolbar" },
-    segments({ label: t("landscape.mode"), options: modes, value: state.mode, onchange: (mode) => view.change({ mode }) }),
-    select({ label: t("landscape.interval"), options: intervals, value: state.interval, onchange: (interval) => view.change({ interval }) }),
-    view.now().length > 1 && check({ label: t("landscape.over"), checked: state.over, onchange: (over) => view.change({ over }) }),
-    select({ label: t("landscape.colours"), options: colours, value: state.colours, onchange: (one) => view.change({ colours: one }) }),
-    state.mode !== "surface" && slider({ label: t("landscape.lines"), min: 5, max: 60, step: 1, value: state.lines, onchange: (lines) => view.change({ lines }) }),
-    path?.element);
+  const element = h(
+    "div",
+    { class: "toolbar" },
+    segments({
+      label: t("landscape.mode"),
+      options: modes,
+      value: state.mode,
+      onchange: (mode) => view.change({ mode }),
+    }),
+    select({
+      label: t("landscape.interval"),
+      options: intervals,
+      value: state.interval,
+      onchange: (interval) => view.change({ interval }),
+    }),
+    view.now().length > 1 &&
+      check({ label: t("landscape.over"), checked: state.over, onchange: (over) => view.change({ over }) }),
+    select({
+      label: t("landscape.colours"),
+      options: colours,
+      value: state.colours,
+      onchange: (one) => view.change({ colours: one }),
+    }),
+    state.mode !== "surface" &&
+      slider({
+        label: t("landscape.lines"),
+        min: 5,
+        max: 60,
+        step: 1,
+        value: state.lines,
+        onchange: (lines) => view.change({ lines }),
+      }),
+    path?.element,
+  );
   return { element, tell: () => path?.tell() };
 }
 
@@ -33,7 +60,14 @@ function pathControls(view) {
   const longest = view.longest();
   if (longest < 2) return null;
   const at = () => Math.min(view.state.shown, longest);
-  const move = slider({ label: t("landscape.path"), min: 1, max: longest, step: 1, value: at(), onchange: (point) => view.step(point) });
+  const move = slider({
+    label: t("landscape.path"),
+    min: 1,
+    max: longest,
+    step: 1,
+    value: at(),
+    onchange: (point) => view.step(point),
+  });
   const play = button("", () => (view.playing ? view.step(Infinity) : view.play()), { class: "icon quiet" });
   const tell = () => {
     const label = t(view.playing ? "landscape.pause" : "landscape.play");

@@ -18,7 +18,10 @@ export async function readLosses(app, runs, signal) {
   const some = runs.filter((run) => app.selection.run(run)?.kinds.scalar);
   if (!some.length) return [];
   const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: some }, { signal });
-  const ask = async (/** @type {[string, string[]]} */ [tag, run]) => (await app.api.columns("v2/scalar/series", { tag, run, px: 400 }, { signal })).series.map((/** @type {any} */ one) => ({ run: one.run, tag, step: one.step, value: one.value }));
+  const ask = async (/** @type {[string, string[]]} */ [tag, run]) =>
+    (await app.api.columns("v2/scalar/series", { tag, run, px: 400 }, { signal })).series.map(
+      (/** @type {any} */ one) => ({ run: one.run, tag, step: one.step, value: one.value }),
+    );
   return (await Promise.all([...lossTags(tags, some)].map(ask))).flat();
 }
 
@@ -49,13 +52,35 @@ export function lossCurve(app, losses, all, chosen, onchange) {
   const values = losses.flatMap((one) => Array.from(one.value).filter(Number.isFinite));
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const up = (/** @type {number} */ value) => (high > low ? (high - value) / (high - low) : 0.5);
-  const lines = losses.map((one) => svg("path", { d: pathOf(one, across, up), stroke: app.selection.colour(one.run), "data-run": one.run }));
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, preserveAspectRatio: "none", "aria-hidden": "true" }, lines);
+  const lines = losses.map((one) =>
+    svg("path", { d: pathOf(one, across, up), stroke: app.selection.colour(one.run), "data-run": one.run }),
+  );
+  const drawing = svg(
+    "svg",
+    { viewBox: `0 0 ${WIDE} ${TALL}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+    lines,
+  );
   const { number } = app.format;
-  return h("div", { class: "panel loss-curve" },
-    h("h2", { class: "panel-title" }, [...new Set(losses.map((one) => one.tag))].join(", "), " ", h("span", { class: "muted small" }, app.t("landscape.curve"))),
-    h("div", { class: "loss-plot", role: "group", "aria-label": app.t("landscape.curve") }, buttons(app, all, chosen, across, onchange), drawing, h("span", { class: "most" }, number(high)), h("span", { class: "least" }, number(low))),
-    h("div", { class: "row small muted" }, h("span", { class: "grow" }, number(from)), number(to)));
+  return h(
+    "div",
+    { class: "panel loss-curve" },
+    h(
+      "h2",
+      { class: "panel-title" },
+      [...new Set(losses.map((one) => one.tag))].join(", "),
+      " ",
+      h("span", { class: "muted small" }, app.t("landscape.curve")),
+    ),
+    h(
+      "div",
+      { class: "loss-plot", role: "group", "aria-label": app.t("landscape.curve") },
+      buttons(app, all, chosen, across, onchange),
+      drawing,
+      h("span", { class: "most" }, number(high)),
+      h("span", { class: "least" }, number(low)),
+    ),
+    h("div", { class: "row small muted" }, h("span", { class: "grow" }, number(from)), number(to)),
+  );
 }
 
 /** @param {App} app @param {Landscape[]} all @param {string} chosen @param {(step: number) => number} across @param {(interval: string) => void} onchange */
@@ -70,7 +95,20 @@ function buttons(app, all, chosen, across, onchange) {
   return widest.map(([interval, [first, last]]) => {
     const label = labelOf(app.t, interval);
     const style = { left: `${across(first) * 100}%`, width: `${(across(last) - across(first)) * 100}%` };
-    return h("button", { type: "button", class: first < last ? "stretch" : "stretch point", style, "data-interval": interval, "aria-pressed": interval === chosen, "aria-label": label, title: label, onclick: () => onchange(interval) }, first < last && h("span", null, label));
+    return h(
+      "button",
+      {
+        type: "button",
+        class: first < last ? "stretch" : "stretch point",
+        style,
+        "data-interval": interval,
+        "aria-pressed": interval === chosen,
+        "aria-label": label,
+        title: label,
+        onclick: () => onchange(interval),
+      },
+      first < last && h("span", null, label),
+    );
   });
 }
 

@@ -37,16 +37,53 @@ function grid(one) {
 export function landscapeFigure(app, some, look) {
   if (look.mode === "surface") return surface(app, some, look);
   const data = some.flatMap((one, i) => {
-    const base = { x: one.x, y: one.y, z: grid(one), ncontours: look.lines, hovertemplate: `%{z:.5g}<extra>${name(app, one)}</extra>` };
+    const base = {
+      x: one.x,
+      y: one.y,
+      z: grid(one),
+      ncontours: look.lines,
+      hovertemplate: `%{z:.5g}<extra>${name(app, one)}</extra>`,
+    };
     const single = some.length === 1;
     const colour = app.selection.colour(one.run);
-    const plain = { ...base, type: "contour", showscale: single, colorbar: { thickness: 10, outlinewidth: 0 }, colorscale: single ? scaleOf(app, look) : [[0, colour], [1, colour]] };
-    const lines = { ...plain, contours: { coloring: "lines", showlabels: true, labelfont: { size: 9, color: app.theme.colour("--muted") } }, line: { width: 1.4 } };
-    const filled = { ...plain, contours: { coloring: "fill" }, line: { width: 0.6, color: app.theme.colour("--panel") } };
+    const plain = {
+      ...base,
+      type: "contour",
+      showscale: single,
+      colorbar: { thickness: 10, outlinewidth: 0 },
+      colorscale: single
+        ? scaleOf(app, look)
+        : [
+            [0, colour],
+            [1, colour],
+          ],
+    };
+    const lines = {
+      ...plain,
+      contours: {
+        coloring: "lines",
+        showlabels: true,
+        labelfont: { size: 9, color: app.theme.colour("--muted") },
+      },
+      line: { width: 1.4 },
+    };
+    const filled = {
+      ...plain,
+      contours: { coloring: "fill" },
+      line: { width: 0.6, color: app.theme.colour("--panel") },
+    };
     const map = look.mode === "map" && i === 0 ? filled : lines;
     return [map, ...pathTraces(app, one, look, false)];
   });
-  return { data, layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis: app.theme.axis({ nticks: 6 }), hovermode: "closest" } };
+  return {
+    data,
+    layout: {
+      ...app.theme.plotly(),
+      xaxis: app.theme.axis({ nticks: 6 }),
+      yaxis: app.theme.axis({ nticks: 6 }),
+      hovermode: "closest",
+    },
+  };
 }
 
 /** Lines need colours that differ from the panel's, areas do not. @param {App} app @param {Look} look */
@@ -59,14 +96,37 @@ function surface(app, some, look) {
   const data = some.flatMap((one, i) => {
     const colour = app.selection.colour(one.run);
     const trace = {
-      type: "surface", x: one.x, y: one.y, z: grid(one), showscale: i === 0 && some.length === 1, opacity: some.length > 1 ? 0.8 : 1,
-      colorscale: some.length > 1 ? [[0, colour], [1, app.theme.colour("--panel")]] : scaleOf(app, look), colorbar: { thickness: 10, outlinewidth: 0 },
-      contours: { z: { show: true, usecolormap: true, width: 1 } }, hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.5g}<extra></extra>",
+      type: "surface",
+      x: one.x,
+      y: one.y,
+      z: grid(one),
+      showscale: i === 0 && some.length === 1,
+      opacity: some.length > 1 ? 0.8 : 1,
+      colorscale:
+        some.length > 1
+          ? [
+              [0, colour],
+              [1, app.theme.colour("--panel")],
+            ]
+          : scaleOf(app, look),
+      colorbar: { thickness: 10, outlinewidth: 0 },
+      contours: { z: { show: true, usecolormap: true, width: 1 } },
+      hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.5g}<extra></extra>",
     };
     return [trace, ...pathTraces(app, one, look, true)];
   });
-  const axis = { gridcolor: app.theme.colour("--grid"), color: app.theme.colour("--muted"), showspikes: false };
-  const scene = { xaxis: { ...axis, title: { text: "" } }, yaxis: { ...axis, title: { text: "" } }, zaxis: { ...axis, title: { text: app.t("landscape.loss") } }, aspectmode: "cube", uirevision: "kept" };
+  const axis = {
+    gridcolor: app.theme.colour("--grid"),
+    color: app.theme.colour("--muted"),
+    showspikes: false,
+  };
+  const scene = {
+    xaxis: { ...axis, title: { text: "" } },
+    yaxis: { ...axis, title: { text: "" } },
+    zaxis: { ...axis, title: { text: app.t("landscape.loss") } },
+    aspectmode: "cube",
+    uirevision: "kept",
+  };
   return { data, layout: { ...app.theme.plotly(), margin: { l: 0, r: 0, t: 0, b: 0 }, scene } };
 }
 
@@ -78,12 +138,42 @@ function pathTraces(app, one, look, deep) {
   if (one.path) {
     const until = Math.min(look.shown, one.path.x.length);
     const part = (/** @type {Float64Array} */ column) => column.subarray(0, until);
-    const text = one.intervals.slice(0, until).map((at, i) => `${app.t(`landscape.unit.${one.unit === "epoch" ? "epoch" : "step"}`, { n: at })}: ${app.format.number(one.path?.z[i], 5)}`);
-    traces.push({ type, mode: "lines+markers", x: part(one.path.x), y: part(one.path.y), ...(deep ? { z: part(one.path.z) } : {}), text, hovertemplate: "%{text}<extra></extra>", line: { color: colour, width: deep ? 5 : 2 }, marker: { size: deep ? 3 : 6, color: colour }, showlegend: false });
+    const text = one.intervals
+      .slice(0, until)
+      .map(
+        (at, i) =>
+          `${app.t(`landscape.unit.${one.unit === "epoch" ? "epoch" : "step"}`, { n: at })}: ${app.format.number(one.path?.z[i], 5)}`,
+      );
+    traces.push({
+      type,
+      mode: "lines+markers",
+      x: part(one.path.x),
+      y: part(one.path.y),
+      ...(deep ? { z: part(one.path.z) } : {}),
+      text,
+      hovertemplate: "%{text}<extra></extra>",
+      line: { color: colour, width: deep ? 5 : 2 },
+      marker: { size: deep ? 3 : 6, color: colour },
+      showlegend: false,
+    });
   }
   if (one.convergence && (!one.path || look.shown >= one.path.x.length)) {
     const { x, y, z } = one.convergence;
-    traces.push({ type, mode: "markers", x, y, ...(deep ? { z } : {}), marker: { size: deep ? 6 : 12, symbol: deep ? "diamond" : "star", color: colour, line: { width: 1, color: app.theme.colour("--panel") } }, hovertemplate: `${app.t("landscape.end")}: ${app.format.number(z[0], 5)}<extra></extra>`, showlegend: false });
+    traces.push({
+      type,
+      mode: "markers",
+      x,
+      y,
+      ...(deep ? { z } : {}),
+      marker: {
+        size: deep ? 6 : 12,
+        symbol: deep ? "diamond" : "star",
+        color: colour,
+        line: { width: 1, color: app.theme.colour("--panel") },
+      },
+      hovertemplate: `${app.t("landscape.end")}: ${app.format.number(z[0], 5)}<extra></extra>`,
+      showlegend: false,
+    });
   }
   return traces;
 }

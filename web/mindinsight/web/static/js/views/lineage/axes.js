@@ -26,10 +26,17 @@ const SIDE = 70;
 
 /** Where a value lies on its axis, 0 at the bottom and 1 at the top; NaN when it has no place. @param {Plot} plot @param {Column} column */
 export function placeOf(plot, column) {
-  const values = plot.rows.map((row) => row.values[column.key]).filter((value) => value !== undefined && value !== null);
+  const values = plot.rows
+    .map((row) => row.values[column.key])
+    .filter((value) => value !== undefined && value !== null);
   if (!column.numeric) {
-    const names = [...new Set(values.map(String))].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
-    const ticks = names.map((name, i) => ({ at: names.length > 1 ? i / (names.length - 1) : 0.5, text: name }));
+    const names = [...new Set(values.map(String))].sort((a, b) =>
+      a.localeCompare(b, undefined, { numeric: true }),
+    );
+    const ticks = names.map((name, i) => ({
+      at: names.length > 1 ? i / (names.length - 1) : 0.5,
+      text: name,
+    }));
     return { ticks, of: (/** @type {any} */ value) => ticks[names.indexOf(String(value))]?.at ?? NaN };
   }
   const log = plot.logs.has(column.key);
@@ -38,8 +45,13 @@ export function placeOf(plot, column) {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const share = (/** @type {number} */ number) => (high > low ? (number - low) / (high - low) : 0.5);
   const marks = high > low ? [0, 0.25, 0.5, 0.75, 1].map((at) => low + at * (high - low)) : [low];
-  const ticks = Number.isFinite(low) ? marks.map((number) => ({ at: share(number), text: log ? 10 ** number : number })) : [];
-  return { ticks, of: (/** @type {any} */ value) => (value === undefined || value === null ? NaN : share(to(value))) };
+  const ticks = Number.isFinite(low)
+    ? marks.map((number) => ({ at: share(number), text: log ? 10 ** number : number }))
+    : [];
+  return {
+    ticks,
+    of: (/** @type {any} */ value) => (value === undefined || value === null ? NaN : share(to(value))),
+  };
 }
 
 /** Whether a row lies inside every brush. @param {Plot} plot @param {Row} row */
@@ -61,8 +73,15 @@ export function drawAxes(app, plot, width, height) {
   const y = (/** @type {number} */ at) => TOP + (1 - at) * tall;
   const places = plot.columns.map((column) => placeOf(plot, column));
   const lines = plot.rows.map((row) => line(app, plot, row, places, x, y));
-  const axes = plot.columns.map((column, i) => axis(app, plot, column, places[i].ticks, { x: x(i), gap, y, tall }));
-  return svg("svg", { class: "axes", width: whole, height, role: "group", "aria-label": app.t("lineage.axes") }, svg("g", { class: "lines" }, lines), axes);
+  const axes = plot.columns.map((column, i) =>
+    axis(app, plot, column, places[i].ticks, { x: x(i), gap, y, tall }),
+  );
+  return svg(
+    "svg",
+    { class: "axes", width: whole, height, role: "group", "aria-label": app.t("lineage.axes") },
+    svg("g", { class: "lines" }, lines),
+    axes,
+  );
 }
 
 /** @param {App} app @param {Plot} plot @param {Row} row @param {{of: (value: any) => number}[]} places @param {(i: number) => number} x @param {(at: number) => number} y */
@@ -81,21 +100,64 @@ function line(app, plot, row, places, x, y) {
   const name = app.selection.run(row.run)?.name ?? row.run;
   const pick = () => plot.onpick(row.run);
   return svg("path", {
-    d: path, class: kept(plot, row) ? "run" : "run out", "data-run": row.run, stroke: plot.colour(row), fill: "none", tabindex: "0", role: "button", "aria-label": name,
-    onpointerenter: () => plot.onhover(row.run), onpointerleave: () => plot.onhover(null), onfocus: () => plot.onhover(row.run), onblur: () => plot.onhover(null),
-    onclick: pick, onkeydown: (/** @type {KeyboardEvent} */ event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), pick()),
+    d: path,
+    class: kept(plot, row) ? "run" : "run out",
+    "data-run": row.run,
+    stroke: plot.colour(row),
+    fill: "none",
+    tabindex: "0",
+    role: "button",
+    "aria-label": name,
+    onpointerenter: () => plot.onhover(row.run),
+    onpointerleave: () => plot.onhover(null),
+    onfocus: () => plot.onhover(row.run),
+    onblur: () => plot.onhover(null),
+    onclick: pick,
+    onkeydown: (/** @type {KeyboardEvent} */ event) =>
+      (event.key === "Enter" || event.key === " ") && (event.preventDefault(), pick()),
   });
 }
 
 /** @param {App} app @param {Plot} plot @param {Column} column @param {{at: number, text: any}[]} ticks @param {{x: number, gap: number, y: (at: number) => number, tall: number}} place */
 function axis(app, plot, column, ticks, { x, gap, y, tall }) {
   const every = Math.max(1, Math.ceil(ticks.length / 12));
-  const marks = ticks.filter((_, i) => i % every === 0).map(({ at, text }) => {
-    const short = typeof text === "number" ? app.format.number(text, 3) : text.length > 14 ? `${text.slice(0, 13)}…` : text;
-    return svg("text", { ...tickPlace(at, x, y), class: at > 0 && at < 1 ? "tick" : "tick end" }, short, svg("title", null, String(text)));
-  });
-  const title = svg("text", { x, y: 14, class: "title", tabindex: "0", role: "button", "aria-label": app.t("lineage.move", { axis: column.label }), "data-focus": `move:${column.key}` }, column.label.length > 18 ? `${column.label.slice(0, 17)}…` : column.label, svg("title", null, column.label));
-  const group = svg("g", { class: "axis", "data-key": column.key }, svg("line", { x1: x, x2: x, y1: y(1), y2: y(0) }), marks, title);
+  const marks = ticks
+    .filter((_, i) => i % every === 0)
+    .map(({ at, text }) => {
+      const short =
+        typeof text === "number"
+          ? app.format.number(text, 3)
+          : text.length > 14
+            ? `${text.slice(0, 13)}…`
+            : text;
+      return svg(
+        "text",
+        { ...tickPlace(at, x, y), class: at > 0 && at < 1 ? "tick" : "tick end" },
+        short,
+        svg("title", null, String(text)),
+      );
+    });
+  const title = svg(
+    "text",
+    {
+      x,
+      y: 14,
+      class: "title",
+      tabindex: "0",
+      role: "button",
+      "aria-label": app.t("lineage.move", { axis: column.label }),
+      "data-focus": `move:${column.key}`,
+    },
+    column.label.length > 18 ? `${column.label.slice(0, 17)}…` : column.label,
+    svg("title", null, column.label),
+  );
+  const group = svg(
+    "g",
+    { class: "axis", "data-key": column.key },
+    svg("line", { x1: x, x2: x, y1: y(1), y2: y(0) }),
+    marks,
+    title,
+  );
   brushOn(app, plot, column, group, x, y, tall);
   moveOn(plot, column, group, title, gap);
   return group;
@@ -132,8 +194,27 @@ function moveOn(plot, column, group, title, gap) {
 /** Drag along the axis to keep a range; a click takes the range away. @param {App} app @param {Plot} plot @param {Column} column @param {SVGGElement} group @param {number} x @param {(at: number) => number} y @param {number} tall */
 function brushOn(app, plot, column, group, x, y, tall) {
   const now = plot.brushes.get(column.key);
-  const shown = svg("rect", { class: "brush", x: x - 8, width: 16, y: now ? y(now.high) : 0, height: now ? Math.max(2, (now.high - now.low) * tall) : 0 });
-  const field = svg("rect", { class: "field", x: x - 12, width: 24, y: y(1) - 6, height: tall + 12, tabindex: "0", role: "slider", "data-focus": `brush:${column.key}`, "aria-label": app.t("lineage.brush", { axis: column.label }), "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": now ? Math.round(now.high * 100) : 100 });
+  const shown = svg("rect", {
+    class: "brush",
+    x: x - 8,
+    width: 16,
+    y: now ? y(now.high) : 0,
+    height: now ? Math.max(2, (now.high - now.low) * tall) : 0,
+  });
+  const field = svg("rect", {
+    class: "field",
+    x: x - 12,
+    width: 24,
+    y: y(1) - 6,
+    height: tall + 12,
+    tabindex: "0",
+    role: "slider",
+    "data-focus": `brush:${column.key}`,
+    "aria-label": app.t("lineage.brush", { axis: column.label }),
+    "aria-valuemin": 0,
+    "aria-valuemax": 100,
+    "aria-valuenow": now ? Math.round(now.high * 100) : 100,
+  });
   let from = NaN;
   const share = (/** @type {PointerEvent} */ event) => {
     const box = /** @type {SVGElement} */ (group.ownerSVGElement).getBoundingClientRect();

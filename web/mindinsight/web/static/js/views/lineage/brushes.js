@@ -16,5 +16,7 @@ export function readBrushes(texts) {
 
 /** @param {Map<string, Brush>} brushes */
 export function writeBrushes(brushes) {
-  return [...brushes].map(([key, { low, high }]) => `${key}~${Number(low.toFixed(3))}~${Number(high.toFixed(3))}`);
+  return [...brushes].map(
+    ([key, { low, high }]) => `${key}~${Number(low.toFixed(3))}~${Number(high.toFixed(3))}`,
+  );
 }

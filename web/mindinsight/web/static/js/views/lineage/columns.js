@@ -22,7 +22,9 @@ export function objectiveAmong(columns, asked) {
  * @param {{columns: Column[], rows: Row[]}} data @param {{axes: string[], objective: string}} state
  */
 export function axesShown({ columns, rows }, { axes, objective }) {
-  const chosen = axes.map((key) => columns.find((column) => column.key === key)).filter((column) => column !== undefined);
+  const chosen = axes
+    .map((key) => columns.find((column) => column.key === key))
+    .filter((column) => column !== undefined);
   if (chosen.length) return chosen;
   const vary = columns.filter((column) => column.key !== objective && different(rows, column.key) > 1);
   return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
@@ -30,7 +32,12 @@ export function axesShown({ columns, rows }, { axes, objective }) {
 
 /** How many values of a column there are; that some runs have none makes it no axis. @param {Row[]} rows @param {string} key */
 function different(rows, key) {
-  return new Set(rows.map((row) => row.values[key]).filter((value) => value !== undefined && value !== null).map(String)).size;
+  return new Set(
+    rows
+      .map((row) => row.values[key])
+      .filter((value) => value !== undefined && value !== null)
+      .map(String),
+  ).size;
 }
 
 /** Keys with one of them moved so many places to the right. @param {string[]} keys @param {string} key @param {number} by */
@@ -47,10 +54,15 @@ export function moved(keys, key, by) {
  */
 export function sortedBy(rows, key, down) {
   const missing = (/** @type {Row} */ row) => row.values[key] === undefined || row.values[key] === null;
-  return [...rows].sort((a, b) => Number(missing(a)) - Number(missing(b)) || compare(a.values[key], b.values[key]) * (down ? -1 : 1));
+  return [...rows].sort(
+    (a, b) =>
+      Number(missing(a)) - Number(missing(b)) || compare(a.values[key], b.values[key]) * (down ? -1 : 1),
+  );
 }
 
 /** @param {any} a @param {any} b */
 function compare(a, b) {
-  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
+  return typeof a === "number" && typeof b === "number"
+    ? a - b
+    : String(a).localeCompare(String(b), undefined, { numeric: true });
 }

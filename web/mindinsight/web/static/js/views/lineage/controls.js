@@ -14,22 +14,43 @@ import { differenceDialog } from "./difference.js";
 export function toolbar(view) {
   const { app, data, state, brushes, picked } = view;
   const { t } = app;
-  const numeric = data.columns.filter((column) => column.numeric).map((column) => ({ value: column.key, label: column.label }));
+  const numeric = data.columns
+    .filter((column) => column.numeric)
+    .map((column) => ({ value: column.key, label: column.label }));
   const none = state.objective ? [] : [{ value: "", label: "–" }];
-  const objective = select({ label: t("lineage.objective"), options: [...none, ...numeric], value: state.objective, onchange: (value) => view.aim(value) });
+  const objective = select({
+    label: t("lineage.objective"),
+    options: [...none, ...numeric],
+    value: state.objective,
+    onchange: (value) => view.aim(value),
+  });
   objective.box.dataset.focus = "objective";
-  const tints = check({ label: t("lineage.tint"), checked: view.tinted(), onchange: (on) => view.setTint(on) });
+  const tints = check({
+    label: t("lineage.tint"),
+    checked: view.tinted(),
+    onchange: (on) => view.setTint(on),
+  });
   tints.box.dataset.focus = "tint";
   tints.box.disabled = !state.objective;
   const plot = view.plot();
   const count = data.rows.filter((row) => kept(plot, row)).length;
-  const compare = () => differenceDialog(app, data.columns, data.rows.filter((row) => picked.has(row.run)));
+  const compare = () =>
+    differenceDialog(
+      app,
+      data.columns,
+      data.rows.filter((row) => picked.has(row.run)),
+    );
   const clear = () => (brushes.clear(), view.draw());
-  return h("div", { class: "toolbar" }, objective, tints,
+  return h(
+    "div",
+    { class: "toolbar" },
+    objective,
+    tints,
     button(t("lineage.choose"), () => chooseAxes(view)),
     picked.size > 1 && button(t("lineage.difference"), compare),
     brushes.size > 0 && button(t("lineage.clear"), clear),
-    h("span", { class: "muted" }, t("lineage.count", { n: count, all: data.rows.length })));
+    h("span", { class: "muted" }, t("lineage.count", { n: count, all: data.rows.length })),
+  );
 }
 
 /** @param {Lineage} view */
@@ -38,15 +59,38 @@ function chooseAxes(view) {
   const { t } = app;
   const checked = new Set(view.axes().map((column) => column.key));
   const items = data.columns.map((column) => ({ value: column.key, label: column.label }));
-  const list = checklist({ label: t("lineage.choose"), filter: t("lineage.filter"), all: t("common.all"), none: t("common.none"), items, checked, onchange: () => {} });
-  const logs = data.columns.filter((column) => column.numeric).map((column) => {
-    const box = h("input", { type: "checkbox", checked: state.logs.has(column.key), onchange: () => (box.checked ? state.logs.add(column.key) : state.logs.delete(column.key)) });
-    return h("label", { class: "check" }, box, h("span", null, t("lineage.log", { axis: column.label })));
+  const list = checklist({
+    label: t("lineage.choose"),
+    filter: t("lineage.filter"),
+    all: t("common.all"),
+    none: t("common.none"),
+    items,
+    checked,
+    onchange: () => {},
   });
-  const done = button(t("lineage.apply"), () => {
-    state.axes = data.columns.map((column) => column.key).filter((key) => checked.has(key));
-    box.close();
-    view.draw();
-  }, { class: "primary" });
-  const box = dialog({ title: t("lineage.choose"), body: h("div", { class: "lineage-row" }, list, h("div", { class: "stack" }, logs)), actions: [done], close: t("common.close") });
+  const logs = data.columns
+    .filter((column) => column.numeric)
+    .map((column) => {
+      const box = h("input", {
+        type: "checkbox",
+        checked: state.logs.has(column.key),
+        onchange: () => (box.checked ? state.logs.add(column.key) : state.logs.delete(column.key)),
+      });
+      return h("label", { class: "check" }, box, h("span", null, t("lineage.log", { axis: column.label })));
+    });
+  const done = button(
+    t("lineage.apply"),
+    () => {
+      state.axes = data.columns.map((column) => column.key).filter((key) => checked.has(key));
+      box.close();
+      view.draw();
+    },
+    { class: "primary" },
+  );
+  const box = dialog({
+    title: t("lineage.choose"),
+    body: h("div", { class: "lineage-row" }, list, h("div", { class: "stack" }, logs)),
+    actions: [done],
+    close: t("common.close"),
+  });
 }

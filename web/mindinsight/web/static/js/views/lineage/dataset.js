@@ -17,15 +17,42 @@ export async function datasetDialog(app, run) {
 
 /** @param {import("../../core/types.js").App} app @param {string} run @param {any[]} stages */
 function show(app, run, stages) {
-  const list = h("ol", { class: "stages" }, stages.map((/** @type {any} */ stage) => h("li", null, h("h3", null, stage.name, stage.inputs > 1 && h("span", { class: "badge" }, app.t("lineage.inputs", { n: stage.inputs }))), parameters(stage.parameters))));
+  const list = h(
+    "ol",
+    { class: "stages" },
+    stages.map((/** @type {any} */ stage) =>
+      h(
+        "li",
+        null,
+        h(
+          "h3",
+          null,
+          stage.name,
+          stage.inputs > 1 && h("span", { class: "badge" }, app.t("lineage.inputs", { n: stage.inputs })),
+        ),
+        parameters(stage.parameters),
+      ),
+    ),
+  );
   const body = stages.length ? list : empty({ title: app.t("lineage.no_dataset") });
-  dialog({ title: app.t("lineage.dataset_of", { run: app.selection.run(run)?.name ?? run }), body, close: app.t("common.close"), wide: true });
+  dialog({
+    title: app.t("lineage.dataset_of", { run: app.selection.run(run)?.name ?? run }),
+    body,
+    close: app.t("common.close"),
+    wide: true,
+  });
 }
 
 /** @param {Record<string, any>} values */
 function parameters(values) {
-  const entries = Object.entries(values).filter(([, value]) => value !== null && value !== "" && !(Array.isArray(value) && !value.length));
-  return h("dl", { class: "facts" }, entries.map(([name, value]) => [h("dt", null, name), h("dd", null, readable(value))]));
+  const entries = Object.entries(values).filter(
+    ([, value]) => value !== null && value !== "" && !(Array.isArray(value) && !value.length),
+  );
+  return h(
+    "dl",
+    { class: "facts" },
+    entries.map(([name, value]) => [h("dt", null, name), h("dd", null, readable(value))]),
+  );
 }
 
 /** What a text in JSON holds; a text that only looks like it, in a list. @param {string} text */
@@ -40,7 +67,13 @@ function parsed(text) {
 /** @param {any} value @returns {any} */
 function readable(value) {
   if (Array.isArray(value)) return value.map((one, i) => [i ? ", " : "", readable(one)]);
-  if (value !== null && typeof value === "object") return h("dl", { class: "facts" }, Object.entries(value).map(([name, one]) => [h("dt", null, name), h("dd", null, readable(one))]));
+  if (value !== null && typeof value === "object") {
+    return h(
+      "dl",
+      { class: "facts" },
+      Object.entries(value).map(([name, one]) => [h("dt", null, name), h("dd", null, readable(one))]),
+    );
+  }
   const text = String(value);
   return /^[[{]/.test(text) ? readable(parsed(text)) : text.replace(/^"(.*)"$/, "$1");
 }

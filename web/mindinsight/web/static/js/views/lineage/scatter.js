@@ -12,22 +12,60 @@ import { inkRamp } from "./tint.js";
 export function scatter(app, { columns, rows, objective, x, y, onchange, onpick }) {
   const numeric = columns.filter((column) => column.numeric);
   const options = numeric.map((column) => ({ value: column.key, label: column.label }));
-  const known = (/** @type {string} */ key, /** @type {number} */ otherwise) => (numeric.some((column) => column.key === key) ? key : (numeric[otherwise] ?? numeric[0])?.key);
+  const known = (/** @type {string} */ key, /** @type {number} */ otherwise) =>
+    numeric.some((column) => column.key === key) ? key : (numeric[otherwise] ?? numeric[0])?.key;
   const [across, up] = [known(x, 0), known(y || objective, numeric.length - 1)];
   const plot = h("div", { class: "chart", role: "img", "aria-label": app.t("lineage.scatter") });
   const figure = () => {
     const shown = rows();
     const label = (/** @type {string} */ key) => columns.find((column) => column.key === key)?.label ?? "";
     const colour = shown.map((row) => Number(row.values[objective]));
-    const marker = { size: 9, color: objective ? colour : shown.map((row) => app.selection.colour(row.run)), colorscale: inkRamp(app), showscale: Boolean(objective) && colour.some(Number.isFinite), colorbar: { thickness: 8, outlinewidth: 0 }, line: { width: 1, color: app.theme.colour("--line-strong") } };
+    const marker = {
+      size: 9,
+      color: objective ? colour : shown.map((row) => app.selection.colour(row.run)),
+      colorscale: inkRamp(app),
+      showscale: Boolean(objective) && colour.some(Number.isFinite),
+      colorbar: { thickness: 8, outlinewidth: 0 },
+      line: { width: 1, color: app.theme.colour("--line-strong") },
+    };
     const text = shown.map((row) => app.selection.run(row.run)?.name ?? row.run);
     return {
-      data: [{ type: "scatter", mode: "markers", x: shown.map((row) => row.values[across]), y: shown.map((row) => row.values[up]), text, customdata: shown.map((row) => row.run), marker, hovertemplate: "%{text}<br>%{x} · %{y}<extra></extra>" }],
-      layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ title: { text: label(across) } }), yaxis: app.theme.axis({ title: { text: label(up) } }), hovermode: "closest" },
+      data: [
+        {
+          type: "scatter",
+          mode: "markers",
+          x: shown.map((row) => row.values[across]),
+          y: shown.map((row) => row.values[up]),
+          text,
+          customdata: shown.map((row) => row.run),
+          marker,
+          hovertemplate: "%{text}<br>%{x} · %{y}<extra></extra>",
+        },
+      ],
+      layout: {
+        ...app.theme.plotly(),
+        xaxis: app.theme.axis({ title: { text: label(across) } }),
+        yaxis: app.theme.axis({ title: { text: label(up) } }),
+        hovermode: "closest",
+      },
     };
   };
-  const choose = h("div", { class: "toolbar" }, select({ label: "x", options, value: across, onchange: (value) => onchange(value, up) }), select({ label: "y", options, value: up, onchange: (value) => onchange(across, value) }));
-  const element = h("div", { class: "panel" }, h("h2", { class: "panel-title" }, app.t("lineage.scatter")), choose, plot);
-  const draw = () => app.charts.draw(plot, figure, (drawn) => drawn.on("plotly_click", (/** @type {any} */ event) => onpick(event.points[0].customdata)));
+  const choose = h(
+    "div",
+    { class: "toolbar" },
+    select({ label: "x", options, value: across, onchange: (value) => onchange(value, up) }),
+    select({ label: "y", options, value: up, onchange: (value) => onchange(across, value) }),
+  );
+  const element = h(
+    "div",
+    { class: "panel" },
+    h("h2", { class: "panel-title" }, app.t("lineage.scatter")),
+    choose,
+    plot,
+  );
+  const draw = () =>
+    app.charts.draw(plot, figure, (drawn) =>
+      drawn.on("plotly_click", (/** @type {any} */ event) => onpick(event.points[0].customdata)),
+    );
   return { element, draw };
 }

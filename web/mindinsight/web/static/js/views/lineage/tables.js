@@ -14,28 +14,78 @@ const BARS = 12;
 
 /** @param {App} app @param {{key: string, importance: number}[]} all @param {string} objective */
 export function importanceTable({ t }, all, objective) {
-  if (!objective) return [h("h2", { class: "panel-title" }, t("lineage.no_objective")), h("p", { class: "muted" }, t("lineage.no_objective_how"))];
-  const bars = all.slice(0, BARS).map(({ key, importance }) =>
-    h("tr", null, h("th", { scope: "row" }, labelOf(t, key)), h("td", { class: "bar" }, h("i", { style: { width: `${importance * 100}%` } })), h("td", { class: "number" }, importance.toFixed(2))),
+  if (!objective) {
+    return [
+      h("h2", { class: "panel-title" }, t("lineage.no_objective")),
+      h("p", { class: "muted" }, t("lineage.no_objective_how")),
+    ];
+  }
+  const bars = all
+    .slice(0, BARS)
+    .map(({ key, importance }) =>
+      h(
+        "tr",
+        null,
+        h("th", { scope: "row" }, labelOf(t, key)),
+        h("td", { class: "bar" }, h("i", { style: { width: `${importance * 100}%` } })),
+        h("td", { class: "number" }, importance.toFixed(2)),
+      ),
+    );
+  const title = h(
+    "h2",
+    { class: "panel-title" },
+    t("lineage.importance", { objective: labelOf(t, objective) }),
   );
-  const title = h("h2", { class: "panel-title" }, t("lineage.importance", { objective: labelOf(t, objective) }));
-  return [title, bars.length ? h("table", { class: "importance" }, h("tbody", null, bars)) : h("p", { class: "muted" }, t("lineage.too_few"))];
+  return [
+    title,
+    bars.length
+      ? h("table", { class: "importance" }, h("tbody", null, bars))
+      : h("p", { class: "muted" }, t("lineage.too_few")),
+  ];
 }
 
 /** @param {Lineage} view @param {Row[]} rows inside every brush */
 export function rowsTable(view, rows) {
   const { app, data, state } = view;
   const { columns } = data;
-  const sort = (/** @type {string} */ key) => () => (Object.assign(state, { sort: key, down: state.sort === key && !state.down }), view.draw());
-  const direction = (/** @type {string} */ key) => (state.sort !== key ? "none" : state.down ? "descending" : "ascending");
-  const heads = columns.map((column) => h("th", { scope: "col", "aria-sort": direction(column.key) }, button(column.label, sort(column.key), { class: "link", "data-focus": `sort:${column.key}` })));
+  const sort = (/** @type {string} */ key) => () => (
+    Object.assign(state, { sort: key, down: state.sort === key && !state.down }),
+    view.draw()
+  );
+  const direction = (/** @type {string} */ key) =>
+    state.sort !== key ? "none" : state.down ? "descending" : "ascending";
+  const heads = columns.map((column) =>
+    h(
+      "th",
+      { scope: "col", "aria-sort": direction(column.key) },
+      button(column.label, sort(column.key), { class: "link", "data-focus": `sort:${column.key}` }),
+    ),
+  );
   const known = columns.some((column) => column.key === state.sort);
   const body = (known ? sortedBy(rows, state.sort, state.down) : rows).map((row) =>
-    h("tr", { "data-run": row.run, onpointerenter: () => view.highlight(row.run), onpointerleave: () => view.highlight(null) },
+    h(
+      "tr",
+      {
+        "data-run": row.run,
+        onpointerenter: () => view.highlight(row.run),
+        onpointerleave: () => view.highlight(null),
+      },
       nameCell(view, row),
-      columns.map((column) => h("td", { class: column.numeric ? "number" : "ellipsis-cell", title: String(row.values[column.key] ?? "") }, cell(app, row, column)))),
+      columns.map((column) =>
+        h(
+          "td",
+          { class: column.numeric ? "number" : "ellipsis-cell", title: String(row.values[column.key] ?? "") },
+          cell(app, row, column),
+        ),
+      ),
+    ),
   );
-  return h("table", { class: "table" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, app.t("lineage.run")), heads)), h("tbody", null, body));
+  return h(
+    "table",
+    { class: "table" },
+    h("thead", null, h("tr", null, h("th", { scope: "col" }, app.t("lineage.run")), heads)),
+    h("tbody", null, body),
+  );
 }
 
 /** @param {Lineage} view @param {Row} row */
@@ -43,14 +93,30 @@ function nameCell(view, { run }) {
   const { app, picked } = view;
   const name = app.selection.run(run)?.name ?? run;
   const label = app.t("lineage.pick", { run: name });
-  const box = h("input", { type: "checkbox", checked: picked.has(run), "aria-label": label, title: label, onchange: () => view.setPicked(run, box.checked) });
+  const box = h("input", {
+    type: "checkbox",
+    checked: picked.has(run),
+    "aria-label": label,
+    title: label,
+    onchange: () => view.setPicked(run, box.checked),
+  });
   const swatch = h("i", { class: "swatch", style: { background: app.selection.colour(run) } });
-  return h("th", { scope: "row" }, box, " ", swatch, " ", h("a", { href: app.url.link("overview", { run }) }, name));
+  return h(
+    "th",
+    { scope: "row" },
+    box,
+    " ",
+    swatch,
+    " ",
+    h("a", { href: app.url.link("overview", { run }) }, name),
+  );
 }
 
 /** @param {App} app @param {Row} row @param {Column} column */
 function cell(app, row, column) {
   const value = row.values[column.key];
-  if (column.key === "data:pipeline" && value) return button(String(value), () => datasetDialog(app, row.run), { class: "link" });
+  if (column.key === "data:pipeline" && value) {
+    return button(String(value), () => datasetDialog(app, row.run), { class: "link" });
+  }
   return value === undefined ? "–" : typeof value === "number" ? app.format.number(value, 5) : String(value);
 }

@@ -18,7 +18,19 @@ export const datasetTile = {
         return;
       }
       replace(figures, h("span", null, app.t("overview.operations", { n: count(dataset) })));
-      replace(box, h("div", { class: "pipeline-flow scroll", tabindex: "0", role: "group", "aria-label": app.t("overview.dataset") }, flow(dataset)));
+      replace(
+        box,
+        h(
+          "div",
+          {
+            class: "pipeline-flow scroll",
+            tabindex: "0",
+            role: "group",
+            "aria-label": app.t("overview.dataset"),
+          },
+          flow(dataset),
+        ),
+      );
     };
   },
 };
@@ -33,15 +45,31 @@ function count(operation) {
 /** Operations in the order data takes; several sources stand in a box of their own. @param {Operation} operation @returns {HTMLElement[]} */
 function flow(operation) {
   const children = operation.children ?? [];
-  const sources = children.length > 1 ? [h("span", { class: "pipeline-sources" }, children.map((child) => h("span", { class: "pipeline-flow" }, flow(child))))] : children.flatMap(flow);
+  const sources =
+    children.length > 1
+      ? [
+          h(
+            "span",
+            { class: "pipeline-sources" },
+            children.map((child) => h("span", { class: "pipeline-flow" }, flow(child))),
+          ),
+        ]
+      : children.flatMap(flow);
   const arrow = sources.length ? [h("span", { class: "muted", "aria-hidden": "true" }, "→")] : [];
   const detail = operation.batch_size ?? operation.num_samples ?? operation.count ?? null;
-  const node = h("span", { class: "pipeline-node", title: settings(operation) }, operation.op_type ?? "?", detail === null ? null : h("small", null, detail));
+  const node = h(
+    "span",
+    { class: "pipeline-node", title: settings(operation) },
+    operation.op_type ?? "?",
+    detail === null ? null : h("small", null, detail),
+  );
   return [...sources, ...arrow, node];
 }
 
 /** @param {Operation} operation */
 function settings(operation) {
-  const lines = Object.entries(operation).filter(([name, value]) => name !== "children" && value !== null && typeof value !== "object");
+  const lines = Object.entries(operation).filter(
+    ([name, value]) => name !== "children" && value !== null && typeof value !== "object",
+  );
   return lines.map(([name, value]) => `${name}: ${value}`).join("\n");
 }

@@ -14,32 +14,57 @@ export async function factsPanel(app, panel, run) {
     [t("runs.col.duration")]: format.duration(run.updated - run.created),
     [t("common.step")]: run.step < 0 ? "–" : format.number(run.step),
     [t("runs.col.size")]: format.bytes(run.size),
-    ...(run.dumps.length ? { [t("nav.dump")]: run.dumps.map((dump) => h("a", { class: "row", href: app.url.link("dump", { dump }) }, dump.replace(/^\.\//, ""))) } : {}),
+    ...(run.dumps.length
+      ? {
+          [t("nav.dump")]: run.dumps.map((dump) =>
+            h("a", { class: "row", href: app.url.link("dump", { dump }) }, dump.replace(/^\.\//, "")),
+          ),
+        }
+      : {}),
   };
   const differing = differences(app, run);
   replace(
     panel,
-    h("div", { class: "fact-columns" }, block(t("overview.facts"), own), block(t("runs.cols.hyper"), shown(app, run.hyper)), block(t("overview.metrics"), shown(app, run.metrics)), differing),
+    h(
+      "div",
+      { class: "fact-columns" },
+      block(t("overview.facts"), own),
+      block(t("runs.cols.hyper"), shown(app, run.hyper)),
+      block(t("overview.metrics"), shown(app, run.metrics)),
+      differing,
+    ),
   );
 }
 
 /** @param {string} title @param {Record<string, any>} facts */
 function block(title, facts) {
-  const rows = Object.entries(facts).flatMap(([name, value]) => [h("dt", { class: "ellipsis", title: name }, name), h("dd", null, value)]);
+  const rows = Object.entries(facts).flatMap(([name, value]) => [
+    h("dt", { class: "ellipsis", title: name }, name),
+    h("dd", null, value),
+  ]);
   return rows.length ? h("section", null, h("h2", null, title), h("dl", { class: "facts" }, rows)) : null;
 }
 
 /** @param {import("../../core/types.js").App} app @param {Record<string, any>} values */
 function shown(app, values) {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === "number" ? app.format.number(value, 6) : String(value)]));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === "number" ? app.format.number(value, 6) : String(value),
+    ]),
+  );
 }
 
 /** The hyper-parameters in which a run differs from the baseline. @param {import("../../core/types.js").App} app @param {import("../../core/types.js").Run} run */
 function differences(app, run) {
   const base = app.selection.baseline();
   if (!base || base.id === run.id) return null;
-  const names = [...new Set([...Object.keys(base.hyper), ...Object.keys(run.hyper)])].filter((name) => base.hyper[name] !== run.hyper[name]);
+  const names = [...new Set([...Object.keys(base.hyper), ...Object.keys(run.hyper)])].filter(
+    (name) => base.hyper[name] !== run.hyper[name],
+  );
   const value = (/** @type {any} */ x) => (x === undefined ? "–" : String(x));
-  const rows = Object.fromEntries(names.map((name) => [name, `${value(base.hyper[name])} → ${value(run.hyper[name])}`]));
+  const rows = Object.fromEntries(
+    names.map((name) => [name, `${value(base.hyper[name])} → ${value(run.hyper[name])}`]),
+  );
   return names.length ? block(app.t("overview.against", { run: base.name }), rows) : null;
 }

@@ -23,7 +23,27 @@ function show(app, panel, files) {
   replace(
     panel,
     h("h2", null, t("overview.files", { n: files.length })),
-    scrollable(t("overview.files", { n: files.length }), h("table", { class: "table" }, h("thead", null, h("tr", null, heads.map((key) => h("th", { scope: "col" }, t(key))))), h("tbody", null, files.map((file) => fileRow(app, file))))),
+    scrollable(
+      t("overview.files", { n: files.length }),
+      h(
+        "table",
+        { class: "table" },
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            heads.map((key) => h("th", { scope: "col" }, t(key))),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          files.map((file) => fileRow(app, file)),
+        ),
+      ),
+    ),
     hurt.length ? damageReport(app, hurt) : h("p", { class: "muted small all-well" }, t("damage.none")),
   );
 }
@@ -36,26 +56,41 @@ function scrollable(label, table) {
 /** @param {App} app @param {FileFacts} file */
 function fileRow(app, file) {
   const { t, format } = app;
-  return h("tr", null, h("td", { class: "mono file-name" }, file.name), h("td", null, readSoFar(app, file)), h("td", null, format.time(file.modified)), h("td", null, fileState(app, file), skipped(t, file)));
+  return h(
+    "tr",
+    null,
+    h("td", { class: "mono file-name" }, file.name),
+    h("td", null, readSoFar(app, file)),
+    h("td", null, format.time(file.modified)),
+    h("td", null, fileState(app, file), skipped(t, file)),
+  );
 }
 
 /** @param {App} app @param {FileFacts} file */
 function readSoFar({ t, format }, file) {
-  return file.read === file.size ? format.bytes(file.size) : t("overview.of", { read: format.bytes(file.read), size: format.bytes(file.size) });
+  return file.read === file.size
+    ? format.bytes(file.size)
+    : t("overview.of", { read: format.bytes(file.read), size: format.bytes(file.size) });
 }
 
 /** @param {App} app @param {FileFacts} file */
 function fileState(app, file) {
   const { t, format } = app;
   if (file.error) return h("span", { class: "badge bad" }, t(file.error));
-  if (file.damage.length) return h("span", { class: "badge warn" }, t("damage.short", { n: file.damage.length }));
-  if (file.pending) return h("span", { class: "badge" }, t("damage.pending", { size: format.bytes(file.pending) }));
+  if (file.damage.length) {
+    return h("span", { class: "badge warn" }, t("damage.short", { n: file.damage.length }));
+  }
+  if (file.pending) {
+    return h("span", { class: "badge" }, t("damage.pending", { size: format.bytes(file.pending) }));
+  }
   return h("span", { class: "badge ok" }, t("damage.whole"));
 }
 
 /** @param {import("../../core/types.js").Translate} t @param {FileFacts} file */
 function skipped(t, file) {
-  return Object.entries(file.skipped).map(([kind, n]) => h("span", { class: "badge" }, t("damage.skipped", { kind, n })));
+  return Object.entries(file.skipped).map(([kind, n]) =>
+    h("span", { class: "badge" }, t("damage.skipped", { kind, n })),
+  );
 }
 
 /** @param {App} app @param {FileFacts[]} files */
@@ -63,14 +98,51 @@ function damageReport(app, files) {
   const { t, format } = app;
   const heads = ["overview.file", "damage.offset", "damage.size", "damage.why"];
   const rows = files.flatMap((file) => [
-    ...file.damage.slice(0, LISTED).map((one) => h("tr", null, h("td", { class: "mono" }, file.name), h("td", { class: "number" }, one.offset.toLocaleString("en")), h("td", { class: "number" }, format.bytes(one.size)), h("td", null, t(one.reason)))),
-    file.damage.length > LISTED ? h("tr", null, h("td", { colspan: 4, class: "muted" }, t("damage.rest", { n: file.damage.length - LISTED }))) : null,
-    file.error ? h("tr", null, h("td", { class: "mono" }, file.name), h("td", { colspan: 3 }, t(file.error))) : null,
+    ...file.damage
+      .slice(0, LISTED)
+      .map((one) =>
+        h(
+          "tr",
+          null,
+          h("td", { class: "mono" }, file.name),
+          h("td", { class: "number" }, one.offset.toLocaleString("en")),
+          h("td", { class: "number" }, format.bytes(one.size)),
+          h("td", null, t(one.reason)),
+        ),
+      ),
+    file.damage.length > LISTED
+      ? h(
+          "tr",
+          null,
+          h("td", { colspan: 4, class: "muted" }, t("damage.rest", { n: file.damage.length - LISTED })),
+        )
+      : null,
+    file.error
+      ? h("tr", null, h("td", { class: "mono" }, file.name), h("td", { colspan: 3 }, t(file.error)))
+      : null,
   ]);
   return h(
     "section",
     { class: "damage", id: "damage" },
     h("div", { class: "banner warn" }, icon("warning"), h("p", null, t("damage.explained"))),
-    scrollable(t("runs.col.damage"), h("table", { class: "table" }, h("thead", null, h("tr", null, heads.map((key, i) => h("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null }, t(key))))), h("tbody", null, rows))),
+    scrollable(
+      t("runs.col.damage"),
+      h(
+        "table",
+        { class: "table" },
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            heads.map((key, i) =>
+              h("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null }, t(key)),
+            ),
+          ),
+        ),
+        h("tbody", null, rows),
+      ),
+    ),
   );
 }

@@ -18,7 +18,8 @@ export const graphTile = {
     const { tags } = await app.api.get("v2/graph/graphs", { run: run.id }, { signal });
     const picture = await app.api.get("v2/graph/picture", { run: run.id, tag: tags[0] }, { signal });
     return (box, figures) => {
-      const count = (/** @type {string} */ kind) => h("span", null, app.t(`overview.${kind}`, { n: picture[kind] }));
+      const count = (/** @type {string} */ kind) =>
+        h("span", null, app.t(`overview.${kind}`, { n: picture[kind] }));
       replace(figures, count("operators"), count("parameters"), count("constants"));
       replace(box, drawn(app, picture));
     };
@@ -33,7 +34,11 @@ export function beginning({ width, height, boxes }) {
   const wide = Math.min(width, MOST.width);
   const first = boxes.find((box) => !box.open && box.y + box.h < MOST.height);
   const middle = first ? first.x + first.w / 2 : width / 2;
-  return { x: Math.min(Math.max(0, middle - wide / 2), width - wide), width: wide, height: Math.min(height, MOST.height) };
+  return {
+    x: Math.min(Math.max(0, middle - wide / 2), width - wide),
+    width: wide,
+    height: Math.min(height, MOST.height),
+  };
 }
 
 /** @param {import("../../core/types.js").App} app @param {Picture} picture */
@@ -42,7 +47,13 @@ function drawn({ t }, picture) {
   const cut = height < picture.height ? " cut" : "";
   return svg(
     "svg",
-    { class: `graph-drawing graph-tile${cut}`, viewBox: `${x} 0 ${width} ${height}`, preserveAspectRatio: "xMidYMin", role: "img", "aria-label": t("nav.graph") },
+    {
+      class: `graph-drawing graph-tile${cut}`,
+      viewBox: `${x} 0 ${width} ${height}`,
+      preserveAspectRatio: "xMidYMin",
+      role: "img",
+      "aria-label": t("nav.graph"),
+    },
     shapes(picture, t).layers,
   );
 }

@@ -14,12 +14,23 @@ export const histogramTile = {
     app.charts.prepare("heatmap");
     const { tags } = await app.api.get("v2/tags", { kind: "histogram", run: run.id }, { signal });
     const tag = mainTag(tags, /weight/i);
-    const series = await app.api.get("v2/histogram/series", { run: run.id, tag, columns: 60, bins: 40 }, { signal });
+    const series = await app.api.get(
+      "v2/histogram/series",
+      { run: run.id, tag, columns: 60, bins: 40 },
+      { signal },
+    );
     return (box, figures) => {
       const edges = app.api.column(series.edges);
       const range = `${app.format.number(edges[0], 3)} … ${app.format.number(edges[edges.length - 1], 3)}`;
-      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, range), strange(app, series.non_finite));
-      if (!box.querySelector(".chart")) replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
+      replace(
+        figures,
+        h("span", { class: "mono ellipsis", title: tag }, tag),
+        h("span", null, range),
+        strange(app, series.non_finite),
+      );
+      if (!box.querySelector(".chart")) {
+        replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
+      }
       app.charts.draw(/** @type {Element} */ (box.querySelector(".chart")), () => figure(app, series, edges));
     };
   },
@@ -34,7 +45,20 @@ function figure(app, series, edges) {
   const z = centres.map((_, bin) => steps.map((_, column) => Math.sqrt(counts[column * bins + bin])));
   const layout = app.theme.plotly();
   return {
-    data: [{ type: "heatmap", x: steps, y: centres, z, showscale: false, colorscale: [[0, app.theme.colour("--panel")], [1, app.theme.colour("--accent")]], hoverinfo: "none" }],
+    data: [
+      {
+        type: "heatmap",
+        x: steps,
+        y: centres,
+        z,
+        showscale: false,
+        colorscale: [
+          [0, app.theme.colour("--panel")],
+          [1, app.theme.colour("--accent")],
+        ],
+        hoverinfo: "none",
+      },
+    ],
     layout: { ...layout, margin: { l: 8, r: 8, t: 6, b: 8 }, dragmode: false },
   };
 }

@@ -17,9 +17,16 @@ export const imageTile = {
       const column = app.api.column(steps.step);
       const row = column.length - 1;
       const caption = app.t("overview.at", { step: column[row] });
-      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, caption), h("span", null, `${steps.width} × ${steps.height}`));
+      replace(
+        figures,
+        h("span", { class: "mono ellipsis", title: tag }, tag),
+        h("span", null, caption),
+        h("span", null, `${steps.width} × ${steps.height}`),
+      );
       const src = app.api.build("v2/image/picture", { run: run.id, tag, row });
-      if (box.querySelector("img")?.getAttribute("src") !== src) replace(box, h("img", { class: "picture", src, alt: `${tag}, ${caption}` }));
+      if (box.querySelector("img")?.getAttribute("src") !== src) {
+        replace(box, h("img", { class: "picture", src, alt: `${tag}, ${caption}` }));
+      }
     };
   },
 };

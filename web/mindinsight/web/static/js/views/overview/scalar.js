@@ -20,8 +20,14 @@ export const scalarTile = {
       const [series] = answer.series;
       const steps = app.api.column(series.step);
       const values = app.api.column(series.value);
-      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), ...numbers(app, tag, steps, values));
-      if (!box.querySelector(".chart")) replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
+      replace(
+        figures,
+        h("span", { class: "mono ellipsis", title: tag }, tag),
+        ...numbers(app, tag, steps, values),
+      );
+      if (!box.querySelector(".chart")) {
+        replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));
+      }
       const chart = /** @type {Element} */ (box.querySelector(".chart"));
       app.charts.draw(chart, () => figure(app, run.id, steps, values));
     };
@@ -37,7 +43,13 @@ function numbers(app, tag, steps, values) {
   return [
     h("span", null, app.t("runs.part.last"), " ", h("b", null, number(values[values.length - 1]))),
     h("span", null, app.t("runs.part.best"), " ", h("b", null, number(best))),
-    broken >= 0 ? h("span", { class: "badge bad" }, app.t("overview.broken", { value: number(values[broken]), step: steps[broken] })) : null,
+    broken >= 0
+      ? h(
+          "span",
+          { class: "badge bad" },
+          app.t("overview.broken", { value: number(values[broken]), step: steps[broken] }),
+        )
+      : null,
   ];
 }
 
@@ -48,7 +60,17 @@ function figure(app, run, steps, values) {
   const size = dots(values);
   const mode = size.some(Boolean) ? "lines+markers" : "lines"; // room for dots would hold the line off the edges
   return {
-    data: [{ type: "scatter", mode, x: steps, y: values, marker: { size, color: colour }, line: { color: colour, width: 1.8 }, hovertemplate: "%{x}: %{y}<extra></extra>" }],
+    data: [
+      {
+        type: "scatter",
+        mode,
+        x: steps,
+        y: values,
+        marker: { size, color: colour },
+        line: { color: colour, width: 1.8 },
+        hovertemplate: "%{x}: %{y}<extra></extra>",
+      },
+    ],
     layout: { ...layout, margin: { l: 8, r: 8, t: 6, b: 8 }, dragmode: false },
   };
 }

@@ -21,7 +21,12 @@ export const tensorTile = {
     const slice = await app.api.get("v2/tensor/slice", { run: run.id, tag, row }, { signal });
     return (box, figures) => {
       const shape = `${slice.type} [${slice.shape.join(", ")}]`;
-      replace(figures, h("span", { class: "mono ellipsis", title: tag }, tag), h("span", null, app.t("overview.at", { step: column[row] })), h("span", { class: "mono" }, shape));
+      replace(
+        figures,
+        h("span", { class: "mono ellipsis", title: tag }, tag),
+        h("span", null, app.t("overview.at", { step: column[row] })),
+        h("span", { class: "mono" }, shape),
+      );
       replace(box, cells(app, slice));
     };
   },
@@ -36,9 +41,20 @@ function cells(app, slice) {
   const cell = (/** @type {number} */ i, /** @type {number} */ j) => {
     const value = values[i * columns + j];
     const share = Math.round((Math.abs(Number(value)) / most) * 45) || 0;
-    return h("td", { style: { background: `color-mix(in srgb, var(--accent) ${share}%, transparent)` } }, typeof value === "number" ? app.format.number(value, 3) : String(value));
+    return h(
+      "td",
+      { style: { background: `color-mix(in srgb, var(--accent) ${share}%, transparent)` } },
+      typeof value === "number" ? app.format.number(value, 3) : String(value),
+    );
   };
   const more = columns > COLUMNS || slice.columns > COLUMNS ? h("td", { class: "muted" }, "…") : null;
-  const body = Array.from({ length: Math.min(rows, ROWS) }, (_, i) => h("tr", null, Array.from({ length: Math.min(columns, COLUMNS) }, (_, j) => cell(i, j)), more?.cloneNode(true)));
+  const body = Array.from({ length: Math.min(rows, ROWS) }, (_, i) =>
+    h(
+      "tr",
+      null,
+      Array.from({ length: Math.min(columns, COLUMNS) }, (_, j) => cell(i, j)),
+      more?.cloneNode(true),
+    ),
+  );
   return h("table", { class: "cells number" }, h("tbody", null, body));
 }

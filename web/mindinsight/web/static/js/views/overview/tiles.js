@@ -36,7 +36,13 @@ function tile(app, first, kind) {
   const relink = () => link.setAttribute("href", app.selection.linkOnly(kind.view, first.id, kind.params));
   relink();
   const count = h("span", { class: "badge" });
-  const element = h("section", { class: "card tile", "aria-label": app.t(kind.title) }, h("header", null, icon(`kind-${kind.kind}`), h("h2", null, link), count), figures, box);
+  const element = h(
+    "section",
+    { class: "card tile", "aria-label": app.t(kind.title) },
+    h("header", null, icon(`kind-${kind.kind}`), h("h2", null, link), count),
+    figures,
+    box,
+  );
 
   const asked = latest(element);
   const refresh = async (/** @type {Run} */ run) => {
@@ -48,9 +54,20 @@ function tile(app, first, kind) {
       replace(box, h("p", { class: "muted" }, app.t(`overview.no.${kind.kind}`)));
       return;
     }
-    await asked.ask((signal) => kind.load(app, run, signal), (show) => show(box, figures), (error) => {
-      replace(box, h("p", { class: "muted" }, error.key ? app.t(error.key, error.vars) : String(error.message ?? error)));
-    });
+    await asked.ask(
+      (signal) => kind.load(app, run, signal),
+      (show) => show(box, figures),
+      (error) => {
+        replace(
+          box,
+          h(
+            "p",
+            { class: "muted" },
+            error.key ? app.t(error.key, error.vars) : String(error.message ?? error),
+          ),
+        );
+      },
+    );
   };
   return { element, refresh, relink };
 }

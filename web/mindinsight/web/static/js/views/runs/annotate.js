@@ -12,14 +12,21 @@ import { h } from "../../core/dom.js";
 export function annotateDialog(app, run) {
   const { t } = app;
   const note = h("textarea", { rows: 5, value: run.note, maxlength: 20000 });
-  const labels = h("input", { type: "text", value: run.labels.join(", "), placeholder: t("runs.labels.how") });
+  const labels = h("input", {
+    type: "text",
+    value: run.labels.join(", "),
+    placeholder: t("runs.labels.how"),
+  });
   const palette = ["", ...Array.from({ length: 12 }, (_, i) => app.theme.colour(`--run-${i + 1}`))];
   const chosen = palette.includes(run.chosen) ? palette : [...palette, run.chosen];
   const colours = chosen.map((colour) => swatch(app, colour, colour === run.chosen));
 
   const save = async () => {
     const picked = colours.find(({ input }) => input.checked)?.colour ?? "";
-    const words = labels.value.split(/[,，]/).map((/** @type {string} */ label) => label.trim()).filter(Boolean);
+    const words = labels.value
+      .split(/[,，]/)
+      .map((/** @type {string} */ label) => label.trim())
+      .filter(Boolean);
     if (await keep(app, run.id, { note: note.value, labels: words, colour: picked })) box.close();
   };
   const box = dialog({
@@ -28,9 +35,21 @@ export function annotateDialog(app, run) {
     body: [
       h("label", { class: "field" }, h("span", { class: "label" }, t("runs.col.note")), note),
       h("label", { class: "field" }, h("span", { class: "label" }, t("runs.col.labels")), labels),
-      h("fieldset", { class: "field" }, h("legend", { class: "label" }, t("runs.colour")), h("div", { class: "row wrap" }, colours.map(({ element }) => element))),
+      h(
+        "fieldset",
+        { class: "field" },
+        h("legend", { class: "label" }, t("runs.colour")),
+        h(
+          "div",
+          { class: "row wrap" },
+          colours.map(({ element }) => element),
+        ),
+      ),
     ],
-    actions: [button(t("common.cancel"), () => box.close()), button(t("common.save"), save, { class: "primary" })],
+    actions: [
+      button(t("common.cancel"), () => box.close()),
+      button(t("common.save"), save, { class: "primary" }),
+    ],
   });
 }
 
@@ -38,7 +57,13 @@ export function annotateDialog(app, run) {
 function swatch(app, colour, checked) {
   const input = h("input", { type: "radio", name: "colour", checked, class: "unseen" });
   const name = colour || app.t("runs.colour.own");
-  const element = h("label", { class: "colour-choice", title: name }, input, h("span", { class: colour ? "swatch" : "swatch off", style: { "--swatch": colour } }), h("span", { class: "unseen" }, name));
+  const element = h(
+    "label",
+    { class: "colour-choice", title: name },
+    input,
+    h("span", { class: colour ? "swatch" : "swatch off", style: { "--swatch": colour } }),
+    h("span", { class: "unseen" }, name),
+  );
   return { input, element, colour };
 }
 

@@ -23,15 +23,26 @@ export function createBases(app, onsearch) {
     drawn = state;
     const named = list.bases.filter((base) => base.name);
     const more = named.slice(SHOWN).map((base) => base.name);
-    const rest = more.length ? h("span", { title: more.join("\n") }, t("runs.dirs.more", { n: more.length })) : null;
-    renew(element, ...named.slice(0, SHOWN).map((base) => chip(base, search)), rest, named.length ? watched(app, list) : null);
+    const rest = more.length
+      ? h("span", { title: more.join("\n") }, t("runs.dirs.more", { n: more.length }))
+      : null;
+    renew(
+      element,
+      ...named.slice(0, SHOWN).map((base) => chip(base, search)),
+      rest,
+      named.length ? watched(app, list) : null,
+    );
   };
 
   /** @param {Base} base @param {string} search */
   const chip = (base, search) => {
     const on = searchFor(search, base.name) === search;
     const how = base.missing ? t("runs.dirs.missing") : t(`runs.watch.${base.watch}`);
-    return button(base.name, () => onsearch(on ? without(search) : searchFor(search, base.name)), { class: base.missing ? "chip missing" : "chip", title: `${base.path}\n${how}`, "aria-pressed": on });
+    return button(base.name, () => onsearch(on ? without(search) : searchFor(search, base.name)), {
+      class: base.missing ? "chip missing" : "chip",
+      title: `${base.path}\n${how}`,
+      "aria-pressed": on,
+    });
   };
 
   return { element, draw };
@@ -40,7 +51,11 @@ export function createBases(app, onsearch) {
 /** The only directory, or a pattern that nothing fits, in the line that counts the runs. @param {App} app @param {RunList} list */
 export function onlyBase(app, list) {
   if (list.bases.some((base) => base.name)) return null;
-  return [" · ", h("span", { class: "mono", title: list.base }, list.base), list.watch && [" · ", watched(app, list)]];
+  return [
+    " · ",
+    h("span", { class: "mono", title: list.base }, list.base),
+    list.watch && [" · ", watched(app, list)],
+  ];
 }
 
 /** @param {App} app @param {RunList} list */
@@ -66,5 +81,7 @@ export function places(list) {
 /** A column for the directory of a run, where there are several. @param {App} app @returns {import("./columns.js").TableColumn[]} */
 export function directoryColumn(app) {
   const value = (/** @type {import("../../core/types.js").Run} */ run) => directoryOf(app, run);
-  return app.selection.list().bases.some((base) => base.name) ? [{ key: "dir", label: app.t("runs.col.dir"), value, cell: value }] : [];
+  return app.selection.list().bases.some((base) => base.name)
+    ? [{ key: "dir", label: app.t("runs.col.dir"), value, cell: value }]
+    : [];
 }

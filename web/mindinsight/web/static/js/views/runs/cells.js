@@ -12,10 +12,30 @@ import { stateOf } from "./values.js";
 /** @param {App} app @param {Run} run @param {boolean} under whether it stands under its job */
 export function nameCell(app, run, under) {
   const on = app.selection.has(run.id);
-  const box = h("input", { type: "checkbox", checked: on, disabled: run.hidden, "aria-label": app.t("runs.show", { run: run.name }), "data-focus": "box", onchange: () => app.selection.toggle(run.id, box.checked) });
+  const box = h("input", {
+    type: "checkbox",
+    checked: on,
+    disabled: run.hidden,
+    "aria-label": app.t("runs.show", { run: run.name }),
+    "data-focus": "box",
+    onchange: () => app.selection.toggle(run.id, box.checked),
+  });
   const text = under && run.rank !== null ? app.t("runs.rank", { rank: run.rank }) : run.name;
-  const name = h("a", { class: "ellipsis", href: app.url.link("overview", { run: run.id }), title: run.id, "data-focus": "name" }, text);
-  return h("td", { class: under ? "name under" : "name" }, h("div", { class: "row" }, box, lineSample(app, run.id, on), name, badges(app, run)));
+  const name = h(
+    "a",
+    {
+      class: "ellipsis",
+      href: app.url.link("overview", { run: run.id }),
+      title: run.id,
+      "data-focus": "name",
+    },
+    text,
+  );
+  return h(
+    "td",
+    { class: under ? "name under" : "name" },
+    h("div", { class: "row" }, box, lineSample(app, run.id, on), name, badges(app, run)),
+  );
 }
 
 /** @param {App} app @param {Run} run */
@@ -23,16 +43,39 @@ function badges(app, run) {
   return [
     run.pinned ? h("span", { class: "badge accent" }, app.t("runs.baseline")) : null,
     run.hidden ? h("span", { class: "badge" }, app.t("runs.hidden")) : null,
-    run.damage ? h("a", { class: "badge warn", href: app.url.link("overview", { run: run.id }), title: app.t("damage.run", { n: run.damage }) }, app.t("damage.short", { n: run.damage })) : null,
+    run.damage
+      ? h(
+          "a",
+          {
+            class: "badge warn",
+            href: app.url.link("overview", { run: run.id }),
+            title: app.t("damage.run", { n: run.damage }),
+          },
+          app.t("damage.short", { n: run.damage }),
+        )
+      : null,
     ...run.labels.map((label) => h("span", { class: "badge label" }, label)),
   ];
 }
 
 /** @param {App} app @param {Run} run */
 export function actionsCell(app, run) {
-  const pin = iconButton("pin", app.t(run.pinned ? "runs.unpin" : "runs.pin"), () => keep(app, run.id, { pinned: !run.pinned }), { "aria-pressed": run.pinned, "data-focus": "pin" });
-  const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), { "aria-pressed": Boolean(run.note), "data-focus": "note" });
-  const hide = iconButton(run.hidden ? "eye" : "hide", app.t(run.hidden ? "runs.unhide" : "runs.hide"), () => keep(app, run.id, { hidden: !run.hidden }), { "data-focus": "hide" });
+  const pin = iconButton(
+    "pin",
+    app.t(run.pinned ? "runs.unpin" : "runs.pin"),
+    () => keep(app, run.id, { pinned: !run.pinned }),
+    { "aria-pressed": run.pinned, "data-focus": "pin" },
+  );
+  const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), {
+    "aria-pressed": Boolean(run.note),
+    "data-focus": "note",
+  });
+  const hide = iconButton(
+    run.hidden ? "eye" : "hide",
+    app.t(run.hidden ? "runs.unhide" : "runs.hide"),
+    () => keep(app, run.id, { hidden: !run.hidden }),
+    { "data-focus": "hide" },
+  );
   return h("td", { class: "actions" }, h("div", { class: "row" }, pin, note, hide));
 }
 
@@ -41,11 +84,34 @@ export function jobCell(app, row, open, onfold) {
   const ids = row.runs.map((run) => run.id);
   const on = ids.filter((id) => app.selection.has(id)).length;
   const name = row.job.slice(2) || ".";
-  const box = h("input", { type: "checkbox", checked: on === ids.length, indeterminate: on > 0 && on < ids.length, "aria-label": app.t("runs.show", { run: name }), "data-focus": "box", onchange: () => app.selection.toggleMany(ids, box.checked) });
-  const arrow = iconButton(open ? "down" : "right", app.t("runs.fold", { job: name }), onfold, { "aria-expanded": open, "data-focus": "fold", class: "icon quiet fold" });
+  const box = h("input", {
+    type: "checkbox",
+    checked: on === ids.length,
+    indeterminate: on > 0 && on < ids.length,
+    "aria-label": app.t("runs.show", { run: name }),
+    "data-focus": "box",
+    onchange: () => app.selection.toggleMany(ids, box.checked),
+  });
+  const arrow = iconButton(open ? "down" : "right", app.t("runs.fold", { job: name }), onfold, {
+    "aria-expanded": open,
+    "data-focus": "fold",
+    class: "icon quiet fold",
+  });
   const hurt = row.runs.reduce((sum, run) => sum + run.damage, 0);
   const badge = hurt ? h("span", { class: "badge warn" }, app.t("damage.short", { n: hurt })) : null;
-  return h("td", { class: "name" }, h("div", { class: "row" }, box, arrow, h("strong", { class: "ellipsis", title: row.job }, name), h("span", { class: "badge" }, app.t("runs.ranks", { n: ids.length })), badge));
+  return h(
+    "td",
+    { class: "name" },
+    h(
+      "div",
+      { class: "row" },
+      box,
+      arrow,
+      h("strong", { class: "ellipsis", title: row.job }, name),
+      h("span", { class: "badge" }, app.t("runs.ranks", { n: ids.length })),
+      badge,
+    ),
+  );
 }
 
 /**
@@ -57,10 +123,14 @@ export function jobFact(app, runs, key, column, now) {
   if (key === "state" || key === "updated" || key === "kinds") return column.cell(newest, { now });
   if (key === "size") return app.format.bytes(runs.reduce((sum, run) => sum + run.size, 0));
   if (key.startsWith("hyper:") || key.startsWith("spark:")) return column.cell(runs[0], { now });
-  const values = runs.map((run) => column.value?.(run)).filter((value) => typeof value === "number" && Number.isFinite(value));
+  const values = runs
+    .map((run) => column.value?.(run))
+    .filter((value) => typeof value === "number" && Number.isFinite(value));
   if (!values.length || key === "damage" || key === "created" || key === "duration") return "";
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  return low === high ? app.format.number(low) : `${app.format.number(low, 3)} … ${app.format.number(high, 3)}`;
+  return low === high
+    ? app.format.number(low)
+    : `${app.format.number(low, 3)} … ${app.format.number(high, 3)}`;
 }
 
 /** How many runs are in which state, for the line above the table. @param {Run[]} runs @param {number} now */

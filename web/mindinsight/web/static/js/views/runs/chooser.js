@@ -33,10 +33,18 @@ export function columnChooser(app, anchor, { tags, columns, onchange, onreset })
     const scalars = tags.filter(fits);
     replace(
       list,
-      group(app.t("runs.cols.facts"), facts.map((column) => box(column.key, column.label))),
-      group(app.t("runs.cols.hyper"), hypers.slice(0, SHOWN).map((name) => box(`hyper:${name}`, name))),
+      group(
+        app.t("runs.cols.facts"),
+        facts.map((column) => box(column.key, column.label)),
+      ),
+      group(
+        app.t("runs.cols.hyper"),
+        hypers.slice(0, SHOWN).map((name) => box(`hyper:${name}`, name)),
+      ),
       group(app.t("runs.cols.scalar"), scalars.slice(0, SHOWN).map(scalarRow)),
-      scalars.length > SHOWN ? h("p", { class: "muted small" }, app.t("runs.cols.more", { n: scalars.length - SHOWN })) : null,
+      scalars.length > SHOWN
+        ? h("p", { class: "muted small" }, app.t("runs.cols.more", { n: scalars.length - SHOWN }))
+        : null,
     );
   };
 
@@ -49,13 +57,25 @@ export function columnChooser(app, anchor, { tags, columns, onchange, onreset })
       "div",
       { class: "scalar-row" },
       h("div", { class: "ellipsis", title: tag }, tag),
-      h("div", { class: "row small" }, ["spark", ...PARTS].map((part) => box(`${part}:${tag}`, app.t(`runs.part.${part}`)))),
+      h(
+        "div",
+        { class: "row small" },
+        ["spark", ...PARTS].map((part) => box(`${part}:${tag}`, app.t(`runs.part.${part}`))),
+      ),
     );
 
   const search = searchBox({ label: app.t("runs.cols.filter"), onchange: draw });
-  const reset = h("button", { type: "button", class: "link", onclick: () => (onreset(), opened.close()) }, app.t("runs.cols.reset"));
+  const reset = h(
+    "button",
+    { type: "button", class: "link", onclick: () => (onreset(), opened.close()) },
+    app.t("runs.cols.reset"),
+  );
   draw("");
-  const opened = menu(anchor, h("div", { class: "stack column-chooser" }, search, list, reset), app.t("runs.cols"));
+  const opened = menu(
+    anchor,
+    h("div", { class: "stack column-chooser" }, search, list, reset),
+    app.t("runs.cols"),
+  );
 }
 
 /** @param {string} title @param {HTMLElement[]} rows */

@@ -17,7 +17,16 @@ const KINDS = ["scalar", "histogram", "image", "tensor", "graph", "landscape"];
 export function defaultColumns(tags, hypers) {
   const main = tags.slice(0, 1).flatMap((tag) => [`spark:${tag}`, `last:${tag}`]);
   const second = tags.slice(1, 2).map((tag) => `last:${tag}`);
-  return ["state", "step", ...main, ...second, ...hypers.slice(0, 3).map((name) => `hyper:${name}`), "kinds", "updated", "size"];
+  return [
+    "state",
+    "step",
+    ...main,
+    ...second,
+    ...hypers.slice(0, 3).map((name) => `hyper:${name}`),
+    "kinds",
+    "updated",
+    "size",
+  ];
 }
 
 /**
@@ -29,7 +38,9 @@ export function defaultColumns(tags, hypers) {
 export function columnsOf(app, values, curve, keys) {
   return keys.flatMap((key, i) => {
     const column = columnOf(app, values, curve, key);
-    if (column && keys[i - 1] === key.replace(/^last:/, "spark:") && key !== keys[i - 1]) column.label = app.t("runs.part.last");
+    if (column && keys[i - 1] === key.replace(/^last:/, "spark:") && key !== keys[i - 1]) {
+      column.label = app.t("runs.part.last");
+    }
     return column ?? [];
   });
 }
@@ -43,15 +54,33 @@ function columnOf(app, values, curve, key) {
   const [kind, ...rest] = key.split(":");
   const name = rest.join(":");
   if (kind === "hyper") return hyperColumn(app, key, name);
-  if (kind === "spark") return { key, label: name, cell: (run) => sparkline(curve(name, run.id), app.selection.has(run.id) ? app.selection.colour(run.id) : app.theme.colour("--line-strong")) };
-  if (PARTS.includes(/** @type {any} */ (kind))) return scalarColumn(app, values, key, /** @type {any} */ (kind), name);
+  if (kind === "spark") {
+    return {
+      key,
+      label: name,
+      cell: (run) =>
+        sparkline(
+          curve(name, run.id),
+          app.selection.has(run.id) ? app.selection.colour(run.id) : app.theme.colour("--line-strong"),
+        ),
+    };
+  }
+  if (PARTS.includes(/** @type {any} */ (kind))) {
+    return scalarColumn(app, values, key, /** @type {any} */ (kind), name);
+  }
   return factColumns(app)[key] ?? null;
 }
 
 /** @param {App} app @param {string} key @param {string} name @returns {TableColumn} */
 function hyperColumn(app, key, name) {
   const value = (/** @type {Run} */ run) => run.hyper?.[name] ?? run.metrics?.[name];
-  return { key, label: name, value, number: true, cell: (run) => (typeof value(run) === "number" ? app.format.number(value(run)) : (value(run) ?? "")) };
+  return {
+    key,
+    label: name,
+    value,
+    number: true,
+    cell: (run) => (typeof value(run) === "number" ? app.format.number(value(run)) : (value(run) ?? "")),
+  };
 }
 
 /** @param {App} app @param {Values} values @param {string} key @param {"last" | "min" | "max" | "best"} part @param {string} tag @returns {TableColumn} */
@@ -64,7 +93,9 @@ function scalarColumn(app, values, key, part, tag) {
 /** NaN and Inf are loud. @param {App} app @param {number | undefined} value */
 function numberCell(app, value) {
   if (value === undefined) return "";
-  return Number.isFinite(value) ? app.format.number(value) : h("span", { class: "badge bad" }, app.format.number(value));
+  return Number.isFinite(value)
+    ? app.format.number(value)
+    : h("span", { class: "badge bad" }, app.format.number(value));
 }
 
 /** @param {App} app @returns {Record<string, TableColumn>} */
@@ -72,17 +103,72 @@ export function factColumns(app) {
   const { t, format } = app;
   /** @type {TableColumn[]} */
   const columns = [
-    { key: "state", label: t("runs.col.state"), value: (run) => run.updated, cell: (run, { now }) => stateMark(app, run, now) },
+    {
+      key: "state",
+      label: t("runs.col.state"),
+      value: (run) => run.updated,
+      cell: (run, { now }) => stateMark(app, run, now),
+    },
     ...directoryColumn(app),
-    { key: "step", label: t("common.step"), number: true, value: (run) => run.step, cell: (run) => (run.step < 0 ? "" : format.number(run.step)) },
-    { key: "kinds", label: t("runs.col.kinds"), value: (run) => Object.keys(run.kinds).length, cell: (run) => kindLinks(app, run) },
-    { key: "updated", label: t("runs.col.updated"), value: (run) => run.updated, cell: (run, { now }) => h("span", { title: format.time(run.updated) }, format.ago(now - run.updated, t)) },
-    { key: "created", label: t("runs.col.created"), value: (run) => run.created, cell: (run) => format.time(run.created) },
-    { key: "duration", label: t("runs.col.duration"), number: true, value: (run) => run.updated - run.created, cell: (run) => format.duration(run.updated - run.created) },
-    { key: "size", label: t("runs.col.size"), number: true, value: (run) => run.size, cell: (run) => format.bytes(run.size) },
-    { key: "labels", label: t("runs.col.labels"), value: (run) => run.labels.join(), cell: (run) => run.labels.map((label) => h("span", { class: "badge accent" }, label)) },
-    { key: "note", label: t("runs.col.note"), value: (run) => run.note, cell: (run) => h("span", { class: "ellipsis note", title: run.note }, run.note.split("\n")[0]) },
-    { key: "damage", label: t("runs.col.damage"), number: true, value: (run) => run.damage, cell: (run) => run.damage || "" },
+    {
+      key: "step",
+      label: t("common.step"),
+      number: true,
+      value: (run) => run.step,
+      cell: (run) => (run.step < 0 ? "" : format.number(run.step)),
+    },
+    {
+      key: "kinds",
+      label: t("runs.col.kinds"),
+      value: (run) => Object.keys(run.kinds).length,
+      cell: (run) => kindLinks(app, run),
+    },
+    {
+      key: "updated",
+      label: t("runs.col.updated"),
+      value: (run) => run.updated,
+      cell: (run, { now }) =>
+        h("span", { title: format.time(run.updated) }, format.ago(now - run.updated, t)),
+    },
+    {
+      key: "created",
+      label: t("runs.col.created"),
+      value: (run) => run.created,
+      cell: (run) => format.time(run.created),
+    },
+    {
+      key: "duration",
+      label: t("runs.col.duration"),
+      number: true,
+      value: (run) => run.updated - run.created,
+      cell: (run) => format.duration(run.updated - run.created),
+    },
+    {
+      key: "size",
+      label: t("runs.col.size"),
+      number: true,
+      value: (run) => run.size,
+      cell: (run) => format.bytes(run.size),
+    },
+    {
+      key: "labels",
+      label: t("runs.col.labels"),
+      value: (run) => run.labels.join(),
+      cell: (run) => run.labels.map((label) => h("span", { class: "badge accent" }, label)),
+    },
+    {
+      key: "note",
+      label: t("runs.col.note"),
+      value: (run) => run.note,
+      cell: (run) => h("span", { class: "ellipsis note", title: run.note }, run.note.split("\n")[0]),
+    },
+    {
+      key: "damage",
+      label: t("runs.col.damage"),
+      number: true,
+      value: (run) => run.damage,
+      cell: (run) => run.damage || "",
+    },
   ];
   return Object.fromEntries(columns.map((column) => [column.key, column]));
 }
@@ -90,14 +176,18 @@ export function factColumns(app) {
 /** @param {App} app @param {Run} run @param {number} now */
 export function stateMark(app, run, now) {
   const state = run.read < run.total ? "reading" : stateOf(run, now);
-  const text = state === "reading" ? `${Math.floor((100 * run.read) / run.total)} %` : app.t(`runs.state.${state}`);
+  const text =
+    state === "reading" ? `${Math.floor((100 * run.read) / run.total)} %` : app.t(`runs.state.${state}`);
   return h("span", { class: `state ${state}`, title: app.t(`runs.state.${state}.why`) }, text);
 }
 
 /** One small link per kind of data a run holds. @param {App} app @param {Run} run */
 function kindLinks(app, run) {
   const views = new Set(app.boot.views.map((view) => view.name));
-  const held = KINDS.filter((kind) => run.kinds[kind] && views.has(kind)).map((kind) => ({ kind, count: run.kinds[kind] }));
+  const held = KINDS.filter((kind) => run.kinds[kind] && views.has(kind)).map((kind) => ({
+    kind,
+    count: run.kinds[kind],
+  }));
   if (run.lineage && views.has("lineage")) held.push({ kind: "lineage", count: 0 });
   if (run.dumps.length && views.has("dump")) held.push({ kind: "dump", count: run.dumps.length });
   return h(
@@ -105,7 +195,16 @@ function kindLinks(app, run) {
     { class: "kinds" },
     held.map(({ kind, count }) => {
       const name = app.t("runs.kind", { kind: app.t(`nav.${kind}`), n: count });
-      return h("a", { href: app.selection.linkOnly(kind, run.id), title: count ? name : app.t(`nav.${kind}`), "aria-label": name, "data-focus": kind }, icon(`kind-${kind}`));
+      return h(
+        "a",
+        {
+          href: app.selection.linkOnly(kind, run.id),
+          title: count ? name : app.t(`nav.${kind}`),
+          "aria-label": name,
+          "data-focus": kind,
+        },
+        icon(`kind-${kind}`),
+      );
     }),
   );
 }
@@ -119,7 +218,8 @@ export function sparkline(values, colour) {
   const finite = Array.from(values).filter(Number.isFinite);
   const low = Math.min(...finite);
   const span = Math.max(...finite) - low || 1;
-  const x = (/** @type {number} */ i) => (values.length > 1 ? (i / (values.length - 1)) * (WIDTH - 4) + 2 : WIDTH / 2);
+  const x = (/** @type {number} */ i) =>
+    values.length > 1 ? (i / (values.length - 1)) * (WIDTH - 4) + 2 : WIDTH / 2;
   const y = (/** @type {number} */ v) => HEIGHT - 3 - ((v - low) / span) * (HEIGHT - 6);
   let path = "";
   let pen = false;
@@ -130,7 +230,13 @@ export function sparkline(values, colour) {
   }
   return svg(
     "svg",
-    { class: "spark", width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" },
+    {
+      class: "spark",
+      width: WIDTH,
+      height: HEIGHT,
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      "aria-hidden": "true",
+    },
     svg("path", { d: path, fill: "none", stroke: colour, "stroke-width": 1.5, "stroke-linejoin": "round" }),
   );
 }

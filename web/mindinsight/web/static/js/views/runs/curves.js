@@ -28,23 +28,38 @@ export function createCurves(app, place, onload) {
   const fetch = (signal) => {
     /** @type {Map<string, string[]>} */
     const runs = new Map();
-    for (const [tag, run] of [...flying].map((one) => JSON.parse(one))) runs.set(tag, [...(runs.get(tag) ?? []), run]);
-    return Promise.all([...runs].map(async ([tag, run]) => ({ tag, ...(await app.api.get("v2/runs/sparklines", { tag, run }, { signal })) })));
+    for (const [tag, run] of [...flying].map((one) => JSON.parse(one))) {
+      runs.set(tag, [...(runs.get(tag) ?? []), run]);
+    }
+    return Promise.all(
+      [...runs].map(async ([tag, run]) => ({
+        tag,
+        ...(await app.api.get("v2/runs/sparklines", { tag, run }, { signal })),
+      })),
+    );
   };
 
   const load = debounce(() => {
     flying = new Set([...flying, ...wanted]); // a later question stands for those it ends
     wanted = new Set();
-    asked.ask(fetch, (answers) => {
-      flying = new Set();
-      for (const { tag, curves } of answers) {
-        for (const [run, column] of Object.entries(curves)) curvesOf(tag).set(run, { ...curvesOf(tag).get(run), values: app.api.column(column) });
-      }
-      onload();
-    }, () => {
-      for (const [tag, run] of [...flying].map((one) => JSON.parse(one))) curvesOf(tag).get(run).fresh = false;
-      flying = new Set();
-    });
+    asked.ask(
+      fetch,
+      (answers) => {
+        flying = new Set();
+        for (const { tag, curves } of answers) {
+          for (const [run, column] of Object.entries(curves)) {
+            curvesOf(tag).set(run, { ...curvesOf(tag).get(run), values: app.api.column(column) });
+          }
+        }
+        onload();
+      },
+      () => {
+        for (const [tag, run] of [...flying].map((one) => JSON.parse(one))) {
+          curvesOf(tag).get(run).fresh = false;
+        }
+        flying = new Set();
+      },
+    );
   }, 60);
 
   return {

@@ -20,7 +20,9 @@ function parseTerm(word) {
   const pattern = /^\/(.+)\/(i?)$/.exec(word);
   if (pattern) return { regex: new RegExp(pattern[1], pattern[2]) };
   const comparison = COMPARISON.exec(word);
-  if (comparison) return { name: comparison[1], op: comparison[2], value: comparison[3].replace(/^"|"$/g, "") };
+  if (comparison) {
+    return { name: comparison[1], op: comparison[2], value: comparison[3].replace(/^"|"$/g, "") };
+  }
   return { text: word.replace(/^"|"$/g, "").toLowerCase() };
 }
 

@@ -34,7 +34,9 @@ export function createValues(app, place) {
   const take = (tag, table) => {
     const numbers = (/** @type {"last" | "min" | "max"} */ part) => {
       const values = app.api.column(table[part]);
-      return new Map(table.runs.map((/** @type {string} */ run, /** @type {number} */ i) => [run, values[i]]));
+      return new Map(
+        table.runs.map((/** @type {string} */ run, /** @type {number} */ i) => [run, values[i]]),
+      );
     };
     tables.set(tag, { last: numbers("last"), min: numbers("min"), max: numbers("max") });
   };
@@ -50,17 +52,25 @@ export function createValues(app, place) {
     tagsFor,
 
     loadTags() {
-      return askedTags.ask((signal) => app.api.get("v2/tags", { kind: "scalar", brief: true }, { signal }), (answer) => {
-        const rows = /** @type {{tag: string, count: number}[]} */ (answer.tags);
-        tags = [...rows].sort((a, b) => rank(b.tag) - rank(a.tag) || b.count - a.count).map((row) => row.tag);
-      });
+      return askedTags.ask(
+        (signal) => app.api.get("v2/tags", { kind: "scalar", brief: true }, { signal }),
+        (answer) => {
+          const rows = /** @type {{tag: string, count: number}[]} */ (answer.tags);
+          tags = [...rows]
+            .sort((a, b) => rank(b.tag) - rank(a.tag) || b.count - a.count)
+            .map((row) => row.tag);
+        },
+      );
     },
 
     /** Fetch what is needed for these tags, again if they may have changed. @param {string[]} wanted all there are @param {boolean} again */
     need(wanted, again = false) {
       const missing = wanted.filter((tag) => again || !tables.has(tag));
-      const fetch = (/** @type {AbortSignal} */ signal) => Promise.all(missing.map((tag) => app.api.get("v2/runs/columns", { tag: [tag] }, { signal })));
-      return askedTables.ask(fetch, (answers) => missing.forEach((tag, i) => take(tag, answers[i].tables[tag])));
+      const fetch = (/** @type {AbortSignal} */ signal) =>
+        Promise.all(missing.map((tag) => app.api.get("v2/runs/columns", { tag: [tag] }, { signal })));
+      return askedTables.ask(fetch, (answers) =>
+        missing.forEach((tag, i) => take(tag, answers[i].tables[tag])),
+      );
     },
 
     /** @param {Run} run @param {string} tag @param {"last" | "min" | "max" | "best"} part */
@@ -109,6 +119,8 @@ const SHORT = { lr: "learning_rate", bs: "batch_size", epochs: "epoch", optimise
 /** @param {Record<string, any>} all @param {string} name */
 function named(all, name) {
   const wanted = name.toLowerCase();
-  const key = Object.keys(all).find((known) => known.toLowerCase() === wanted || known.toLowerCase() === SHORT[wanted]);
+  const key = Object.keys(all).find(
+    (known) => known.toLowerCase() === wanted || known.toLowerCase() === SHORT[wanted],
+  );
   return key === undefined ? undefined : all[key];
 }

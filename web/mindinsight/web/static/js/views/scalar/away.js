@@ -17,7 +17,9 @@ export function awayFromMedian({ ranks, step, mean }) {
   const values = new Float32Array(ranks.length);
   for (let column = 0; column < columns; column++) {
     let n = 0;
-    for (let at = column; at < mean.length; at += columns) if (Number.isFinite(mean[at])) values[n++] = mean[at];
+    for (let at = column; at < mean.length; at += columns) {
+      if (Number.isFinite(mean[at])) values[n++] = mean[at];
+    }
     const median = values.subarray(0, n).sort()[n >> 1];
     for (let at = column; at < mean.length; at += columns) away[at] = mean[at] - median;
   }
@@ -27,7 +29,11 @@ export function awayFromMedian({ ranks, step, mean }) {
 /** The distance that almost all cells stay below; 1 when all are the same. @param {Float32Array} away */
 export function usualMost(away) {
   const every = Math.max(1, Math.floor(away.length / LOOKED_AT));
-  const sizes = Float32Array.from({ length: Math.ceil(away.length / every) }, (_, i) => Math.abs(away[i * every])).filter(Number.isFinite).sort();
+  const sizes = Float32Array.from({ length: Math.ceil(away.length / every) }, (_, i) =>
+    Math.abs(away[i * every]),
+  )
+    .filter(Number.isFinite)
+    .sort();
   return sizes[Math.floor((sizes.length - 1) * ALMOST_ALL)] || 1;
 }
 

@@ -9,14 +9,24 @@ import { scaleOf } from "./scale.js";
  * @param {import("./card.js").Page} page @param {Band[]} bands
  */
 export function bandSheet({ app, options }, bands) {
-  const scale = scaleOf(options().y, bands.flatMap(({ low, high }) => [low, high]));
+  const scale = scaleOf(
+    options().y,
+    bands.flatMap(({ low, high }) => [low, high]),
+  );
   const yaxis = app.theme.axis({ type: scale.type, ...(scale.ticks ?? {}), nticks: 5 });
   return { to: scale.to, layout: { ...app.theme.plotly(), yaxis, hovermode: "x" } };
 }
 
 /** A line whose hover tells the value, whatever the axis makes of it. @param {ArrayLike<number>} x @param {ArrayLike<number>} values @param {(v: number) => number} to */
 export function lineOn(x, values, to) {
-  return { type: "scatter", mode: "lines", x, y: Float64Array.from(values, to), customdata: values, hovertemplate: "%{customdata:.4g}" };
+  return {
+    type: "scatter",
+    mode: "lines",
+    x,
+    y: Float64Array.from(values, to),
+    customdata: values,
+    hovertemplate: "%{customdata:.4g}",
+  };
 }
 
 /**
@@ -25,20 +35,43 @@ export function lineOn(x, values, to) {
  */
 export function bandTraces({ band, colour, label, to }) {
   const x = band.step;
-  const up = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) => to(mean + band.deviation[i]));
-  const down = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) => to(mean - band.deviation[i]));
-  const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: colour }, hoverinfo: "skip", legendgroup: label };
+  const up = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) =>
+    to(mean + band.deviation[i]),
+  );
+  const down = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) =>
+    to(mean - band.deviation[i]),
+  );
+  const edge = {
+    type: "scatter",
+    mode: "lines",
+    x,
+    line: { width: 0, color: colour },
+    hoverinfo: "skip",
+    legendgroup: label,
+  };
   const mode = band.mean.length > 1 ? "lines" : "markers"; // one point has no line
   return [
     { ...edge, y: Float64Array.from(band.low, to) },
     { ...edge, y: Float64Array.from(band.high, to), fill: "tonexty", fillcolor: faint(colour, 0.12) },
     { ...edge, y: down },
     { ...edge, y: up, fill: "tonexty", fillcolor: faint(colour, 0.2) },
-    { ...lineOn(x, band.mean, to), mode, name: label, marker: { color: colour, size: 6 }, line: { color: colour, width: 2 }, legendgroup: label },
+    {
+      ...lineOn(x, band.mean, to),
+      mode,
+      name: label,
+      marker: { color: colour, size: 6 },
+      line: { color: colour, width: 2 },
+      legendgroup: label,
+    },
   ];
 }
 
 /** "#rrggbb" with an opacity. @param {string} colour @param {number} share */
 export function faint(colour, share) {
-  return colour + Math.round(share * 255).toString(16).padStart(2, "0");
+  return (
+    colour +
+    Math.round(share * 255)
+      .toString(16)
+      .padStart(2, "0")
+  );
 }

@@ -69,7 +69,13 @@ class CurveCard {
     this.element = card({
       title: tags.join(" + "),
       tools: toolsOf(page, tags, this.plot),
-      body: h("div", { class: "scalar-body" }, h("div", { class: "scalar-plot" }, this.plot), this.values, this.range),
+      body: h(
+        "div",
+        { class: "scalar-body" },
+        h("div", { class: "scalar-plot" }, this.plot),
+        this.values,
+        this.range,
+      ),
       foot: this.foot,
       full: { label: page.app.t("common.fullscreen"), onchange: () => this.showRange() },
     });
@@ -77,7 +83,15 @@ class CurveCard {
     this.askedRange = latest(this.element);
     this.seen = whenNear(this.element, () => this.look());
     this.grow = throttle(() => this.follow(), GAP);
-    queueMicrotask(() => page.cursor.join(this.plot, { drawn: () => this.drawn(), options: page.options, scales: () => this.scales, marks: () => this.marks(), pick: (at) => page.change({ at }) }));
+    queueMicrotask(() =>
+      page.cursor.join(this.plot, {
+        drawn: () => this.drawn(),
+        options: page.options,
+        scales: () => this.scales,
+        marks: () => this.marks(),
+        pick: (at) => page.change({ at }),
+      }),
+    );
   }
 
   /** Fetch anew: other runs, other axis, other zoom. */
@@ -104,7 +118,15 @@ class CurveCard {
   question() {
     const { app, options } = this.page;
     const { x, zoom, smooth, smoothAll, logX, older } = options();
-    return JSON.stringify([app.selection.runs().map((run) => run.id), x, zoom, smooth, smoothAll, logX, older]);
+    return JSON.stringify([
+      app.selection.runs().map((run) => run.id),
+      x,
+      zoom,
+      smooth,
+      smoothAll,
+      logX,
+      older,
+    ]);
   }
 
   /** @returns {Promise<void>} */
@@ -122,7 +144,12 @@ class CurveCard {
       },
       (error) => {
         this.fetching = "";
-        if (!aborted(error)) replace(this.foot, h("span", { class: "badge bad" }, page.app.t("scalar.failed", { why: String(error) })));
+        if (!aborted(error)) {
+          replace(
+            this.foot,
+            h("span", { class: "badge bad" }, page.app.t("scalar.failed", { why: String(error) })),
+          );
+        }
       },
     );
   }
@@ -154,7 +181,14 @@ class CurveCard {
     const { app, options } = this.page;
     const made = () => {
       const threshold = parseThreshold(options().thresholds.get(this.tags[0]));
-      const drawn = figure(app, this.drawn(), options(), threshold, options().tall.get(this.key), this.marks());
+      const drawn = figure(
+        app,
+        this.drawn(),
+        options(),
+        threshold,
+        options().tall.get(this.key),
+        this.marks(),
+      );
       this.scales = drawn.scales;
       return drawn;
     };
@@ -218,7 +252,11 @@ class CurveCard {
       replace(this.range);
       return;
     }
-    this.askedRange.ask((signal) => rangeTable(this.page, this.tags, signal), (table) => replace(this.range, table), leaveAsIs);
+    this.askedRange.ask(
+      (signal) => rangeTable(this.page, this.tags, signal),
+      (table) => replace(this.range, table),
+      leaveAsIs,
+    );
   }
 
   end() {
@@ -236,7 +274,10 @@ function ask(page, tag, runs, width, signal) {
   const params = {
     tag,
     run: runs,
-    px: Math.min(Math.max(200, Math.min(2000, width || 600)), Math.max(20, Math.floor(MOST_PIXELS / (runs.length || 1)))),
+    px: Math.min(
+      Math.max(200, Math.min(2000, width || 600)),
+      Math.max(20, Math.floor(MOST_PIXELS / (runs.length || 1))),
+    ),
     x: options.x,
     low: options.zoom?.[0],
     high: options.zoom?.[1],

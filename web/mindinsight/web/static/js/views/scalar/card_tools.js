@@ -19,7 +19,11 @@ export function toolsOf(page, tags, plot) {
   });
   pin.setAttribute("aria-pressed", String(pinned()));
   const more = iconButton("more", app.t("scalar.more"), () => {
-    const box = menu(more, moreItems(page, tags, plot, () => box.close()), app.t("scalar.more"));
+    const box = menu(
+      more,
+      moreItems(page, tags, plot, () => box.close()),
+      app.t("scalar.more"),
+    );
   });
   return [pin, more];
 }
@@ -38,10 +42,19 @@ function moreItems(page, tags, plot, close) {
     h("a", { href: link, download: `${name}.csv`, class: "button item" }, app.t("scalar.csv")),
     h("button", { type: "button", class: "item", onclick: picture("png") }, app.t("scalar.png")),
     h("button", { type: "button", class: "item", onclick: picture("svg") }, app.t("scalar.svg")),
-    h("button", { type: "button", class: "item", onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, tags.join(" + "))) }, app.t("share.card")),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "item",
+        onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, tags.join(" + "))),
+      },
+      app.t("share.card"),
+    ),
   ];
   if (page.options().mixes.some((mix) => mix.join("|") === tags.join("|"))) {
-    const drop = () => page.change({ mixes: page.options().mixes.filter((mix) => mix.join("|") !== tags.join("|")) });
+    const drop = () =>
+      page.change({ mixes: page.options().mixes.filter((mix) => mix.join("|") !== tags.join("|")) });
     items.push(h("button", { type: "button", class: "item", onclick: drop }, app.t("scalar.unmix")));
   }
   return [h("div", { class: "stack" }, items, thresholdForm(page, tags[0], close))];

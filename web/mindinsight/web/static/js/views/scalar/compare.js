@@ -35,23 +35,59 @@ export function compareView(page, tags) {
   const base = baselineOf(page);
   const others = app.selection.runs().filter((run) => run.id !== base?.id);
   if (!base || !others.length) {
-    return { element: empty({ title: app.t("scalar.compare.need"), text: app.t("scalar.compare.how") }), load() {}, update() {}, paint() {}, end() {} };
+    return {
+      element: empty({ title: app.t("scalar.compare.need"), text: app.t("scalar.compare.how") }),
+      load() {},
+      update() {},
+      paint() {},
+      end() {},
+    };
   }
   const both = comparable(page, tags, base.id);
   if (!both.length) {
-    return { element: empty({ title: app.t("scalar.compare.nothing", { run: base.name }), text: app.t("scalar.compare.how") }), load() {}, update() {}, paint() {}, end() {} };
+    return {
+      element: empty({
+        title: app.t("scalar.compare.nothing", { run: base.name }),
+        text: app.t("scalar.compare.how"),
+      }),
+      load() {},
+      update() {},
+      paint() {},
+      end() {},
+    };
   }
   const sharing = others.filter((run) => both.some((tag) => page.runsOf(tag).includes(run.id)));
   const cards = both.map((tag) => new DifferenceCard(page, tag, base.id, sharing));
-  const caption = app.t("scalar.compare.caption", { run: base.name, tolerance: number(page.options().tolerance * 1000) });
-  const facts = h("div", { class: "scalar-compared" }, verdictTable(app, caption, cards, sharing), settings(page, [base, ...others]));
-  const element = h("div", { class: "stack" }, facts, h("div", { class: "cards" }, cards.map((one) => one.element)));
+  const caption = app.t("scalar.compare.caption", {
+    run: base.name,
+    tolerance: number(page.options().tolerance * 1000),
+  });
+  const facts = h(
+    "div",
+    { class: "scalar-compared" },
+    verdictTable(app, caption, cards, sharing),
+    settings(page, [base, ...others]),
+  );
+  const element = h(
+    "div",
+    { class: "stack" },
+    facts,
+    h(
+      "div",
+      { class: "cards" },
+      cards.map((one) => one.element),
+    ),
+  );
   const asked = latest(element);
   /** The verdicts of cards that nobody has scrolled to, one after the other. */
   const sweep = () =>
-    asked.ask(async (signal) => {
-      for (const one of cards) if (!one.known()) await one.judge(signal);
-    }, () => {}, leaveAsIs);
+    asked.ask(
+      async (signal) => {
+        for (const one of cards) if (!one.known()) await one.judge(signal);
+      },
+      () => {},
+      leaveAsIs,
+    );
   const again = throttle(sweep, SWEEP_MS);
   return {
     element,
@@ -69,12 +105,31 @@ export function compareView(page, tags) {
 function verdictTable(app, caption, cards, others) {
   const heads = others.map((run) => h("th", { scope: "col" }, swatch(app, run.id), " ", run.name));
   const head = h("tr", null, h("th", { scope: "col" }, app.t("scalar.compare.tag")), heads);
-  return folded(app.t("scalar.mode.compare"), caption, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, cards.map((one) => one.verdict))), true);
+  return folded(
+    app.t("scalar.mode.compare"),
+    caption,
+    h(
+      "table",
+      { class: "table" },
+      h("thead", null, head),
+      h(
+        "tbody",
+        null,
+        cards.map((one) => one.verdict),
+      ),
+    ),
+    true,
+  );
 }
 
 /** A table under its heading, beside another one. @param {string} name @param {string} title @param {HTMLElement} table @param {boolean} open */
 function folded(name, title, table, open) {
-  return h("details", { class: "panel", open }, h("summary", null, title), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, table));
+  return h(
+    "details",
+    { class: "panel", open },
+    h("summary", null, title),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, table),
+  );
 }
 
 /** @param {App} app @param {string} run */
@@ -94,9 +149,23 @@ class DifferenceCard {
     this.answer = null;
     /** Whether the verdict is that of the newest question. */
     this.judged = false;
-    this.verdict = h("tr", null, h("th", { scope: "row" }, tag), others.map(() => h("td", { class: "muted" }, "…")));
-    this.plot = h("div", { class: "chart", role: "img", "aria-label": app.t("scalar.compare.chart", { tag }) });
-    this.element = card({ title: tag, tools: [saveButton(app, () => this.element, tag)], body: this.plot, full: { label: app.t("common.fullscreen") } });
+    this.verdict = h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, tag),
+      others.map(() => h("td", { class: "muted" }, "…")),
+    );
+    this.plot = h("div", {
+      class: "chart",
+      role: "img",
+      "aria-label": app.t("scalar.compare.chart", { tag }),
+    });
+    this.element = card({
+      title: tag,
+      tools: [saveButton(app, () => this.element, tag)],
+      body: this.plot,
+      full: { label: app.t("common.fullscreen") },
+    });
     this.asked = latest(this.element);
     this.seen = whenNear(this.element, () => this.fetch());
   }
@@ -111,11 +180,15 @@ class DifferenceCard {
   }
 
   fetch() {
-    this.asked.ask((signal) => this.ask(this.plot.clientWidth, signal), (answer) => {
-      this.answer = answer;
-      this.tell(answer);
-      this.paint();
-    }, leaveAsIs);
+    this.asked.ask(
+      (signal) => this.ask(this.plot.clientWidth, signal),
+      (answer) => {
+        this.answer = answer;
+        this.tell(answer);
+        this.paint();
+      },
+      leaveAsIs,
+    );
   }
 
   /** The verdict alone, without a curve to draw. @param {AbortSignal} signal */
@@ -128,7 +201,13 @@ class DifferenceCard {
   ask(width, signal) {
     const { app, options } = this.page;
     const run = app.selection.runs().map((one) => one.id);
-    const params = { tag: this.tag, run, baseline: this.baseline, tolerance: options().tolerance, px: Math.min(width || 400, 2000) };
+    const params = {
+      tag: this.tag,
+      run,
+      baseline: this.baseline,
+      tolerance: options().tolerance,
+      px: Math.min(width || 400, 2000),
+    };
     return app.api.columns("v2/scalar/compare", params, { signal });
   }
 
@@ -136,7 +215,11 @@ class DifferenceCard {
   tell(answer) {
     this.judged = true;
     const found = new Map(answer.series.map((/** @type {any} */ one) => [one.run, one]));
-    replace(this.verdict, h("th", { scope: "row" }, this.tag), this.others.map((run) => verdict(this.page.app, found.get(run.id))));
+    replace(
+      this.verdict,
+      h("th", { scope: "row" }, this.tag),
+      this.others.map((run) => verdict(this.page.app, found.get(run.id))),
+    );
     this.element.hidden = !found.size;
   }
 
@@ -158,23 +241,55 @@ function difference(page, answer) {
   const { theme } = app;
   const data = answer.series.flatMap((/** @type {any} */ one) => {
     const colour = app.selection.colour(one.run);
-    const line = { type: "scatter", mode: "lines", x: one.step, line: { color: colour, width: 1.6, dash: app.selection.dash(one.run) }, name: app.selection.run(one.run)?.name ?? one.run };
-    const relative = { ...line, y: Float64Array.from(one.relative, (v) => v * 1000), hovertemplate: "%{x}: %{y:.4g}‰" };
+    const line = {
+      type: "scatter",
+      mode: "lines",
+      x: one.step,
+      line: { color: colour, width: 1.6, dash: app.selection.dash(one.run) },
+      name: app.selection.run(one.run)?.name ?? one.run,
+    };
+    const relative = {
+      ...line,
+      y: Float64Array.from(one.relative, (v) => v * 1000),
+      hovertemplate: "%{x}: %{y:.4g}‰",
+    };
     const apart = { ...line, y: one.difference, yaxis: "y2", hovertemplate: "%{x}: %{y:.4g}" };
     return [relative, apart];
   });
-  const shapes = answer.series.filter((/** @type {any} */ one) => one.parted !== null).map((/** @type {any} */ one) => ({
-    type: "line", x0: one.parted, x1: one.parted, yref: "paper", y0: 0, y1: 1, line: { color: app.selection.colour(one.run), width: 1, dash: "dot" },
-  }));
+  const shapes = answer.series
+    .filter((/** @type {any} */ one) => one.parted !== null)
+    .map((/** @type {any} */ one) => ({
+      type: "line",
+      x0: one.parted,
+      x1: one.parted,
+      yref: "paper",
+      y0: 0,
+      y1: 1,
+      line: { color: app.selection.colour(one.run), width: 1, dash: "dot" },
+    }));
   const limit = answer.tolerance * 1000;
-  const band = { type: "rect", xref: "paper", x0: 0, x1: 1, y0: -limit, y1: limit, fillcolor: theme.colour("--ok"), opacity: 0.12, line: { width: 0 } };
+  const band = {
+    type: "rect",
+    xref: "paper",
+    x0: 0,
+    x1: 1,
+    y0: -limit,
+    y1: limit,
+    fillcolor: theme.colour("--ok"),
+    opacity: 0.12,
+    line: { width: 0 },
+  };
   return {
     data,
     layout: {
       ...theme.plotly(),
       xaxis: theme.axis({ anchor: "y2", nticks: 6 }),
       yaxis: theme.axis({ domain: [0.55, 1], title: { text: app.t("scalar.compare.relative") }, nticks: 4 }),
-      yaxis2: theme.axis({ domain: [0, 0.45], title: { text: app.t("scalar.compare.difference") }, nticks: 4 }),
+      yaxis2: theme.axis({
+        domain: [0, 0.45],
+        title: { text: app.t("scalar.compare.difference") },
+        nticks: 4,
+      }),
       shapes: [band, ...shapes],
       hovermode: "closest",
     },
@@ -186,20 +301,54 @@ function verdict(app, one) {
   if (!one) return h("td", { class: "muted" }, "–");
   if (!one.shared) return h("td", { class: "muted" }, app.t("scalar.compare.apart"));
   const parted = one.parted !== null;
-  const badge = h("span", { class: `badge ${parted ? "bad" : "ok"}` }, parted ? app.t("scalar.compare.at", { step: number(one.parted, 12) }) : app.t("scalar.compare.never"));
+  const badge = h(
+    "span",
+    { class: `badge ${parted ? "bad" : "ok"}` },
+    parted ? app.t("scalar.compare.at", { step: number(one.parted, 12) }) : app.t("scalar.compare.never"),
+  );
   const most = one.largest ? app.t("scalar.compare.largest", { most: number(one.largest * 1000, 3) }) : "";
-  return h("td", { title: app.t("scalar.compare.shared", { n: one.shared }) }, badge, " ", h("span", { class: "muted" }, most));
+  return h(
+    "td",
+    { title: app.t("scalar.compare.shared", { n: one.shared }) },
+    badge,
+    " ",
+    h("span", { class: "muted" }, most),
+  );
 }
 
 /** Hyper-parameters that are not the same in all runs. @param {Page} page @param {Run[]} runs */
 function settings(page, runs) {
   const { app } = page;
   const keys = [...new Set(runs.flatMap((run) => Object.keys(run.hyper)))].sort();
-  const differ = keys.filter((key) => new Set(runs.map((run) => JSON.stringify(run.hyper[key] ?? null))).size > 1);
+  const differ = keys.filter(
+    (key) => new Set(runs.map((run) => JSON.stringify(run.hyper[key] ?? null))).size > 1,
+  );
   if (!differ.length) return h("p", { class: "muted" }, app.t("scalar.compare.same_settings"));
-  const text = (/** @type {any} */ value) => (value === undefined || value === null ? "–" : typeof value === "number" ? number(value, 6) : String(value));
-  const head = h("tr", null, h("td", null), runs.map((run) => h("th", { scope: "col" }, run.name)));
-  const body = differ.map((key) => h("tr", null, h("th", { scope: "row" }, key), runs.map((run) => h("td", null, text(run.hyper[key])))));
+  const text = (/** @type {any} */ value) =>
+    value === undefined || value === null
+      ? "–"
+      : typeof value === "number"
+        ? number(value, 6)
+        : String(value);
+  const head = h(
+    "tr",
+    null,
+    h("td", null),
+    runs.map((run) => h("th", { scope: "col" }, run.name)),
+  );
+  const body = differ.map((key) =>
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, key),
+      runs.map((run) => h("td", null, text(run.hyper[key]))),
+    ),
+  );
   const title = app.t("scalar.compare.settings", { n: differ.length });
-  return folded(title, title, h("table", { class: "table" }, h("thead", null, head), h("tbody", null, body)), !matchMedia("(max-width: 760px)").matches);
+  return folded(
+    title,
+    title,
+    h("table", { class: "table" }, h("thead", null, head), h("tbody", null, body)),
+    !matchMedia("(max-width: 760px)").matches,
+  );
 }

@@ -71,8 +71,12 @@ export function createCursor(app) {
     drawLines(x);
     const rows = nearest(member, scales, layout, x, event.clientY - box.top - layout.yaxis._offset);
     mean(rows.length > 1 && rows[0].away < NEAR ? rows[0].one.curve.run : null);
-    if (rows.length) tip.show(event.clientX, event.clientY, [...alertsAt(member, scales, layout.xaxis, x), ...content(app, rows, member.options().x)]);
-    else tip.hide();
+    if (rows.length) {
+      tip.show(event.clientX, event.clientY, [
+        ...alertsAt(member, scales, layout.xaxis, x),
+        ...content(app, rows, member.options().x),
+      ]);
+    } else tip.hide();
   };
 
   return {
@@ -85,7 +89,11 @@ export function createCursor(app) {
       element.addEventListener("pointerleave", clear);
       clicked(element, (event) => {
         const at = across(element, member, event);
-        if (Number.isFinite(at)) member.pick(member.options().x === "wall" ? at / 1000 : member.options().x === "step" ? Math.round(at) : at);
+        if (Number.isFinite(at)) {
+          member.pick(
+            member.options().x === "wall" ? at / 1000 : member.options().x === "step" ? Math.round(at) : at,
+          );
+        }
       });
     },
     /** It was drawn anew. @param {any} element */
@@ -126,7 +134,9 @@ function clicked(element, onclick) {
     before = down.timeStamp;
     if (second || down.button || !(/** @type {Element} */ (down.target).closest(".nsewdrag"))) return;
     const release = (/** @type {PointerEvent} */ up) => {
-      if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) < STILL) timer = window.setTimeout(() => element.isConnected && onclick(up), TWICE);
+      if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) < STILL) {
+        timer = window.setTimeout(() => element.isConnected && onclick(up), TWICE);
+      }
     };
     window.addEventListener("pointerup", release, { capture: true, once: true });
   });
@@ -143,7 +153,9 @@ function fade(element, run) {
 /** What the alerts say whose lines are under the pointer. @param {Member} member @param {import("./figure.js").Scales} scales @param {any} xaxis @param {number} x */
 function alertsAt(member, scales, xaxis, x) {
   const place = (/** @type {number} */ at) => xaxis.c2p(scales.x.to(at));
-  return member.marks().filter((mark) => Math.abs(place(mark.x) - place(x)) <= ON)
+  return member
+    .marks()
+    .filter((mark) => Math.abs(place(mark.x) - place(x)) <= ON)
     .map(({ colour, words }) => h("p", { class: "tip-alert", style: { color: colour } }, words));
 }
 
@@ -189,15 +201,40 @@ export function closest(column, x) {
 function content(app, rows, axis) {
   const smoothed = rows.some(({ one }) => one.curve.smooth);
   const across = axis.startsWith("tag:");
-  const fields = [...(smoothed ? ["smoothed"] : []), "value", ...(across ? ["x"] : []), "step", "relative", "wall"];
-  const aside = (/** @type {string} */ field) => (SPARED.includes(field) || (across && field === "step") ? "aside" : null);
+  const fields = [
+    ...(smoothed ? ["smoothed"] : []),
+    "value",
+    ...(across ? ["x"] : []),
+    "step",
+    "relative",
+    "wall",
+  ];
+  const aside = (/** @type {string} */ field) =>
+    SPARED.includes(field) || (across && field === "step") ? "aside" : null;
   const body = rows.slice(0, ROWS).map(({ one: { curve, colour, label }, row }, rank) =>
-    h("tr", { class: rank === 0 ? "near" : "" }, h("td", null, h("i", { class: "swatch", style: { background: colour } })),
-      h("th", { scope: "row" }, label), fields.map((field) => h("td", { class: aside(field) }, FIELDS[field](curve, row)))));
-  const head = fields.map((field) => h("th", { scope: "col", class: aside(field) }, app.t(`scalar.tip.${field}`)));
+    h(
+      "tr",
+      { class: rank === 0 ? "near" : "" },
+      h("td", null, h("i", { class: "swatch", style: { background: colour } })),
+      h("th", { scope: "row" }, label),
+      fields.map((field) => h("td", { class: aside(field) }, FIELDS[field](curve, row))),
+    ),
+  );
+  const head = fields.map((field) =>
+    h("th", { scope: "col", class: aside(field) }, app.t(`scalar.tip.${field}`)),
+  );
   const rest = rows.length - body.length;
   return [
-    h("table", null, h("thead", null, h("tr", null, h("td", null), h("th", { scope: "col" }, app.t("scalar.tip.run")), head)), h("tbody", null, body)),
+    h(
+      "table",
+      null,
+      h(
+        "thead",
+        null,
+        h("tr", null, h("td", null), h("th", { scope: "col" }, app.t("scalar.tip.run")), head),
+      ),
+      h("tbody", null, body),
+    ),
     rest > 0 && h("p", { class: "muted" }, app.t("scalar.tip.more", { n: rest })),
   ];
 }

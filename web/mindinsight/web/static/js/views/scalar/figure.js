@@ -57,8 +57,17 @@ export function shown(curve) {
  * @returns {{data: any[], layout: Record<string, any>, config: Record<string, any>, scales: Scales}}
  */
 export function figure(app, drawn, options, threshold = null, tall = undefined, marks = []) {
-  const yScale = scaleOf(options.y, drawn.map((one) => one.curve.value));
-  const xScale = options.x === "wall" ? scaleOf("linear", []) : scaleOf(options.logX, drawn.map((one) => places(one.curve, options.x)));
+  const yScale = scaleOf(
+    options.y,
+    drawn.map((one) => one.curve.value),
+  );
+  const xScale =
+    options.x === "wall"
+      ? scaleOf("linear", [])
+      : scaleOf(
+          options.logX,
+          drawn.map((one) => places(one.curve, options.x)),
+        );
   const place = placed(options, drawn, xScale);
   const range = options.clip ? calmRange(drawn.map((one) => shown(one.curve))) : null;
   const pen = { app, options, xScale, yScale, range, many: drawn.length > MANY };
@@ -66,7 +75,12 @@ export function figure(app, drawn, options, threshold = null, tall = undefined, 
   const traces = drawn.flatMap((one) => tracesOf(pen, one));
   const data = drawn.length > MANY ? merged(traces) : traces;
   if (threshold) data.push(...drawn.flatMap((one) => beyond(pen, one, threshold)));
-  return { data, layout: layout(pen, threshold, tall, place, marks), config: { doubleClick: "autosize" }, scales: { x: xScale, y: yScale } };
+  return {
+    data,
+    layout: layout(pen, threshold, tall, place, marks),
+    config: { doubleClick: "autosize" },
+    scales: { x: xScale, y: yScale },
+  };
 }
 
 /** @typedef {{app: App, options: Options, xScale: import("./scale.js").Scale, yScale: import("./scale.js").Scale, range: [number, number] | null, many: boolean}} Pen many: too many curves for a faint raw one behind each */
@@ -77,7 +91,12 @@ function tracesOf(pen, one) {
   const x = along(pen, curve);
   const traces = [];
   for (const part of curve.older ?? []) {
-    traces.push({ ...stroke(one, 1, 0.55), x: along(pen, part), y: up(pen, part.value), line: { color: one.colour, width: 1.2, dash: "dash" } });
+    traces.push({
+      ...stroke(one, 1, 0.55),
+      x: along(pen, part),
+      y: up(pen, part.value),
+      line: { color: one.colour, width: 1.2, dash: "dash" },
+    });
   }
   if (curve.smooth && !pen.many) traces.push({ ...stroke(one, 1, 0.22), x, y: up(pen, curve.value) });
   const y = up(pen, shown(curve));
@@ -88,7 +107,16 @@ function tracesOf(pen, one) {
 
 /** @param {Drawn} one @param {number} width @param {number} opacity */
 function stroke(one, width, opacity) {
-  return { type: "scatter", mode: "lines", name: one.label, meta: one.curve.run, line: { color: one.colour, width, dash: one.dash }, opacity, hoverinfo: "skip", connectgaps: false };
+  return {
+    type: "scatter",
+    mode: "lines",
+    name: one.label,
+    meta: one.curve.run,
+    line: { color: one.colour, width, dash: one.dash },
+    opacity,
+    hoverinfo: "skip",
+    connectgaps: false,
+  };
 }
 
 /** @param {Pen} pen @param {{step: any, wall: any, x?: any}} curve */
@@ -108,7 +136,13 @@ function lonely(x, y, one) {
   for (let i = 0; i < y.length; i++) {
     if (Number.isFinite(y[i]) && !Number.isFinite(y[i - 1]) && !Number.isFinite(y[i + 1])) at.push(i);
   }
-  return at.length ? dots(at.map((i) => x[i]), at.map((i) => y[i]), { symbol: "circle", size: 5, color: one.colour }) : null;
+  return at.length
+    ? dots(
+        at.map((i) => x[i]),
+        at.map((i) => y[i]),
+        { symbol: "circle", size: 5, color: one.colour },
+      )
+    : null;
 }
 
 /** NaN and infinities: marks on the floor and the ceiling of the chart, not values. @param {ArrayLike<number>} x @param {Curve} curve @param {Drawn} one */
@@ -119,7 +153,14 @@ function strange(x, curve, one) {
   const signs = at.map((i) => curve.value[i]);
   const symbol = signs.map((v) => (Number.isNaN(v) ? "x" : v > 0 ? "triangle-up" : "triangle-down"));
   const height = signs.map((v) => (v === Infinity ? 0.97 : 0.03));
-  return { ...dots(at.map((i) => x[i]), height, { symbol, size: 7, color: one.colour, line: { width: 0 } }), yaxis: "y2" };
+  return {
+    ...dots(
+      at.map((i) => x[i]),
+      height,
+      { symbol, size: 7, color: one.colour, line: { width: 0 } },
+    ),
+    yaxis: "y2",
+  };
 }
 
 /** Points that clipping leaves out: a tick at the edge they left by. @param {Pen} pen @param {ArrayLike<number>} x @param {Curve} curve @param {Drawn} one */
@@ -130,7 +171,14 @@ function outside(pen, x, curve, one) {
   for (let i = 0; i < curve.value.length; i++) if (curve.value[i] > high || curve.value[i] < low) at.push(i);
   if (!at.length) return null;
   const height = at.map((i) => (curve.value[i] > high ? 1 : 0));
-  return { ...dots(at.map((i) => x[i]), height, { symbol: "line-ns-open", size: 8, color: one.colour, line: { width: 1.5 } }), yaxis: "y2" };
+  return {
+    ...dots(
+      at.map((i) => x[i]),
+      height,
+      { symbol: "line-ns-open", size: 8, color: one.colour, line: { width: 1.5 } },
+    ),
+    yaxis: "y2",
+  };
 }
 
 /** @param {Pen} pen @param {Drawn} one @param {import("./threshold.js").Threshold} threshold */
@@ -140,7 +188,14 @@ function beyond(pen, one, threshold) {
   if (!values.some(Number.isFinite)) return [];
   const x = along(pen, one.curve);
   const y = up(pen, values);
-  const line = { type: "scatter", mode: "lines", x, y, line: { color: colour, width: 2.5 }, hoverinfo: "skip" };
+  const line = {
+    type: "scatter",
+    mode: "lines",
+    x,
+    y,
+    line: { color: colour, width: 2.5 },
+    hoverinfo: "skip",
+  };
   const alone = lonely(x, y, { ...one, colour });
   return alone ? [line, alone] : [line];
 }
@@ -173,18 +228,46 @@ function upLine(x, line) {
 function layout(pen, threshold, tall, place, marks) {
   const { app, options, xScale, yScale, range } = pen;
   const { theme } = app;
-  const zoom = options.zoom?.map(xScale.ticks ? xScale.to : options.logX === "log" && options.x !== "wall" ? Math.log10 : (v) => (options.x === "wall" ? v * 1000 : v));
+  const zoom = options.zoom?.map(
+    xScale.ticks
+      ? xScale.to
+      : options.logX === "log" && options.x !== "wall"
+        ? Math.log10
+        : (v) => (options.x === "wall" ? v * 1000 : v),
+  );
   const up = (tall && upright(tall, yScale)) ?? (range && (upright(range, yScale) ?? undefined));
   /** @type {any[]} */
   const lines = (threshold?.bounds() ?? []).map((v) => ({
-    type: "line", xref: "paper", x0: 0, x1: 1, y0: yScale.to(v), y1: yScale.to(v), line: { color: theme.colour("--bad"), width: 1, dash: "dot" },
+    type: "line",
+    xref: "paper",
+    x0: 0,
+    x1: 1,
+    y0: yScale.to(v),
+    y1: yScale.to(v),
+    line: { color: theme.colour("--bad"), width: 1, dash: "dot" },
   }));
-  lines.push(...marks.map(({ x, colour }) => ({ ...upLine(xScale.ticks ? xScale.to(x) : x, { color: colour, width: 1, dash: "dot" }), opacity: 0.7 })));
+  lines.push(
+    ...marks.map(({ x, colour }) => ({
+      ...upLine(xScale.ticks ? xScale.to(x) : x, { color: colour, width: 1, dash: "dot" }),
+      opacity: 0.7,
+    })),
+  );
   if (place !== null) lines.push(upLine(place, { color: theme.colour("--accent"), width: 1, dash: "solid" }));
   return {
     ...theme.plotly(),
-    xaxis: theme.axis({ type: options.x === "wall" ? "date" : xScale.type, ...(xScale.ticks ?? {}), ...(zoom ? { range: zoom } : {}), nticks: 6 }),
-    yaxis: theme.axis({ type: yScale.type, ...(yScale.ticks ?? {}), ...(up ? { range: up } : {}), nticks: 6, exponentformat: "e" }),
+    xaxis: theme.axis({
+      type: options.x === "wall" ? "date" : xScale.type,
+      ...(xScale.ticks ?? {}),
+      ...(zoom ? { range: zoom } : {}),
+      nticks: 6,
+    }),
+    yaxis: theme.axis({
+      type: yScale.type,
+      ...(yScale.ticks ?? {}),
+      ...(up ? { range: up } : {}),
+      nticks: 6,
+      exponentformat: "e",
+    }),
     yaxis2: { overlaying: "y", range: [0, 1], fixedrange: true, visible: false },
     shapes: lines,
     hovermode: false,

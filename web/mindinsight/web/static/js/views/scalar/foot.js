@@ -16,7 +16,11 @@ export function footOf(page, all) {
   const visible = all.reduce((sum, one) => sum + one.curve.step.length, 0);
   const restarts = all.filter((one) => one.curve.segments > 1).length;
   return [
-    h("span", { class: "grow" }, app.t("scalar.points", { shown: visible.toLocaleString("en"), all: points.toLocaleString("en") })),
+    h(
+      "span",
+      { class: "grow" },
+      app.t("scalar.points", { shown: visible.toLocaleString("en"), all: points.toLocaleString("en") }),
+    ),
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
     strange(page, all),
   ];
@@ -27,8 +31,13 @@ function strange(page, all) {
   const { app } = page;
   const found = notFinite(all.flatMap((one) => one.curve.non_finite));
   if (!found) return null;
-  const text = app.t("scalar.non_finite", { kinds: found.kinds.join(", "), n: found.total, step: number(found.first, 12) });
-  const go = () => page.change({ x: "step", at: found.first, zoom: [found.first - AROUND, found.first + AROUND] });
+  const text = app.t("scalar.non_finite", {
+    kinds: found.kinds.join(", "),
+    n: found.total,
+    step: number(found.first, 12),
+  });
+  const go = () =>
+    page.change({ x: "step", at: found.first, zoom: [found.first - AROUND, found.first + AROUND] });
   return button(text, go, { class: "badge bad", title: app.t("scalar.non_finite.go") });
 }
 

@@ -25,12 +25,18 @@ export function groupsBy(page, by) {
     const label = text(traitOf(run, by));
     groups.set(label, [...(groups.get(label) ?? []), run.id]);
   }
-  return [...groups].map(([label, runs]) => ({ label, runs })).sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
+  return [...groups]
+    .map(([label, runs]) => ({ label, runs }))
+    .sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
 }
 
 /** @param {any} value */
 function text(value) {
-  return value === undefined || value === null ? "–" : typeof value === "number" ? number(value, 6) : String(value);
+  return value === undefined || value === null
+    ? "–"
+    : typeof value === "number"
+      ? number(value, 6)
+      : String(value);
 }
 
 /** @param {Page} page @param {string[]} tags */
@@ -38,26 +44,64 @@ export function groupsView(page, tags) {
   const { app } = page;
   const keys = differing(app.selection.runs());
   const by = () => page.options().group || (keys.length ? `hyper:${keys[0]}` : BY_NAME);
-  if (!app.selection.runs().length) return { element: empty({ title: app.t("scalar.groups.none") }), load() {}, update() {}, paint() {}, end() {} };
+  if (!app.selection.runs().length) {
+    return {
+      element: empty({ title: app.t("scalar.groups.none") }),
+      load() {},
+      update() {},
+      paint() {},
+      end() {},
+    };
+  }
   const choose = select({
     label: app.t("scalar.groups.by"),
-    options: [...keys.map((key) => ({ value: `hyper:${key}`, label: key })), { value: "name:", label: app.t("scalar.groups.name") }],
+    options: [
+      ...keys.map((key) => ({ value: `hyper:${key}`, label: key })),
+      { value: "name:", label: app.t("scalar.groups.name") },
+    ],
     value: by().startsWith("name:") ? "name:" : by(),
     onchange: (value) => page.change({ group: value === "name:" ? BY_NAME : value }),
   });
-  const pattern = searchBox({ label: app.t("scalar.groups.pattern"), value: by().startsWith("name:") ? by().slice(5) : BY_NAME.slice(5), delay: 400, onchange: (value) => page.change({ group: `name:${value}` }) });
+  const pattern = searchBox({
+    label: app.t("scalar.groups.pattern"),
+    value: by().startsWith("name:") ? by().slice(5) : BY_NAME.slice(5),
+    delay: 400,
+    onchange: (value) => page.change({ group: `name:${value}` }),
+  });
   /** @type {Group[]} */
   let groups = [];
   const legend = h("div", { class: "row wrap scalar-legend" });
   const cards = tags.map((tag) => groupCard(page, tag, () => groups));
-  const element = h("div", { class: "stack" }, h("div", { class: "toolbar" }, choose, pattern), legend, h("div", { class: "cards" }, cards.map((one) => one.element)));
+  const element = h(
+    "div",
+    { class: "stack" },
+    h("div", { class: "toolbar" }, choose, pattern),
+    legend,
+    h(
+      "div",
+      { class: "cards" },
+      cards.map((one) => one.element),
+    ),
+  );
   const each = (/** @type {"paint" | "end"} */ what) => () => cards.forEach((one) => one[what]());
   const load = () => {
     pattern.hidden = !by().startsWith("name:");
     const all = groupsBy(page, by());
     groups = all.slice(0, MOST);
-    const names = groups.map((group, i) => h("span", { class: "row small" }, h("i", { class: "swatch", style: { background: colourOf(app, i) } }), `${group.label} (${group.runs.length})`));
-    replace(legend, names, all.length > MOST && h("span", { class: "muted small" }, app.t("scalar.groups.more", { n: all.length - MOST })));
+    const names = groups.map((group, i) =>
+      h(
+        "span",
+        { class: "row small" },
+        h("i", { class: "swatch", style: { background: colourOf(app, i) } }),
+        `${group.label} (${group.runs.length})`,
+      ),
+    );
+    replace(
+      legend,
+      names,
+      all.length > MOST &&
+        h("span", { class: "muted small" }, app.t("scalar.groups.more", { n: all.length - MOST })),
+    );
     cards.forEach((one) => one.load());
   };
   return { element, load, update: load, paint: each("paint"), end: each("end") };
@@ -79,19 +123,40 @@ function groupCard(page, tag, groups) {
   let drawn = [];
   const figure = () => {
     const { to, layout } = bandSheet(page, bands);
-    return { data: bands.flatMap((band, i) => (band.runs.length ? bandTraces({ band, colour: colourOf(app, i), label: drawn[i].label, to }) : [])), layout };
+    return {
+      data: bands.flatMap((band, i) =>
+        band.runs.length ? bandTraces({ band, colour: colourOf(app, i), label: drawn[i].label, to }) : [],
+      ),
+      layout,
+    };
   };
   const paint = () => app.charts.draw(plot, figure);
   const load = () => {
     const wanted = groups();
     const px = Math.max(200, Math.min(800, plot.clientWidth || 400));
-    asked.ask((signal) => Promise.all(wanted.map((group) => app.api.columns("v2/scalar/band", { tag, run: group.runs, px }, { signal }))), (answers) => {
-      [drawn, bands] = [wanted, answers];
-      replace(foot, app.t("scalar.groups.foot", { n: bands.reduce((sum, band) => sum + band.runs.length, 0) }));
-      paint();
-    }, leaveAsIs);
+    asked.ask(
+      (signal) =>
+        Promise.all(
+          wanted.map((group) => app.api.columns("v2/scalar/band", { tag, run: group.runs, px }, { signal })),
+        ),
+      (answers) => {
+        [drawn, bands] = [wanted, answers];
+        replace(
+          foot,
+          app.t("scalar.groups.foot", { n: bands.reduce((sum, band) => sum + band.runs.length, 0) }),
+        );
+        paint();
+      },
+      leaveAsIs,
+    );
   };
-  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: plot, foot, full: { label: app.t("common.fullscreen") } });
+  const element = card({
+    title: tag,
+    tools: [saveButton(app, () => element, tag)],
+    body: plot,
+    foot,
+    full: { label: app.t("common.fullscreen") },
+  });
   const asked = latest(element);
   const seen = whenNear(element, load);
   return {

@@ -26,7 +26,13 @@ export async function appended(page, curves, width) {
 
 /** @param {import("./card.js").Page} page @param {string} tag @param {Curve} curve */
 function tail(page, tag, curve) {
-  const params = { tag, run: curve.run, since: curve.count, generation: curve.generation, ...smoothing(page.options()) };
+  const params = {
+    tag,
+    run: curve.run,
+    since: curve.count,
+    generation: curve.generation,
+    ...smoothing(page.options()),
+  };
   return page.app.api.columns("v2/scalar/tail", params);
 }
 
@@ -46,7 +52,12 @@ function join(curve, tail) {
     step: both(curve.step, tail.step),
     wall: both(curve.wall, tail.wall),
     value: both(curve.value, tail.value),
-    x: curve.x && both(curve.x, Float64Array.from(tail.wall, (wall) => wall - start)),
+    x:
+      curve.x &&
+      both(
+        curve.x,
+        Float64Array.from(tail.wall, (wall) => wall - start),
+      ),
     smooth: curve.smooth && both(curve.smooth, tail.smooth),
   };
 }

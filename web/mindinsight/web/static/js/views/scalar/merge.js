@@ -11,7 +11,10 @@ export function merged(traces) {
     else if (alike.has(key)) alike.get(key)?.push(trace);
     else alike.set(key, [trace]);
   }
-  return [...[...alike.values()].map((some) => ({ ...some[0], x: joined(some, "x"), y: joined(some, "y") })), ...others];
+  return [
+    ...[...alike.values()].map((some) => ({ ...some[0], x: joined(some, "x"), y: joined(some, "y") })),
+    ...others,
+  ];
 }
 
 /** @param {any[]} traces @param {"x" | "y"} axis */

@@ -11,8 +11,12 @@ export function createPast() {
   return {
     /** Something is about to be chosen. @param {Options} now @param {Partial<Options>} some */
     leave(now, some) {
-      if (some.x !== undefined && some.x !== now.x) looks = []; // ranges of another axis
-      else if (some.zoom !== undefined || some.tall !== undefined) looks = [...looks.slice(1 - MOST), { zoom: now.zoom, tall: now.tall }];
+      if (some.x !== undefined && some.x !== now.x) {
+        looks = [];
+      } // ranges of another axis
+      else if (some.zoom !== undefined || some.tall !== undefined) {
+        looks = [...looks.slice(1 - MOST), { zoom: now.zoom, tall: now.tall }];
+      }
     },
     /** @returns {Look | undefined} what was looked at before */
     back: () => looks.pop(),

@@ -10,29 +10,58 @@ export async function rangeTable(page, tags, signal) {
   const { app } = page;
   const options = page.options();
   const { x, zoom } = options;
-  const runs = app.selection.runs().filter((run) => run.kinds.scalar).map((run) => run.id);
+  const runs = app.selection
+    .runs()
+    .filter((run) => run.kinds.scalar)
+    .map((run) => run.id);
   const answers = await Promise.all(
-    tags.map((tag) => app.api.get("v2/scalar/statistics", { tag, run: runs, x: zoom && x, low: zoom?.[0], high: zoom?.[1] }, { signal })),
+    tags.map((tag) =>
+      app.api.get(
+        "v2/scalar/statistics",
+        { tag, run: runs, x: zoom && x, low: zoom?.[0], high: zoom?.[1] },
+        { signal },
+      ),
+    ),
   );
   const rows = answers.flatMap((answer) =>
     answer.rows.map((/** @type {any} */ row) =>
       h(
         "tr",
         null,
-        h("th", { scope: "row" }, h("i", { class: "swatch", style: { background: app.selection.colour(row.run) } }), " ", app.selection.run(row.run)?.name ?? row.run),
+        h(
+          "th",
+          { scope: "row" },
+          h("i", { class: "swatch", style: { background: app.selection.colour(row.run) } }),
+          " ",
+          app.selection.run(row.run)?.name ?? row.run,
+        ),
         FIELDS.map((field) => h("td", { class: "number" }, number(row[field], 5))),
       ),
     ),
   );
   const head = FIELDS.map((field) => h("th", { scope: "col" }, app.t(`scalar.range.${field}`)));
   const caption = zoom ? between(app, x, zoom) : app.t("scalar.range.all");
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${tags.join(", ")}: ${caption}` }, h("table", { class: "table" }, h("caption", null, caption), h("thead", null, h("tr", null, h("th", { scope: "col" }, app.t("scalar.tip.run")), head)), h("tbody", null, rows)));
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": `${tags.join(", ")}: ${caption}` },
+    h(
+      "table",
+      { class: "table" },
+      h("caption", null, caption),
+      h("thead", null, h("tr", null, h("th", { scope: "col" }, app.t("scalar.tip.run")), head)),
+      h("tbody", null, rows),
+    ),
+  );
 }
 
 /** What the range is called on its axis. @param {import("../../core/types.js").App} app @param {string} x @param {[number, number]} ends */
 function between(app, x, ends) {
-  if (x.startsWith("tag:")) return app.t("scalar.range.tag", { tag: x.slice(4), low: number(ends[0]), high: number(ends[1]) });
-  const text = { step: number, relative: duration, wall: time }[/** @type {"step" | "relative" | "wall"} */ (x)] ?? number;
+  if (x.startsWith("tag:")) {
+    return app.t("scalar.range.tag", { tag: x.slice(4), low: number(ends[0]), high: number(ends[1]) });
+  }
+  const text =
+    { step: number, relative: duration, wall: time }[/** @type {"step" | "relative" | "wall"} */ (x)] ??
+    number;
   const key = x === "step" ? "scalar.range.between" : `scalar.range.${x}`;
   return app.t(key, { low: text(ends[0]), high: text(ends[1]) });
 }

@@ -23,7 +23,9 @@ const NAMED = 8; // ranks named in the foot line at most
 export function jobsOf(app) {
   /** @type {Map<string, number>} */
   const count = new Map();
-  for (const run of app.selection.all()) if (run.rank !== null) count.set(run.job, (count.get(run.job) ?? 0) + 1);
+  for (const run of app.selection.all()) {
+    if (run.rank !== null) count.set(run.job, (count.get(run.job) ?? 0) + 1);
+  }
   return [...count].filter(([, ranks]) => ranks > 1).map(([id, ranks]) => ({ id, ranks }));
 }
 
@@ -32,12 +34,21 @@ export function ranksView(page) {
   const { app } = page;
   const jobs = jobsOf(app);
   if (!jobs.length) {
-    return { element: empty({ title: app.t("scalar.ranks.none"), text: app.t("scalar.ranks.how") }), load() {}, update() {}, paint() {}, end() {} };
+    return {
+      element: empty({ title: app.t("scalar.ranks.none"), text: app.t("scalar.ranks.how") }),
+      load() {},
+      update() {},
+      paint() {},
+      end() {},
+    };
   }
   const job = jobs.find((one) => one.id === page.options().job)?.id ?? jobs[0].id;
   const choose = select({
     label: app.t("scalar.ranks.job"),
-    options: jobs.map((one) => ({ value: one.id, label: app.t("scalar.ranks.job_of", { job: one.id.slice(2) || ".", n: one.ranks }) })),
+    options: jobs.map((one) => ({
+      value: one.id,
+      label: app.t("scalar.ranks.job_of", { job: one.id.slice(2) || ".", n: one.ranks }),
+    })),
     value: job,
     onchange: (value) => page.change({ job: value }),
   });
@@ -54,12 +65,29 @@ export function ranksView(page) {
     const next = new Map(tags.map((tag) => [tag, cards.get(tag) ?? rankCard(page, tag, job)]));
     cards.forEach((card, tag) => next.has(tag) || card.end());
     if ([...next.keys()].join("\n") !== [...cards.keys()].join("\n") || !next.size) {
-      replace(holder, next.size ? h("div", { class: "cards" }, [...next.values()].map((card) => card.element)) : empty({ title: app.t(found.length ? "scalar.none_match" : "scalar.none"), text: page.options().filter }));
+      replace(
+        holder,
+        next.size
+          ? h(
+              "div",
+              { class: "cards" },
+              [...next.values()].map((card) => card.element),
+            )
+          : empty({
+              title: app.t(found.length ? "scalar.none_match" : "scalar.none"),
+              text: page.options().filter,
+            }),
+      );
     }
     cards = next;
     cards.forEach((card) => card.load());
   };
-  const load = () => asked.ask((signal) => app.api.get("v2/tags", { kind: "scalar", job, brief: true }, { signal }), ({ tags }) => take(tags), leaveAsIs);
+  const load = () =>
+    asked.ask(
+      (signal) => app.api.get("v2/tags", { kind: "scalar", job, brief: true }, { signal }),
+      ({ tags }) => take(tags),
+      leaveAsIs,
+    );
   return {
     element,
     load,
@@ -86,18 +114,33 @@ function rankCard(page, tag, job) {
   const paint = () => {
     if (!together || !grid) return;
     app.charts.draw(band, () => bandFigure(page, together, picked));
-    app.charts.draw(heat, () => heatFigure(app, grid, heat.clientHeight), (plot) => plot.on("plotly_click", (/** @type {any} */ event) => pick(grid.ranks.indexOf(event.points[0].customdata))));
+    app.charts.draw(
+      heat,
+      () => heatFigure(app, grid, heat.clientHeight),
+      (plot) =>
+        plot.on("plotly_click", (/** @type {any} */ event) =>
+          pick(grid.ranks.indexOf(event.points[0].customdata)),
+        ),
+    );
     replace(key, scaleKey(app, grid.most));
-    replace(foot, straying(app, grid, pick), picked && button(app.t("scalar.ranks.unpick"), unpick, { class: "link" }));
+    replace(
+      foot,
+      straying(app, grid, pick),
+      picked && button(app.t("scalar.ranks.unpick"), unpick, { class: "link" }),
+    );
   };
 
   /** @param {number} row */
   const pick = (row) => {
     const [run, label] = [grid.runs[row], app.t("scalar.ranks.rank", { rank: grid.ranks[row] })];
-    return askedOne.ask((signal) => app.api.columns("v2/scalar/series", { tag, run: [run], px: 600 }, { signal }), (answer) => {
-      picked = answer.series[0] && { ...answer.series[0], label };
-      paint();
-    }, leaveAsIs);
+    return askedOne.ask(
+      (signal) => app.api.columns("v2/scalar/series", { tag, run: [run], px: 600 }, { signal }),
+      (answer) => {
+        picked = answer.series[0] && { ...answer.series[0], label };
+        paint();
+      },
+      leaveAsIs,
+    );
   };
 
   const unpick = () => {
@@ -108,18 +151,29 @@ function rankCard(page, tag, job) {
 
   const load = () => {
     const px = Math.max(200, Math.min(800, band.clientWidth || 400));
-    return asked.ask((signal) => Promise.all([
-      app.api.columns("v2/scalar/band", { tag, job, px }, { signal }),
-      app.api.columns("v2/scalar/ranks", { tag, job, px: Math.min(px, 300) }, { signal }),
-    ]), (answers) => {
-      together = answers[0];
-      const away = awayFromMedian(answers[1]);
-      grid = { ...answers[1], away, most: usualMost(away) };
-      paint();
-    }, leaveAsIs);
+    return asked.ask(
+      (signal) =>
+        Promise.all([
+          app.api.columns("v2/scalar/band", { tag, job, px }, { signal }),
+          app.api.columns("v2/scalar/ranks", { tag, job, px: Math.min(px, 300) }, { signal }),
+        ]),
+      (answers) => {
+        together = answers[0];
+        const away = awayFromMedian(answers[1]);
+        grid = { ...answers[1], away, most: usualMost(away) };
+        paint();
+      },
+      leaveAsIs,
+    );
   };
 
-  const element = card({ title: tag, tools: [saveButton(app, () => element, tag)], body: h("div", { class: "scalar-ranks" }, band, key, heat), foot, full: { label: app.t("common.fullscreen") } });
+  const element = card({
+    title: tag,
+    tools: [saveButton(app, () => element, tag)],
+    body: h("div", { class: "scalar-ranks" }, band, key, heat),
+    foot,
+    full: { label: app.t("common.fullscreen") },
+  });
   const [asked, askedOne] = [latest(element), latest(element)];
   const seen = whenNear(element, load);
   return {
@@ -139,8 +193,19 @@ function bandFigure(page, together, picked) {
   const { app } = page;
   const { theme } = app;
   const { to, layout } = bandSheet(page, [together]);
-  const data = bandTraces({ band: together, colour: theme.colour("--accent"), label: app.t("scalar.ranks.mean"), to });
-  if (picked) data.push({ ...lineOn(picked.step, picked.value, to), name: picked.label, line: { color: theme.colour("--bad"), width: 1.6 } });
+  const data = bandTraces({
+    band: together,
+    colour: theme.colour("--accent"),
+    label: app.t("scalar.ranks.mean"),
+    to,
+  });
+  if (picked) {
+    data.push({
+      ...lineOn(picked.step, picked.value, to),
+      name: picked.label,
+      line: { color: theme.colour("--bad"), width: 1.6 },
+    });
+  }
   return { data, layout };
 }
 
@@ -149,8 +214,16 @@ function bandFigure(page, together, picked) {
  * @param {import("../../core/types.js").App} app @param {number} most
  */
 function scaleKey(app, most) {
-  const bar = h("i", { style: { background: `linear-gradient(to right, ${SCALE.map((name) => `var(${name})`).join(", ")})` } });
-  return [h("span", null, app.t("scalar.ranks.key")), h("span", { class: "grow" }), number(-most, 3), bar, `+${number(most, 3)}`];
+  const bar = h("i", {
+    style: { background: `linear-gradient(to right, ${SCALE.map((name) => `var(${name})`).join(", ")})` },
+  });
+  return [
+    h("span", null, app.t("scalar.ranks.key")),
+    h("span", { class: "grow" }),
+    number(-most, 3),
+    bar,
+    `+${number(most, 3)}`,
+  ];
 }
 
 /** Each cell is how far a rank is from the median rank at that step. @param {import("../../core/types.js").App} app @param {any} grid @param {number} height px there are */
@@ -159,8 +232,26 @@ function heatFigure(app, grid, height) {
   const { y, z, who } = folded(grid.away, grid.ranks, grid.step.length, Math.floor(height / ROW));
   const colours = SCALE.map((name, i) => [i / 2, theme.colour(name)]);
   return {
-    data: [{ type: "heatmap", x: grid.step, y, z, customdata: who, zmin: -grid.most, zmax: grid.most, colorscale: colours, showscale: false, hovertemplate: app.t("scalar.ranks.cell"), hoverongaps: false }],
-    layout: { ...theme.plotly(), yaxis: theme.axis({ title: { text: app.t("scalar.ranks.axis") }, nticks: 6 }), xaxis: theme.axis({ nticks: 6 }) },
+    data: [
+      {
+        type: "heatmap",
+        x: grid.step,
+        y,
+        z,
+        customdata: who,
+        zmin: -grid.most,
+        zmax: grid.most,
+        colorscale: colours,
+        showscale: false,
+        hovertemplate: app.t("scalar.ranks.cell"),
+        hoverongaps: false,
+      },
+    ],
+    layout: {
+      ...theme.plotly(),
+      yaxis: theme.axis({ title: { text: app.t("scalar.ranks.axis") }, nticks: 6 }),
+      xaxis: theme.axis({ nticks: 6 }),
+    },
   };
 }
 
@@ -170,9 +261,13 @@ function straying(app, grid, pick) {
     .map((/** @type {number | null} */ away, /** @type {number} */ row) => ({ row, away: away ?? Infinity }))
     .filter((/** @type {any} */ one) => one.away > STRAY)
     .sort((/** @type {any} */ a, /** @type {any} */ b) => b.away - a.away);
-  if (!far.length) return h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
+  if (!far.length) {
+    return h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
+  }
   const named = far.slice(0, NAMED).map((/** @type {any} */ one) => {
-    const text = Number.isFinite(one.away) ? app.t("scalar.ranks.strays", { rank: grid.ranks[one.row], away: number(one.away, 2) }) : app.t("scalar.ranks.not_finite", { rank: grid.ranks[one.row] });
+    const text = Number.isFinite(one.away)
+      ? app.t("scalar.ranks.strays", { rank: grid.ranks[one.row], away: number(one.away, 2) })
+      : app.t("scalar.ranks.not_finite", { rank: grid.ranks[one.row] });
     return button(text, () => pick(one.row), { class: "badge bad" });
   });
   const rest = far.length - named.length;

@@ -12,8 +12,18 @@ export function thresholdForm(page, tag, close) {
   const { app } = page;
   const now = parseThreshold(page.options().thresholds.get(tag));
   let kind = now?.kind ?? "above";
-  const low = h("input", { type: "number", step: "any", value: String(now?.low ?? ""), "aria-label": app.t("scalar.threshold.low") });
-  const high = h("input", { type: "number", step: "any", value: String(now?.high ?? ""), "aria-label": app.t("scalar.threshold.high") });
+  const low = h("input", {
+    type: "number",
+    step: "any",
+    value: String(now?.low ?? ""),
+    "aria-label": app.t("scalar.threshold.low"),
+  });
+  const high = h("input", {
+    type: "number",
+    step: "any",
+    value: String(now?.high ?? ""),
+    "aria-label": app.t("scalar.threshold.high"),
+  });
   const everywhere = h("input", { type: "checkbox" });
   const options = KINDS.map((value) => ({ value, label: app.t(`scalar.threshold.${value}`) }));
   const choose = select({
@@ -39,7 +49,11 @@ export function thresholdForm(page, tag, close) {
   };
 
   const apply = () => {
-    const made = new Threshold(/** @type {any} */ (kind), Number(low.value), high.hidden ? Number(low.value) : Number(high.value));
+    const made = new Threshold(
+      /** @type {any} */ (kind),
+      Number(low.value),
+      high.hidden ? Number(low.value) : Number(high.value),
+    );
     const text = low.value === "" || (!high.hidden && high.value === "") ? null : made.toString();
     if (text && parseThreshold(text)) set(text);
     else low.setAttribute("aria-invalid", "true");
@@ -47,9 +61,17 @@ export function thresholdForm(page, tag, close) {
 
   return h(
     "form",
-    { class: "stack scalar-threshold", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), apply()) },
+    {
+      class: "stack scalar-threshold",
+      onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), apply()),
+    },
     h("div", { class: "row" }, choose, low, high),
     h("label", { class: "check" }, everywhere, h("span", null, app.t("scalar.threshold.everywhere"))),
-    h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, app.t("scalar.threshold.apply")), button(app.t("scalar.threshold.clear"), () => set(null))),
+    h(
+      "div",
+      { class: "row" },
+      h("button", { type: "submit", class: "primary" }, app.t("scalar.threshold.apply")),
+      button(app.t("scalar.threshold.clear"), () => set(null)),
+    ),
   );
 }

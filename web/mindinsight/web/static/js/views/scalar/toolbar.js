@@ -14,14 +14,26 @@ export function toolbar(page) {
   const { app } = page;
   const { t } = app;
   const options = page.options();
-  const filter = searchBox({ label: t("scalar.filter"), value: options.filter, onchange: (text) => setFilter(text) });
+  const filter = searchBox({
+    label: t("scalar.filter"),
+    value: options.filter,
+    onchange: (text) => setFilter(text),
+  });
   /** @param {string} text */
   const setFilter = (text) => {
     filter.invalid(patternOf(text) ? "" : t("scalar.bad_pattern"));
     if (patternOf(text)) page.change({ filter: text });
   };
-  const modes = ["curves", "compare", "ranks", "groups"].map((value) => ({ value, label: t(`scalar.mode.${value}`) }));
-  const mode = segments({ label: t("scalar.mode"), options: modes, value: options.mode, onchange: (value) => page.change({ mode: /** @type {any} */ (value) }) });
+  const modes = ["curves", "compare", "ranks", "groups"].map((value) => ({
+    value,
+    label: t(`scalar.mode.${value}`),
+  }));
+  const mode = segments({
+    label: t("scalar.mode"),
+    options: modes,
+    value: options.mode,
+    onchange: (value) => page.change({ mode: /** @type {any} */ (value) }),
+  });
   const rows = [h("div", { class: "toolbar" }, mode, filter, axes(page))];
   if (options.mode === "curves") rows.push(h("div", { class: "toolbar" }, drawing(page)));
   if (options.mode === "compare") rows.push(h("div", { class: "toolbar" }, tolerance(page)));
@@ -34,12 +46,27 @@ function axes(page) {
   const options = page.options();
   if (options.mode === "compare") return []; // differences have axes of their own
   const kinds = ["linear", "log", "symlog"].map((value) => ({ value, label: t(`scalar.scale.${value}`) }));
-  const y = select({ label: t("scalar.y"), options: kinds, value: options.y, onchange: (value) => page.change({ y: /** @type {any} */ (value) }) });
+  const y = select({
+    label: t("scalar.y"),
+    options: kinds,
+    value: options.y,
+    onchange: (value) => page.change({ y: /** @type {any} */ (value) }),
+  });
   if (options.mode !== "curves") return [y];
   const places = ["step", "relative", "wall"].map((value) => ({ value, label: t(`scalar.x.${value}`) }));
   const others = page.tags.map((tag) => ({ value: `tag:${tag}`, label: tag }));
-  const x = select({ label: t("scalar.x"), options: [...places, ...others], value: options.x, onchange: (value) => page.change({ x: value, zoom: null, at: null }) });
-  const scale = select({ label: t("scalar.x_scale"), options: kinds, value: options.logX, onchange: (value) => page.change({ logX: /** @type {any} */ (value) }) });
+  const x = select({
+    label: t("scalar.x"),
+    options: [...places, ...others],
+    value: options.x,
+    onchange: (value) => page.change({ x: value, zoom: null, at: null }),
+  });
+  const scale = select({
+    label: t("scalar.x_scale"),
+    options: kinds,
+    value: options.logX,
+    onchange: (value) => page.change({ logX: /** @type {any} */ (value) }),
+  });
   return [x, scale, y];
 }
 
@@ -47,14 +74,41 @@ function axes(page) {
 function drawing(page) {
   const { t } = page.app;
   const options = page.options();
-  const smooth = slider({ label: t("scalar.smooth"), min: 0, max: 0.99, step: 0.01, value: options.smooth, delay: 120, onchange: (value) => page.change({ smooth: value, smoothAll: true }) });
-  const clip = check({ label: t("scalar.clip"), checked: options.clip, onchange: (on) => page.change({ clip: on }) });
-  const older = check({ label: t("scalar.older"), checked: options.older, onchange: (on) => page.change({ older: on }) });
+  const smooth = slider({
+    label: t("scalar.smooth"),
+    min: 0,
+    max: 0.99,
+    step: 0.01,
+    value: options.smooth,
+    delay: 120,
+    onchange: (value) => page.change({ smooth: value, smoothAll: true }),
+  });
+  const clip = check({
+    label: t("scalar.clip"),
+    checked: options.clip,
+    onchange: (on) => page.change({ clip: on }),
+  });
+  const older = check({
+    label: t("scalar.older"),
+    checked: options.older,
+    onchange: (on) => page.change({ older: on }),
+  });
   const mix = button(t("scalar.mix"), () => chooseTags(page));
-  const facts = check({ label: t("scalar.facts"), checked: options.facts, onchange: (on) => page.change({ facts: on }) });
+  const facts = check({
+    label: t("scalar.facts"),
+    checked: options.facts,
+    onchange: (on) => page.change({ facts: on }),
+  });
   const sizes = ["small", "medium", "large"].map((value) => ({ value, label: t(`scalar.size.${value}`) }));
-  const size = select({ label: t("scalar.size"), options: sizes, value: options.size, onchange: (value) => page.change({ size: /** @type {any} */ (value) }) });
-  const reset = (options.zoom || options.tall.size > 0) && button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
+  const size = select({
+    label: t("scalar.size"),
+    options: sizes,
+    value: options.size,
+    onchange: (value) => page.change({ size: /** @type {any} */ (value) }),
+  });
+  const reset =
+    (options.zoom || options.tall.size > 0) &&
+    button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
   const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
   return [smooth, clip, older, facts, size, mix, back, reset];
 }
@@ -62,7 +116,13 @@ function drawing(page) {
 /** @param {Page} page */
 function tolerance(page) {
   const { t } = page.app;
-  const box = h("input", { type: "number", min: 0, step: "any", value: String(page.options().tolerance * 1000), onchange: () => page.change({ tolerance: Math.max(0, Number(box.value)) / 1000 }) });
+  const box = h("input", {
+    type: "number",
+    min: 0,
+    step: "any",
+    value: String(page.options().tolerance * 1000),
+    onchange: () => page.change({ tolerance: Math.max(0, Number(box.value)) / 1000 }),
+  });
   return h("label", { class: "field inline" }, h("span", { class: "label" }, t("scalar.tolerance")), box);
 }
 
@@ -72,13 +132,22 @@ function chooseTags(page) {
   /** @type {Set<string>} */
   const checked = new Set();
   const list = checklist({
-    label: t("scalar.mix"), filter: t("scalar.filter"), all: t("common.all"), none: t("common.none"),
-    items: page.tags.map((tag) => ({ value: tag, label: tag })), checked, onchange: () => {},
+    label: t("scalar.mix"),
+    filter: t("scalar.filter"),
+    all: t("common.all"),
+    none: t("common.none"),
+    items: page.tags.map((tag) => ({ value: tag, label: tag })),
+    checked,
+    onchange: () => {},
   });
-  const done = button(t("scalar.mix_apply"), () => {
-    box.close();
-    if (checked.size > 1) page.change({ mixes: [...page.options().mixes, [...checked]] });
-  }, { class: "primary" });
+  const done = button(
+    t("scalar.mix_apply"),
+    () => {
+      box.close();
+      if (checked.size > 1) page.change({ mixes: [...page.options().mixes, [...checked]] });
+    },
+    { class: "primary" },
+  );
   const box = dialog({ title: t("scalar.mix_title"), body: list, actions: [done], close: t("common.close") });
 }
 

@@ -13,10 +13,22 @@ import { places, reaches } from "./figure.js";
 
 /** @type {Record<string, Omit<Field, "key" | "label">>} */
 const FIELDS = {
-  value: { value: ({ one, row }) => one.curve.value[row], text: ({ one, row }) => number(one.curve.value[row], 6) },
-  smoothed: { value: ({ one, row }) => one.curve.smooth?.[row], text: ({ one, row }) => number(one.curve.smooth?.[row], 6) },
-  step: { value: ({ one, row }) => one.curve.step[row], text: ({ one, row }) => number(one.curve.step[row], 12) },
-  relative: { value: ({ one, row }) => one.curve.wall[row] - one.curve.wall[0], text: ({ one, row }) => duration(one.curve.wall[row] - one.curve.wall[0]) },
+  value: {
+    value: ({ one, row }) => one.curve.value[row],
+    text: ({ one, row }) => number(one.curve.value[row], 6),
+  },
+  smoothed: {
+    value: ({ one, row }) => one.curve.smooth?.[row],
+    text: ({ one, row }) => number(one.curve.smooth?.[row], 6),
+  },
+  step: {
+    value: ({ one, row }) => one.curve.step[row],
+    text: ({ one, row }) => number(one.curve.step[row], 12),
+  },
+  relative: {
+    value: ({ one, row }) => one.curve.wall[row] - one.curve.wall[0],
+    text: ({ one, row }) => duration(one.curve.wall[row] - one.curve.wall[0]),
+  },
   wall: { value: ({ one, row }) => one.curve.wall[row], text: ({ one, row }) => time(one.curve.wall[row]) },
 };
 
@@ -30,29 +42,64 @@ export function valuesAt(page, tags, drawn, order, onsort) {
   const { at, x } = page.options();
   if (at === null) return null;
   const to = x === "wall" ? 1000 * at : at;
-  const rows = drawn.map((one) => ({ one, row: reaches(one.curve, x, to) ? closest(places(one.curve, x), to) : -1 })).filter(({ row }) => row >= 0);
+  const rows = drawn
+    .map((one) => ({ one, row: reaches(one.curve, x, to) ? closest(places(one.curve, x), to) : -1 }))
+    .filter(({ row }) => row >= 0);
   if (!rows.length) return null;
-  const fields = Object.keys(FIELDS).filter((key) => key !== "smoothed" || drawn.some(({ curve }) => curve.smooth));
+  const fields = Object.keys(FIELDS).filter(
+    (key) => key !== "smoothed" || drawn.some(({ curve }) => curve.smooth),
+  );
   const caption = app.t("scalar.values.at", { place: placeText(app, x, at) });
   const label = (/** @type {string} */ key) => app.t(`scalar.tip.${key}`);
-  const heads = [h("th", { scope: "col" }, label("run")), ...fields.map((key) => headCell({
-    label: label(key),
-    number: true,
-    sorted: order.by === key ? (order.down ? "descending" : "ascending") : null,
-    onsort: () => onsort({ by: key, down: order.by === key ? !order.down : true }),
-  }))];
-  const body = sorted(rows, order).map((row) => h("tr", null,
-    h("th", { scope: "row" }, h("i", { class: "swatch", style: { background: row.one.colour } }), " ", row.one.label),
-    fields.map((key) => h("td", { class: "number" }, FIELDS[key].text(row)))));
-  const unpin = button(app.t("scalar.values.close"), () => page.change({ at: null }), { class: "link", "aria-label": `${app.t("scalar.values.close")}: ${tags.join(", ")}` });
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${tags.join(", ")}: ${caption}` },
-    h("table", { class: "table" }, h("caption", null, caption, " ", unpin), h("thead", null, h("tr", null, heads)), h("tbody", null, body)));
+  const heads = [
+    h("th", { scope: "col" }, label("run")),
+    ...fields.map((key) =>
+      headCell({
+        label: label(key),
+        number: true,
+        sorted: order.by === key ? (order.down ? "descending" : "ascending") : null,
+        onsort: () => onsort({ by: key, down: order.by === key ? !order.down : true }),
+      }),
+    ),
+  ];
+  const body = sorted(rows, order).map((row) =>
+    h(
+      "tr",
+      null,
+      h(
+        "th",
+        { scope: "row" },
+        h("i", { class: "swatch", style: { background: row.one.colour } }),
+        " ",
+        row.one.label,
+      ),
+      fields.map((key) => h("td", { class: "number" }, FIELDS[key].text(row))),
+    ),
+  );
+  const unpin = button(app.t("scalar.values.close"), () => page.change({ at: null }), {
+    class: "link",
+    "aria-label": `${app.t("scalar.values.close")}: ${tags.join(", ")}`,
+  });
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": `${tags.join(", ")}: ${caption}` },
+    h(
+      "table",
+      { class: "table" },
+      h("caption", null, caption, " ", unpin),
+      h("thead", null, h("tr", null, heads)),
+      h("tbody", null, body),
+    ),
+  );
 }
 
 /** What is not a number comes last, whichever way. @param {Row[]} rows @param {Order} order */
 function sorted(rows, order) {
   const key = (/** @type {Row} */ row) => Number(FIELDS[order.by].value(row));
-  const [numbers, others] = [rows.filter((row) => !Number.isNaN(key(row))), rows.filter((row) => Number.isNaN(key(row)))];
+  const [numbers, others] = [
+    rows.filter((row) => !Number.isNaN(key(row))),
+    rows.filter((row) => Number.isNaN(key(row))),
+  ];
   return [...numbers.sort((a, b) => (order.down ? key(b) - key(a) : key(a) - key(b))), ...others];
 }
 

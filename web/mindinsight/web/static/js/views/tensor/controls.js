@@ -11,9 +11,19 @@ import { composed, parts, stepped } from "./dims.js";
 export function toolbar(view) {
   const { app, state, steps } = view;
   const { t } = app;
-  const modes = ["table", "heat", "distribution"].map((value) => ({ value, label: t(`tensor.mode.${value}`) }));
+  const modes = ["table", "heat", "distribution"].map((value) => ({
+    value,
+    label: t(`tensor.mode.${value}`),
+  }));
   const runs = view.holders().map((id) => ({ value: id, label: app.selection.run(id)?.name ?? id }));
-  const digits = slider({ label: t("tensor.digits"), min: 0, max: 12, step: 1, value: state.digits, onchange: (value) => view.change({ digits: value }) });
+  const digits = slider({
+    label: t("tensor.digits"),
+    min: 0,
+    max: 12,
+    step: 1,
+    value: state.digits,
+    onchange: (value) => view.change({ digits: value }),
+  });
   const saved = h("div", { class: "row" });
   const slice = state.mode === "distribution" ? null : sliceControls(view);
   const move = state.mode === "distribution" ? null : stepControl(view);
@@ -25,14 +35,44 @@ export function toolbar(view) {
   };
   tell();
   const elements = [
-    h("div", { class: "toolbar" },
-      segments({ label: t("tensor.mode"), options: modes, value: state.mode, onchange: (mode) => view.change({ mode }) }),
-      select({ label: t("tensor.tag"), options: view.tags.map((one) => ({ value: one.tag, label: one.tag })), value: state.tag, onchange: (tag) => view.choose({ tag }) }),
-      select({ label: t("tensor.run"), options: runs, value: state.run, onchange: (run) => view.choose({ run }) }),
-      h("span", { class: "badge" }, `${steps.type} [${steps.shape.join(", ")}]`)),
-    h("div", { class: "toolbar" }, move, slice?.element,
-      state.mode === "table" && [digits, check({ label: t("tensor.scientific"), checked: state.scientific, onchange: (scientific) => view.change({ scientific }) })],
-      saved),
+    h(
+      "div",
+      { class: "toolbar" },
+      segments({
+        label: t("tensor.mode"),
+        options: modes,
+        value: state.mode,
+        onchange: (mode) => view.change({ mode }),
+      }),
+      select({
+        label: t("tensor.tag"),
+        options: view.tags.map((one) => ({ value: one.tag, label: one.tag })),
+        value: state.tag,
+        onchange: (tag) => view.choose({ tag }),
+      }),
+      select({
+        label: t("tensor.run"),
+        options: runs,
+        value: state.run,
+        onchange: (run) => view.choose({ run }),
+      }),
+      h("span", { class: "badge" }, `${steps.type} [${steps.shape.join(", ")}]`),
+    ),
+    h(
+      "div",
+      { class: "toolbar" },
+      move,
+      slice?.element,
+      state.mode === "table" && [
+        digits,
+        check({
+          label: t("tensor.scientific"),
+          checked: state.scientific,
+          onchange: (scientific) => view.change({ scientific }),
+        }),
+      ],
+      saved,
+    ),
   ];
   return { elements, tell };
 }
@@ -40,7 +80,13 @@ export function toolbar(view) {
 /** The newest step is followed, any other is held. @param {Tensors} view */
 function stepControl(view) {
   const { step: values } = view.steps;
-  return slider({ label: view.app.t("tensor.step"), values, value: values[view.row()], delay: 80, onchange: (step) => view.change({ at: step === values.at(-1) ? null : step }) });
+  return slider({
+    label: view.app.t("tensor.step"),
+    values,
+    value: values[view.row()],
+    delay: 80,
+    onchange: (step) => view.change({ at: step === values.at(-1) ? null : step }),
+  });
 }
 
 /** A box for each dimension, and the slice as it is written. @param {Tensors} view */
@@ -48,7 +94,13 @@ function sliceControls(view) {
   const { app, steps } = view;
   const { t } = app;
   const take = (/** @type {string} */ dims) => view.change({ dims, top: 0, left: 0 });
-  const whole = h("input", { type: "text", class: "mono", "aria-label": t("tensor.dims"), title: t("tensor.dims_how"), onchange: () => take(whole.value.trim()) });
+  const whole = h("input", {
+    type: "text",
+    class: "mono",
+    "aria-label": t("tensor.dims"),
+    title: t("tensor.dims_how"),
+    onchange: () => take(whole.value.trim()),
+  });
   /** @type {HTMLInputElement[]} */
   const boxes = steps.shape.map((/** @type {number} */ size, /** @type {number} */ i) => {
     const name = t("tensor.dim", { n: i, last: size - 1 });
@@ -60,7 +112,15 @@ function sliceControls(view) {
       box.value = next;
       given();
     };
-    const box = h("input", { type: "text", class: "mono dim", "aria-label": name, title: name, spellcheck: "false", onchange: given, onkeydown });
+    const box = h("input", {
+      type: "text",
+      class: "mono dim",
+      "aria-label": name,
+      title: name,
+      spellcheck: "false",
+      onchange: given,
+      onkeydown,
+    });
     return box;
   });
   const tell = () => {
@@ -69,7 +129,12 @@ function sliceControls(view) {
     const known = parts(dims);
     boxes.forEach((box, i) => (box.value = known[i] ?? ""));
   };
-  const element = h("div", { class: "row wrap" }, h("label", { class: "field inline" }, h("span", { class: "label" }, t("tensor.dims")), whole), h("span", { class: "row dims", role: "group", "aria-label": t("tensor.dimensions") }, boxes));
+  const element = h(
+    "div",
+    { class: "row wrap" },
+    h("label", { class: "field inline" }, h("span", { class: "label" }, t("tensor.dims")), whole),
+    h("span", { class: "row dims", role: "group", "aria-label": t("tensor.dimensions") }, boxes),
+  );
   return { element, tell };
 }
 
@@ -77,6 +142,20 @@ function sliceControls(view) {
 function downloads(view) {
   const { app, state } = view;
   return ["npy", "csv"].map((format) =>
-    h("a", { class: "button", href: app.api.build("v2/tensor/download", { run: state.run, tag: state.tag, row: view.row(), dims: format === "csv" ? state.dims : null, format }), download: "" }, format.toUpperCase()),
+    h(
+      "a",
+      {
+        class: "button",
+        href: app.api.build("v2/tensor/download", {
+          run: state.run,
+          tag: state.tag,
+          row: view.row(),
+          dims: format === "csv" ? state.dims : null,
+          format,
+        }),
+        download: "",
+      },
+      format.toUpperCase(),
+    ),
   );
 }

@@ -4,7 +4,20 @@ import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
-const FACTS = ["count", "min", "max", "mean", "deviation", "norm", "zeros", "negative", "positive", "nan", "positive_infinity", "negative_infinity"];
+const FACTS = [
+  "count",
+  "min",
+  "max",
+  "mean",
+  "deviation",
+  "norm",
+  "zeros",
+  "negative",
+  "positive",
+  "nan",
+  "positive_infinity",
+  "negative_infinity",
+];
 const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
 
 /**
@@ -14,9 +27,21 @@ const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
 export function sliceTable(app, part, look) {
   const [rows, columns] = part.window;
   const { min, max } = part.slice;
-  const head = h("tr", null, h("td"), Array.from({ length: columns }, (_, i) => h("th", { scope: "col" }, part.left + i)));
+  const head = h(
+    "tr",
+    null,
+    h("td"),
+    Array.from({ length: columns }, (_, i) => h("th", { scope: "col" }, part.left + i)),
+  );
   const body = Array.from({ length: rows }, (_, row) =>
-    h("tr", null, h("th", { scope: "row" }, part.top + row), Array.from({ length: columns }, (__, column) => cell(app, part.values[row * columns + column], min, max, look))),
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, part.top + row),
+      Array.from({ length: columns }, (__, column) =>
+        cell(app, part.values[row * columns + column], min, max, look),
+      ),
+    ),
   );
   return h("table", { class: "tensor-table" }, h("thead", null, head), h("tbody", null, body));
 }
@@ -27,12 +52,20 @@ function cell(app, value, min, max, look) {
   const share = max > min ? (value - min) / (max - min) : 0.5;
   const strength = Math.round(Math.abs(share - 0.5) * 2 * 38);
   const colour = share >= 0.5 ? "var(--run-2)" : "var(--run-1)";
-  return h("td", { style: { background: `color-mix(in srgb, ${colour} ${strength}%, transparent)` } }, text(value, look));
+  return h(
+    "td",
+    { style: { background: `color-mix(in srgb, ${colour} ${strength}%, transparent)` } },
+    text(value, look),
+  );
 }
 
 /** @param {number} value @param {{digits: number, scientific: boolean}} look */
 export function text(value, look) {
-  const made = look.scientific ? value.toExponential(look.digits) : Number.isInteger(value) ? String(value) : value.toFixed(look.digits);
+  const made = look.scientific
+    ? value.toExponential(look.digits)
+    : Number.isInteger(value)
+      ? String(value)
+      : value.toFixed(look.digits);
   return made.replace("-", "−");
 }
 
@@ -40,8 +73,36 @@ export function text(value, look) {
 export function factsTable(app, part) {
   const { t, format } = app;
   const all = part.slice.count === part.whole.count;
-  const columns = all ? [{ title: t("tensor.of_whole"), of: part.whole }] : [{ title: t("tensor.of_slice"), of: part.slice }, { title: t("tensor.of_whole"), of: part.whole }];
-  const head = h("tr", null, h("td", null), columns.map(({ title }) => h("th", { scope: "col", class: "number" }, title)));
-  const rows = FACTS.map((name) => h("tr", null, h("th", { scope: "row" }, t(`tensor.fact.${name}`)), columns.map(({ of }) => h("td", { class: LOUD.has(name) && of[name] > 0 ? "number strange" : "number" }, format.number(of[name], 6)))));
-  return h("table", { class: "table facts-table", "aria-label": t("tensor.facts") }, h("thead", null, head), h("tbody", null, rows));
+  const columns = all
+    ? [{ title: t("tensor.of_whole"), of: part.whole }]
+    : [
+        { title: t("tensor.of_slice"), of: part.slice },
+        { title: t("tensor.of_whole"), of: part.whole },
+      ];
+  const head = h(
+    "tr",
+    null,
+    h("td", null),
+    columns.map(({ title }) => h("th", { scope: "col", class: "number" }, title)),
+  );
+  const rows = FACTS.map((name) =>
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, t(`tensor.fact.${name}`)),
+      columns.map(({ of }) =>
+        h(
+          "td",
+          { class: LOUD.has(name) && of[name] > 0 ? "number strange" : "number" },
+          format.number(of[name], 6),
+        ),
+      ),
+    ),
+  );
+  return h(
+    "table",
+    { class: "table facts-table", "aria-label": t("tensor.facts") },
+    h("thead", null, head),
+    h("tbody", null, rows),
+  );
 }
