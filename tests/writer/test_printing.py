@@ -1,5 +1,6 @@
-"""Values are printed in the lines MindSpore prints, taken from a run of MindSpore 2.10."""
+"""Print writes the lines that MindSpore's Print writes in graph mode."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,44 +8,28 @@ import pytest
 
 from mindinsight.writer.printing import Print, tensor_text
 
+# Printed by mindspore.ops.Print of MindSpore 2.10 in graph mode; tests/interop/in_mindspore.py does it again.
+RECORDED = Path(__file__).parents[1] / "data" / "writer"
+
+
+def test_tensors_are_printed_as_mindspore_does_in_graph_mode(capsys):
+    show = Print()
+    with np.load(RECORDED / "mindspore_print.npz") as arrays:
+        for name in arrays.files:
+            show(arrays[name])
+    assert capsys.readouterr().out == (RECORDED / "mindspore_print.txt").read_text()
+
 
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (np.array([[1], [1]], np.int32), "Tensor(shape=[2, 1], dtype=Int32, value=\n[[1],\n [1]])"),
-        (
-            np.array([1.5, -2, np.nan, np.inf], np.float32),
-            "Tensor(shape=[4], dtype=Float32, "
-            "value= [ 1.50000000e+00, -2.00000000e+00,             nan,             inf])",
-        ),
-        (np.array([[True, False]]), "Tensor(shape=[1, 2], dtype=Bool, value=\n[[ True, False]])"),
-        (np.float32(3.5), "Tensor(shape=[], dtype=Float32, value= 3.5)"),
-        (np.array(3), "Tensor(shape=[], dtype=Int64, value= 3)"),
         (np.zeros((0, 3), np.float32), "Tensor(shape=[0, 3], dtype=Float32, value=\n)"),
-        (
-            np.ones((2, 2, 2), np.float16),
-            "Tensor(shape=[2, 2, 2], dtype=Float16, value=\n"
-            "[[[ 1.0000e+00,  1.0000e+00],\n  [ 1.0000e+00,  1.0000e+00]],\n"
-            " [[ 1.0000e+00,  1.0000e+00],\n  [ 1.0000e+00,  1.0000e+00]]])",
-        ),
-        (np.array([1.5]), "Tensor(shape=[1], dtype=Float64, value= [ 1.50000000e+00])"),
-        (np.array([[-1, 100]], np.int8), "Tensor(shape=[1, 2], dtype=Int8, value=\n[[ -1, 100]])"),
-        (np.array([7], np.uint8), "Tensor(shape=[1], dtype=UInt8, value= [7])"),
+        (np.bool_(True), "True"),
+        (np.array(12345678901), "12345678901"),
     ],
 )
-def test_a_tensor_is_printed_as_mindspore_does(value, text):
+def test_tensors_that_mindspore_does_not_print(value, text):
     assert tensor_text(value) == text
-
-
-def test_a_large_tensor_is_abridged():
-    lines = tensor_text(np.arange(2000, dtype=np.float32).reshape(20, 100)).splitlines()
-    assert lines[0] == "Tensor(shape=[20, 100], dtype=Float32, value="
-    assert lines[1] == (
-        "[[ 0.00000000e+00,  1.00000000e+00,  2.00000000e+00 ...  9.70000000e+01,  9.80000000e+01,"
-        "  9.90000000e+01],"
-    )
-    assert lines[4] == " ..."
-    assert len(lines) == 8
 
 
 def test_arguments_are_printed_in_order_each_on_lines_of_its_own(capsys):
@@ -52,7 +37,7 @@ def test_arguments_are_printed_in_order_each_on_lines_of_its_own(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "x",
         "Tensor(shape=[2, 1], dtype=Int32, value=",
-        "[[1],",
+        "[[1]",
         " [1]])",
         "y",
         "3",
@@ -78,7 +63,7 @@ def test_inside_a_compiled_function_the_value_is_printed_when_it_runs(capsys, mo
     Print()("traced")
     assert capsys.readouterr().out == ""
     waiting[0](np.array([7]))
-    assert capsys.readouterr().out == "Tensor(shape=[1], dtype=Int64, value= [7])\n"
+    assert capsys.readouterr().out == "Tensor(shape=[1], dtype=Int64, value=[7])\n"
 
 
 def test_a_stand_in_of_a_tracer_is_passed_over(capsys):

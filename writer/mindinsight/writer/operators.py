@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from mindinsight.writer.frameworks.mindspore_types import mindspore_subclass
 from mindinsight.writer.frameworks.traced import is_symbolic, with_numbers
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class OperatorValues:
@@ -32,7 +35,7 @@ class OperatorValues:
 
         Inside a function that JAX compiles there are no numbers yet: they come when it runs.
         """
-        barrier = with_numbers(value, partial(self._keep, plugin, tag))
+        barrier = with_numbers(value, partial(self._store, plugin, tag))
         if barrier is not None:
             self._barriers.add(barrier)
 
@@ -44,11 +47,11 @@ class OperatorValues:
             values, self._values = self._values, {}
         return [(plugin, tag, value) for (plugin, tag), value in values.items()]
 
-    def _keep(self, plugin: str, tag: str, value: object) -> None:
-        kept = _snapshot(value)
+    def _store(self, plugin: str, tag: str, value: object) -> None:
+        copy = _snapshot(value)
         with self._lock:
             self._values.pop((plugin, tag), None)
-            self._values[plugin, tag] = kept
+            self._values[plugin, tag] = copy
 
 
 # One for the process, as an operator deep inside a network knows of no recorder.
@@ -65,14 +68,31 @@ def take_operator_values() -> list[tuple[str, str, object]]:
     return values
 
 
-class _Summary(ABC):
-    """One kind of summary operator; an instance is called with a name and a value."""
+class Operator:
+    """Base of what may be called inside a network.
+
+    Once MindSpore is loaded an instance is also one of MindSpore's primitive ``_primitive``, so that a network
+    compiled in graph mode contains that, as a Python function with side effects cannot be compiled.
+    Where Python runs (PyNative mode, other frameworks) ``__call__`` is ours.
+    """
+
+    _primitive: ClassVar[str]
+
+    def __new__(cls) -> Self:
+        subclass: Any = mindspore_subclass(cls, "mindspore.ops", cls._primitive, cls._primitive)
+        if subclass is not cls:
+            return subclass.__new__(subclass)  # type: ignore[no-any-return]
+        return super().__new__(cls)
+
+
+class _Summary(Operator):
+    """Summary operator of one plugin, called with a name and a value."""
 
     plugin: ClassVar[str]
 
-    @abstractmethod
     def _takes(self, shape: Sequence[int]) -> bool:
         """Whether a value of this shape can be recorded."""
+        raise NotImplementedError
 
     def __call__(self, name: str, value: object) -> None:
         """Deliver ``value`` under the tag ``name``.
@@ -88,7 +108,7 @@ class _Summary(ABC):
             return
         shape = tuple(value.shape if hasattr(value, "shape") else np.asarray(value).shape)
         if not self._takes(shape):
-            raise ValueError(f"{type(self).__name__} {name!r} cannot record a value of shape {shape}")
+            raise ValueError(f"{self._primitive} {name!r} cannot record a value of shape {shape}")
         deliver(self.plugin, name, value)
 
 
@@ -96,6 +116,7 @@ class ScalarSummary(_Summary):
     """``ScalarSummary()("loss", value)`` records one number."""
 
     plugin = "scalar"
+    _primitive = "ScalarSummary"
 
     def _takes(self, shape: Sequence[int]) -> bool:
         return math.prod(shape) == 1
@@ -105,6 +126,7 @@ class ImageSummary(_Summary):
     """``ImageSummary()("input", value)`` records images of shape (N, C, H, W), C from 1 to 4."""
 
     plugin = "image"
+    _primitive = "ImageSummary"
 
     def _takes(self, shape: Sequence[int]) -> bool:
         return len(shape) == 4 and 1 <= shape[1] <= 4 and math.prod(shape) > 0
@@ -114,6 +136,7 @@ class TensorSummary(_Summary):
     """``TensorSummary()("x", value)`` records a tensor of rank 1 or more, whole."""
 
     plugin = "tensor"
+    _primitive = "TensorSummary"
 
     def _takes(self, shape: Sequence[int]) -> bool:
         return len(shape) >= 1
@@ -123,6 +146,7 @@ class HistogramSummary(TensorSummary):
     """``HistogramSummary()("x", value)`` records how the numbers of a tensor of rank 1 or more spread."""
 
     plugin = "histogram"
+    _primitive = "HistogramSummary"
 
 
 def deliver(plugin: str, tag: str, value: object) -> None:

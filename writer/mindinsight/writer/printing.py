@@ -1,4 +1,4 @@
-"""Print: shows values inside a forward pass, in the form of ``mindspore.ops.Print``."""
+"""Print operator: shows values inside a forward pass, as ``mindspore.ops.Print`` does in graph mode."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ import numpy.typing as npt
 from mindinsight.writer.arrays import to_numpy
 from mindinsight.writer.dtype_names import camel
 from mindinsight.writer.frameworks.traced import with_numbers
+from mindinsight.writer.operators import Operator
 
 
-class Print:
+class Print(Operator):
     """``Print()("x", tensor, "y")`` prints its arguments in order, each on lines of its own.
 
-    Text and Python numbers are printed as they are; a tensor, of any framework, as
-    ``Tensor(shape=[2, 1], dtype=Int32, value=``, its values and ``)``. Inside a function that JAX compiles
-    the values are printed when it runs. Raises TypeError for an object without numbers.
+    Text, Python numbers and tensors without dimensions are printed as they are; another tensor, of any
+    framework, as ``Tensor(shape=[2, 1], dtype=Int32, value=``, its values without commas and ``)``. Inside a
+    function that JAX compiles the values are printed when it runs. Raises TypeError for an object without
+    numbers.
     """
+
+    _primitive = "Print"
 
     def __call__(self, *values: object) -> None:
         for value in values:
@@ -26,16 +30,19 @@ class Print:
 
 
 def tensor_text(value: object) -> str:
-    """A tensor as MindSpore prints it: more than 1000 elements are abridged.
+    """A tensor as MindSpore's Print writes it: more than 1000 elements are abridged.
 
-    Floating values have 8 digits after the point, float16 has 4. Raises TypeError when there are no numbers.
+    Floating values have 8 digits after the point, float16 has 4; a tensor without dimensions is its number
+    with 6 digits. Raises TypeError when there are no numbers.
     """
     host = to_numpy(value)
     values, shape = host.values, list(host.values.shape)
+    if values.ndim == 0:
+        return f"{values[()]:g}" if values.dtype.kind == "f" else str(values[()])
     start = f"Tensor(shape={shape}, dtype={camel(host.dtype)}, value="
     if values.size == 0:
         return f"{start}\n)"
-    line = "\n" if values.ndim > 1 else " "
+    line = "\n" if values.ndim > 1 else ""
     return f"{start}{line}{_numbers(values)})"
 
 
@@ -45,8 +52,6 @@ def _show(value: object) -> None:
 
 
 def _numbers(values: npt.NDArray[np.generic]) -> str:
-    if values.ndim == 0:
-        return str(values[()])
     digits = 4 if values.dtype == np.float16 else 8
 
     def scientific(value: float) -> str:
@@ -54,12 +59,11 @@ def _numbers(values: npt.NDArray[np.generic]) -> str:
 
     text = np.array2string(
         values,
-        separator=", ",
+        separator=" ",
         max_line_width=sys.maxsize,
         threshold=1000,
         formatter={"float_kind": scientific},  # type: ignore[arg-type]
     )
-    # NumPy parts blocks by empty lines and puts a comma after what it leaves out.
-    while "\n\n" in text:
+    while "\n\n" in text:  # NumPy parts blocks by empty lines
         text = text.replace("\n\n", "\n")
-    return text.replace(", ...,", " ...").replace(" ...,", " ...")
+    return text

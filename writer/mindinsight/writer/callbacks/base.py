@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from mindinsight.writer.callbacks.context import RunContext
-from mindinsight.writer.frameworks.seen import as_mindspore_sees
+from mindinsight.writer.frameworks.mindspore_types import mindspore_subclass
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,7 +27,7 @@ class Callback:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return as_mindspore_sees(type(self), "mindspore.train.callback", "Callback")
+        return mindspore_subclass(type(self), "mindspore.train.callback", "Callback")
 
     def __enter__(self) -> Self:
         return self

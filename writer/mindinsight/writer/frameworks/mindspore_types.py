@@ -1,4 +1,4 @@
-"""Objects of ours that MindSpore takes for its own."""
+"""Classes that derive from ours and from MindSpore's, which is not imported for it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import sys
 from functools import cache
 
 
-def as_mindspore_sees(cls: type, module: str, name: str) -> type:
-    """``cls``, or a class of its name that also derives from ``name`` of MindSpore's ``module``.
+def mindspore_subclass(cls: type, module: str, name: str, own_name: str | None = None) -> type:
+    """Subclass of ``cls`` and of class ``name`` in MindSpore's ``module``; ``cls`` while that is not loaded.
 
-    For a ``__class__`` property: MindSpore accepts only instances of its own classes, and isinstance() asks
-    ``__class__`` where type() does not match. Looking the class up at that moment works whichever package
-    was imported first, and imports nothing.
+    MindSpore takes only instances of its own classes. Looked up at the time of use, so that either package
+    may be imported first. ``own_name`` is the new class's name, that of ``cls`` if not given.
     """
-    theirs: type | None = getattr(sys.modules.get(module), name, None)
-    return cls if theirs is None else _both(cls, theirs)
+    base: type | None = getattr(sys.modules.get(module), name, None)
+    return cls if base is None else _subclass(cls, base, own_name or cls.__name__)
 
 
 @cache
-def _both(cls: type, theirs: type) -> type:
-    if issubclass(cls, theirs):
+def _subclass(cls: type, base: type, name: str) -> type:
+    if issubclass(cls, base):
         return cls
-    return type(cls.__name__, (cls, theirs), {"__module__": cls.__module__})
+    return type(name, (cls, base), {"__module__": cls.__module__})

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.writer.arrays import to_numpy
-from mindinsight.writer.frameworks.seen import as_mindspore_sees
+from mindinsight.writer.frameworks.mindspore_types import mindspore_subclass
 
 Update = TypeVar("Update", bound=Callable[..., Any])
 
@@ -30,7 +30,7 @@ class Metric(ABC):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return as_mindspore_sees(type(self), "mindspore.train.metrics", self._mindspore_name)
+        return mindspore_subclass(type(self), "mindspore.train.metrics", self._mindspore_name)
 
     @abstractmethod
     def clear(self) -> None:
