@@ -1,4 +1,6 @@
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -41,6 +43,33 @@ def test_a_given_rank_counts():
 
 def test_a_directory_already_named_for_a_rank_is_taken_as_it_is():
     assert directory_of(RUN / "rank_7", None, {"RANK": "1", "WORLD_SIZE": "2"}) == RUN / "rank_7"
+
+
+TWO = [{"RANK_ID": str(number), "RANK_SIZE": "2"} for number in range(2)]
+
+
+def test_a_directory_that_the_tutorial_named_after_its_rank_gets_no_second_one(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mindspore", ModuleType("mindspore"))
+    for number, environment in enumerate(TWO):
+        directory = tmp_path / f"summary_dir{number}"  # "summary_dir" + str(get_rank())
+        assert directory_of(directory, None, environment) == directory
+    (tmp_path / "summary_dir1" / "rank_1" / "rdr").mkdir(parents=True)  # left by a run that failed
+    assert directory_of(tmp_path / "summary_dir1", None, TWO[1]) == tmp_path / "summary_dir1"
+    assert directory_of(tmp_path / "summary_dir1", None, TWO[0]) == tmp_path / "summary_dir1" / "rank_0"
+    assert directory_of(tmp_path / "summary_dir11", 1, {}) == tmp_path / "summary_dir11" / "rank_1"
+
+
+def test_a_name_that_all_ranks_share_and_that_ends_in_a_number_is_no_ranks_name(tmp_path, monkeypatch):
+    assert directory_of(tmp_path / "run1", None, TWO[1]) == tmp_path / "run1" / "rank_1"
+    monkeypatch.setitem(sys.modules, "mindspore", ModuleType("mindspore"))
+    (tmp_path / "run1" / "rank_0").mkdir(parents=True)
+    assert directory_of(tmp_path / "run1", None, TWO[1]) == tmp_path / "run1" / "rank_1"
+
+
+@pytest.mark.parametrize("name", ["rank1", "job-device_1", "npu-1", "GPU1"])
+def test_a_word_for_ranks_before_the_number_says_so_in_every_framework(name):
+    assert directory_of(RUN / name, None, TWO[1]) == RUN / name
+    assert directory_of(RUN / name, None, TWO[0]) == RUN / name / "rank_0"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 The stand-in has the three properties that matter, seen in MindSpore 2.10: its classes have a metaclass of
 their own (pybind11's), ``object.__new__`` cannot make their instances, and a network that calls anything
-but a primitive fails to compile: ``KeyError: '__input_0__'``. tests/interop/in_mindspore.py asks the real one.
+but a primitive fails to compile, ``KeyError: '__input_0__'``. tests/interop/in_mindspore.py uses MindSpore.
 """
 
 import copy

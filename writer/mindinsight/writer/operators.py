@@ -71,7 +71,7 @@ def take_operator_values() -> list[tuple[str, str, object]]:
 class Operator:
     """Base of what may be called inside a network.
 
-    Once MindSpore is loaded an instance is also one of MindSpore's primitive ``_primitive``, so that a network
+    Once MindSpore is loaded an instance is also one of its primitive ``_primitive``, so that a network
     compiled in graph mode contains that, as a Python function with side effects cannot be compiled.
     Where Python runs (PyNative mode, other frameworks) ``__call__`` is ours.
     """

@@ -1,9 +1,10 @@
-"""Which process of a training am I, and which directory is mine."""
+"""Rank of this process among those of one training, and the directory of that rank."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,6 +17,8 @@ _LAUNCHERS: Final = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
 )
+_NUMBERED: Final = re.compile(r"(?P<stem>.*?)(?P<number>\d+)", re.ASCII)
+_RANK_WORD: Final = re.compile(r"(rank|device|card|gpu|npu|worker|proc(ess)?)[-_.]?$", re.IGNORECASE)
 
 
 class Rank(NamedTuple):
@@ -36,12 +39,16 @@ def rank_of(environment: Mapping[str, str] = os.environ) -> Rank:
 def directory_of(directory: Path, rank: int | None, environment: Mapping[str, str] = os.environ) -> Path:
     """``directory`` itself for a lone process, ``directory/rank_N`` for one of several or a given ``rank``.
 
-    A directory already named ``rank_N`` is taken as it is: whoever wrote that has thought of ranks.
+    A directory that carries the rank already is taken as it is: one named ``rank_N``, or whose name ends in
+    this rank's number behind a word for ranks (``run-device3``). With MindSpore loaded any name that ends in
+    the number will do, as its tutorials write ``"summary_dir" + str(get_rank())``; unless the directory has
+    folders of ranks, which another process made because it was given the same name (``run1``).
     """
     known = rank_of(environment)
     if (rank is None and known.world <= 1) or re.fullmatch(r"rank_\d+", directory.name):
         return directory
-    return directory / f"rank_{known.number if rank is None else rank}"
+    number = known.number if rank is None else rank
+    return directory if _carries_rank(directory, number) else directory / f"rank_{number}"
 
 
 def device_of(rank: int | None, environment: Mapping[str, str] = os.environ) -> int:
@@ -51,3 +58,17 @@ def device_of(rank: int | None, environment: Mapping[str, str] = os.environ) -> 
         return known.number if rank is None else rank
     device = environment.get("DEVICE_ID", "")
     return int(device) if device.isdecimal() else 0
+
+
+def _carries_rank(directory: Path, rank: int) -> bool:
+    match = _NUMBERED.fullmatch(directory.name)
+    if match is None or int(match["number"]) != rank:
+        return False
+    if _RANK_WORD.search(match["stem"]):
+        return True
+    return "mindspore" in sys.modules and not any(map(_is_run, directory.glob("rank_*")))
+
+
+def _is_run(directory: Path) -> bool:
+    """Whether a recorder made ``directory``: it has event files or is still empty."""
+    return directory.is_dir() and (any(directory.glob("*.summary.*")) or not any(directory.iterdir()))
