@@ -2,6 +2,8 @@ import js from "@eslint/js";
 import globals from "globals";
 
 const STYLE = {
+  "max-lines": ["error", 550],
+  "max-len": ["error", { code: 110, ignoreUrls: true }],
   eqeqeq: "error",
   "no-undef": "error",
   "no-unused-vars": ["error", { args: "all", argsIgnorePattern: "^_", caughtErrors: "all" }],

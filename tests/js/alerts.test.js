@@ -60,7 +60,10 @@ test("an alert leads to the chart of its tag, of its run, or to the run", () => 
   assert.deepEqual(placeOf(app, { ...alert, run: "./gone" }), ["overview", { run: "./gone" }]);
 });
 
-/** A server with alerts, a browser that keeps things, and the page's alerts over both. @param {Map<string, string> | null} kept */
+/**
+ * A server with alerts, a browser that keeps things, and the page's alerts over both.
+ * @param {Map<string, string> | null} kept
+ */
 function page(kept) {
   const asked = [];
   const server = { alerts: [] };
@@ -114,7 +117,7 @@ test("what was there when the page was opened is counted, and what comes is told
   assert.deepEqual(told.slice(first).flat(), ["c", "b"]);
 });
 
-test("what was seen is not counted any more, on the next page neither, and on another base it is", async () => {
+test("seen alerts are not counted, on the next page neither, and on another base they are", async () => {
   const kept = new Map();
   const { alerts, news } = page(kept);
   alerts.begin("/base");

@@ -149,7 +149,7 @@ test("runs stand in one order, however they came", () => {
   }
 });
 
-test("questions on their way are counted until their answers are read, whatever these are", async (context) => {
+test("requests are counted until their responses are read, errors too", async (context) => {
   /** @type {((answer: any) => void)[]} */
   const answers = [];
   context.mock.method(globalThis, "fetch", () => new Promise((done) => answers.push(done)));

@@ -99,7 +99,7 @@ test("a later question asks for what the one it ends was asked for", async (cont
   assert.deepEqual([loaded, curves.get("loss", "./a"), curves.get("loss", "./b")], [1, [1], [2]]);
 });
 
-test("curves that may have changed are shown, and asked for again when they are in sight", async (context) => {
+test("curves that may have changed are shown, and requested again when in sight", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const curves = createCurves(app, place, () => {});
   ["./a", "./b"].forEach((id) => curves.get("loss", id));

@@ -29,7 +29,11 @@ export function levelBadge(app, level) {
   return h("span", { class: BADGES[level] }, app.t(`alert.level.${level}`));
 }
 
-/** Where it can be seen: the chart of its tag, or all charts of its run, at its step. @param {App} app @param {Alert} alert */
+/**
+ * Where it can be seen: the chart of its tag, or all charts of its run, at its step.
+ * @param {App} app
+ * @param {Alert} alert
+ */
 export function placeOf(app, alert) {
   const run = app.selection.run(alert.run);
   if (!run?.kinds.scalar) return app.url.link("overview", { run: alert.run });

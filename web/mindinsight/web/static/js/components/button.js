@@ -8,7 +8,13 @@ export function button(label, onclick, attrs = {}) {
   return h("button", { type: "button", onclick, ...attrs }, label);
 }
 
-/** An icon whose name is read aloud and shown on hover. @param {string} name @param {string} label @param {(event: MouseEvent) => void} onclick @param {Record<string, any>} [attrs] */
+/**
+ * An icon whose name is read aloud and shown on hover.
+ * @param {string} name
+ * @param {string} label
+ * @param {(event: MouseEvent) => void} onclick
+ * @param {Record<string, any>} [attrs]
+ */
 export function iconButton(name, label, onclick, attrs = {}) {
   return h(
     "button",
@@ -19,7 +25,8 @@ export function iconButton(name, label, onclick, attrs = {}) {
 
 /**
  * One of several: {value, label}. Left and right arrows move.
- * @param {{label: string, options: {value: string, label: string, icon?: string}[], value: string, onchange: (value: string) => void}} what
+ * @param {{label: string, options: {value: string, label: string, icon?: string}[], value: string,
+ *   onchange: (value: string) => void}} what
  */
 export function segments({ label, options, value, onchange }) {
   /** @type {HTMLButtonElement[]} */

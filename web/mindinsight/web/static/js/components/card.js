@@ -4,7 +4,8 @@ import { h } from "../core/dom.js";
 import { iconButton } from "./button.js";
 
 /**
- * @param {{title: string, href?: string, tools?: HTMLElement[], body: Node, foot?: Node | string, full?: {label: string, onchange?: (full: boolean) => void}}} what
+ * @param {{title: string, href?: string, tools?: HTMLElement[], body: Node, foot?: Node | string,
+ *   full?: {label: string, onchange?: (full: boolean) => void}}} what
  */
 export function card({ title, href, tools = [], body, foot, full }) {
   const inner = h("div", { class: "body" }, body);

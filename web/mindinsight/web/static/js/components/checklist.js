@@ -6,8 +6,8 @@ import { searchBox } from "./field.js";
 import { virtualRows } from "./virtual.js";
 
 /**
- * @param {{label: string, filter: string, all: string, none: string, items: {value: string, label: string, count?: number}[],
- *   checked: Set<string>, onchange: (checked: Set<string>) => void}} what
+ * @param {{label: string, filter: string, all: string, none: string, items: {value: string, label: string,
+ *   count?: number}[], checked: Set<string>, onchange: (checked: Set<string>) => void}} what
  */
 export function checklist({ label, filter, all, none, items, checked, onchange }) {
   let shown = items;

@@ -4,7 +4,8 @@ import { h } from "../core/dom.js";
 import { iconButton } from "./button.js";
 
 /**
- * @param {{title: string, body: Node | Node[], actions?: HTMLElement[], close: string, wide?: boolean, onclose?: () => void}} what
+ * @param {{title: string, body: Node | Node[], actions?: HTMLElement[], close: string, wide?: boolean,
+ *   onclose?: () => void}} what
  */
 export function dialog({ title, body, actions = [], close, wide = false, onclose }) {
   const element = h(

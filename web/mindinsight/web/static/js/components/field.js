@@ -4,7 +4,8 @@ import { debounce, h } from "../core/dom.js";
 import { icon } from "./icons.js";
 
 /**
- * @param {{label: string, options: {value: string, label: string}[], value: string, onchange: (value: string) => void, inline?: boolean}} what
+ * @param {{label: string, options: {value: string, label: string}[], value: string,
+ *   onchange: (value: string) => void, inline?: boolean}} what
  */
 export function select({ label, options, value, onchange, inline = true }) {
   const box = h(
@@ -26,7 +27,8 @@ export function check({ label, checked, onchange }) {
 }
 
 /**
- * @param {{label: string, value?: string, placeholder?: string, onchange: (value: string) => void, delay?: number}} what
+ * @param {{label: string, value?: string, placeholder?: string, onchange: (value: string) => void,
+ *   delay?: number}} what
  */
 export function searchBox({ label, value = "", placeholder, onchange, delay = 150 }) {
   const later = debounce(() => onchange(box.value), delay);
@@ -50,8 +52,8 @@ export function searchBox({ label, value = "", placeholder, onchange, delay = 15
 /**
  * A range with its number box. With `values` it moves over these (steps of a series), and the box takes the
  * nearest one.
- * @param {{label: string, min?: number, max?: number, step?: number | "any", values?: ArrayLike<number>, value: number,
- *   onchange: (value: number) => void, delay?: number, hideLabel?: boolean}} what
+ * @param {{label: string, min?: number, max?: number, step?: number | "any", values?: ArrayLike<number>,
+ *   value: number, onchange: (value: number) => void, delay?: number, hideLabel?: boolean}} what
  */
 export function slider({
   label,

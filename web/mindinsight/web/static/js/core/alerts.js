@@ -78,7 +78,11 @@ export class Alerts {
     this.#look();
   }
 
-  /** Called with those that came since the page was opened, each once. @param {(came: Alert[]) => void} callback @returns {() => void} off */
+  /**
+   * Called with those that came since the page was opened, each once.
+   * @param {(came: Alert[]) => void} callback
+   * @returns {() => void} off
+   */
   on(callback) {
     this.#callbacks.add(callback);
     return () => this.#callbacks.delete(callback);

@@ -3,7 +3,10 @@
 import { ACCEPT, unpack } from "./packed.js";
 
 export class ApiError extends Error {
-  /** @param {number} status @param {{code?: string, message?: string, key?: string, vars?: Record<string, any>}} error */
+  /**
+   * @param {number} status
+   * @param {{code?: string, message?: string, key?: string, vars?: Record<string, any>}} error
+   */
   constructor(status, error) {
     super(error.message ?? `HTTP ${status}`);
     this.status = status;
@@ -91,7 +94,11 @@ export async function send(method, path, body, { signal } = {}) {
   return parse(await ask(path, { method, headers, body: JSON.stringify(body ?? {}), signal }));
 }
 
-/** The address of a question, for links, downloads and images. @param {string} path @param {Record<string, any>} [params] */
+/**
+ * The address of a question, for links, downloads and images.
+ * @param {string} path
+ * @param {Record<string, any>} [params]
+ */
 export function build(path, params = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {

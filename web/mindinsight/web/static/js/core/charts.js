@@ -3,7 +3,15 @@
 import { Plotlys } from "./plotlys.js";
 
 /** @typedef {{data: any[], layout: Record<string, any>, config?: Record<string, any>}} Figure */
-/** @typedef {{figure: () => Figure, near: boolean, far: number, dirty: boolean, drawn: any, ready?: (plot: any) => void}} Chart far: px outside the window; drawn: the Plotly it is drawn by */
+/**
+ * @typedef {Object} Chart
+ * @property {() => Figure} figure
+ * @property {boolean} near
+ * @property {number} far px outside the window
+ * @property {boolean} dirty
+ * @property {any} drawn the Plotly it is drawn by
+ * @property {(plot: any) => void} [ready]
+ */
 
 const CONFIG = {
   displayModeBar: false,
@@ -38,7 +46,10 @@ export class Charts {
     theme.on(() => this.#charts.forEach((chart, element) => this.#mark(element, chart)));
   }
 
-  /** A chart of this type will be drawn: what can draw it is loaded while its data is on the way. @param {string} type */
+  /**
+   * A chart of this type will be drawn: what can draw it is loaded while its data is on the way.
+   * @param {string} type
+   */
   prepare(type) {
     this.#plotlys.get([{ type }]).catch(() => {}); // drawing will say so
   }
@@ -98,7 +109,11 @@ export class Charts {
     }
   }
 
-  /** What a chart shows, drawn or not; null for an element that is none. @param {Element} element @returns {Figure | null} */
+  /**
+   * What a chart shows, drawn or not; null for an element that is none.
+   * @param {Element} element
+   * @returns {Figure | null}
+   */
   figure(element) {
     return this.#charts.get(element)?.figure() ?? null;
   }

@@ -1,4 +1,5 @@
-// Colours that say something of the runs: by a hyper-parameter, the last value of a scalar, or a part of their names.
+// Colours that say something of the runs: by a hyper-parameter, the last value of a scalar, or a part of
+// their names.
 
 import { column, get } from "./api.js";
 import { between, COLOURS } from "./colours.js";
@@ -8,7 +9,13 @@ import { traitOf } from "./traits.js";
 /** @typedef {import("./types.js").Run} Run */
 /** @typedef {{label: string, colour: string, n: number}} Entry */
 /** @typedef {{low: number, high: number, log: boolean, stops: string[]}} Range */
-/** @typedef {{of: Map<string, string>, entries: Entry[], range: Range | null, without: number}} Colours `without`: runs that have no value */
+/**
+ * @typedef {Object} Colours
+ * @property {Map<string, string>} of
+ * @property {Entry[]} entries
+ * @property {Range | null} range
+ * @property {number} without runs that have no value
+ */
 
 const FEW = 5; // different numbers that are told apart better than compared
 const STOPS = 5; // of the ramp
@@ -75,7 +82,12 @@ function inRange({ low, high, log, stops }, value) {
   );
 }
 
-/** @param {any[]} all @param {any[]} values different ones @param {(variable: string) => string} colour @returns {Entry[]} */
+/**
+ * @param {any[]} all
+ * @param {any[]} values different ones
+ * @param {(variable: string) => string} colour
+ * @returns {Entry[]}
+ */
 function entriesOf(all, values, colour) {
   const sorted = [...values].sort((a, b) =>
     typeof a === "number" && typeof b === "number"

@@ -3,7 +3,11 @@
 export const COLOURS = 12;
 export const DASHES = ["solid", "dash", "dot", "dashdot"];
 
-/** @param {[number, string][]} stops "#rrggbb" at ascending places @param {number} at @returns {string} "#rrggbb" */
+/**
+ * @param {[number, string][]} stops "#rrggbb" at ascending places
+ * @param {number} at
+ * @returns {string} "#rrggbb"
+ */
 export function between(stops, at) {
   const next = Math.max(
     1,

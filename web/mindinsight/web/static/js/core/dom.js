@@ -38,8 +38,8 @@ export function replace(element, ...children) {
 }
 
 /**
- * Replace controls by newer ones. The one with the focus keeps it, found again by its name; while somebody writes
- * in a box of text nothing is replaced, and false is the answer.
+ * Replace controls by newer ones. The one with the focus keeps it, found again by its name; while somebody
+ * writes in a box of text nothing is replaced, and false is the answer.
  * @param {Element} element
  * @param {...Child} children
  */
@@ -61,10 +61,15 @@ export function renew(element, ...children) {
 
 /** @param {Element} control */
 function nameOf(control) {
-  return `${control.tagName} ${control.getAttribute("aria-label") ?? control.closest("label")?.querySelector("span")?.textContent ?? control.textContent}`;
+  const label = control.closest("label")?.querySelector("span")?.textContent;
+  return `${control.tagName} ${control.getAttribute("aria-label") ?? label ?? control.textContent}`;
 }
 
-/** @param {Element} element @param {Record<string, any> | null | undefined} attrs @param {Child[]} children */
+/**
+ * @param {Element} element
+ * @param {Record<string, any> | null | undefined} attrs
+ * @param {Child[]} children
+ */
 function fill(element, attrs, children) {
   for (const [name, value] of Object.entries(attrs ?? {})) {
     setAttribute(element, name, value);

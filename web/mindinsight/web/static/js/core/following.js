@@ -30,7 +30,10 @@ export class Following {
   #stale = new Set();
   #whole = false;
   #catchUp = throttle(() => this.#fetch(), 1000);
-  /** Lists are fetched one after the other: an older one must not come in after a newer. @type {Promise<void>} */
+  /**
+   * Lists are fetched one after the other: an older one must not come in after a newer.
+   * @type {Promise<void>}
+   */
   #before = Promise.resolve();
 
   /**
@@ -110,8 +113,8 @@ function soon() {
 }
 
 /**
- * Newest jobs first, ranks of a job together. A job is as new as its newest rank: were runs compared by their own
- * times, a run between two ranks of a job would stand before and behind it.
+ * Newest jobs first, ranks of a job together. A job is as new as its newest rank: were runs compared by their
+ * own times, a run between two ranks of a job would stand before and behind it.
  * @param {Run[]} runs
  */
 export function inOrder(runs) {

@@ -1,6 +1,11 @@
 // Numbers, sizes and times for people.
 
-/** Four significant digits: 0.001234, 12.34, 1.2e-7; a whole number has all of its own up to seven, or `digits`. @param {number | null | undefined} value @param {number} [digits] */
+/**
+ * Four significant digits: 0.001234, 12.34, 1.2e-7; a whole number has all of its own up to seven, or
+ * `digits`.
+ * @param {number | null | undefined} value
+ * @param {number} [digits]
+ */
 export function number(value, digits = 4) {
   if (value === null || value === undefined) return "–";
   if (Number.isNaN(value)) return "NaN";

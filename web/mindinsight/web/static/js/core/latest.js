@@ -1,5 +1,5 @@
-// The newest question wins. What comes after a later question was asked, or after its place has left the page,
-// is dropped: an answer must never lay an older choice over a newer one.
+// The newest question wins. What comes after a later question was asked, or after its place has left the
+// page, is dropped: an answer must never lay an older choice over a newer one.
 
 /** @param {Element} place what the answers are shown in */
 export function latest(place) {

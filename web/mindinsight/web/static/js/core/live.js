@@ -1,7 +1,7 @@
 // What is new on the server, pushed. Where a proxy swallows the stream, we ask every few seconds instead.
 //
-// Nothing may fall between the first list of runs and the stream, or between two streams: whenever the server tells
-// a version that the page has not followed up to, everything is looked at again.
+// Nothing may fall between the first list of runs and the stream, or between two streams: whenever the server
+// tells a version that the page has not followed up to, everything is looked at again.
 
 import { get } from "./api.js";
 import { together } from "./changes.js";
@@ -89,7 +89,10 @@ export class Live {
     return () => this.#watchers.delete(watcher);
   }
 
-  /** The page begins with what the server had at `version`; 0 when it could not be asked. @param {number} version */
+  /**
+   * The page begins with what the server had at `version`; 0 when it could not be asked.
+   * @param {number} version
+   */
   begin(version) {
     this.#version = version;
     if (this.#heard > version) this.#lookAgain(this.#heard);

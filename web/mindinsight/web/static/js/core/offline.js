@@ -8,11 +8,19 @@ import { wakeAll } from "./near.js";
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./charts.js").Figure} Figure */
 
-const POLICY =
-  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
-const DRAW = `for (const [i, { data, layout, config }] of JSON.parse(document.getElementById("figures").textContent).entries())
-  Plotly.newPlot(document.querySelector('[data-figure="' + i + '"]'), data, layout, { ...config, responsive: true, displaylogo: false });`;
-const QUIET = 400; // ms in which nothing is asked and nothing changes, after which a page has all of its charts
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline'",
+  "style-src 'unsafe-inline'",
+  "img-src data: blob:",
+  "font-src data:",
+].join("; ");
+const DRAW = `const figures = JSON.parse(document.getElementById("figures").textContent);
+for (const [i, { data, layout, config }] of figures.entries()) {
+  const element = document.querySelector('[data-figure="' + i + '"]');
+  Plotly.newPlot(element, data, layout, { ...config, responsive: true, displaylogo: false });
+}`;
+const QUIET = 400; // ms without a request or a change, after which a page has all of its charts
 const LONGEST = 60_000; // ms
 
 /** @param {App} app @param {Element} root a view or a card @param {string} title @returns {Promise<Blob>} */
@@ -33,11 +41,30 @@ export async function offlinePage(app, root, title) {
     figures.length ? text(app.charts.script(figures)) : "",
   ]);
   const scripts = figures.length
-    ? `<script>${ended(plotly)}</script><script type="application/json" id="figures">${asJson(figures)}</script><script>${DRAW}</script>`
+    ? [
+        `<script>${ended(plotly)}</script>`,
+        `<script type="application/json" id="figures">${asJson(figures)}</script>`,
+        `<script>${DRAW}</script>`,
+      ].join("")
     : "";
-  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${styles}</style>`;
-  const whole = `<!doctype html><html lang="${app.boot.lang}" data-theme="${app.theme.dark() ? "dark" : "light"}"><head>${head}</head>${new XMLSerializer().serializeToString(body).replace("</body>", () => `${scripts}</body>`)}</html>`;
-  return new Blob([whole], { type: "text/html" });
+  return new Blob([documentOf(app, styles, body, scripts)], { type: "text/html" });
+}
+
+/**
+ * A whole HTML document as text.
+ * @param {App} app
+ * @param {string} styles
+ * @param {HTMLElement} body
+ * @param {string} scripts elements that go at the end of the body
+ */
+function documentOf(app, styles, body, scripts) {
+  const content = new XMLSerializer().serializeToString(body).replace("</body>", () => `${scripts}</body>`);
+  return [
+    `<!doctype html><html lang="${app.boot.lang}" data-theme="${app.theme.dark() ? "dark" : "light"}"><head>`,
+    `<meta charset="utf-8"><meta name="viewport" content="width=device-width">`,
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${styles}</style>`,
+    `</head>${content}</html>`,
+  ].join("");
 }
 
 /** Load what has not been scrolled to, until no new chart comes. @param {Element} root */
@@ -53,7 +80,13 @@ async function everything(root) {
   }
 }
 
-/** An empty box in place of the chart, and its figure. @param {App} app @param {Element} from @param {Element} to @param {Figure[]} figures */
+/**
+ * An empty box in place of the chart, and its figure.
+ * @param {App} app
+ * @param {Element} from
+ * @param {Element} to
+ * @param {Figure[]} figures
+ */
 function place(app, from, to, figures) {
   const figure = app.charts.figure(from);
   replace(to);

@@ -1,5 +1,6 @@
-// Three builds of Plotly, each of which draws all that the one before it draws. The smallest that will do is loaded:
-// lines come up with it in a fifth of the time, maps with the next in a third. What is loaded is used for all it draws.
+// Three builds of Plotly, each of which draws all that the one before it draws. The smallest that will do is
+// loaded: lines come up with it in a fifth of the time, maps with the next in a third. What is loaded is used
+// for all it draws.
 
 const LINES = ["scatter", "bar", "pie"];
 const FLAT = [...LINES, "heatmap", "contour"];
@@ -34,7 +35,11 @@ export class Plotlys {
     return this.#able(traces)[0];
   }
 
-  /** A Plotly that draws these traces, loaded on first use. @param {{type?: string}[]} traces @returns {Promise<any>} */
+  /**
+   * A Plotly that draws these traces, loaded on first use.
+   * @param {{type?: string}[]} traces
+   * @returns {Promise<any>}
+   */
   get(traces) {
     const able = this.#able(traces);
     const address = able.findLast((one) => this.#loaded.has(one)) ?? able[0];

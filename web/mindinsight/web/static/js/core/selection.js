@@ -89,7 +89,11 @@ export class Selection {
     return this.list().runs.find((run) => run.pinned) ?? null;
   }
 
-  /** A run's colour as "#rrggbb", the same on all pages: its own, else what it says of the run, else the palette's. @param {string} id */
+  /**
+   * A run's colour as "#rrggbb", the same on all pages: its own, else what it says of the run, else the
+   * palette's.
+   * @param {string} id
+   */
   colour(id) {
     return (
       this.run(id)?.chosen ||
@@ -98,7 +102,10 @@ export class Selection {
     );
   }
 
-  /** Plotly's dash for a run: the second channel, after twelve colours that tell runs apart. @param {string} id */
+  /**
+   * Plotly's dash for a run: the second channel, after twelve colours that tell runs apart.
+   * @param {string} id
+   */
   dash(id) {
     if (this.colouring.by()) return DASHES[0];
     return DASHES[Math.floor(this.#slot(id) / COLOURS) % DASHES.length];
@@ -134,14 +141,20 @@ export class Selection {
     this.#tell("runs");
   }
 
-  /** The address of a view that shows one run alone. @param {string} view @param {string} id @param {Record<string, string>} [more] */
+  /**
+   * The address of a view that shows one run alone.
+   * @param {string} view
+   * @param {string} id
+   * @param {Record<string, string>} [more]
+   */
   linkOnly(view, id, more = {}) {
     return this.#url.link(view, { runs: write({ all: false, ids: new Set([id]) }), ...more });
   }
 
   /**
    * Keep a note, labels, colour, hidden or pinned.
-   * @param {string} id @param {{note?: string, labels?: string[], hidden?: boolean, pinned?: boolean, colour?: string}} fields
+   * @param {string} id
+   * @param {{note?: string, labels?: string[], hidden?: boolean, pinned?: boolean, colour?: string}} fields
    */
   async annotate(id, fields) {
     await send("PATCH", "v2/runs/notes", { run: id, ...fields });

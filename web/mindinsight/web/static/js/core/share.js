@@ -8,7 +8,10 @@ import { offlinePage } from "./offline.js";
 
 /** @typedef {import("./types.js").App} App */
 
-/** The address of what is shown, to the clipboard; where a page may not use it, in a box to copy from. @param {App} app */
+/**
+ * The address of what is shown, to the clipboard; where a page may not use it, in a box to copy from.
+ * @param {App} app
+ */
 export async function copyLink(app) {
   try {
     await navigator.clipboard.writeText(location.href);

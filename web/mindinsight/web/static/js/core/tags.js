@@ -3,9 +3,12 @@
 /** @typedef {{tag: string, runs: string[], count: number}} Tag */
 
 /**
- * Runs of a tag come in the order of the list of runs: the server's own is by last write, and cards would change
- * places while runs grow.
- * @param {import("./types.js").App} app @param {string} kind @param {AbortSignal} [signal] @returns {Promise<Tag[]>}
+ * Runs of a tag come in the order of the list of runs: the server's own is by last write, and cards would
+ * change places while runs grow.
+ * @param {import("./types.js").App} app
+ * @param {string} kind
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Tag[]>}
  */
 export async function tagsOf(app, kind, signal) {
   const ids = app.selection

@@ -12,7 +12,10 @@ export class Theme {
   #system = matchMedia("(prefers-color-scheme: dark)");
   /** @type {Set<() => void>} */
   #callbacks = new Set();
-  /** Colours that were looked up since the theme was chosen: charts ask for hundreds. @type {Map<string, string>} */
+  /**
+   * Colours that were looked up since the theme was chosen: charts ask for hundreds.
+   * @type {Map<string, string>}
+   */
   #colours = new Map();
 
   constructor() {

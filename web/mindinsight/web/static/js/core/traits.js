@@ -1,8 +1,13 @@
-// What runs have by which they are told apart, grouped and coloured: hyper-parameters, and parts of their names.
+// What runs have by which they are told apart, grouped and coloured: hyper-parameters, and parts of their
+// names.
 
 /** @typedef {import("./types.js").Run} Run */
 
-/** @param {Run} run @param {string} by "hyper:<key>" or "name:<pattern>" @returns {any} undefined when it has nothing there */
+/**
+ * @param {Run} run
+ * @param {string} by "hyper:<key>" or "name:<pattern>"
+ * @returns {any} undefined when it has nothing there
+ */
 export function traitOf(run, by) {
   const [kind, key] = [by.slice(0, by.indexOf(":")), by.slice(by.indexOf(":") + 1)];
   return kind === "hyper" ? run.hyper[key] : partOf(run.name, key);
@@ -18,7 +23,11 @@ function partOf(name, pattern) {
   }
 }
 
-/** Hyper-parameters in which the runs differ first, then the others. @param {Run[]} runs @returns {string[]} */
+/**
+ * Hyper-parameters in which the runs differ first, then the others.
+ * @param {Run[]} runs
+ * @returns {string[]}
+ */
 export function hyperNames(runs) {
   /** @type {Map<string, Set<string>>} */
   const found = new Map();

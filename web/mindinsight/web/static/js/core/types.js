@@ -25,7 +25,14 @@
  * @property {Record<string, any>} metrics
  */
 
-/** @typedef {{name: string, path: string, watch: string, missing: boolean}} Base a base directory; without a name it is the only one */
+/**
+ * a base directory; without a name it is the only one
+ * @typedef {Object} Base
+ * @property {string} name
+ * @property {string} path
+ * @property {string} watch
+ * @property {boolean} missing
+ */
 
 /**
  * @typedef {Object} RunList
@@ -41,7 +48,13 @@
  * @property {Run[]} runs
  */
 
-/** @typedef {{version: number, runs: Record<string, string[]>, list: boolean, everything?: boolean}} Change `everything`: what changed is not known, look at all there is */
+/**
+ * @typedef {Object} Change
+ * @property {number} version
+ * @property {Record<string, string[]>} runs
+ * @property {boolean} list
+ * @property {boolean} [everything] what changed is not known, look at all there is
+ */
 /** @typedef {{update?: (change: Change) => void, unmount: () => void}} View */
 /** @typedef {{mount: (root: HTMLElement, app: App) => View | Promise<View>, alone?: boolean}} ViewModule */
 /** @typedef {(key: string, vars?: Record<string, any>) => string} Translate */

@@ -1,4 +1,5 @@
-// The bell: how many alerts nobody has seen, a link to them, and a line for each that comes while the page is open.
+// The bell: how many alerts nobody has seen, a link to them, and a line for each that comes while the page is
+// open.
 
 import { inWords } from "../components/alerts.js";
 import { icon } from "../components/icons.js";
@@ -35,7 +36,10 @@ export function bell(app) {
   return link;
 }
 
-/** @param {import("../core/types.js").App} app @param {import("../core/alerts.js").Alert[]} came newest first */
+/**
+ * @param {import("../core/types.js").App} app
+ * @param {import("../core/alerts.js").Alert[]} came newest first
+ */
 function announce(app, came) {
   const { selection, t } = app;
   for (const alert of came.slice(0, LINES).reverse()) {

@@ -70,7 +70,10 @@ function views(app) {
   return [{ name: "runs", filled: true }, { name: "overview", filled: runs.length > 0 }, ...kinds];
 }
 
-/** What is used now and then: in a narrow window it waits behind a button. @param {import("../core/types.js").App} app */
+/**
+ * What is used now and then: in a narrow window it waits behind a button.
+ * @param {import("../core/types.js").App} app
+ */
 function rest(app) {
   const id = "tools-rest";
   const more = h(

@@ -1,4 +1,5 @@
-// Views under a name: save what is on the screen, open, rename and remove what was saved. The server keeps them.
+// Views under a name: save what is on the screen, open, rename and remove what was saved. The server keeps
+// them.
 
 import { iconButton } from "../components/button.js";
 import { menu } from "../components/dialog.js";
@@ -50,7 +51,10 @@ class Box {
     this.ask(() => app.api.get(PATH));
   }
 
-  /** Ask for a change, or for what there is; the answer is the list. @param {(signal: AbortSignal) => Promise<any>} question */
+  /**
+   * Ask for a change, or for what there is; the answer is the list.
+   * @param {(signal: AbortSignal) => Promise<any>} question
+   */
   ask(question) {
     replace(this.fault);
     return this.asked.ask(

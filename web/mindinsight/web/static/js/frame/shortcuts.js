@@ -59,7 +59,10 @@ export function listen(app) {
   });
 }
 
-/** Whether a key is for us: not for a field, a box that is open, the browser, or a screen reader. @param {KeyboardEvent} event */
+/**
+ * Whether a key is for us: not for a field, a box that is open, the browser, or a screen reader.
+ * @param {KeyboardEvent} event
+ */
 function meant(event) {
   const target = /** @type {Element} */ (event.target);
   return !(
@@ -91,7 +94,8 @@ function on() {
 
 /** @param {boolean} wanted */
 function switchTo(wanted) {
-  document.cookie = `mindinsight_keys=off; path=${cookiePath()}; max-age=${wanted ? 0 : 31536000}; samesite=lax`;
+  const seconds = wanted ? 0 : 31_536_000;
+  document.cookie = `mindinsight_keys=off; path=${cookiePath()}; max-age=${seconds}; samesite=lax`;
 }
 
 /** The box that lists them. @param {App} app */

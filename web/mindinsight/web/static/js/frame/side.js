@@ -164,7 +164,12 @@ function runRow(app, run, rank) {
   );
 }
 
-/** @param {App} app @param {{job: string, name: string, runs: Run[]}} job @param {boolean} open @param {() => void} onfold */
+/**
+ * @param {App} app
+ * @param {{job: string, name: string, runs: Run[]}} job
+ * @param {boolean} open
+ * @param {() => void} onfold
+ */
 function jobRow(app, job, open, onfold) {
   const on = job.runs.filter((run) => app.selection.has(run.id)).length;
   const ids = job.runs.map((run) => run.id);

@@ -10,7 +10,13 @@ import { alertList } from "./alert/list.js";
 import { ruleEditor } from "./alert/rules.js";
 
 /** @typedef {import("../core/types.js").App} App */
-/** @typedef {{least: string, mine: boolean, count: number, rules: boolean}} Options least: the lowest level that is shown */
+/**
+ * @typedef {Object} Options
+ * @property {string} least the lowest level that is shown
+ * @property {boolean} mine
+ * @property {number} count
+ * @property {boolean} rules
+ */
 
 const LEVELS = ["info", "warning", "error"];
 const PIECE = 100; // alerts
@@ -42,7 +48,10 @@ export async function mount(root, app) {
     if (asks) read();
   };
 
-  /** @param {{alerts: import("../core/alerts.js").Alert[], total: number, left_out: number, now: number}} answer */
+  /**
+   * @param {{alerts: import("../core/alerts.js").Alert[], total: number, left_out: number, now: number}}
+   *   answer
+   */
   const take = ({ alerts, total, left_out: missing, now }) => {
     list.show(alerts, now);
     status.textContent = [

@@ -4,14 +4,36 @@ import { segments } from "../components/button.js";
 import { searchBox } from "../components/field.js";
 import { h, replace } from "../core/dom.js";
 
-/** @typedef {{name: string, in: string, required?: boolean, description?: string, schema?: Schema}} Parameter */
-/** @typedef {{type?: string, format?: string, enum?: string[], const?: string, default?: any, items?: Schema, anyOf?: Schema[], $ref?: string}} Schema */
-/** @typedef {{summary?: string, description?: string, tags?: string[], parameters?: Parameter[], requestBody?: any}} Operation */
+/**
+ * @typedef {{name: string, in: string, required?: boolean, description?: string, schema?: Schema}} Parameter
+ */
+/**
+ * @typedef {Object} Schema
+ * @property {string} [type]
+ * @property {string} [format]
+ * @property {string[]} [enum]
+ * @property {string} [const]
+ * @property {any} [default]
+ * @property {Schema} [items]
+ * @property {Schema[]} [anyOf]
+ * @property {string} [$ref]
+ */
+/**
+ * @typedef {Object} Operation
+ * @property {string} [summary]
+ * @property {string} [description]
+ * @property {string[]} [tags]
+ * @property {Parameter[]} [parameters]
+ * @property {any} [requestBody]
+ */
 /** @typedef {{method: string, path: string, operation: Operation}} Route */
 
 export const alone = true;
 
-/** The interfaces: where each is described, and what its paths start with. @type {Record<string, {at: string, base: string}>} */
+/**
+ * The interfaces: where each is described, and what its paths start with.
+ * @type {Record<string, {at: string, base: string}>}
+ */
 const INTERFACES = {
   v2: { at: "v2/openapi.json", base: "" },
   v1: { at: "v1/mindinsight/openapi.json", base: "/v1/mindinsight" },

@@ -18,8 +18,23 @@ import { treePart } from "./dump/tree.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./dump/state.js").State} State */
-/** @typedef {{element: HTMLElement, changed?: (keys: string[]) => void, refresh?: () => void, end?: () => void}} Part */
-/** @typedef {{app: App, state: State, summary: any, dumps: any[], comparison: number, look: any, change: (some: Partial<State>) => void}} Page */
+/**
+ * @typedef {Object} Part
+ * @property {HTMLElement} element
+ * @property {(keys: string[]) => void} [changed]
+ * @property {() => void} [refresh]
+ * @property {() => void} [end]
+ */
+/**
+ * @typedef {Object} Page
+ * @property {App} app
+ * @property {State} state
+ * @property {any} summary
+ * @property {any[]} dumps
+ * @property {number} comparison
+ * @property {any} look
+ * @property {(some: Partial<State>) => void} change
+ */
 
 export const alone = true;
 
@@ -122,7 +137,12 @@ export async function mount(root, app) {
   };
 }
 
-/** The header and the part of the page that is open. @param {Page} page @param {Element} head @param {Element} main */
+/**
+ * The header and the part of the page that is open.
+ * @param {Page} page
+ * @param {Element} head
+ * @param {Element} main
+ */
 function shownPart(page, head, main) {
   const { app } = page;
   const { t } = app;

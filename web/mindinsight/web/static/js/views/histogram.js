@@ -70,7 +70,11 @@ export async function mount(root, app) {
     cards.forEach((one) => one.load());
   };
 
-  /** New points, new tags or other runs. @param {string[]} changed runs @param {(error: any) => any} [failed] */
+  /**
+   * New points, new tags or other runs.
+   * @param {string[]} changed runs
+   * @param {(error: any) => any} [failed]
+   */
   const follow = (changed, failed) => {
     changed.forEach((run) => grown.add(run));
     return asked.ask(
@@ -152,7 +156,12 @@ function toolbar(app, options, change) {
   return h("div", { class: "toolbar" }, mode, filter, options.mode === "beside" ? step : axis);
 }
 
-/** A card for each tag of each run. @param {App} app @param {{tag: string, runs: string[]}[]} tags @param {() => Options} options */
+/**
+ * A card for each tag of each run.
+ * @param {App} app
+ * @param {{tag: string, runs: string[]}[]} tags
+ * @param {() => Options} options
+ */
 function overCards(app, tags, options) {
   return tags.flatMap(({ tag, runs }) =>
     runs.filter((run) => app.selection.has(run)).map((run) => overCard(app, tag, run, options)),
@@ -212,7 +221,12 @@ function overCard(app, tag, run, options) {
   };
 }
 
-/** A card for each tag, with every run's histogram at one step. @param {App} app @param {{tag: string, runs: string[]}[]} tags @param {() => Options} options */
+/**
+ * A card for each tag, with every run's histogram at one step.
+ * @param {App} app
+ * @param {{tag: string, runs: string[]}[]} tags
+ * @param {() => Options} options
+ */
 function besideCards(app, tags, options) {
   return tags.map((one) => besideCard(app, one, options));
 }

@@ -10,7 +10,11 @@ import { nameOf, tagsOf } from "../core/tags.js";
 import { ImageCard } from "./image/card.js";
 import { compareDialog } from "./image/compare.js";
 
-/** @param {HTMLElement} root @param {import("../core/types.js").App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * @param {HTMLElement} root
+ * @param {import("../core/types.js").App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const { t, url } = app;
   const options = readOptions(url);
@@ -112,7 +116,11 @@ export async function mount(root, app) {
     cards.forEach((one) => one.load());
   };
 
-  /** New steps, new tags or other runs. @param {string[]} changed runs @param {(error: any) => any} [failed] */
+  /**
+   * New steps, new tags or other runs.
+   * @param {string[]} changed runs
+   * @param {(error: any) => any} [failed]
+   */
   const follow = (changed, failed) => {
     changed.forEach((run) => grown.add(run));
     return asked.ask(

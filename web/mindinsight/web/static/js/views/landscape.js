@@ -15,7 +15,15 @@ import { intervalOf } from "./landscape/intervals.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./landscape/figures.js").Landscape} Landscape */
-/** @typedef {{mode: string, over: boolean, interval: string, lines: number, colours: string, shown: number}} State shown: points of the path */
+/**
+ * @typedef {Object} State
+ * @property {string} mode
+ * @property {boolean} over
+ * @property {string} interval
+ * @property {number} lines
+ * @property {string} colours
+ * @property {number} shown points of the path
+ */
 
 export const MODES = ["lines", "map", "surface"];
 const PLAY_MS = 450;

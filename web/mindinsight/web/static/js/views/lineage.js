@@ -16,8 +16,24 @@ import { tint } from "./lineage/tint.js";
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./lineage/axes.js").Column} Column */
 /** @typedef {import("./lineage/axes.js").Row} Row */
-/** @typedef {{columns: Column[], rows: Row[], importance: {key: string, importance: number}[], objective?: string | null}} Data */
-/** @typedef {{objective: string, axes: string[], logs: Set<string>, sort: string, down: boolean, x: string, y: string, tint: string | null}} State */
+/**
+ * @typedef {Object} Data
+ * @property {Column[]} columns
+ * @property {Row[]} rows
+ * @property {{key: string, importance: number}[]} importance
+ * @property {string | null} [objective]
+ */
+/**
+ * @typedef {Object} State
+ * @property {string} objective
+ * @property {string[]} axes
+ * @property {Set<string>} logs
+ * @property {string} sort
+ * @property {boolean} down
+ * @property {string} x
+ * @property {string} y
+ * @property {string | null} tint
+ */
 
 const HEIGHT = 300;
 const MANY = 12; // runs beyond which a colour for each says less than the objective's
@@ -130,7 +146,12 @@ export class Lineage {
     );
   }
 
-  /** The table for the objective asked for, if these runs have it. @param {string[]} run @param {AbortSignal} signal @returns {Promise<Data>} */
+  /**
+   * The table for the objective asked for, if these runs have it.
+   * @param {string[]} run
+   * @param {AbortSignal} signal
+   * @returns {Promise<Data>}
+   */
   async fetch(run, signal) {
     if (!run.length) return { columns: [], rows: [], importance: [] };
     const { api, t } = this.app;

@@ -150,7 +150,10 @@ class RunsTable {
     await this.reload(false);
   }
 
-  /** Fetch what the columns and the search need, then draw. @param {boolean} again whether values may have changed */
+  /**
+   * Fetch what the columns and the search need, then draw.
+   * @param {boolean} again whether values may have changed
+   */
   async reload(again) {
     if (again || !this.values.tags().length) await this.values.loadTags().catch(() => []);
     const named = namesIn(this.terms).flatMap((name) => this.values.tagsFor(name));

@@ -17,7 +17,14 @@ import { patternOf, toolbar } from "./scalar/toolbar.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./scalar/options.js").Options} Options */
-/** @typedef {{element: HTMLElement, load: () => any, update: (runs: string[]) => any, paint: () => any, end: () => any}} Part */
+/**
+ * @typedef {Object} Part
+ * @property {HTMLElement} element
+ * @property {() => any} load
+ * @property {(runs: string[]) => any} update
+ * @property {() => any} paint
+ * @property {() => any} end
+ */
 
 const FIRST = /loss|acc|metric|error|perplexity|reward/i;
 /** Changes that need other data; all others only another drawing. */

@@ -47,7 +47,9 @@ export class Tensors {
     this.tags = [];
     /** @type {any} */
     this.steps = null;
-    /** The tensor that the steps belong to: while those of another are on their way, they name no row of it. */
+    /**
+     * The tensor that the steps belong to: while those of another are on their way, they name no row of it.
+     */
     this.stepsOf = "";
     /** @type {ReturnType<typeof toolbar> | null} */
     this.controls = null;
@@ -246,7 +248,10 @@ export class Tensors {
 
   /** @param {any} part */
   drawSlice(part) {
-    if (!part.window.every(Boolean) && (part.top || part.left)) return void this.change({ top: 0, left: 0 }); // a link to a larger one
+    if (!part.window.every(Boolean) && (part.top || part.left)) {
+      this.change({ top: 0, left: 0 }); // the link was made for a larger tensor
+      return;
+    }
     const { app, state, body } = this;
     const facts = h("div", { class: "tensor-facts" }, factsTable(app, part));
     const move = (/** @type {"top" | "left"} */ side, /** @type {number} */ by) =>

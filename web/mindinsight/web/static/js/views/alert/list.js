@@ -1,4 +1,5 @@
-// The list of alerts: a row stays the same element while it says the same, so that who reads it is left alone.
+// The list of alerts: a row stays the same element while it says the same, so that who reads it is left
+// alone.
 
 import { inWords, levelBadge, placeOf } from "../../components/alerts.js";
 import { lineSample } from "../../components/line.js";

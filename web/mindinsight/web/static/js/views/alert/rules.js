@@ -75,7 +75,10 @@ class Rules {
     this.asked.end();
   }
 
-  /** What is kept now; while a change is on its way, afterwards: its answer must not be laid aside for an older list. */
+  /**
+   * What is kept now; while a change is on its way, afterwards: its answer must not be laid aside for an
+   * older list.
+   */
   read() {
     this.missed = this.sending;
     return this.sending
@@ -215,8 +218,10 @@ function ruleInWords(app, rule) {
 }
 
 /**
- * @param {App} app @param {Given} rule
- * @param {{fixed: boolean, onsave: (given: Given) => void, oncancel: () => void}} what `fixed`: the condition stays
+ * @param {App} app
+ * @param {Given} rule
+ * @param {{fixed: boolean, onsave: (given: Given) => void, oncancel: () => void}} what `fixed`: the condition
+ *   stays
  */
 function ruleForm(app, rule, { fixed, onsave, oncancel }) {
   const { t } = app;

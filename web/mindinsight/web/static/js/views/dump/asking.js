@@ -26,7 +26,11 @@ export function lastAsked() {
         if (mine === turn) fail(error);
       }
     },
-    /** Ask again in a while, unless something else is asked before. @param {() => void} again @param {number} delay */
+    /**
+     * Ask again in a while, unless something else is asked before.
+     * @param {() => void} again
+     * @param {number} delay
+     */
     later(again, delay) {
       clearTimeout(timer);
       timer = window.setTimeout(again, delay);

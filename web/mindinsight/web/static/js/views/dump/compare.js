@@ -145,12 +145,20 @@ function choicePart(page, start) {
   return { element, end: asking.end };
 }
 
-/** What a report has to say of where its numbers are from. @param {import("../../core/types.js").App} app @param {Place} side */
+/**
+ * What a report has to say of where its numbers are from.
+ * @param {import("../../core/types.js").App} app
+ * @param {Place} side
+ */
 function sideText({ t }, side) {
   return `${side.dump.slice(2) || "."}, ${t("dump.rank")} ${side.rank}, ${t("common.step")} ${side.step}`;
 }
 
-/** A map of names: a JSON object, or lines of two names; {} when it is neither. @param {string} text @returns {Record<string, string>} */
+/**
+ * A map of names: a JSON object, or lines of two names; {} when it is neither.
+ * @param {string} text
+ * @returns {Record<string, string>}
+ */
 function mapped(text) {
   try {
     if (text.trimStart().startsWith("{")) return JSON.parse(text);

@@ -89,7 +89,11 @@ export function filterBar(page) {
     );
   };
 
-  /** @param {"type" | "dtype" | "direction"} key @param {string[]} values @param {(value: string) => string} label */
+  /**
+   * @param {"type" | "dtype" | "direction"} key
+   * @param {string[]} values
+   * @param {(value: string) => string} label
+   */
   const list = (key, values, label) => {
     const options = [
       { value: "", label: t("common.all") },

@@ -63,7 +63,11 @@ export function dumpName(id) {
   return id.slice(2) || ".";
 }
 
-/** Which rank and step of a dump. @param {{app: import("../../core/types.js").App, summary: any, state: {rank: number, step: number}, change: (some: {rank?: number, step?: number}) => void}} page */
+/**
+ * Which rank and step of a dump.
+ * @param {{app: import("../../core/types.js").App, summary: any, state: {rank: number, step: number},
+ *   change: (some: {rank?: number, step?: number}) => void}} page
+ */
 export function placeChooser({ app, state, summary, change }) {
   const { t } = app;
   const ranks = summary?.ranks ?? [];
@@ -91,7 +95,11 @@ export function placeChooser({ app, state, summary, change }) {
   ];
 }
 
-/** A line about a file that could not be used. @param {{app: import("../../core/types.js").App}} page @param {{file: string, reason: string, detail: string}} one */
+/**
+ * A line about a file that could not be used.
+ * @param {{app: import("../../core/types.js").App}} page
+ * @param {{file: string, reason: string, detail: string}} one
+ */
 export function damage({ app }, one) {
   return h(
     "div",

@@ -19,7 +19,10 @@ export function operatorPanel(page, side) {
   const { t } = app;
   let turn = 0;
   let timer = 0;
-  /** What stands now, to be brought up to date while statistics are counted. @type {{key: string, update: (found: any) => void} | null} */
+  /**
+   * What stands now, to be brought up to date while statistics are counted.
+   * @type {{key: string, update: (found: any) => void} | null}
+   */
   let standing = null;
 
   const close = () => page.change({ graph: "", operator: "", tensor: "" });

@@ -10,7 +10,8 @@ const FOLLOWING = 5000; // and while somebody may still be writing
 
 /**
  * @param {Page} page
- * @param {{first: () => number, show: () => void, fail: (error: any) => void}} table `first`: index of the first row in sight
+ * @param {{first: () => number, show: () => void, fail: (error: any) => void}} table `first`: index of the
+ *   first row in sight
  */
 export function tensorPages({ app, state }, { first, show, fail }) {
   /** @type {Map<number, any[]>} */

@@ -15,8 +15,10 @@ import { STATISTICS, tensorPlace } from "./state.js";
 const WINDOW = 200;
 
 /**
- * The view stays while statistics are counted: ``update`` takes the newer row, and what somebody is writing stays.
- * @param {Page} page @param {any} tensor a row of the server's answer
+ * The view stays while statistics are counted: ``update`` takes the newer row, and what somebody is writing
+ * stays.
+ * @param {Page} page
+ * @param {any} tensor a row of the server's answer
  */
 export function tensorView(page, tensor) {
   const { app, state } = page;
@@ -58,7 +60,10 @@ export function tensorView(page, tensor) {
     );
   };
 
-  /** How each look is asked for, and how its answer is shown. @type {Record<string, [() => Promise<any>, (part: any) => void]>} */
+  /**
+   * How each look is asked for, and how its answer is shown.
+   * @type {Record<string, [() => Promise<any>, (part: any) => void]>}
+   */
   const LOOKS = {
     histogram: [
       () => app.api.columns("v2/dump/histogram", where),
@@ -166,7 +171,12 @@ function facts({ app }, tensor) {
   );
 }
 
-/** @param {HTMLElement} body @param {App} app @param {import("../../core/charts.js").Figure} figure @param {string} label */
+/**
+ * @param {HTMLElement} body
+ * @param {App} app
+ * @param {import("../../core/charts.js").Figure} figure
+ * @param {string} label
+ */
 function chart(body, app, figure, label) {
   const plot = h("div", { class: "chart", role: "img", "aria-label": label });
   replace(body, plot);

@@ -2,9 +2,20 @@
 
 import { button } from "../../components/button.js";
 
-/** @typedef {{tags: string[], dataset: boolean, newest: Record<string, number[]>}} Graphs what v2/graph/graphs answers */
+/**
+ * what v2/graph/graphs answers
+ * @typedef {Object} Graphs
+ * @property {string[]} tags
+ * @property {boolean} dataset
+ * @property {Record<string, number[]>} newest
+ */
 
-/** Whether a graph was written again since it was drawn. @param {Graphs} before @param {Graphs} now @param {string} tag */
+/**
+ * Whether a graph was written again since it was drawn.
+ * @param {Graphs} before
+ * @param {Graphs} now
+ * @param {string} tag
+ */
 export function rewritten(before, now, tag) {
   return JSON.stringify(before.newest[tag]) !== JSON.stringify(now.newest[tag]);
 }

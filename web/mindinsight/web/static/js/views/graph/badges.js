@@ -1,13 +1,20 @@
 // What differs in a box of two graphs that are compared: a sign on it, and words for who cannot see it.
 
 /** @typedef {import("../../core/types.js").Translate} Translate */
-/** @typedef {{state: "same" | "changed" | "only", changed: number, only: number, missing: number}} Differing */
+/**
+ * @typedef {{state: "same" | "changed" | "only", changed: number, only: number, missing: number}} Differing
+ */
 /** @typedef {{kind: string, text: string, said: string}} Badge */
 
 /** Signs beside the words, so that no colour has to be told from another. */
 export const SIGNS = { changed: "≠", left: "◧", right: "◨" };
 
-/** @param {Differing & {count: number}} box @param {"left" | "right"} side the graph it stands in @param {Translate} t @returns {Badge | null} */
+/**
+ * @param {Differing & {count: number}} box
+ * @param {"left" | "right"} side the graph it stands in
+ * @param {Translate} t
+ * @returns {Badge | null}
+ */
 export function badgeOf(box, side, t) {
   if (box.state === "same") return null;
   const only =

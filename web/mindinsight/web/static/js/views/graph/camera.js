@@ -1,6 +1,8 @@
 // Looking at a large drawing: dragging, wheel, pinch and keys move a transform.
 
-/** @typedef {{x: number, y: number, k: number}} Place where the drawing's corner is, in pixels, and its scale */
+/**
+ * @typedef {{x: number, y: number, k: number}} Place where the drawing's corner is, in pixels, and its scale
+ */
 
 const NEAREST = 4;
 const FARTHEST = 0.02;
@@ -56,7 +58,12 @@ class Camera {
     });
   }
 
-  /** Scale about a point of the element. @param {number} factor @param {number} [atX] @param {number} [atY] */
+  /**
+   * Scale about a point of the element.
+   * @param {number} factor
+   * @param {number} [atX]
+   * @param {number} [atY]
+   */
   zoom(factor, atX = this.element.clientWidth / 2, atY = this.element.clientHeight / 2) {
     const { x, y, k: before } = this.#place;
     const k = Math.min(NEAREST, Math.max(FARTHEST, before * factor));
@@ -161,7 +168,14 @@ class Camera {
   }
 }
 
-/** The offset at which a stretch lies between two edges; `otherwise` says where it begins when it is too long. @param {number} offset @param {number} start @param {number} size @param {number} room @param {number} otherwise */
+/**
+ * The offset at which a stretch lies between two edges; `otherwise` says where it begins when it is too long.
+ * @param {number} offset
+ * @param {number} start
+ * @param {number} size
+ * @param {number} room
+ * @param {number} otherwise
+ */
 function inSight(offset, start, size, room, otherwise) {
   if (size > room - 2 * EDGE) return otherwise - start;
   if (offset + start < EDGE) return EDGE - start;

@@ -15,9 +15,19 @@ const NOWHERE = -1; // a place no box has: the drawing stays where it is
 const ASKANCE = 1e6; // what lies far to the side is taken when there is nothing else
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
-/** @typedef {{select: (id: number | null, reveal?: boolean) => void, outer: (node: number) => void, toggle: (id: number) => void, key: (key: string) => boolean}} Does */
+/**
+ * @typedef {Object} Does
+ * @property {(id: number | null, reveal?: boolean) => void} select
+ * @property {(node: number) => void} outer
+ * @property {(id: number) => void} toggle
+ * @property {(key: string) => boolean} key
+ */
 
-/** @param {import("../../core/types.js").App} app @param {Does} does @param {"left" | "right"} [side] of two drawings on one page */
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {Does} does
+ * @param {"left" | "right"} [side] of two drawings on one page
+ */
 export function createCanvas(app, does, side) {
   return new Canvas(app, does, side);
 }
@@ -97,7 +107,10 @@ export class Canvas {
     this.camera.set({ x: this.stage.clientWidth / 2 - x * k, y: this.stage.clientHeight / 2 - y * k });
   }
 
-  /** Tell what flows along a line, unless something is dragged or the pointer is on a box. @param {PointerEvent} event */
+  /**
+   * Tell what flows along a line, unless something is dragged or the pointer is on a box.
+   * @param {PointerEvent} event
+   */
   pointed(event) {
     if (event.buttons || /** @type {Element} */ (event.target).closest(".closed")) return this.hover.leave();
     const { left, top } = this.stage.getBoundingClientRect();
@@ -185,7 +198,11 @@ export class Canvas {
     });
   }
 
-  /** Draw a picture. With `keep` the box of that place stays where it is on the screen. @param {Picture} next @param {{keep?: number}} [options] */
+  /**
+   * Draw a picture. With `keep` the box of that place stays where it is on the screen.
+   * @param {Picture} next
+   * @param {{keep?: number}} [options]
+   */
   show(next, { keep } = {}) {
     const before = this.picture?.boxes.find((box) => box.id === keep);
     const after = next.boxes.find((box) => box.id === keep);
@@ -252,7 +269,12 @@ function boxAt(event) {
   return found ? Number(found.getAttribute("data-id")) : null;
 }
 
-/** The box nearest in a direction, as an arrow key means it. @param {Box[]} boxes @param {number | null} from @param {number[]} direction */
+/**
+ * The box nearest in a direction, as an arrow key means it.
+ * @param {Box[]} boxes
+ * @param {number | null} from
+ * @param {number[]} direction
+ */
 export function neighbour(boxes, from, [dx, dy]) {
   const here = boxes.find((box) => box.id === from);
   if (!here) return boxes.find((box) => !box.open)?.id;

@@ -50,7 +50,12 @@ export function chooser(app, runs, state, graphs, change) {
   ];
 }
 
-/** The run of a job: of the same rank when it has one, else the first. @param {Run[]} runs @param {string} job @param {number | null} rank */
+/**
+ * The run of a job: of the same rank when it has one, else the first.
+ * @param {Run[]} runs
+ * @param {string} job
+ * @param {number | null} rank
+ */
 function first(runs, job, rank) {
   const members = runs.filter((run) => run.job === job);
   return members.find((run) => run.rank === rank) ?? members[0];

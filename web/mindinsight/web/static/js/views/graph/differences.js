@@ -6,8 +6,22 @@ import { SIGNS } from "./badges.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: number, path: string, label: string, kind: string}} Entry */
-/** @typedef {{state: "changed" | "only", operators: number, left: Entry | null, right: Entry | null}} Difference */
-/** @typedef {{total: number, shown: Difference[], same: number, changed: number, left: number, right: number}} Found */
+/**
+ * @typedef {Object} Difference
+ * @property {"changed" | "only"} state
+ * @property {number} operators
+ * @property {Entry | null} left
+ * @property {Entry | null} right
+ */
+/**
+ * @typedef {Object} Found
+ * @property {number} total
+ * @property {Difference[]} shown
+ * @property {number} same
+ * @property {number} changed
+ * @property {number} left
+ * @property {number} right
+ */
 
 /** @param {App} app @param {(one: Difference) => void} goTo */
 export function createDifferences(app, goTo) {

@@ -16,7 +16,11 @@ import { SIGNS } from "./dump_marks.js";
 
 const COUNTING = 1000; // ms between questions while statistics are counted
 
-/** A section that fills itself, and again while there is more to know. @param {App} app @param {Asked} asked */
+/**
+ * A section that fills itself, and again while there is more to know.
+ * @param {App} app
+ * @param {Asked} asked
+ */
 export function dumpFacts(app, { ask, place, goTo }) {
   const element = h("section", { class: "graph-dump-facts" });
   const asking = lastAsked();
@@ -37,7 +41,12 @@ export function dumpFacts(app, { ask, place, goTo }) {
   return { element, end: asking.end };
 }
 
-/** @param {App} app @param {any} found @param {Record<string, any>} place @param {(id: number) => void} goTo */
+/**
+ * @param {App} app
+ * @param {any} found
+ * @param {Record<string, any>} place
+ * @param {(id: number) => void} goTo
+ */
 function content(app, { operators, worst, total }, place, goTo) {
   const { t } = app;
   if (!operators.length && !worst.length) return [];

@@ -14,7 +14,13 @@
 export const SIGNS = { fault: "⚠", lost: "NaN", overflow: "▲", caught: "⚑", zero: "=0" };
 const SHOWN = 2; // signs on one box
 
-/** @param {App} app @param {Coloured | undefined} found @param {string} colour @param {boolean} scope @returns {Marks} */
+/**
+ * @param {App} app
+ * @param {Coloured | undefined} found
+ * @param {string} colour
+ * @param {boolean} scope
+ * @returns {Marks}
+ */
 export function marksOf(app, found, colour, scope) {
   if (!found) return { badge: null, heat: null };
   return colour === "symptoms"

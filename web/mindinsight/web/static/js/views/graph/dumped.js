@@ -87,7 +87,10 @@ export class Dumped {
     });
   }
 
-  /** A graph is shown: offer the dumps there are, the run's own first. @param {Run | null} run null for a graph no dump is of */
+  /**
+   * A graph is shown: offer the dumps there are, the run's own first.
+   * @param {Run | null} run null for a graph no dump is of
+   */
   offer(run) {
     const before = this.run;
     if (before && run && before.job !== run.job) this.state.dump = "";
@@ -259,7 +262,11 @@ export class Dumped {
     this.mark(null, SYMPTOMS);
   }
 
-  /** What the dump has of a node, for the panel. @param {number} node a place, or the number of a parameter @param {"node" | "outer"} kind */
+  /**
+   * What the dump has of a node, for the panel.
+   * @param {number} node a place, or the number of a parameter
+   * @param {"node" | "outer"} kind
+   */
   about(node, kind) {
     this.facts?.end();
     this.facts = null;
@@ -299,7 +306,10 @@ export class Dumped {
     else await this.graph.outer(found.outer);
   }
 
-  /** Go where a link from the page of dumps leads. @returns {Promise<boolean>} whether it named an operator that is here */
+  /**
+   * Go where a link from the page of dumps leads.
+   * @returns {Promise<boolean>} whether it named an operator that is here
+   */
   async arrive() {
     const { url } = this.app;
     const operator = url.get("operator");

@@ -7,7 +7,8 @@ import { h, replace } from "../../core/dom.js";
 
 /**
  * @param {App} app
- * @param {{ask: (path: string, params: Record<string, any>) => Promise<any>, goTo: (id: number) => void, outer: (node: number) => void}} does
+ * @param {{ask: (path: string, params: Record<string, any>) => Promise<any>, goTo: (id: number) => void,
+ *   outer: (node: number) => void}} does
  */
 export function createFinder(app, does) {
   const { t } = app;

@@ -8,7 +8,14 @@ import { replace, svg } from "../../core/dom.js";
 const NEAR = 7; // pixels
 const STEPS = 8; // pieces of a curve that are looked at
 
-/** The line nearest to a point, and not farther than `within`. @param {Line[]} lines @param {number} x @param {number} y @param {number} within @returns {number} its place, -1 for none */
+/**
+ * The line nearest to a point, and not farther than `within`.
+ * @param {Line[]} lines
+ * @param {number} x
+ * @param {number} y
+ * @param {number} within
+ * @returns {number} its place, -1 for none
+ */
 export function lineUnder(lines, x, y, within) {
   let best = -1;
   let least = within;
@@ -21,7 +28,14 @@ export function lineUnder(lines, x, y, within) {
   return best;
 }
 
-/** From a point to a curve that leaves and arrives upright; what is farther than `within` is not looked at closely. @param {number[]} curve x and y of both ends @param {number} x @param {number} y @param {number} within */
+/**
+ * From a point to a curve that leaves and arrives upright; what is farther than `within` is not looked at
+ * closely.
+ * @param {number[]} curve x and y of both ends
+ * @param {number} x
+ * @param {number} y
+ * @param {number} within
+ */
 function distance([fromX, fromY, toX, toY], x, y, within) {
   if (x < Math.min(fromX, toX) - within || x > Math.max(fromX, toX) + within) return Infinity;
   if (y < Math.min(fromY, toY) - within || y > Math.max(fromY, toY) + within) return Infinity;
@@ -38,7 +52,13 @@ function distance([fromX, fromY, toX, toY], x, y, within) {
   return least;
 }
 
-/** From a point to a straight piece that begins at 0, 0. @param {number} x @param {number} y @param {number} dx @param {number} dy */
+/**
+ * From a point to a straight piece that begins at 0, 0.
+ * @param {number} x
+ * @param {number} y
+ * @param {number} dx
+ * @param {number} dy
+ */
 function toPiece(x, y, dx, dy) {
   const length = dx * dx + dy * dy;
   const along = length ? Math.min(1, Math.max(0, (x * dx + y * dy) / length)) : 0;
@@ -79,7 +99,12 @@ export function createHover(t) {
       [picture, shapes] = [next, drawn];
     },
 
-    /** The pointer is at a point of the drawing. @param {number} x @param {number} y @param {number} k scale */
+    /**
+     * The pointer is at a point of the drawing.
+     * @param {number} x
+     * @param {number} y
+     * @param {number} k scale
+     */
     move(x, y, k) {
       if (!picture || !shapes) return;
       const found = lineUnder(picture.lines, x, y, NEAR / k);

@@ -2,7 +2,9 @@
 
 import { replace, svg } from "../../core/dom.js";
 
-/** @param {(x: number, y: number) => void} moveTo called with the point of the drawing to show in the middle */
+/**
+ * @param {(x: number, y: number) => void} moveTo called with the point of the drawing to show in the middle
+ */
 export function createMinimap(moveTo) {
   const boxes = svg("g", null);
   const sight = svg("rect", { class: "sight" });

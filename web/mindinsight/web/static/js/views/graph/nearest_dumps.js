@@ -16,7 +16,9 @@ export function nearestFirst(dumps, run, runs) {
 
 /**
  * The run whose graph is most likely that of a dump; undefined where none has anything to do with it.
- * @param {{id: string, run: string}} dump @param {number} rank @param {Pick<Run, "id" | "job" | "rank">[]} runs all of them
+ * @param {{id: string, run: string}} dump
+ * @param {number} rank
+ * @param {Pick<Run, "id" | "job" | "rank">[]} runs all of them
  * @param {(run: any) => boolean} drawn whether a run has a graph
  */
 export function runWithGraph(dump, rank, runs, drawn) {

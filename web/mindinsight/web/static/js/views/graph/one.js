@@ -17,12 +17,25 @@ import { descendants } from "./scopes.js";
 import { drawingTools } from "./tools.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {{run: string, tag: string, view: string, open: number[] | null, node: number | null, outer: number | null, trace: string | null}} State outer: a parameter or constant; trace: "up" or "down" from the node */
+/**
+ * @typedef {Object} State
+ * @property {string} run
+ * @property {string} tag
+ * @property {string} view
+ * @property {number[] | null} open
+ * @property {number | null} node
+ * @property {number | null} outer a parameter or constant
+ * @property {string | null} trace "up" or "down" from the node
+ */
 
 const VIEWS = ["recorded", "simplified", "dataset"];
 
 export class OneGraph {
-  /** @param {HTMLElement} root @param {App} app @param {() => HTMLElement} modes control for one graph or two */
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   * @param {() => HTMLElement} modes control for one graph or two
+   */
   constructor(root, app, modes) {
     this.app = app;
     this.root = root;
@@ -184,7 +197,10 @@ export class OneGraph {
     );
   }
 
-  /** The state is brought in line with what graphs the run has. @param {import("./again.js").Graphs} graphs */
+  /**
+   * The state is brought in line with what graphs the run has.
+   * @param {import("./again.js").Graphs} graphs
+   */
   settle(graphs) {
     const { state } = this;
     this.graphs = graphs;
@@ -201,8 +217,11 @@ export class OneGraph {
   }
 
   /**
-   * Ask about the graph that is shown. The question is dropped, and never answered, when another graph is shown
-   * meanwhile. @param {string} path @param {Record<string, any>} params @returns {Promise<any>}
+   * Ask about the graph that is shown. The question is dropped, and never answered, when another graph is
+   * shown meanwhile.
+   * @param {string} path
+   * @param {Record<string, any>} params
+   * @returns {Promise<any>}
    */
   ask(path, params) {
     const { run, tag, view } = this.state;
@@ -342,7 +361,11 @@ export class OneGraph {
     return true;
   }
 
-  /** Open or close a scope; a scope alone in one that is opened opens too. @param {number} id @returns {Promise<void>} */
+  /**
+   * Open or close a scope; a scope alone in one that is opened opens too.
+   * @param {number} id
+   * @returns {Promise<void>}
+   */
   async toggle(id) {
     const box = this.canvas.boxes().find((one) => one.id === id);
     if (!box?.count) return;
@@ -430,12 +453,18 @@ export class OneGraph {
     };
   }
 
-  /** What a click begins may fail: the run may be gone. While another graph is on its way this one is dead. @param {() => Promise<any>} what */
+  /**
+   * What a click begins may fail: the run may be gone. While another graph is on its way this one is dead.
+   * @param {() => Promise<any>} what
+   */
   tried(what) {
     if (!this.asking.signal.aborted) what().catch((error) => this.failed(error));
   }
 
-  /** Light what the selected node depends on (up), or what depends on it. @param {"up" | "down" | null} direction */
+  /**
+   * Light what the selected node depends on (up), or what depends on it.
+   * @param {"up" | "down" | null} direction
+   */
   async trace(direction) {
     const { node } = this.state;
     this.traced = node === null ? null : direction;

@@ -11,7 +11,8 @@ const MOST = 300; // rows of one scope
 
 /**
  * @param {App} app
- * @param {{ask: (path: string, params: Record<string, any>) => Promise<any>, goTo: (id: number) => void, tried: (what: () => Promise<any>) => void}} does
+ * @param {{ask: (path: string, params: Record<string, any>) => Promise<any>, goTo: (id: number) => void,
+ *   tried: (what: () => Promise<any>) => void}} does
  */
 export function createOutline(app, does) {
   const { t } = app;

@@ -7,9 +7,11 @@ import { tracedText, traceButtons } from "./panel.js";
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
- * @param {App} app @param {any} pair what v2/graph/compare/node answers
+ * @param {App} app
+ * @param {any} pair what v2/graph/compare/node answers
  * @param {{left: string, right: string}} links to each node by itself
- * @param {{direction: "up" | "down" | null, text?: string, trace: (direction: "up" | "down" | null) => void}} traced
+ * @param {{direction: "up" | "down" | null, text?: string, trace: (direction: "up" | "down" | null) => void}}
+ *   traced
  */
 export function pairFacts(app, pair, links, traced) {
   const { t } = app;

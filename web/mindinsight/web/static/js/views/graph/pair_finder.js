@@ -10,7 +10,8 @@ const SIDES = ["left", "right"];
 
 /**
  * @param {import("../../core/types.js").App} app
- * @param {{ask: (side: Side, path: string, params: Record<string, any>) => Promise<any>, goTo: (side: Side, id: number) => void, outer: (side: Side, node: number) => void}} does
+ * @param {{ask: (side: Side, path: string, params: Record<string, any>) => Promise<any>, goTo: (side: Side,
+ *   id: number) => void, outer: (side: Side, node: number) => void}} does
  */
 export function createPairFinder(app, does) {
   /** @type {Side} */

@@ -67,7 +67,10 @@ export class PairPanel {
     return this.trace(this.traced === direction ? null : direction);
   }
 
-  /** Light in both graphs what the pair depends on (up), or what depends on it. @param {Direction} direction */
+  /**
+   * Light in both graphs what the pair depends on (up), or what depends on it.
+   * @param {Direction} direction
+   */
   trace(direction) {
     const { app, page, pair } = this;
     if (!pair || !direction) return this.show(pair);
@@ -81,7 +84,11 @@ export class PairPanel {
     );
   }
 
-  /** All about a parameter or constant of one graph; its users are lit. @param {Side} side @param {number} node */
+  /**
+   * All about a parameter or constant of one graph; its users are lit.
+   * @param {Side} side
+   * @param {number} node
+   */
   outer(side, node) {
     const { app, page } = this;
     const does = {

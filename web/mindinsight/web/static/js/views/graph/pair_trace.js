@@ -3,10 +3,14 @@
 const NAMES = ["left", "right"];
 
 /**
- * @param {import("../../core/types.js").App} app @param {Record<string, any>[]} graphs what tells the server each graph
- * @param {import("./canvas.js").Canvas[]} canvases @param {any} pair what v2/graph/compare/node answers
- * @param {"up" | "down"} direction @param {AbortSignal} signal
- * @returns {Promise<{lit: Set<number>[], text: string}>} boxes to light in each drawing, and words for the panel
+ * @param {import("../../core/types.js").App} app
+ * @param {Record<string, any>[]} graphs what tells the server each graph
+ * @param {import("./canvas.js").Canvas[]} canvases
+ * @param {any} pair what v2/graph/compare/node answers
+ * @param {"up" | "down"} direction
+ * @param {AbortSignal} signal
+ * @returns {Promise<{lit: Set<number>[], text: string}>} boxes to light in each drawing, and words for the
+ *   panel
  */
 export async function tracePair(app, graphs, canvases, pair, direction, signal) {
   const { t } = app;

@@ -4,9 +4,21 @@ import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {{goTo: (id: number) => void, outer: (node: number) => void, toggle: (id: number) => void, trace: (direction: "up" | "down" | null) => void}} Does */
+/**
+ * @typedef {Object} Does
+ * @property {(id: number) => void} goTo
+ * @property {(node: number) => void} outer
+ * @property {(id: number) => void} toggle
+ * @property {(direction: "up" | "down" | null) => void} trace
+ */
 
-/** @param {App} app @param {any} about @param {string | null} traced @param {Does} does @param {HTMLElement | null} [dumped] what a dump has of it */
+/**
+ * @param {App} app
+ * @param {any} about
+ * @param {string | null} traced
+ * @param {Does} does
+ * @param {HTMLElement | null} [dumped] what a dump has of it
+ */
 export function nodeFacts(app, about, traced, does, dumped = null) {
   const { t } = app;
   return h(
@@ -38,7 +50,12 @@ export function nodeFacts(app, about, traced, does, dumped = null) {
   );
 }
 
-/** @param {App} app @param {any} about @param {Does} does @param {HTMLElement | null} [dumped] what a dump has of it */
+/**
+ * @param {App} app
+ * @param {any} about
+ * @param {Does} does
+ * @param {HTMLElement | null} [dumped] what a dump has of it
+ */
 export function outerFacts(app, about, does, dumped = null) {
   const { t } = app;
   return h(
@@ -100,7 +117,12 @@ function pair(name, value) {
   return [h("dt", null, name), h("dd", null, value)];
 }
 
-/** Buttons that light what a node depends on, or what depends on it. @param {App} app @param {string | null} traced @param {Pick<Does, "trace">} does */
+/**
+ * Buttons that light what a node depends on, or what depends on it.
+ * @param {App} app
+ * @param {string | null} traced
+ * @param {Pick<Does, "trace">} does
+ */
 export function traceButtons(app, traced, does) {
   return /** @type {const} */ (["up", "down"]).map((direction) => {
     const on = traced === direction;
@@ -115,7 +137,12 @@ export function tracedText(text) {
   return h("p", { class: "small traced", role: "status", hidden: !text }, text ?? "");
 }
 
-/** @param {App} app @param {string} key @param {{total: number, shown: any[]} | undefined} list @param {(one: any) => HTMLElement} row */
+/**
+ * @param {App} app
+ * @param {string} key
+ * @param {{total: number, shown: any[]} | undefined} list
+ * @param {(one: any) => HTMLElement} row
+ */
 function entries(app, key, list, row) {
   if (!list?.total) return null;
   const rest = list.total - list.shown.length;

@@ -2,7 +2,11 @@
 
 const MOST_PIXELS = 30e6;
 
-/** The drawing whole and by itself, with the colours it has now. @param {SVGElement} drawing @param {{width: number, height: number}} picture */
+/**
+ * The drawing whole and by itself, with the colours it has now.
+ * @param {SVGElement} drawing
+ * @param {{width: number, height: number}} picture
+ */
 export function asSvg(drawing, picture) {
   const copy = /** @type {SVGElement} */ (drawing.cloneNode(true));
   copy.querySelector("g")?.removeAttribute("transform");

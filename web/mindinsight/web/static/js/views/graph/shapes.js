@@ -14,17 +14,42 @@ import { svg } from "../../core/dom.js";
  * @typedef {Object} Box
  * @property {number} id place in the tree of scopes
  * @property {number} parent place of the scope around it, 0 for the top
- * @property {string} path @property {string} kind @property {string} type @property {string} label @property {string} text
- * @property {number} x @property {number} y @property {number} w @property {number} h
- * @property {boolean} open @property {number} count children @property {boolean} dynamic
- * @property {number} enters @property {number} leaves values that come from or go to places without a line
- * @property {number} hidden @property {Chip[]} chips
- * @property {import("./badges.js").Badge | null} [badge] in what it differs from its partner in another graph, or what a dump found
+ * @property {string} path
+ * @property {string} kind
+ * @property {string} type
+ * @property {string} label
+ * @property {string} text
+ * @property {number} x
+ * @property {number} y
+ * @property {number} w
+ * @property {number} h
+ * @property {boolean} open
+ * @property {number} count children
+ * @property {boolean} dynamic
+ * @property {number} enters
+ * @property {number} leaves values that come from or go to places without a line
+ * @property {number} hidden
+ * @property {Chip[]} chips
+ * @property {import("./badges.js").Badge | null} [badge] in what it differs from its partner in another
+ *   graph, or what a dump found
  * @property {number | null} [heat] how strongly it is coloured, 0 to 1
  */
-/** @typedef {{source: number, target: number, points: number[], values: number, control: boolean, text: string}} Line text: the shape where a single value flows */
+/**
+ * @typedef {Object} Line
+ * @property {number} source
+ * @property {number} target
+ * @property {number[]} points
+ * @property {number} values
+ * @property {boolean} control
+ * @property {string} text the shape where a single value flows
+ */
 /** @typedef {{width: number, height: number, boxes: Box[], lines: Line[], open: number[]}} Picture */
-/** @typedef {{layers: SVGElement[], boxes: Map<number, SVGElement>, lines: {element: SVGElement, line: Line}[]}} Shapes */
+/**
+ * @typedef {Object} Shapes
+ * @property {SVGElement[]} layers
+ * @property {Map<number, SVGElement>} boxes
+ * @property {{element: SVGElement, line: Line}[]} lines
+ */
 
 const HEADER = 26;
 
@@ -228,7 +253,10 @@ function chip(one, box) {
   );
 }
 
-/** @param {Line} line @param {boolean} out it ends at the border of the scope it lies in, and goes on from there */
+/**
+ * @param {Line} line
+ * @param {boolean} out it ends at the border of the scope it lies in, and goes on from there
+ */
 function lineShape(line, out) {
   const up = line.points[line.points.length - 1] < line.points[line.points.length - 3];
   const kind = line.control ? " control" : up ? " up" : "";
@@ -242,8 +270,9 @@ function lineShape(line, out) {
 }
 
 /**
- * What shapes flow out of scopes, once for each below its box: an operator tells its own, and the right is for
- * stubs. @param {Picture} picture
+ * What shapes flow out of scopes, once for each below its box: an operator tells its own, and the right is
+ * for stubs.
+ * @param {Picture} picture
  */
 function flowing({ boxes, lines }) {
   const scopes = new Set(boxes.filter((box) => box.count > 0).map((box) => box.id));

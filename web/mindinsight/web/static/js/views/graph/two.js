@@ -30,7 +30,11 @@ const LEGIBLE = 0.7; // scale at which a difference is shown, at least
 const SHOWN = 500; // differences in the list
 
 export class TwoGraphs {
-  /** @param {HTMLElement} root @param {App} app @param {() => HTMLElement} modes control for one graph or two */
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   * @param {() => HTMLElement} modes control for one graph or two
+   */
   constructor(root, app, modes) {
     this.app = app;
     this.root = root;
@@ -41,7 +45,10 @@ export class TwoGraphs {
     /** @type {Graphs[]} */
     this.graphs = [];
     this.shown = false;
-    /** Counted up with everything somebody points at: what a drawing was made for may be over when it is there. */
+    /**
+     * Counted up with everything somebody points at: what a drawing was made for may be over when it is
+     * there.
+     */
     this.turn = 0;
     /** What is open in both drawings. */
     this.places = { open: /** @type {number[]} */ ([]), open2: /** @type {number[]} */ ([]) };
@@ -262,7 +269,8 @@ export class TwoGraphs {
   }
 
   /**
-   * @param {any} found what v2/graph/compare/pictures answers @param {boolean} opened whether somebody chose what is open
+   * @param {any} found what v2/graph/compare/pictures answers
+   * @param {boolean} opened whether somebody chose what is open
    * @param {(number | undefined)[]} keep the place of each side that stays where it is
    */
   show(found, opened, keep) {
@@ -300,7 +308,12 @@ export class TwoGraphs {
     );
   }
 
-  /** Open what is asked for, and go on when it is drawn, unless something else was pointed at. @param {Set<number>[]} open @param {(number | undefined)[]} keep @param {() => any} then */
+  /**
+   * Open what is asked for, and go on when it is drawn, unless something else was pointed at.
+   * @param {Set<number>[]} open
+   * @param {(number | undefined)[]} keep
+   * @param {() => any} then
+   */
   draw(open, keep, then) {
     [this.state.open, this.state.open2] = open.map((side) => [...side].sort((a, b) => a - b));
     const { turn } = this;
@@ -339,7 +352,12 @@ export class TwoGraphs {
     );
   }
 
-  /** Select a node and its partner, and say in what they differ. @param {Side} side @param {number | null} id @param {boolean} [reveal] */
+  /**
+   * Select a node and its partner, and say in what they differ.
+   * @param {Side} side
+   * @param {number | null} id
+   * @param {boolean} [reveal]
+   */
   select(side, id, reveal = false) {
     const other = /** @type {Side} */ (1 - side);
     this.turn++;
@@ -361,13 +379,23 @@ export class TwoGraphs {
     );
   }
 
-  /** Select a node and bring it to the middle. @param {Side} side @param {number | null} id @param {number} k scale */
+  /**
+   * Select a node and bring it to the middle.
+   * @param {Side} side
+   * @param {number | null} id
+   * @param {number} k scale
+   */
   meet(side, id, k) {
     this.canvases[side].select(id);
     this.canvases[side].centre(id, k);
   }
 
-  /** The node of a pair, or the innermost scope around it that is drawn. @param {Side} side @param {any} pair @returns {number | null} */
+  /**
+   * The node of a pair, or the innermost scope around it that is drawn.
+   * @param {Side} side
+   * @param {any} pair
+   * @returns {number | null}
+   */
   drawn(side, pair) {
     const name = NAMES[side];
     if (!pair[name]) return null;
@@ -380,7 +408,10 @@ export class TwoGraphs {
     this.goTo(side === 0 ? { left: { id } } : { right: { id } });
   }
 
-  /** Show a difference wherever it is: the scopes around it are opened on both sides. @param {{left?: {id: number} | null, right?: {id: number} | null}} one */
+  /**
+   * Show a difference wherever it is: the scopes around it are opened on both sides.
+   * @param {{left?: {id: number} | null, right?: {id: number} | null}} one
+   */
   goTo(one) {
     const side = one.left ? 0 : 1;
     const { id } = /** @type {{id: number}} */ (one.left ?? one.right);
@@ -426,7 +457,10 @@ export class TwoGraphs {
     );
   }
 
-  /** What is compared stays as it is while runs grow; that there is more, or newer, is said. @param {import("../../core/types.js").Change} change */
+  /**
+   * What is compared stays as it is while runs grow; that there is more, or newer, is said.
+   * @param {import("../../core/types.js").Change} change
+   */
   changed(change) {
     const grown = grownRuns(this.app, change, "graph", "lineage");
     if (!this.shown || !this.state.sides.some((side) => grown.includes(side.run))) return;

@@ -63,7 +63,12 @@ export function strongest(peaks) {
   return sorted[Math.max(0, Math.ceil(sorted.length * 0.9) - 1)] ?? 1;
 }
 
-/** Step × value, the colour is the share of the step's values. @param {App} app @param {Series} series @param {string} axis */
+/**
+ * Step × value, the colour is the share of the step's values.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ */
 export function heat(app, series, axis) {
   const bins = series.edges.length - 1;
   const z = Array.from({ length: bins }, () => new Float32Array(series.shown));
@@ -90,7 +95,12 @@ export function heat(app, series, axis) {
   return { data: [trace], layout: layout(app, axis, {}) };
 }
 
-/** The percentiles as bands around the median. @param {App} app @param {Series} series @param {string} axis */
+/**
+ * The percentiles as bands around the median.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ */
 export function bands(app, series, axis) {
   const x = times(series, axis);
   const colour = app.theme.colour("--accent");
@@ -118,7 +128,10 @@ export function bands(app, series, axis) {
   return { data, layout: layout(app, axis, { hovermode: "x" }) };
 }
 
-/** The peak that most steps stay below: one step with all values in one bucket must not flatten the others. @param {Series} series */
+/**
+ * The peak that most steps stay below: one step with all values in one bucket must not flatten the others.
+ * @param {Series} series
+ */
 function usualPeak(series) {
   const peaks = Array.from({ length: series.shown }, (_, column) =>
     row(series, column).reduce((a, b) => Math.max(a, b), 0),
@@ -126,7 +139,12 @@ function usualPeak(series) {
   return peaks[Math.floor(0.9 * (peaks.length - 1))] || 1;
 }
 
-/** One outline behind the other, the newest in front. @param {App} app @param {Series} series @param {string} axis */
+/**
+ * One outline behind the other, the newest in front.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ */
 export function ridge(app, series, axis) {
   const x = middles(series.edges);
   const most = usualPeak(series);
@@ -174,7 +192,12 @@ export function ridge(app, series, axis) {
   };
 }
 
-/** All steps over each other, old ones faint; a peak far above the usual runs out of the frame. @param {App} app @param {Series} series @param {string} axis */
+/**
+ * All steps over each other, old ones faint; a peak far above the usual runs out of the frame.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ */
 export function overlay(app, series, axis) {
   const x = middles(series.edges);
   const most = series.counts.reduce((a, b) => Math.max(a, b), 0);

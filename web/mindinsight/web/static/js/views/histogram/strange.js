@@ -7,7 +7,12 @@ const KINDS = /** @type {(keyof typeof NAMES)[]} */ (Object.keys(NAMES));
 
 /** @typedef {Record<string, any>} Counts of each kind of value that is not finite */
 
-/** NaN and infinities are counted aloud. @param {import("../../core/types.js").App} app @param {Counts} counts @param {number} [since] the first step with any */
+/**
+ * NaN and infinities are counted aloud.
+ * @param {import("../../core/types.js").App} app
+ * @param {Counts} counts
+ * @param {number} [since] the first step with any
+ */
 export function strange({ t, format }, counts, since) {
   const parts = KINDS.filter((kind) => counts[kind]).map(
     (kind) => `${NAMES[kind]} ${format.number(Number(counts[kind]))}`,
@@ -21,7 +26,11 @@ export function strange({ t, format }, counts, since) {
   );
 }
 
-/** The first of the steps that has any. @param {ArrayLike<number>} step @param {(kind: string, at: number) => number} count */
+/**
+ * The first of the steps that has any.
+ * @param {ArrayLike<number>} step
+ * @param {(kind: string, at: number) => number} count
+ */
 export function firstStrange(step, count) {
   return Array.from(step).find((_, at) => KINDS.some((kind) => count(kind, at)));
 }

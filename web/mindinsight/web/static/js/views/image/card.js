@@ -7,9 +7,21 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {{linked: boolean, step: number | null, brightness: number, contrast: number, actual: boolean}} Options */
+/**
+ * @typedef {Object} Options
+ * @property {boolean} linked
+ * @property {number | null} step
+ * @property {number} brightness
+ * @property {number} contrast
+ * @property {boolean} actual
+ */
 
-/** @typedef {{options: () => Options, onstep: (step: number) => void, compare: (what: {tag: string, run: string, row: number, step: number}) => void}} Page */
+/**
+ * @typedef {Object} Page
+ * @property {() => Options} options
+ * @property {(step: number) => void} onstep
+ * @property {(what: {tag: string, run: string, row: number, step: number}) => void} compare
+ */
 
 export class ImageCard {
   /** @param {App} app @param {{tag: string, run: string}} what @param {Page} page */
@@ -134,7 +146,7 @@ export class ImageCard {
   /** @param {Float64Array} next all steps there are now */
   take(next) {
     const { linked, step } = this.page.options();
-    const kept = this.held ? this.steps[this.row] : undefined; // the step that was chosen, wherever its row is now
+    const kept = this.held ? this.steps[this.row] : undefined; // the chosen step, wherever its row is now
     this.steps = next;
     this.row = -1;
     this.move.setValues(next);
@@ -154,7 +166,11 @@ export class ImageCard {
   }
 }
 
-/** "x, y: r g b" of the pixel under the pointer. @param {HTMLImageElement} picture @param {PointerEvent} event */
+/**
+ * "x, y: r g b" of the pixel under the pointer.
+ * @param {HTMLImageElement} picture
+ * @param {PointerEvent} event
+ */
 export function valueAt(picture, event) {
   const box = picture.getBoundingClientRect();
   const x = Math.floor(((event.clientX - box.left) / box.width) * picture.naturalWidth);

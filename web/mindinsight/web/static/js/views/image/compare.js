@@ -159,7 +159,11 @@ async function loadPicture(app, one) {
   return picture;
 }
 
-/** Absolute differences of the pixels, stretched so that the largest is white. @param {HTMLImageElement} a @param {HTMLImageElement} b */
+/**
+ * Absolute differences of the pixels, stretched so that the largest is white.
+ * @param {HTMLImageElement} a
+ * @param {HTMLImageElement} b
+ */
 function difference(a, b) {
   const width = Math.max(a.naturalWidth, b.naturalWidth, 1);
   const height = Math.max(a.naturalHeight, b.naturalHeight, 1);

@@ -13,7 +13,13 @@ const TALL = 100;
 const LOSS = /loss/i;
 const TRAINED = /^(?!.*(val|test)).*$/i; // rather the loss of the training than one of an evaluation
 
-/** The curve of each run's own loss: runs may call it by different names. @param {App} app @param {string[]} runs @param {AbortSignal} signal @returns {Promise<Loss[]>} */
+/**
+ * The curve of each run's own loss: runs may call it by different names.
+ * @param {App} app
+ * @param {string[]} runs
+ * @param {AbortSignal} signal
+ * @returns {Promise<Loss[]>}
+ */
 export async function readLosses(app, runs, signal) {
   const some = runs.filter((run) => app.selection.run(run)?.kinds.scalar);
   if (!some.length) return [];
@@ -25,7 +31,12 @@ export async function readLosses(app, runs, signal) {
   return (await Promise.all([...lossTags(tags, some)].map(ask))).flat();
 }
 
-/** The runs whose main loss has a name. @param {import("../../core/tags.js").Tag[]} tags @param {string[]} runs @returns {Map<string, string[]>} */
+/**
+ * The runs whose main loss has a name.
+ * @param {import("../../core/tags.js").Tag[]} tags
+ * @param {string[]} runs
+ * @returns {Map<string, string[]>}
+ */
 export function lossTags(tags, runs) {
   const losses = tags.filter((one) => LOSS.test(one.tag));
   /** @type {Map<string, string[]>} */
@@ -83,7 +94,13 @@ export function lossCurve(app, losses, all, chosen, onchange) {
   );
 }
 
-/** @param {App} app @param {Landscape[]} all @param {string} chosen @param {(step: number) => number} across @param {(interval: string) => void} onchange */
+/**
+ * @param {App} app
+ * @param {Landscape[]} all
+ * @param {string} chosen
+ * @param {(step: number) => number} across
+ * @param {(interval: string) => void} onchange
+ */
 function buttons(app, all, chosen, across, onchange) {
   /** @type {Map<string, [number, number]>} */
   const places = new Map();
@@ -117,7 +134,12 @@ function ends(steps) {
   return steps.length ? [steps[0], steps[steps.length - 1]] : [];
 }
 
-/** A line that is broken where a value is not finite. @param {Loss} one @param {(step: number) => number} across @param {(value: number) => number} up */
+/**
+ * A line that is broken where a value is not finite.
+ * @param {Loss} one
+ * @param {(step: number) => number} across
+ * @param {(value: number) => number} up
+ */
 export function pathOf(one, across, up) {
   let d = "";
   let pen = "M";

@@ -20,7 +20,10 @@ import { inkRamp } from "../lineage/tint.js";
  * @property {number} step_per_epoch
  */
 
-/** Colour scales to choose from; "" is the page's own. All are even to the eye, so none makes cliffs where there are none. */
+/**
+ * Colour scales to choose from; "" is the page's own. All are even to the eye, so none makes cliffs where
+ * there are none.
+ */
 export const MAPS = ["", "Viridis", "Cividis", "Greys"];
 
 /** @typedef {{mode: string, shown: number, lines: number, colours: string}} Look */
@@ -91,7 +94,12 @@ function scaleOf(app, look) {
   return look.colours || (look.mode === "lines" ? inkRamp(app) : ramp(app));
 }
 
-/** What a person turned stays turned when the path is played. @param {App} app @param {Landscape[]} some @param {Look} look */
+/**
+ * What a person turned stays turned when the path is played.
+ * @param {App} app
+ * @param {Landscape[]} some
+ * @param {Look} look
+ */
 function surface(app, some, look) {
   const data = some.flatMap((one, i) => {
     const colour = app.selection.colour(one.run);
@@ -130,7 +138,13 @@ function surface(app, some, look) {
   return { data, layout: { ...app.theme.plotly(), margin: { l: 0, r: 0, t: 0, b: 0 }, scene } };
 }
 
-/** The way of training up to the point shown, and where it ends. @param {App} app @param {Landscape} one @param {{shown: number}} look @param {boolean} deep */
+/**
+ * The way of training up to the point shown, and where it ends.
+ * @param {App} app
+ * @param {Landscape} one
+ * @param {{shown: number}} look
+ * @param {boolean} deep
+ */
 function pathTraces(app, one, look, deep) {
   const traces = [];
   const type = deep ? "scatter3d" : "scatter";
@@ -138,12 +152,10 @@ function pathTraces(app, one, look, deep) {
   if (one.path) {
     const until = Math.min(look.shown, one.path.x.length);
     const part = (/** @type {Float64Array} */ column) => column.subarray(0, until);
+    const unit = `landscape.unit.${one.unit === "epoch" ? "epoch" : "step"}`;
     const text = one.intervals
       .slice(0, until)
-      .map(
-        (at, i) =>
-          `${app.t(`landscape.unit.${one.unit === "epoch" ? "epoch" : "step"}`, { n: at })}: ${app.format.number(one.path?.z[i], 5)}`,
-      );
+      .map((n, i) => `${app.t(unit, { n })}: ${app.format.number(one.path?.z[i], 5)}`);
     traces.push({
       type,
       mode: "lines+markers",

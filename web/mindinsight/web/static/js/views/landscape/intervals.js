@@ -15,9 +15,10 @@ export function labelOf(t, interval) {
 }
 
 /**
- * The first and the last step of the stretch. Numbers are steps or epochs; of final weights the tag says which
- * step they are of.
- * @param {Landscape} one @returns {[number, number] | null}
+ * The first and the last step of the stretch. Numbers are steps or epochs; of final weights the tag says
+ * which step they are of.
+ * @param {Landscape} one
+ * @returns {[number, number] | null}
  */
 export function stretchOf(one) {
   const numbers = one.path ? one.intervals : (one.tag.match(/\d+(?=\]$)/) ?? []).map(Number);

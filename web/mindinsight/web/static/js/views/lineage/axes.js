@@ -24,7 +24,11 @@ const TOP = 34;
 const BOTTOM = 18;
 const SIDE = 70;
 
-/** Where a value lies on its axis, 0 at the bottom and 1 at the top; NaN when it has no place. @param {Plot} plot @param {Column} column */
+/**
+ * Where a value lies on its axis, 0 at the bottom and 1 at the top; NaN when it has no place.
+ * @param {Plot} plot
+ * @param {Column} column
+ */
 export function placeOf(plot, column) {
   const values = plot.rows
     .map((row) => row.values[column.key])
@@ -84,7 +88,14 @@ export function drawAxes(app, plot, width, height) {
   );
 }
 
-/** @param {App} app @param {Plot} plot @param {Row} row @param {{of: (value: any) => number}[]} places @param {(i: number) => number} x @param {(at: number) => number} y */
+/**
+ * @param {App} app
+ * @param {Plot} plot
+ * @param {Row} row
+ * @param {{of: (value: any) => number}[]} places
+ * @param {(i: number) => number} x
+ * @param {(at: number) => number} y
+ */
 function line(app, plot, row, places, x, y) {
   let path = "";
   let broken = true;
@@ -118,7 +129,13 @@ function line(app, plot, row, places, x, y) {
   });
 }
 
-/** @param {App} app @param {Plot} plot @param {Column} column @param {{at: number, text: any}[]} ticks @param {{x: number, gap: number, y: (at: number) => number, tall: number}} place */
+/**
+ * @param {App} app
+ * @param {Plot} plot
+ * @param {Column} column
+ * @param {{at: number, text: any}[]} ticks
+ * @param {{x: number, gap: number, y: (at: number) => number, tall: number}} place
+ */
 function axis(app, plot, column, ticks, { x, gap, y, tall }) {
   const every = Math.max(1, Math.ceil(ticks.length / 12));
   const marks = ticks
@@ -163,13 +180,25 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
   return group;
 }
 
-/** Beside the axis; its two ends are told beyond them, where no line runs. @param {number} at @param {number} x @param {(at: number) => number} y */
+/**
+ * Beside the axis; its two ends are told beyond them, where no line runs.
+ * @param {number} at
+ * @param {number} x
+ * @param {(at: number) => number} y
+ */
 function tickPlace(at, x, y) {
   if (at >= 1) return { x, y: y(1) - 6 };
   return at <= 0 ? { x, y: y(0) + 14 } : { x: x - 6, y: y(at) + 4 };
 }
 
-/** Drag an axis by its name to another place, or move it with the arrow keys. @param {Plot} plot @param {Column} column @param {SVGGElement} group @param {SVGTextElement} title @param {number} gap px between axes */
+/**
+ * Drag an axis by its name to another place, or move it with the arrow keys.
+ * @param {Plot} plot
+ * @param {Column} column
+ * @param {SVGGElement} group
+ * @param {SVGTextElement} title
+ * @param {number} gap px between axes
+ */
 function moveOn(plot, column, group, title, gap) {
   let from = NaN;
   title.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
@@ -191,7 +220,16 @@ function moveOn(plot, column, group, title, gap) {
   });
 }
 
-/** Drag along the axis to keep a range; a click takes the range away. @param {App} app @param {Plot} plot @param {Column} column @param {SVGGElement} group @param {number} x @param {(at: number) => number} y @param {number} tall */
+/**
+ * Drag along the axis to keep a range; a click takes the range away.
+ * @param {App} app
+ * @param {Plot} plot
+ * @param {Column} column
+ * @param {SVGGElement} group
+ * @param {number} x
+ * @param {(at: number) => number} y
+ * @param {number} tall
+ */
 function brushOn(app, plot, column, group, x, y, tall) {
   const now = plot.brushes.get(column.key);
   const shown = svg("rect", {

@@ -5,13 +5,22 @@
 
 const MOST_AXES = 9;
 
-/** "train:learning_rate" in words; a user's own names stay what they are. @param {import("../../core/types.js").Translate} t @param {string} key */
+/**
+ * "train:learning_rate" in words; a user's own names stay what they are.
+ * @param {import("../../core/types.js").Translate} t
+ * @param {string} key
+ */
 export function labelOf(t, key) {
   const [group, name] = [key.slice(0, key.indexOf(":")), key.slice(key.indexOf(":") + 1)];
   return group === "train" || group === "data" ? t(`lineage.column.${name}`) : name;
 }
 
-/** The objective asked for if there is such a number, else the first metric. @param {{key: string, numeric: boolean}[]} columns @param {string} asked @returns {string | null} */
+/**
+ * The objective asked for if there is such a number, else the first metric.
+ * @param {{key: string, numeric: boolean}[]} columns
+ * @param {string} asked
+ * @returns {string | null}
+ */
 export function objectiveAmong(columns, asked) {
   const numeric = columns.filter((column) => column.numeric).map((column) => column.key);
   return numeric.includes(asked) ? asked : (numeric.find((key) => key.startsWith("metric:")) ?? null);
@@ -30,7 +39,11 @@ export function axesShown({ columns, rows }, { axes, objective }) {
   return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
 }
 
-/** How many values of a column there are; that some runs have none makes it no axis. @param {Row[]} rows @param {string} key */
+/**
+ * How many values of a column there are; that some runs have none makes it no axis.
+ * @param {Row[]} rows
+ * @param {string} key
+ */
 function different(rows, key) {
   return new Set(
     rows
@@ -40,7 +53,12 @@ function different(rows, key) {
   ).size;
 }
 
-/** Keys with one of them moved so many places to the right. @param {string[]} keys @param {string} key @param {number} by */
+/**
+ * Keys with one of them moved so many places to the right.
+ * @param {string[]} keys
+ * @param {string} key
+ * @param {number} by
+ */
 export function moved(keys, key, by) {
   const from = keys.indexOf(key);
   const rest = keys.filter((one) => one !== key);

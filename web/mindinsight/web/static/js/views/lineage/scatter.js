@@ -7,7 +7,9 @@ import { inkRamp } from "./tint.js";
 /** @typedef {import("./axes.js").Column} Column */
 
 /**
- * @param {import("../../core/types.js").App} app @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string, onchange: (x: string, y: string) => void, onpick: (run: string) => void}} what
+ * @param {import("../../core/types.js").App} app
+ * @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string,
+ *   onchange: (x: string, y: string) => void, onpick: (run: string) => void}} what
  */
 export function scatter(app, { columns, rows, objective, x, y, onchange, onpick }) {
   const numeric = columns.filter((column) => column.numeric);

@@ -6,14 +6,20 @@ import { ramp } from "../histogram/figures.js";
 /** The ramp begins in the panel's colour, which no line may have. */
 const START = 0.2;
 
-/** The ramp without its beginning, for dots and lines on a panel. @param {import("../../core/types.js").App} app @returns {[number, string][]} */
+/**
+ * The ramp without its beginning, for dots and lines on a panel.
+ * @param {import("../../core/types.js").App} app
+ * @returns {[number, string][]}
+ */
 export function inkRamp(app) {
   const stops = /** @type {[number, string][]} */ (ramp(app));
   return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, between(stops, START + (1 - START) * at)]);
 }
 
 /**
- * @param {import("../../core/types.js").App} app @param {import("./axes.js").Row[]} rows @param {string} objective
+ * @param {import("../../core/types.js").App} app
+ * @param {import("./axes.js").Row[]} rows
+ * @param {string} objective
  * @returns {(row: import("./axes.js").Row) => string}
  */
 export function tint(app, rows, objective) {

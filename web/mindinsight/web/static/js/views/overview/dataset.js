@@ -42,7 +42,11 @@ function count(operation) {
   return 1 + (operation.children ?? []).reduce((sum, child) => sum + count(child), 0);
 }
 
-/** Operations in the order data takes; several sources stand in a box of their own. @param {Operation} operation @returns {HTMLElement[]} */
+/**
+ * Operations in the order data takes; several sources stand in a box of their own.
+ * @param {Operation} operation
+ * @returns {HTMLElement[]}
+ */
 function flow(operation) {
   const children = operation.children ?? [];
   const sources =

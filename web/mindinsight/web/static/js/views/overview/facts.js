@@ -3,7 +3,9 @@
 import { h, replace } from "../../core/dom.js";
 
 /**
- * @param {import("../../core/types.js").App} app @param {HTMLElement} panel @param {import("../../core/types.js").Run} run
+ * @param {import("../../core/types.js").App} app
+ * @param {HTMLElement} panel
+ * @param {import("../../core/types.js").Run} run
  */
 export async function factsPanel(app, panel, run) {
   const { t, format } = app;
@@ -55,7 +57,11 @@ function shown(app, values) {
   );
 }
 
-/** The hyper-parameters in which a run differs from the baseline. @param {import("../../core/types.js").App} app @param {import("../../core/types.js").Run} run */
+/**
+ * The hyper-parameters in which a run differs from the baseline.
+ * @param {import("../../core/types.js").App} app
+ * @param {import("../../core/types.js").Run} run
+ */
 function differences(app, run) {
   const base = app.selection.baseline();
   if (!base || base.id === run.id) return null;

@@ -4,8 +4,17 @@ import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {{name: string, size: number, modified: number, read: number, pending: number, error: string, skipped: Record<string, number>,
- *   damage: {offset: number, size: number, reason: string}[]}} FileFacts */
+/**
+ * @typedef {Object} FileFacts
+ * @property {string} name
+ * @property {number} size
+ * @property {number} modified
+ * @property {number} read
+ * @property {number} pending
+ * @property {string} error
+ * @property {Record<string, number>} skipped
+ * @property {{offset: number, size: number, reason: string}[]} damage
+ */
 
 const LISTED = 100; // stretches per file
 

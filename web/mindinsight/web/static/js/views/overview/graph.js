@@ -27,8 +27,10 @@ export const graphTile = {
 };
 
 /**
- * The part of a picture that a tile shows: as much of the top as fits, around its first box. The middle of a wide
- * scope may well be empty. @param {Picture} picture @returns {{x: number, width: number, height: number}}
+ * The part of a picture that a tile shows: as much of the top as fits, around its first box. The middle of a
+ * wide scope may well be empty.
+ * @param {Picture} picture
+ * @returns {{x: number, width: number, height: number}}
  */
 export function beginning({ width, height, boxes }) {
   const wide = Math.min(width, MOST.width);

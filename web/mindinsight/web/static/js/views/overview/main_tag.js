@@ -1,6 +1,10 @@
 // Which of many tags stands for a run.
 
-/** The tag to show first: what the user most likely looks for. @param {{tag: string}[]} tags @param {RegExp} liked */
+/**
+ * The tag to show first: what the user most likely looks for.
+ * @param {{tag: string}[]} tags
+ * @param {RegExp} liked
+ */
 export function mainTag(tags, liked) {
   return (tags.find(({ tag }) => liked.test(tag)) ?? tags[0]).tag;
 }

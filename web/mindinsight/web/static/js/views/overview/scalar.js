@@ -34,7 +34,12 @@ export const scalarTile = {
   },
 };
 
-/** @param {import("../../core/types.js").App} app @param {string} tag @param {ArrayLike<number>} steps @param {ArrayLike<number>} values */
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {string} tag
+ * @param {ArrayLike<number>} steps
+ * @param {ArrayLike<number>} values
+ */
 function numbers(app, tag, steps, values) {
   const { number } = app.format;
   const finite = Array.from(values).filter(Number.isFinite);
@@ -53,12 +58,18 @@ function numbers(app, tag, steps, values) {
   ];
 }
 
-/** @param {import("../../core/types.js").App} app @param {string} run @param {any} steps @param {any} values */
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {string} run
+ * @param {any} steps
+ * @param {any} values
+ */
 function figure(app, run, steps, values) {
   const layout = app.theme.plotly();
   const colour = app.selection.colour(run);
   const size = dots(values);
-  const mode = size.some(Boolean) ? "lines+markers" : "lines"; // room for dots would hold the line off the edges
+  // Room for dots would hold the line off the edges.
+  const mode = size.some(Boolean) ? "lines+markers" : "lines";
   return {
     data: [
       {

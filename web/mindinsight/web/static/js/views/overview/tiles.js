@@ -14,10 +14,16 @@ import { tensorTile } from "./tensor.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{element: HTMLElement, refresh: (run: Run) => Promise<void>, relink: () => void}} Tile */
 /**
- * What a kind gives: `has` whether the run holds any; `load` fetches and answers with what fills the box and the
- * line of figures.
- * @typedef {{kind: string, title: string, view: string, params?: Record<string, string>, has: (run: Run) => boolean,
- *   load: (app: App, run: Run, signal: AbortSignal) => Promise<(box: HTMLElement, figures: HTMLElement) => void>}} TileKind
+ * What a kind gives: `has` whether the run holds any; `load` fetches and answers with what fills the box and
+ * the line of figures.
+ * @typedef {Object} TileKind
+ * @property {string} kind
+ * @property {string} title
+ * @property {string} view
+ * @property {Record<string, string>} [params]
+ * @property {(run: Run) => boolean} has
+ * @property {(app: App, run: Run, signal: AbortSignal) => Promise<(box: HTMLElement, figures: HTMLElement) =>
+ *   void>} load
  */
 
 /** @type {TileKind[]} */

@@ -1,4 +1,5 @@
-// The base directories above the table: which there are, how changes are noticed, and the search for one of them.
+// The base directories above the table: which there are, how changes are noticed, and the search for one of
+// them.
 
 import { button } from "../../components/button.js";
 import { h, renew } from "../../core/dom.js";
@@ -10,7 +11,11 @@ import { directoryOf } from "./values.js";
 
 const SHOWN = 12; // the names of more would be a page of their own; the search finds all
 
-/** Several directories by name, each a search for its runs. @param {App} app @param {(text: string) => void} onsearch a search to do instead */
+/**
+ * Several directories by name, each a search for its runs.
+ * @param {App} app
+ * @param {(text: string) => void} onsearch a search to do instead
+ */
 export function createBases(app, onsearch) {
   const { t } = app;
   const element = h("span", { class: "row wrap muted bases" });
@@ -48,7 +53,11 @@ export function createBases(app, onsearch) {
   return { element, draw };
 }
 
-/** The only directory, or a pattern that nothing fits, in the line that counts the runs. @param {App} app @param {RunList} list */
+/**
+ * The only directory, or a pattern that nothing fits, in the line that counts the runs.
+ * @param {App} app
+ * @param {RunList} list
+ */
 export function onlyBase(app, list) {
   if (list.bases.some((base) => base.name)) return null;
   return [
@@ -68,7 +77,11 @@ function without(search) {
   return search.replace(/(^|\s+)dir=(?:"[^"]*"|\S)+/g, "").trim();
 }
 
-/** A search for the runs of one directory, and for all else that was searched for. @param {string} search @param {string} name */
+/**
+ * A search for the runs of one directory, and for all else that was searched for.
+ * @param {string} search
+ * @param {string} name
+ */
 export function searchFor(search, name) {
   return `${without(search)} dir=${/\s/.test(name) ? `"${name}"` : name}`.trim();
 }
@@ -78,7 +91,11 @@ export function places(list) {
   return list.bases.map((base) => base.path).join(", ") || list.base;
 }
 
-/** A column for the directory of a run, where there are several. @param {App} app @returns {import("./columns.js").TableColumn[]} */
+/**
+ * A column for the directory of a run, where there are several.
+ * @param {App} app
+ * @returns {import("./columns.js").TableColumn[]}
+ */
 export function directoryColumn(app) {
   const value = (/** @type {import("../../core/types.js").Run} */ run) => directoryOf(app, run);
   return app.selection.list().bases.some((base) => base.name)

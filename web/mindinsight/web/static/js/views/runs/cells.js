@@ -79,7 +79,12 @@ export function actionsCell(app, run) {
   return h("td", { class: "actions" }, h("div", { class: "row" }, pin, note, hide));
 }
 
-/** @param {App} app @param {{job: string, runs: Run[]}} row @param {boolean} open @param {() => void} onfold */
+/**
+ * @param {App} app
+ * @param {{job: string, runs: Run[]}} row
+ * @param {boolean} open
+ * @param {() => void} onfold
+ */
 export function jobCell(app, row, open, onfold) {
   const ids = row.runs.map((run) => run.id);
   const on = ids.filter((id) => app.selection.has(id)).length;
@@ -116,7 +121,11 @@ export function jobCell(app, row, open, onfold) {
 
 /**
  * What a job's row says in a column of facts: the newest, the range, the sum.
- * @param {App} app @param {Run[]} runs @param {string} key @param {{value?: (run: Run) => any, cell: (run: Run, state: {now: number}) => any}} column @param {number} now
+ * @param {App} app
+ * @param {Run[]} runs
+ * @param {string} key
+ * @param {{value?: (run: Run) => any, cell: (run: Run, state: {now: number}) => any}} column
+ * @param {number} now
  */
 export function jobFact(app, runs, key, column, now) {
   const newest = runs.reduce((best, run) => (run.updated > best.updated ? run : best));

@@ -13,7 +13,8 @@ const SHOWN = 40; // scalars listed at a time; the filter finds the others
 /**
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} anchor
- * @param {{tags: string[], columns: string[], onchange: (columns: string[]) => void, onreset: () => void}} options
+ * @param {{tags: string[], columns: string[], onchange: (columns: string[]) => void, onreset: () => void}}
+ *   options
  */
 export function columnChooser(app, anchor, { tags, columns, onchange, onreset }) {
   let chosen = [...columns];

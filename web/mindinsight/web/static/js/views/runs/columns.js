@@ -8,7 +8,14 @@ import { stateOf } from "./values.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {ReturnType<typeof import("./values.js").createValues>} Values */
-/** @typedef {{key: string, label: string, number?: boolean, value?: (run: Run) => any, cell: (run: Run, state: {now: number}) => any}} TableColumn */
+/**
+ * @typedef {Object} TableColumn
+ * @property {string} key
+ * @property {string} label
+ * @property {boolean} [number]
+ * @property {(run: Run) => any} [value]
+ * @property {(run: Run, state: {now: number}) => any} cell
+ */
 
 export const PARTS = /** @type {const} */ (["last", "min", "max", "best"]);
 const KINDS = ["scalar", "histogram", "image", "tensor", "graph", "landscape"];
@@ -31,7 +38,9 @@ export function defaultColumns(tags, hypers) {
 
 /**
  * Keys that mean nothing are left out. After the curve of a tag, its last value needs no second name.
- * @param {App} app @param {Values} values @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
+ * @param {App} app
+ * @param {Values} values
+ * @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
  * @param {string[]} keys
  * @returns {TableColumn[]}
  */
@@ -46,7 +55,9 @@ export function columnsOf(app, values, curve, keys) {
 }
 
 /**
- * @param {App} app @param {Values} values @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
+ * @param {App} app
+ * @param {Values} values
+ * @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
  * @param {string} key
  * @returns {TableColumn | null}
  */
@@ -83,7 +94,14 @@ function hyperColumn(app, key, name) {
   };
 }
 
-/** @param {App} app @param {Values} values @param {string} key @param {"last" | "min" | "max" | "best"} part @param {string} tag @returns {TableColumn} */
+/**
+ * @param {App} app
+ * @param {Values} values
+ * @param {string} key
+ * @param {"last" | "min" | "max" | "best"} part
+ * @param {string} tag
+ * @returns {TableColumn}
+ */
 function scalarColumn(app, values, key, part, tag) {
   const value = (/** @type {Run} */ run) => values.scalar(run, tag, part);
   const label = part === "last" ? tag : `${tag} · ${app.t(`runs.part.${part}`)}`;
@@ -212,7 +230,11 @@ function kindLinks(app, run) {
 const WIDTH = 96;
 const HEIGHT = 22;
 
-/** A small curve; gaps where a value is not a number. @param {ArrayLike<number> | undefined} values @param {string} colour */
+/**
+ * A small curve; gaps where a value is not a number.
+ * @param {ArrayLike<number> | undefined} values
+ * @param {string} colour
+ */
 export function sparkline(values, colour) {
   if (!values || !values.length) return "";
   const finite = Array.from(values).filter(Number.isFinite);

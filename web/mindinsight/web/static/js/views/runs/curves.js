@@ -3,7 +3,9 @@
 import { debounce } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
-/** @typedef {{values?: ArrayLike<number>, fresh: boolean}} Curve `fresh`: asked for since it may have changed */
+/**
+ * @typedef {{values?: ArrayLike<number>, fresh: boolean}} Curve `fresh`: asked for since it may have changed
+ */
 
 /**
  * @param {import("../../core/types.js").App} app

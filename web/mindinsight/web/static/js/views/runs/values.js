@@ -14,7 +14,11 @@ export function bestEnd(tag) {
   return HIGHER.test(tag) && !/loss|error/i.test(tag) ? "max" : "min";
 }
 
-/** "running" up to two minutes after the last write, "quiet" up to an hour, then "ended". @param {Run} run @param {number} now */
+/**
+ * "running" up to two minutes after the last write, "quiet" up to an hour, then "ended".
+ * @param {Run} run
+ * @param {number} now
+ */
 export function stateOf(run, now) {
   const age = now - run.updated;
   return age < 120 ? "running" : age < 3600 ? "quiet" : "ended";
@@ -63,7 +67,11 @@ export function createValues(app, place) {
       );
     },
 
-    /** Fetch what is needed for these tags, again if they may have changed. @param {string[]} wanted all there are @param {boolean} again */
+    /**
+     * Fetch what is needed for these tags, again if they may have changed.
+     * @param {string[]} wanted all there are
+     * @param {boolean} again
+     */
     need(wanted, again = false) {
       const missing = wanted.filter((tag) => again || !tables.has(tag));
       const fetch = (/** @type {AbortSignal} */ signal) =>
@@ -79,7 +87,11 @@ export function createValues(app, place) {
       return value === undefined ? undefined : value;
     },
 
-    /** For a comparison: a fact, a hyper-parameter, or the last value of a scalar. @param {Run} run @param {string} name */
+    /**
+     * For a comparison: a fact, a hyper-parameter, or the last value of a scalar.
+     * @param {Run} run
+     * @param {string} name
+     */
     lookup(run, name) {
       const directory = name.toLowerCase() === "dir" ? directoryOf(app, run) : undefined;
       if (directory !== undefined) return directory;
@@ -93,7 +105,11 @@ export function createValues(app, place) {
   };
 }
 
-/** The name of the base directory a run lies in, where there are several. @param {App} app @param {Run} run */
+/**
+ * The name of the base directory a run lies in, where there are several.
+ * @param {App} app
+ * @param {Run} run
+ */
 export function directoryOf(app, run) {
   return app.selection.list().bases.some((base) => base.name) ? run.id.split("/")[1] : undefined;
 }

@@ -1,5 +1,5 @@
-// Alerts in the charts of their runs: what the training code said, in every chart; what a rule found, in its tag's.
-// What is not finite has marks of its own.
+// Alerts in the charts of their runs: what the training code said, in every chart; what a rule found, in its
+// tag's. What is not finite has marks of its own.
 
 import { inWords } from "../../components/alerts.js";
 import { LIST } from "../../core/alerts.js";
@@ -12,7 +12,11 @@ import { reaches } from "./figure.js";
 const READ = 200; // the newest of all runs shown
 const MOST = 50; // in one chart: more would hide the curves
 
-/** @param {import("../../core/types.js").App} app @param {Element} place what they are shown in @param {() => void} onchange */
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {Element} place what they are shown in
+ * @param {() => void} onchange
+ */
 export function alertMarks(app, place, onchange) {
   /** @type {Alert[]} */
   let alerts = [];
@@ -38,7 +42,13 @@ export function alertMarks(app, place, onchange) {
 
   return {
     read,
-    /** Those that belong into a chart, where it has a place for them. @param {string[]} tags @param {import("./figure.js").Drawn[]} drawn @param {string} axis @returns {Mark[]} */
+    /**
+     * Those that belong into a chart, where it has a place for them.
+     * @param {string[]} tags
+     * @param {import("./figure.js").Drawn[]} drawn
+     * @param {string} axis
+     * @returns {Mark[]}
+     */
     of(tags, drawn, axis) {
       const where = {
         step: (/** @type {Alert} */ one) => one.step,

@@ -38,9 +38,12 @@ export function usualMost(away) {
 }
 
 /**
- * Neighbouring ranks share a row where there are more ranks than rows. A cell then shows the rank that is farthest
- * away, so that one that strays is seen among a thousand.
- * @param {Float32Array} away @param {number[]} ranks @param {number} columns @param {number} rows at most
+ * Neighbouring ranks share a row where there are more ranks than rows. A cell then shows the rank that is
+ * farthest away, so that one that strays is seen among a thousand.
+ * @param {Float32Array} away
+ * @param {number[]} ranks
+ * @param {number} columns
+ * @param {number} rows at most
  * @returns {{y: number[], z: Float32Array[], who: number[][]}} `who`: the rank that a cell is of
  */
 export function folded(away, ranks, columns, rows) {
@@ -59,7 +62,8 @@ export function folded(away, ranks, columns, rows) {
         who[column] = ranks[row];
       }
     }
-    made.y.push((ranks[first] + (ranks[first + each - 1] ?? ranks[first] + each - 1)) / 2); // rows of one height: drawn in a tenth of the time
+    // Rows of one height are drawn in a tenth of the time.
+    made.y.push((ranks[first] + (ranks[first + each - 1] ?? ranks[first] + each - 1)) / 2);
     made.z.push(z);
     made.who.push(who);
   }

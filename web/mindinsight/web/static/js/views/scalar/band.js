@@ -17,7 +17,12 @@ export function bandSheet({ app, options }, bands) {
   return { to: scale.to, layout: { ...app.theme.plotly(), yaxis, hovermode: "x" } };
 }
 
-/** A line whose hover tells the value, whatever the axis makes of it. @param {ArrayLike<number>} x @param {ArrayLike<number>} values @param {(v: number) => number} to */
+/**
+ * A line whose hover tells the value, whatever the axis makes of it.
+ * @param {ArrayLike<number>} x
+ * @param {ArrayLike<number>} values
+ * @param {(v: number) => number} to
+ */
 export function lineOn(x, values, to) {
   return {
     type: "scatter",

@@ -268,7 +268,13 @@ class CurveCard {
   }
 }
 
-/** @param {Page} page @param {string} tag @param {string[]} runs @param {number} width @param {AbortSignal} signal */
+/**
+ * @param {Page} page
+ * @param {string} tag
+ * @param {string[]} runs
+ * @param {number} width
+ * @param {AbortSignal} signal
+ */
 function ask(page, tag, runs, width, signal) {
   const options = page.options();
   const params = {

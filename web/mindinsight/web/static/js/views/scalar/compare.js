@@ -14,13 +14,21 @@ import { saveButton } from "../../core/share.js";
 
 const SWEEP_MS = 10_000; // between two looks at all tags while runs grow
 
-/** The run that the others are measured against: the pinned one, or the first selected that has scalars. @param {Page} page */
+/**
+ * The run that the others are measured against: the pinned one, or the first selected that has scalars.
+ * @param {Page} page
+ */
 export function baselineOf(page) {
   const { selection } = page.app;
   return selection.baseline() ?? selection.runs().find((run) => run.kinds.scalar) ?? null;
 }
 
-/** Tags that the baseline and another run hold: only these can be compared. @param {Page} page @param {string[]} tags @param {string} base */
+/**
+ * Tags that the baseline and another run hold: only these can be compared.
+ * @param {Page} page
+ * @param {string[]} tags
+ * @param {string} base
+ */
 export function comparable(page, tags, base) {
   const selected = page.app.selection.has(base); // what an unselected run holds is not known here
   return tags.filter((tag) => {
@@ -122,7 +130,13 @@ function verdictTable(app, caption, cards, others) {
   );
 }
 
-/** A table under its heading, beside another one. @param {string} name @param {string} title @param {HTMLElement} table @param {boolean} open */
+/**
+ * A table under its heading, beside another one.
+ * @param {string} name
+ * @param {string} title
+ * @param {HTMLElement} table
+ * @param {boolean} open
+ */
 function folded(name, title, table, open) {
   return h(
     "details",

@@ -8,7 +8,14 @@ import { places, reaches, shown } from "./figure.js";
 
 /** @typedef {import("./figure.js").Drawn} Drawn */
 /** @typedef {import("./options.js").Options} Options */
-/** @typedef {{drawn: () => Drawn[], options: () => Options, scales: () => import("./figure.js").Scales | null, marks: () => import("./alert_marks.js").Mark[], pick: (at: number) => void}} Member pick: a place on x was clicked, in the units of the address */
+/**
+ * @typedef {Object} Member
+ * @property {() => Drawn[]} drawn
+ * @property {() => Options} options
+ * @property {() => import("./figure.js").Scales | null} scales
+ * @property {() => import("./alert_marks.js").Mark[]} marks
+ * @property {(at: number) => void} pick a place on x was clicked, in the units of the address
+ */
 
 const ROWS = 12;
 const STILL = 4; // px that a pointer may move in a click
@@ -45,7 +52,10 @@ export function createCursor(app) {
     }
   };
 
-  /** The run that is meant stands out in every chart, the others step back; null: all are alike. @type {string | null} */
+  /**
+   * The run that is meant stands out in every chart, the others step back; null: all are alike.
+   * @type {string | null}
+   */
   let meant = null;
   const mean = (/** @type {string | null} */ run) => {
     if (run === meant) return;
@@ -112,7 +122,12 @@ export function createCursor(app) {
   };
 }
 
-/** Where the pointer is on x, in the units of the curves. @param {any} element @param {Member} member @param {PointerEvent} event */
+/**
+ * Where the pointer is on x, in the units of the curves.
+ * @param {any} element
+ * @param {Member} member
+ * @param {PointerEvent} event
+ */
 function across(element, member, event) {
   const axis = element._fullLayout?.xaxis;
   const scales = member.scales();
@@ -121,9 +136,10 @@ function across(element, member, event) {
 }
 
 /**
- * A press and a release at one place inside the plot, and no second one soon after. Plotly keeps the releases of
- * what is dragged to itself, so they are looked for in the whole window.
- * @param {HTMLElement} element @param {(event: PointerEvent) => void} onclick
+ * A press and a release at one place inside the plot, and no second one soon after. Plotly keeps the releases
+ * of what is dragged to itself, so they are looked for in the whole window.
+ * @param {HTMLElement} element
+ * @param {(event: PointerEvent) => void} onclick
  */
 function clicked(element, onclick) {
   let timer = 0;
@@ -150,7 +166,13 @@ function fade(element, run) {
   traces.forEach((trace, i) => trace.classList.toggle("faded", known && of[i] !== null && of[i] !== run));
 }
 
-/** What the alerts say whose lines are under the pointer. @param {Member} member @param {import("./figure.js").Scales} scales @param {any} xaxis @param {number} x */
+/**
+ * What the alerts say whose lines are under the pointer.
+ * @param {Member} member
+ * @param {import("./figure.js").Scales} scales
+ * @param {any} xaxis
+ * @param {number} x
+ */
 function alertsAt(member, scales, xaxis, x) {
   const place = (/** @type {number} */ at) => xaxis.c2p(scales.x.to(at));
   return member
@@ -162,9 +184,13 @@ function alertsAt(member, scales, xaxis, x) {
 /** @typedef {{one: Drawn, row: number, away: number}} Near */
 
 /**
- * Each curve's point nearest in x, sorted by how far the curve is from the pointer: one that has ended is farther
- * than its height says.
- * @param {Member} member @param {import("./figure.js").Scales} scales @param {any} layout of Plotly @param {number} x @param {number} y px
+ * Each curve's point nearest in x, sorted by how far the curve is from the pointer: one that has ended is
+ * farther than its height says.
+ * @param {Member} member
+ * @param {import("./figure.js").Scales} scales
+ * @param {any} layout of Plotly
+ * @param {number} x
+ * @param {number} y px
  * @returns {Near[]}
  */
 function nearest(member, scales, { xaxis, yaxis }, x, y) {
@@ -184,7 +210,11 @@ function nearest(member, scales, { xaxis, yaxis }, x, y) {
   return rows.sort((a, b) => a.away - b.away);
 }
 
-/** Row whose place is nearest to x in an ascending column, -1 in an empty one. @param {ArrayLike<number>} column @param {number} x */
+/**
+ * Row whose place is nearest to x in an ascending column, -1 in an empty one.
+ * @param {ArrayLike<number>} column
+ * @param {number} x
+ */
 export function closest(column, x) {
   let low = 0;
   let high = column.length - 1;

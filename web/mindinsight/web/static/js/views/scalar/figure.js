@@ -51,7 +51,10 @@ export function shown(curve) {
 }
 
 /**
- * @param {App} app @param {Drawn[]} drawn @param {Options} options @param {import("./threshold.js").Threshold | null} threshold
+ * @param {App} app
+ * @param {Drawn[]} drawn
+ * @param {Options} options
+ * @param {import("./threshold.js").Threshold | null} threshold
  * @param {[number, number]} [tall] range of y that is looked at in this chart
  * @param {import("./alert_marks.js").Mark[]} [marks]
  * @returns {{data: any[], layout: Record<string, any>, config: Record<string, any>, scales: Scales}}
@@ -83,7 +86,15 @@ export function figure(app, drawn, options, threshold = null, tall = undefined, 
   };
 }
 
-/** @typedef {{app: App, options: Options, xScale: import("./scale.js").Scale, yScale: import("./scale.js").Scale, range: [number, number] | null, many: boolean}} Pen many: too many curves for a faint raw one behind each */
+/**
+ * @typedef {Object} Pen
+ * @property {App} app
+ * @property {Options} options
+ * @property {import("./scale.js").Scale} xScale
+ * @property {import("./scale.js").Scale} yScale
+ * @property {[number, number] | null} range
+ * @property {boolean} many too many curves for a faint raw one behind each
+ */
 
 /** @param {Pen} pen @param {Drawn} one */
 function tracesOf(pen, one) {
@@ -130,7 +141,12 @@ function up(pen, values) {
   return pen.yScale.ticks ? Float64Array.from(/** @type {any} */ (values), pen.yScale.to) : values;
 }
 
-/** Points with no neighbour to draw a line to. @param {ArrayLike<number>} x @param {ArrayLike<number>} y @param {Drawn} one */
+/**
+ * Points with no neighbour to draw a line to.
+ * @param {ArrayLike<number>} x
+ * @param {ArrayLike<number>} y
+ * @param {Drawn} one
+ */
 function lonely(x, y, one) {
   const at = [];
   for (let i = 0; i < y.length; i++) {
@@ -145,7 +161,12 @@ function lonely(x, y, one) {
     : null;
 }
 
-/** NaN and infinities: marks on the floor and the ceiling of the chart, not values. @param {ArrayLike<number>} x @param {Curve} curve @param {Drawn} one */
+/**
+ * NaN and infinities: marks on the floor and the ceiling of the chart, not values.
+ * @param {ArrayLike<number>} x
+ * @param {Curve} curve
+ * @param {Drawn} one
+ */
 function strange(x, curve, one) {
   const at = [];
   for (let i = 0; i < curve.value.length; i++) if (!Number.isFinite(curve.value[i])) at.push(i);
@@ -163,7 +184,13 @@ function strange(x, curve, one) {
   };
 }
 
-/** Points that clipping leaves out: a tick at the edge they left by. @param {Pen} pen @param {ArrayLike<number>} x @param {Curve} curve @param {Drawn} one */
+/**
+ * Points that clipping leaves out: a tick at the edge they left by.
+ * @param {Pen} pen
+ * @param {ArrayLike<number>} x
+ * @param {Curve} curve
+ * @param {Drawn} one
+ */
 function outside(pen, x, curve, one) {
   if (!pen.range) return null;
   const [low, high] = pen.range;
@@ -205,14 +232,24 @@ function dots(x, y, marker) {
   return { type: "scatter", mode: "markers", x, y, marker, hoverinfo: "skip", cliponaxis: false };
 }
 
-/** Where the clicked place is drawn; null where no curve is, for a line out there would stretch the axis. @param {Options} options @param {Drawn[]} drawn @param {import("./scale.js").Scale} scale */
+/**
+ * Where the clicked place is drawn; null where no curve is, for a line out there would stretch the axis.
+ * @param {Options} options
+ * @param {Drawn[]} drawn
+ * @param {import("./scale.js").Scale} scale
+ */
 function placed(options, drawn, scale) {
   const at = options.at === null || options.x !== "wall" ? options.at : 1000 * options.at;
   if (at === null || !drawn.some(({ curve }) => reaches(curve, options.x, at))) return null;
   return scale.ticks ? scale.to(at) : at;
 }
 
-/** Whether a curve has begun and not ended at a place, in Plotly's units. @param {Curve} curve @param {string} x @param {number} at */
+/**
+ * Whether a curve has begun and not ended at a place, in Plotly's units.
+ * @param {Curve} curve
+ * @param {string} x
+ * @param {number} at
+ */
 export function reaches(curve, x, at) {
   const along = places(curve, x);
   if (x.startsWith("tag:")) return along.length > 0; // another scalar goes up and down
@@ -224,7 +261,13 @@ function upLine(x, line) {
   return { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line };
 }
 
-/** @param {Pen} pen @param {import("./threshold.js").Threshold | null} threshold @param {[number, number] | undefined} tall @param {number | null} place @param {import("./alert_marks.js").Mark[]} marks */
+/**
+ * @param {Pen} pen
+ * @param {import("./threshold.js").Threshold | null} threshold
+ * @param {[number, number] | undefined} tall
+ * @param {number | null} place
+ * @param {import("./alert_marks.js").Mark[]} marks
+ */
 function layout(pen, threshold, tall, place, marks) {
   const { app, options, xScale, yScale, range } = pen;
   const { theme } = app;

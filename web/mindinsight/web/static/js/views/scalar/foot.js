@@ -26,7 +26,11 @@ export function footOf(page, all) {
   ];
 }
 
-/** What is not finite, said aloud: how many, and where it began, which a press goes to. @param {import("./card.js").Page} page @param {Drawn[]} all */
+/**
+ * What is not finite, said aloud: how many, and where it began, which a press goes to.
+ * @param {import("./card.js").Page} page
+ * @param {Drawn[]} all
+ */
 function strange(page, all) {
   const { app } = page;
   const found = notFinite(all.flatMap((one) => one.curve.non_finite));

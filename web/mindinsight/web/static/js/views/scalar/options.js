@@ -82,12 +82,20 @@ export function writeOptions(url, options) {
   });
 }
 
-/** What the server is asked for. A few points are seen better as they are, unless somebody chose. @param {Options} options */
+/**
+ * What the server is asked for. A few points are seen better as they are, unless somebody chose.
+ * @param {Options} options
+ */
 export function smoothing(options) {
   return options.smooth ? { smooth: options.smooth, least: options.smoothAll ? null : FEW } : {};
 }
 
-/** @template {string} T @param {string | null} text @param {T[]} choices the first is the default @returns {T} */
+/**
+ * @template {string} T
+ * @param {string | null} text
+ * @param {T[]} choices the first is the default
+ * @returns {T}
+ */
 function oneOf(text, choices) {
   return choices.find((choice) => choice === text) ?? choices[0];
 }

@@ -5,7 +5,12 @@ import { duration, number, time } from "../../core/format.js";
 
 const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", "mean", "deviation", "slope"];
 
-/** @param {import("./card.js").Page} page @param {string[]} tags @param {AbortSignal} signal @returns {Promise<HTMLElement>} */
+/**
+ * @param {import("./card.js").Page} page
+ * @param {string[]} tags
+ * @param {AbortSignal} signal
+ * @returns {Promise<HTMLElement>}
+ */
 export async function rangeTable(page, tags, signal) {
   const { app } = page;
   const options = page.options();
@@ -54,7 +59,12 @@ export async function rangeTable(page, tags, signal) {
   );
 }
 
-/** What the range is called on its axis. @param {import("../../core/types.js").App} app @param {string} x @param {[number, number]} ends */
+/**
+ * What the range is called on its axis.
+ * @param {import("../../core/types.js").App} app
+ * @param {string} x
+ * @param {[number, number]} ends
+ */
 function between(app, x, ends) {
   if (x.startsWith("tag:")) {
     return app.t("scalar.range.tag", { tag: x.slice(4), low: number(ends[0]), high: number(ends[1]) });

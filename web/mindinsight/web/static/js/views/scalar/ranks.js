@@ -19,7 +19,11 @@ const ROW = 2; // px of a row of the picture at least
 const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above it
 const NAMED = 8; // ranks named in the foot line at most
 
-/** Jobs with more than one rank. @param {import("../../core/types.js").App} app @returns {{id: string, ranks: number}[]} */
+/**
+ * Jobs with more than one rank.
+ * @param {import("../../core/types.js").App} app
+ * @returns {{id: string, ranks: number}[]}
+ */
 export function jobsOf(app) {
   /** @type {Map<string, number>} */
   const count = new Map();
@@ -210,8 +214,10 @@ function bandFigure(page, together, picked) {
 }
 
 /**
- * What the colours mean. Plotly's own bar costs half of the drawing, and moves the map out of line with the band.
- * @param {import("../../core/types.js").App} app @param {number} most
+ * What the colours mean. Plotly's own bar costs half of the drawing, and moves the map out of line with the
+ * band.
+ * @param {import("../../core/types.js").App} app
+ * @param {number} most
  */
 function scaleKey(app, most) {
   const bar = h("i", {
@@ -226,7 +232,12 @@ function scaleKey(app, most) {
   ];
 }
 
-/** Each cell is how far a rank is from the median rank at that step. @param {import("../../core/types.js").App} app @param {any} grid @param {number} height px there are */
+/**
+ * Each cell is how far a rank is from the median rank at that step.
+ * @param {import("../../core/types.js").App} app
+ * @param {any} grid
+ * @param {number} height px there are
+ */
 function heatFigure(app, grid, height) {
   const { theme } = app;
   const { y, z, who } = folded(grid.away, grid.ranks, grid.step.length, Math.floor(height / ROW));

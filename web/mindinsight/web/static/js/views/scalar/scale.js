@@ -1,6 +1,12 @@
 // Axes that Plotly does not have, and numbers for those it has.
 
-/** @typedef {{type: "linear" | "log" | "date", to: (v: number) => number, from: (v: number) => number, ticks?: {tickvals: number[], ticktext: string[]}}} Scale */
+/**
+ * @typedef {Object} Scale
+ * @property {"linear" | "log" | "date"} type
+ * @property {(v: number) => number} to
+ * @property {(v: number) => number} from
+ * @property {{tickvals: number[], ticktext: string[]}} [ticks]
+ */
 
 /** @type {Scale} */
 const LINEAR = { type: "linear", to: (v) => v, from: (v) => v };

@@ -33,9 +33,13 @@ const FIELDS = {
 };
 
 /**
- * Each curve's drawn point nearest to the place in the address; null when no place was clicked, or no curve is there.
- * @param {import("./card.js").Page} page @param {string[]} tags @param {import("./figure.js").Drawn[]} drawn
- * @param {Order} order @param {(order: Order) => void} onsort
+ * Each curve's drawn point nearest to the place in the address; null when no place was clicked, or no curve
+ * is there.
+ * @param {import("./card.js").Page} page
+ * @param {string[]} tags
+ * @param {import("./figure.js").Drawn[]} drawn
+ * @param {Order} order
+ * @param {(order: Order) => void} onsort
  */
 export function valuesAt(page, tags, drawn, order, onsort) {
   const { app } = page;
@@ -103,7 +107,12 @@ function sorted(rows, order) {
   return [...numbers.sort((a, b) => (order.down ? key(b) - key(a) : key(a) - key(b))), ...others];
 }
 
-/** A place on the x axis in words. @param {import("../../core/types.js").App} app @param {string} x @param {number} at */
+/**
+ * A place on the x axis in words.
+ * @param {import("../../core/types.js").App} app
+ * @param {string} x
+ * @param {number} at
+ */
 export function placeText(app, x, at) {
   if (x === "step") return app.t("scalar.values.step", { step: number(Math.round(at), 12) });
   if (x === "wall") return time(at);

@@ -22,13 +22,23 @@ export function zoomed(change, layout, scales, wall) {
   return next;
 }
 
-/** @param {Record<string, any>} change @param {string} axis @param {(end: any) => number} value @returns {Range | null} */
+/**
+ * @param {Record<string, any>} change
+ * @param {string} axis
+ * @param {(end: any) => number} value
+ * @returns {Range | null}
+ */
 function ends(change, axis, value) {
   const [low, high] = [change[`${axis}.range[0]`], change[`${axis}.range[1]`]];
   return low === undefined ? null : [value(low), value(high)];
 }
 
-/** A range of values as the y axis has it; null when the axis has no place for it. @param {Range} range @param {import("./scale.js").Scale} scale @returns {Range | null} */
+/**
+ * A range of values as the y axis has it; null when the axis has no place for it.
+ * @param {Range} range
+ * @param {import("./scale.js").Scale} scale
+ * @returns {Range | null}
+ */
 export function upright(range, scale) {
   const to = scale.type === "log" ? Math.log10 : scale.to;
   const ends = range.map(to);

@@ -13,7 +13,10 @@ export function composed(texts) {
 
 /**
  * What an arrow key makes of a dimension's text: the next or the one before, within the dimension.
- * @param {string} text @param {string} key @param {number} size @returns {string | null} null when it changes nothing
+ * @param {string} text
+ * @param {string} key
+ * @param {number} size
+ * @returns {string | null} null when it changes nothing
  */
 export function stepped(text, key, size) {
   const by = { ArrowUp: 1, ArrowDown: -1 }[key];

@@ -10,7 +10,11 @@ const WINDOW = 200;
 const TICKS = 8;
 const MOST_WRITTEN = 400; // cells; in smaller ones there is no room for NaN in letters
 
-/** @param {App} app @param {any} part answer of v2/tensor/slice @param {(side: "top" | "left", by: number) => void} move */
+/**
+ * @param {App} app
+ * @param {any} part answer of v2/tensor/slice
+ * @param {(side: "top" | "left", by: number) => void} move
+ */
 export function pager(app, part, move) {
   const { t } = app;
   const [rows, columns] = part.window;
@@ -62,7 +66,12 @@ export function sliceHeat(app, part) {
   };
 }
 
-/** What is not finite has no place on a scale of colours: its cells are filled with the colour of faults. @param {App} app @param {any} part @param {Float64Array[]} z */
+/**
+ * What is not finite has no place on a scale of colours: its cells are filled with the colour of faults.
+ * @param {App} app
+ * @param {any} part
+ * @param {Float64Array[]} z
+ */
 function strangeCells(app, part, z) {
   const cells = z.map((row) => Array.from(row, (value) => (Number.isFinite(value) ? NaN : 1)));
   if (!cells.some((row) => row.some(Number.isFinite))) return [];
@@ -91,7 +100,12 @@ function strangeCells(app, part, z) {
   ];
 }
 
-/** Marks at whole numbers only: there is no row one and a half. @param {App} app @param {number} count @param {Record<string, any>} more */
+/**
+ * Marks at whole numbers only: there is no row one and a half.
+ * @param {App} app
+ * @param {number} count
+ * @param {Record<string, any>} more
+ */
 function numbered(app, count, more) {
   return app.theme.axis(count <= TICKS ? { dtick: 1, ...more } : { nticks: TICKS, ...more });
 }

@@ -46,7 +46,13 @@ export function sliceTable(app, part, look) {
   return h("table", { class: "tensor-table" }, h("thead", null, head), h("tbody", null, body));
 }
 
-/** @param {App} app @param {number} value @param {number} min @param {number} max @param {{digits: number, scientific: boolean}} look */
+/**
+ * @param {App} app
+ * @param {number} value
+ * @param {number} min
+ * @param {number} max
+ * @param {{digits: number, scientific: boolean}} look
+ */
 function cell(app, value, min, max, look) {
   if (!Number.isFinite(value)) return h("td", { class: "strange" }, app.format.number(value));
   const share = max > min ? (value - min) / (max - min) : 0.5;
@@ -69,7 +75,11 @@ export function text(value, look) {
   return made.replace("-", "−");
 }
 
-/** Statistics of the slice beside those of the tensor; of the tensor alone where the slice is all of it. @param {App} app @param {any} part */
+/**
+ * Statistics of the slice beside those of the tensor; of the tensor alone where the slice is all of it.
+ * @param {App} app
+ * @param {any} part
+ */
 export function factsTable(app, part) {
   const { t, format } = app;
   const all = part.slice.count === part.whole.count;
