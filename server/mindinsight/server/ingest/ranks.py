@@ -21,12 +21,15 @@ def is_rank(name: str) -> bool:
 def places(devices: Mapping[str, frozenset[int]]) -> dict[str, Place]:
     """Job and rank of each run, given the device ids in its files' names.
 
-    Two ways are known: ``job/rank_0``, ``job/rank_1``; and ``job0``, ``job1`` beside each other. The
-    second is believed only where the device id in the file names is the number of the folder:
-    experiments are numbered too, but each of them ran on device 0.
+    Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` beside each other; both at once,
+    ``job0/rank_0``, ``job1/rank_1``; and ``job`` with the files of one rank beside folders of the others.
+    Siblings are believed only where the number of the folder is that of the rank (or the device id in the
+    file names): experiments are numbered too, but each of them ran on device 0.
     """
     found = {run: _by_folder(run) or (run, None) for run in devices}
+    found.update(_by_numbered_jobs(found))
     found.update(_by_siblings({run: ids for run, ids in devices.items() if found[run][1] is None}))
+    found.update(_above_ranks(found, devices))
     return found
 
 
@@ -40,15 +43,39 @@ def _by_folder(run: str) -> Place | None:
 
 
 def _by_siblings(devices: Mapping[str, frozenset[int]]) -> dict[str, Place]:
+    numbers = {run: next(iter(ids)) for run, ids in devices.items() if len(ids) == 1}
+    return _numbered(numbers)
+
+
+def _by_numbered_jobs(runs: Mapping[str, Place]) -> dict[str, Place]:
+    """Runs whose job is named after their rank: ``job0/rank_0`` beside ``job1/rank_1``."""
+    ranks: dict[str, set[int]] = defaultdict(set)
+    for job, rank in runs.values():
+        if rank is not None:
+            ranks[job].add(rank)
+    joined = _numbered({job: next(iter(numbers)) for job, numbers in ranks.items() if len(numbers) == 1})
+    return {run: joined[job] for run, (job, rank) in runs.items() if rank is not None and job in joined}
+
+
+def _above_ranks(runs: Mapping[str, Place], devices: Mapping[str, frozenset[int]]) -> dict[str, Place]:
+    """Runs that are a job themselves and hold the files of one rank that its folders lack."""
+    taken = {place for place in runs.values() if place[1] is not None}
+    jobs = {job for job, _ in taken}
+    numbers = {run: next(iter(ids)) for run, ids in devices.items() if run in jobs and len(ids) == 1}
+    return {run: (run, rank) for run, rank in numbers.items() if (run, rank) not in taken}
+
+
+def _numbered(numbers: Mapping[str, int]) -> dict[str, Place]:
+    """Job and rank of folders that differ in a number at the end, each its own and that of its rank."""
     groups: dict[str, dict[str, int]] = defaultdict(dict)
-    for run, ids in devices.items():
-        parent, _, name = run.rpartition("/")
+    for folder, number in numbers.items():
+        parent, _, name = folder.rpartition("/")
         match = _NUMBERED.fullmatch(name)
-        if match and ids == {int(match[2])}:
-            groups[f"{parent}/{match[1]}"][run] = int(match[2])
+        if match and number == int(match[2]):
+            groups[f"{parent}/{match[1]}"][folder] = number
     return {
-        run: (job if job == "./" else job.rstrip("/"), rank)
+        folder: (job if job == "./" else job.rstrip("/"), rank)
         for job, ranks in groups.items()
         if len(ranks) > 1 and len(set(ranks.values())) == len(ranks)
-        for run, rank in ranks.items()
+        for folder, rank in ranks.items()
     }
