@@ -1,6 +1,7 @@
 """Files of MindSpore's Running Data Recorder.
 
-``rank_{R}/rdr/{MODULE}.{name}[.{graph}].{YYYYMMDDHHMMSS}[_{sequence}].{ir|pb|txt|json}``
+``rank_{R}/rdr/{MODULE}.{name}[.{graph}].{YYYYMMDDHHMMSS}[_{sequence}].{ir|pb|txt|json}``; passes of the
+hardware write names without module and time, ``hwopt_d_before_graph_0.ir``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _FILE: Final = re.compile(
     r"\.(?P<kind>ir|pb|txt|json)",
     re.DOTALL,
 )
+_UNTIMED: Final = re.compile(r"(?P<name>.+)\.(?P<kind>ir|pb|txt|json)", re.DOTALL)
 _KINDS: Final[dict[str, Literal["ir", "pb", "text", "json"]]] = {
     "ir": "ir",
     "pb": "pb",
@@ -94,18 +96,19 @@ def parse_addresses(text: str) -> tuple[OperatorMemory, ...]:
 
 
 def _log(rank: int, folder: Path, name: str) -> LogFile | None:
-    found = _FILE.fullmatch(name)
-    if found is None:
+    match = _FILE.fullmatch(name) or _UNTIMED.fullmatch(name)
+    if match is None:
         return None
-    graph, sequence = found["graph"], found["sequence"]
+    parts = match.groupdict()
+    graph, sequence = parts.get("graph"), parts.get("sequence")
     return LogFile(
         rank,
         str(folder / name),
-        found["module"],
-        found["name"],
+        parts.get("module", ""),
+        parts["name"],
         int(graph) if graph else None,
-        found["time"],
+        parts.get("time", ""),
         int(sequence) if sequence else None,
-        _KINDS[found["kind"]],
+        _KINDS[parts["kind"]],
         (folder / name).stat().st_size,
     )

@@ -139,10 +139,10 @@ class LogFile:
 
     rank: int
     path: str
-    module: str  # PIPELINE, SESSION, RUNTIME_FRAMEWORK
+    module: str  # PIPELINE, SESSION, RUNTIME_FRAMEWORK; "" without one
     name: str
     graph: int | None
-    time: str  # YYYYMMDDHHMMSS as recorded
+    time: str  # YYYYMMDDHHMMSS as recorded, "" without one
     sequence: int | None
     kind: Literal["ir", "pb", "text", "json"]
     size: int  # bytes
