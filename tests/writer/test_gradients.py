@@ -71,7 +71,7 @@ def test_the_answer_ends_it():
 
 
 def test_wrong_arguments_are_refused():
-    with pytest.raises(TypeError, match="PyTorch module, got dict"):
+    with pytest.raises(TypeError, match="PyTorch module or a MindSpore Cell, got dict"):
         record_gradients({})
     with pytest.raises(ValueError, match="no regular expression"):
         record_gradients(Network(), "(")

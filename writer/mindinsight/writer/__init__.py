@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from mindinsight.writer.printing import Print
     from mindinsight.writer.record import SummaryRecord
-    from mindinsight.writer.recorder import RunningDataRecorder
+    from mindinsight.writer.recorder import RecorderSettings, RunningDataRecorder
 
 # Public name -> its module. Looked up when used: a loop that records scalars does not load the rest.
 _HOMES: Final = {
@@ -62,6 +62,7 @@ _HOMES: Final = {
     "Precision": "metrics",
     "Print": "printing",
     "Recall": "metrics",
+    "RecorderSettings": "recorder",
     "RunArguments": "callbacks",
     "RunContext": "callbacks",
     "RunningDataRecorder": "recorder",
@@ -95,6 +96,7 @@ __all__ = [
     "Precision",
     "Print",
     "Recall",
+    "RecorderSettings",
     "RunArguments",
     "RunContext",
     "RunningDataRecorder",

@@ -85,6 +85,7 @@ class SummaryRecord:
             NpyExport(directory / f"export_{now}") if exports else None,
             self._pending.done,
         )
+        self._network = network
         self._graph = None if network is None else _observed(network)
         self._attempts = _GRAPH_ATTEMPTS
         self._mode = "train"
@@ -225,7 +226,8 @@ class SummaryRecord:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if os.environ.get("MS_RDR_ENABLE", "0") != "0" and not self._closed:
+        asked = os.environ.get("MS_RDR_ENABLE", "0") != "0" or "mindspore" in sys.modules
+        if asked and not self._closed:
             from mindinsight.writer.recorder import leave_if_asked
 
             leave_if_asked(self, error)
@@ -267,7 +269,10 @@ class SummaryRecord:
             self._attempts = 0
             self._add("graph", "graph", graph)
         elif not self._attempts:
-            _log.warning("no graph is recorded in %s: the network shows none", self.log_dir)
+            from mindinsight.writer.graph import no_graph_reason
+
+            reason = no_graph_reason(self._network if train_network is None else train_network)
+            _log.warning("no graph is recorded in %s: %s", self.log_dir, reason or "the network shows none")
 
     def _add_operator_values(self, step: int) -> None:
         from mindinsight.writer.operators import take_operator_values

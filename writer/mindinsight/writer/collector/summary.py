@@ -15,7 +15,7 @@ from mindinsight.writer.collector import facts, kinds, options, train_facts
 from mindinsight.writer.collector.options import Wanted
 from mindinsight.writer.collector.path import WeightPath
 from mindinsight.writer.collector.schedule import Schedule, everything
-from mindinsight.writer.graph import observed_graph
+from mindinsight.writer.graph import no_graph_reason, observed_graph
 from mindinsight.writer.record import SummaryRecord
 
 _log: Final = logging.getLogger(__name__)
@@ -178,14 +178,20 @@ class SummaryCollector(Callback):
         if self._told_once:
             return
         self._told_once = True
-        if self._graph is not None and (graph := self._graph()) is not None:
-            self._add("graph", graph)
+        if self._graph is not None:
+            self._add_graph(self._graph(), arguments.get("train_network") or arguments.get("network"))
         if self._wanted.collect_dataset_graph:
             pipeline = facts.dataset_facts(arguments.get("train_dataset")).pipeline
             if pipeline:
                 self._add("dataset_graph", pipeline)
         if self._custom:
             self._add("custom_lineage_data", self._custom)
+
+    def _add_graph(self, graph: bytes | None, network: Any) -> None:
+        if graph is not None:
+            self._add("graph", graph)
+        elif (reason := no_graph_reason(network)) is not None:
+            _log.warning("no graph is recorded: %s", reason)
 
     def _add(self, plugin: str, value: Any) -> None:
         """What a training can do without must not stop it."""

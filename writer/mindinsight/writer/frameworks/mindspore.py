@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,85 @@ def trace(network: mindspore.nn.Cell, inputs: Sequence[object] | None) -> bytes 
         network.compile(*inputs)
         graph = network.get_func_graph_proto()
     return graph or None
+
+
+def env_config_path() -> str | None:
+    """The file of ``set_context(env_config_path=...)``, None when there is none or a MindSpore without it."""
+    try:
+        path: str | None = mindspore.get_context("env_config_path")
+    except (ValueError, RuntimeError):
+        return None
+    return path or None
+
+
+def no_graph_reason() -> str:
+    """Why :func:`trace` gave nothing, and what can be done."""
+    if mindspore.get_context("mode") == mindspore.PYNATIVE_MODE:
+        return (
+            "MindSpore compiles no graph in PyNative mode: set_context(mode=GRAPH_MODE), "
+            "or add_value('graph', 'network', graph_of(network, inputs))"
+        )
+    return "MindSpore has not compiled the network: it has not run in graph mode"
+
+
+def on_gradients(
+    network: mindspore.nn.Cell, names: Callable[[str], bool], put: Callable[[str, object], None]
+) -> Callable[[], None]:
+    """Call ``put(name, gradient)`` in each backward pass for every parameter whose name is wanted.
+
+    Returns the function that ends it. Raises ValueError in graph mode, where no Python function runs.
+    """
+    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
+        raise ValueError("in MindSpore's graph mode every backward pass is recorded: every must be 1")
+
+    def calling(name: str) -> Callable[[mindspore.Tensor], mindspore.Tensor]:
+        def hook(gradient: mindspore.Tensor) -> mindspore.Tensor:
+            put(name, gradient)
+            return gradient
+
+        return hook
+
+    return _hooked(network, names, calling)
+
+
+def operate_on_gradients(
+    network: mindspore.nn.Cell, names: Callable[[str], bool], operator: Callable[[], Any]
+) -> Callable[[], None]:
+    """Call ``operator()("<name>/gradient", gradient)`` in each backward pass, as ``on_gradients`` does.
+
+    Works in graph mode too. There a network that is compiled already is left as it is, by the call and by
+    the function that ends it.
+    """
+
+    def operating(name: str) -> Callable[[mindspore.Tensor], mindspore.Tensor]:
+        # MindSpore compiles the source of a hook: it may hold nothing but the operator and the tag.
+        summary, tag = operator(), f"{name}/gradient"
+
+        def hook(gradient: mindspore.Tensor) -> mindspore.Tensor:
+            summary(tag, gradient)
+            return gradient
+
+        return hook
+
+    return _hooked(network, names, operating)
+
+
+def _hooked(
+    network: mindspore.nn.Cell,
+    names: Callable[[str], bool],
+    hook: Callable[[str], Callable[[mindspore.Tensor], mindspore.Tensor]],
+) -> Callable[[], None]:
+    handles = [
+        parameter.register_hook(hook(parameter.name))
+        for parameter in network.trainable_params()
+        if parameter.shape and names(parameter.name)
+    ]
+
+    def end() -> None:
+        for handle in handles:
+            handle.remove()
+
+    return end
 
 
 def take_operator_values() -> list[tuple[str, str, object]]:

@@ -57,7 +57,7 @@ def on_gradients(
     hooks = [
         parameter.register_post_accumulate_grad_hook(hook(name))
         for name, parameter in network.named_parameters()
-        if parameter.requires_grad and names(name)
+        if parameter.requires_grad and parameter.ndim and names(name)
     ]
 
     def end() -> None:

@@ -51,6 +51,13 @@ def observed_graph(network: object) -> Callable[[], bytes | None]:
     return graph
 
 
+def no_graph_reason(network: object) -> str | None:
+    """Why :func:`graph_of` gives None for ``network`` as it is now, if its framework can tell."""
+    framework = framework_of(network)
+    explain: Callable[[], str] | None = getattr(framework, "no_graph_reason", None)
+    return None if explain is None else explain()
+
+
 def _framework(network: object, inputs: Sequence[object] | None) -> ModuleType | None:
     """Where the network comes from; for a plain function, where its first input of any comes from."""
     framework = framework_of(network)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from mindinsight.writer.callbacks import Callback
 from mindinsight.writer.folders import private_folder
@@ -20,9 +20,19 @@ from mindinsight.writer.recorder.settings import RecorderSettings
 
 if TYPE_CHECKING:
     from mindinsight.writer.callbacks import RunContext
-    from mindinsight.writer.record import SummaryRecord
 
 _log: Final = logging.getLogger(__name__)
+
+
+class Run(Protocol):
+    """What is asked of the run that failed: a SummaryRecord has it."""
+
+    @property
+    def log_dir(self) -> str:
+        """Path of the newest event file."""
+
+    def flush(self) -> None:
+        """Write what is queued."""
 
 
 class RunningDataRecorder(Callback):
@@ -42,7 +52,7 @@ class RunningDataRecorder(Callback):
 
     def __init__(
         self,
-        run: SummaryRecord | str | Path,
+        run: Run | str | Path,
         network: object = None,
         arguments: Mapping[str, Any] | None = None,
         settings: RecorderSettings | None = None,
@@ -110,7 +120,7 @@ class RunningDataRecorder(Callback):
         return graph or recorded_graph(self._files())
 
 
-def leave_if_asked(record: SummaryRecord, error: BaseException | None) -> None:
+def leave_if_asked(record: Run, error: BaseException | None) -> None:
     """Leave what is known of the run of ``record`` when the variables ``MS_RDR_*`` ask for it."""
     try:
         settings = RecorderSettings.of()
