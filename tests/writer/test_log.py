@@ -91,6 +91,7 @@ def test_a_file_is_rolled_over_and_the_oldest_are_dropped(name, directory):
     files = sorted((directory / "rank_0" / "logs").iterdir())
     assert [path.name.rpartition(".")[2] for path in files] == [str(os.getpid()), "1", "2"]
     assert all(path.stat().st_size <= 300 for path in files)
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     assert "message 39" in files[0].read_text()
 
 

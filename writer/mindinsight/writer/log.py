@@ -1,4 +1,4 @@
-"""Where the writer's messages go, by the variables MindSpore's logging knows.
+"""Logging configuration of the writer, by the environment variables of MindSpore's logging.
 
 ========================  ==================================================================  ========
 variable                  meaning                                                             default
@@ -21,6 +21,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 
 from mindinsight.writer.folders import private_folder
@@ -93,9 +94,16 @@ def _handlers(settings: LogSettings, rank: int) -> list[logging.Handler]:
     screen.setLevel(settings.screen_level)
     directory = private_folder(settings.directory / f"rank_{rank}" / "logs")
     path = directory / f"mindinsight.log.{os.getpid()}"
-    file = logging.handlers.RotatingFileHandler(path, "a", settings.max_bytes, settings.backups, "utf-8")
-    path.chmod(0o600)
-    return [screen, file]
+    return [screen, _PrivateFileHandler(path, "a", settings.max_bytes, settings.backups, "utf-8")]
+
+
+class _PrivateFileHandler(logging.handlers.RotatingFileHandler):
+    """Rotating log of mode 0600: the first file and each one after a rollover."""
+
+    def _open(self) -> TextIOWrapper:
+        file = super()._open()
+        Path(self.baseFilename).chmod(0o600)
+        return file
 
 
 def _number(environment: Mapping[str, str], name: str, default: int, largest: int | None = None) -> int:

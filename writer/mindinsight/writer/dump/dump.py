@@ -19,9 +19,9 @@ import numpy as np
 
 from mindinsight.writer.arrays import HostArray, to_numpy
 from mindinsight.writer.dtype_names import camel
-from mindinsight.writer.dump.beside import Beside
-from mindinsight.writer.dump.iterations import contains
-from mindinsight.writer.dump.names import ESCAPES, file_name, operator_type
+from mindinsight.writer.dump.layout import ESCAPES, file_name, iteration_filter, operator_type
+from mindinsight.writer.dump.metadata import DumpMetadata
+from mindinsight.writer.dump.origin import origin_of
 from mindinsight.writer.dump.statistics import HEADER, cells
 from mindinsight.writer.folders import private_folder
 from mindinsight.writer.graph import GraphBuilder
@@ -54,23 +54,30 @@ class Dump:
         rank: int | None = None,
         graph_id: int = 0,
     ) -> None:
-        self._wanted = contains(iterations)
+        self._selects = iteration_filter(iterations)
         number = rank_of().number if rank is None else rank
         root = Path(path).absolute()
-        self._beside = Beside(root / f"rank_{number}", graph_id)
-        self._beside.settings(root, net_name, iterations)
+        self._metadata = DumpMetadata(root / f"rank_{number}", graph_id)
+        self._metadata.settings(root, net_name, iterations)
         if graph is not None:
-            self._beside.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
+            self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
         self._folder = root / f"rank_{number}" / net_name / str(graph_id)
         self._time = 0
+        self._origin_known = False
 
     def iteration(self, number: int) -> DumpStep:
-        """What the loop gives its values of this iteration to."""
-        if not self._wanted(number):
+        """Writer of one iteration, to which the loop gives its values."""
+        if not self._selects(number):
             return DumpStep(self, None)
         folder = private_folder(self._folder / str(number))
-        self._beside.ran(number)
+        self._metadata.add_iteration(number)
         return DumpStep(self, folder)
+
+    def take_origin(self, value: object) -> None:
+        """Record where the tensors of this dump come from, told from the first one."""
+        if not self._origin_known:
+            self._origin_known = True
+            self._metadata.origin(origin_of(value))
 
     def next_time(self) -> int:
         """Microseconds since 1970, a different number each time."""
@@ -106,6 +113,7 @@ class DumpStep:
             return
         if host.values.dtype.kind == "c":
             raise TypeError(f"'{name}' holds complex numbers, for which there are no statistics")
+        self._dump.take_origin(value)
         stamp = self._dump.next_time()
         fields = [kind, name.translate(ESCAPES), "0", "0", str(stamp)]
         full = ".".join([*fields, io, str(slot), "DefaultFormat", camel(host.dtype), "npy"])

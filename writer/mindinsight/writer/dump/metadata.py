@@ -1,4 +1,4 @@
-"""What a dump has beside its tensors: settings, graph and execution order of one rank."""
+"""Metadata files of a dump: settings, origin, graph and execution order of one rank."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.proto import graph_pb2
+from mindinsight.writer.dump.origin import Origin
 from mindinsight.writer.dump.statistics import COLUMNS
 from mindinsight.writer.folders import private_folder
 
 _ORDER_HEADER: Final = "NodeExecutionOrder-FullNameWithScope"
 
 
-class Beside:
-    """The files of ``rank_<N>`` that are not tensors."""
+class DumpMetadata:
+    """Writer of the files of ``rank_<N>`` that are not tensors."""
 
     def __init__(self, rank: Path, graph_id: int) -> None:
         self._rank = rank
@@ -28,7 +29,6 @@ class Beside:
         """
         if not re.fullmatch(r"[A-Za-z0-9_-]+", net_name):
             raise ValueError(f"net_name is made of letters, digits, '-' and '_', got {net_name!r}")
-        folder = private_folder(self._rank / ".dump_metadata")
         common = {
             "dump_mode": 0,
             "path": str(path),
@@ -42,8 +42,19 @@ class Beside:
             "statistic_category": list(COLUMNS),
         }
         dump = {"common_dump_settings": common, "e2e_dump_settings": {"enable": True, "trans_flag": True}}
-        _written(folder / "data_dump.json", json.dumps(dump, indent=2).encode())
-        _written(folder / "config.json", b'{"device_target":"CPU"}')
+        _write_once(self._metadata("data_dump.json"), json.dumps(dump, indent=2).encode())
+
+    def origin(self, origin: Origin) -> None:
+        """Write where the tensors come from, unless it is there.
+
+        ``device_target`` and ``ms_version`` are MindSpore's; other frameworks have fields of their own.
+        """
+        fields = {"device_target": origin.device}
+        if origin.framework == "mindspore":
+            fields["ms_version"] = origin.version
+        else:
+            fields |= {"framework": origin.framework, "framework_version": origin.version}
+        _write_once(self._metadata("config.json"), json.dumps(fields, separators=(",", ":")).encode())
 
     def graph(self, model: bytes) -> None:
         """The graph and the order of its operators, from the bytes of a ModelProto."""
@@ -51,20 +62,23 @@ class Beside:
         # Without ir_version, which is text in the graphs of dumps and a number in those of event files.
         content = graph_pb2.ModelProto(graph=graph).SerializeToString()
         name = f"ms_output_trace_code_graph_{self._graph_id}.pb"
-        _written(private_folder(self._rank / "graphs") / name, content)
+        _write_once(private_folder(self._rank / "graphs") / name, content)
         lines = [_ORDER_HEADER, *(node.full_name for node in graph.node if node.full_name), ""]
-        _written(self._order(f"ms_execution_order_graph_{self._graph_id}.csv"), "\n".join(lines).encode())
+        _write_once(self._order(f"ms_execution_order_graph_{self._graph_id}.csv"), "\n".join(lines).encode())
 
-    def ran(self, iteration: int) -> None:
+    def add_iteration(self, iteration: int) -> None:
         """Add to the list of iterations that were dumped."""
         with self._order(f"ms_global_execution_order_graph_{self._graph_id}.csv").open("a") as file:
             file.write(f"{iteration}\n")
+
+    def _metadata(self, name: str) -> Path:
+        return private_folder(self._rank / ".dump_metadata") / name
 
     def _order(self, name: str) -> Path:
         return private_folder(self._rank / "execution_order") / name
 
 
-def _written(path: Path, content: bytes) -> None:
+def _write_once(path: Path, content: bytes) -> None:
     """Write a file for reading only; one that is there stays."""
     if not path.exists():
         path.write_bytes(content)
