@@ -37,7 +37,7 @@ class TrainLineage:
     parallel_mode: str | None = None
     train_dataset_path: str | None = None
     train_dataset_size: int | None = None  # samples
-    model_path: str | None = None  # JSON text: {"ckpt": path or null}
+    model_path: str | None = None  # the newest checkpoint
     model_size: int | None = None  # bytes
 
 
@@ -121,6 +121,7 @@ def _with_event(lineage: Lineage, event: LineageEvent) -> Lineage:
         train = event.train_lineage
         parts = (train.hyper_parameters, train.train_dataset, train.algorithm)
         model = {f"model_{name}": value for name, value in _set_fields(train.model).items()}
+        model["model_path"] = _checkpoint(train.model.path)
         return replace(lineage, train=_filled(TrainLineage, *map(_set_fields, parts), model))
     if what == "evaluation_lineage":
         evaluation = event.evaluation_lineage
@@ -149,6 +150,16 @@ def _set_fields(message: Message) -> dict[str, Any]:
         descriptor.name: shortest(value) if descriptor.cpp_type == FieldDescriptor.CPPTYPE_FLOAT else value
         for descriptor, value in message.ListFields()
     }
+
+
+def _checkpoint(text: str) -> str | None:
+    """The path in ``{"ckpt": path or null}``, as MindSpore writes it; other text is the path itself."""
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return text or None
+    path = content.get("ckpt") if isinstance(content, dict) else text
+    return path if isinstance(path, str) else None
 
 
 def _metric(text: str) -> dict[str, Any]:
