@@ -11,14 +11,16 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.proto.kinds import KINDS
+
 Ints: TypeAlias = npt.NDArray[np.int64]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-Kind: TypeAlias = Literal["scalar", "image", "tensor", "histogram", "graph", "landscape", "alert"]
+Kind: TypeAlias = str  # a name of the table of kinds
 Level: TypeAlias = Literal["info", "warning", "error"]  # of an alert
 LEVELS: Final[tuple[Level, ...]] = ("info", "warning", "error")
-PAYLOAD_KINDS: Final[tuple[Kind, ...]] = ("image", "tensor", "histogram", "graph", "landscape", "alert")
+PAYLOAD_KINDS: Final = tuple(kind.name for kind in KINDS if kind.storage == "payload")
 
 
 @dataclass(frozen=True, slots=True)

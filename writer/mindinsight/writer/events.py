@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy.typing as npt
 
+from mindinsight.proto.kinds import KINDS
 from mindinsight.writer import values, wire
 
 VERSION: Final = "MindSpore.Event:1"
@@ -14,9 +15,12 @@ VERSION: Final = "MindSpore.Event:1"
 LINEAGE_FIELDS: Final = {
     "train_lineage": 6, "eval_lineage": 7, "dataset_graph": 9, "custom_lineage_data": 10,
 }  # fmt: skip
-_WALL, _STEP, _VERSION, _GRAPH, _SUMMARY, _ALERT = 1, 2, 3, 4, 5, 1001
+_WALL, _STEP, _VERSION, _SUMMARY = 1, 2, 3, 5
 # Kinds whose messages are events of their own, and their fields in Event or LineageEvent.
-_MESSAGE_FIELDS: Final = {"graph": _GRAPH, "alert": _ALERT, **LINEAGE_FIELDS}
+_MESSAGE_FIELDS: Final = {
+    **{kind.name: kind.number for kind in KINDS if kind.message == "Event"},
+    **LINEAGE_FIELDS,
+}
 
 
 class Item(NamedTuple):

@@ -8,12 +8,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.proto.kinds import EXACT_SCALAR, FIELD_NUMBERS
 from mindinsight.writer import pictures, png, wire
 from mindinsight.writer.counting import Histogram
 from mindinsight.writer.counting import histogram as count_values
 
 _TAG: Final = 1
-_SCALAR, _IMAGE, _TENSOR, _HISTOGRAM, _LANDSCAPE, _EXACT = 3, 4, 8, 9, 10, 1001
+_SCALAR, _IMAGE, _TENSOR, _HISTOGRAM, _LANDSCAPE = (
+    FIELD_NUMBERS[kind] for kind in ("scalar", "image", "tensor", "histogram", "landscape")
+)
 _FLOAT_DATA, _RAW_DATA = 3, 8
 
 # What float32 keeps to the eye: beyond, neighbouring integers merge; below, digits fade and vanish.
@@ -37,7 +40,7 @@ def scalar(tag: str, number: float) -> bytes:
     """
     if math.isfinite(number) and (abs(number) > LARGEST or 0 < abs(number) < SMALLEST):
         narrow = _narrow(number)
-        exact = wire.double(_EXACT, number) if narrow != number else b""
+        exact = wire.double(EXACT_SCALAR, number) if narrow != number else b""
         return _text_tag(tag) + wire.single(_SCALAR, narrow) + exact
     return _text_tag(tag) + wire.single(_SCALAR, number)
 

@@ -9,16 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.proto import framing, graph_pb2, lazy_pb2, summary_pb2
+from mindinsight.proto.kinds import KINDS
 
 TAIL: Final = 64 << 20  # bytes of each file that are looked at, from its end
 _LISTED: Final = 1000  # elements of a tensor that are written out
-_PLUGINS: Final = {
-    "scalar_value": "scalar",
-    "image": "image",
-    "tensor": "tensor",
-    "histogram": "histogram",
-    "loss_landscape": "landscape",
-}
+_PLUGINS: Final = {kind.field: kind.name for kind in KINDS if kind.message == "Summary.Value"}
 
 
 def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, Any]]:

@@ -10,16 +10,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mindinsight.server.formats.events.fields import (
-    ALERT,
-    EVENT_ALERT,
     EVENT_EXPLAIN,
-    EVENT_GRAPH,
+    EVENT_KINDS,
     EVENT_STEP,
     EVENT_SUMMARY,
     EVENT_VERSION,
     EVENT_WALL,
     EXACT,
-    GRAPH,
     SCALAR,
     SUMMARY_VALUE,
     VALUE_EXACT,
@@ -29,8 +26,7 @@ from mindinsight.server.formats.events.fields import (
 from mindinsight.server.formats.wire_format import message_fields, read_varint, signed
 
 _DOUBLE: Final = struct.Struct("<d")
-_WHAT: Final = (EVENT_VERSION, EVENT_GRAPH, EVENT_SUMMARY, EVENT_EXPLAIN, EVENT_ALERT)
-_WHOLE: Final = {EVENT_GRAPH: GRAPH, EVENT_ALERT: ALERT}  # a message that is one value
+_WHAT: Final = (EVENT_VERSION, EVENT_SUMMARY, EVENT_EXPLAIN, *EVENT_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +88,8 @@ def _read_what(event: ParsedEvent, data: bytes, key: int, start: int, stop: int)
         for part, first, last in message_fields(data, start, stop):
             if part == SUMMARY_VALUE:
                 _read_value(event, data, first, last)
-    elif key in _WHOLE:
-        event.entries.append(Entry(_WHOLE[key], b"", start, stop - start))
+    elif key in EVENT_KINDS:
+        event.entries.append(Entry(EVENT_KINDS[key], b"", start, stop - start))
         event.free.append((start, stop - start))
     elif key == EVENT_VERSION:
         event.version = data[start:stop]

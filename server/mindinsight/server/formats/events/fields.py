@@ -4,36 +4,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from mindinsight.server.types import Kind
+from mindinsight.proto.kinds import EXACT_SCALAR, KINDS
 
 EVENT_WALL: Final = 1 << 3 | 1
 EVENT_STEP: Final = 2 << 3
 EVENT_VERSION: Final = 3 << 3 | 2
-EVENT_GRAPH: Final = 4 << 3 | 2
 EVENT_SUMMARY: Final = 5 << 3 | 2
 EVENT_EXPLAIN: Final = 6 << 3 | 2
-EVENT_ALERT: Final = 1001 << 3 | 2
 SUMMARY_VALUE: Final = 1 << 3 | 2
 VALUE_TAG: Final = 1 << 3 | 2
 VALUE_SCALAR: Final = 3 << 3 | 5
-VALUE_EXACT: Final = 1001 << 3 | 1
+VALUE_EXACT: Final = EXACT_SCALAR << 3 | 1
 
 # Codes of kinds in arrays; an exact scalar is a scalar whose float64 was recorded too.
-SCALAR, EXACT, IMAGE, TENSOR, HISTOGRAM, LANDSCAPE, GRAPH, ALERT = range(1, 9)
-KIND_NAMES: Final[dict[int, Kind]] = {
-    IMAGE: "image",
-    TENSOR: "tensor",
-    HISTOGRAM: "histogram",
-    LANDSCAPE: "landscape",
-    GRAPH: "graph",
-    ALERT: "alert",
+SCALAR, EXACT = 1, 2
+_CODES: Final = {
+    kind: EXACT + position
+    for position, kind in enumerate((kind for kind in KINDS if kind.storage == "payload"), 1)
 }
+KIND_NAMES: Final = {code: kind.name for kind, code in _CODES.items()}
+EVENT_KINDS: Final = {kind.key: code for kind, code in _CODES.items() if kind.message == "Event"}
 VALUE_KINDS: Final = {
     VALUE_SCALAR: SCALAR,
-    4 << 3 | 2: IMAGE,
-    8 << 3 | 2: TENSOR,
-    9 << 3 | 2: HISTOGRAM,
-    10 << 3 | 2: LANDSCAPE,
+    **{kind.key: code for kind, code in _CODES.items() if kind.message == "Summary.Value"},
 }
 
 
