@@ -7,7 +7,7 @@ import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
 import { inOrder } from "../../web/mindinsight/web/static/js/core/following.js";
 import { nearest } from "../../web/mindinsight/web/static/js/components/field.js";
-import { bestEnd, stateOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
+import { bestEnd, isTorn, stateOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
 
 test("numbers are short and say when they are none", () => {
   const cases = [
@@ -126,9 +126,19 @@ test("losses are best low, accuracies high", () => {
   ]);
 });
 
-test("a run's state follows the age of its last write", () => {
-  const at = (updated) => stateOf({ updated }, 10_000);
-  assert.deepEqual([9_990, 9_000, 5_000].map(at), ["running", "quiet", "ended"]);
+test("a run's state follows the age of its last event", () => {
+  const at = (last_event) => stateOf({ last_event, finished: false, updated: 10_000 }, 10_000);
+  assert.deepEqual([9_990, 9_000, 5_000].map(at), ["running", "quiet", "stopped"]);
+});
+
+test("a run whose files were closed is finished at once", () => {
+  assert.equal(stateOf({ last_event: 9_999, finished: true }, 10_000), "finished");
+});
+
+test("an unfinished record is one for good from a moment on", () => {
+  assert.equal(isTorn({ torn_since: null }, 10_000), false);
+  assert.equal(isTorn({ torn_since: 10_001 }, 10_000), false);
+  assert.equal(isTorn({ torn_since: 0 }, 10_000), true);
 });
 
 test("runs stand in one order, however they came", () => {

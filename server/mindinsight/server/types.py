@@ -5,7 +5,7 @@ Data only. ``formats`` produces these, ``store`` keeps them, ``plugins`` and ``a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Kind: TypeAlias = str  # a name of the table of kinds
 Level: TypeAlias = Literal["info", "warning", "error"]  # of an alert
 LEVELS: Final[tuple[Level, ...]] = ("info", "warning", "error")
+BELIEVABLE: Final = (946_684_800.0, 4_102_444_800.0)  # Unix seconds, 2000 to 2100; others are no wall times
 PAYLOAD_KINDS: Final = tuple(kind.name for kind in KINDS if kind.storage == "payload")
 
 
@@ -74,6 +75,8 @@ class Stretch:
     damage: tuple[Damage, ...] = ()
     version: str = ""
     skipped: tuple[tuple[str, int], ...] = ()  # ("explain", 3): understood, and not ours to show
+    first_event: float = 0.0  # Unix seconds of the earliest event; 0 when none carries a believable time
+    last_event: float = 0.0  # the same of the latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +99,7 @@ class FileState:
     pending: int  # bytes of a record that is still being written
     damage: tuple[Damage, ...] = ()
     error: str = ""  # a key of the locale files when the file cannot be opened: file.permission, ...
-    skipped: tuple[tuple[str, int], ...] = field(default=())
+    skipped: tuple[tuple[str, int], ...] = ()
+    first_event: float = 0.0  # Unix seconds of the earliest event; 0 when none carries a believable time
+    last_event: float = 0.0  # the same of the latest
+    closed: bool = False  # its writer closed it: nobody may write to it any more

@@ -143,6 +143,14 @@ def test_damage_is_said_and_the_rest_is_written(output, capsys, monkeypatch):
     assert len(rows_of(output / "flip_body_crc" / "scalars.csv")) == len(healthy) - 1
 
 
+def test_a_run_that_ends_in_an_unfinished_record_is_said(output, capsys):
+    arguments = ["--summary-dir", str(DATA / "damaged"), "--runs", "./cut_in_body", "--output", str(output)]
+    assert main(["export", *arguments]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("unfinished: ./cut_in_body/")
+    assert len(rows_of(output / "cut_in_body" / "scalars.csv")) > 1
+
+
 def test_a_broken_payload_is_said(output, capsys, tmp_path, monkeypatch):
     shutil.copytree(DATA / "record_api" / "images", tmp_path / "a")
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,11 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.client import reader
 from mindinsight.writer import SummaryRecord
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 LENET = DATA / "lenet"
+VERSION = encode_record(Event(wall_time=0.0, version="MindSpore.Event:1").SerializeToString())
 
 
 @pytest.fixture
@@ -35,27 +37,88 @@ def base(tmp_path):
     return tmp_path / "base"
 
 
-def age(base, name, seconds):
-    for path in (base / name).iterdir():
-        os.utime(path, (time.time() - seconds,) * 2)
+def written(directory, age, closed=False):
+    """An event file whose last event is ``age`` seconds old; the file itself is written now."""
+    now = time.time()
+    event = Event(wall_time=now - age, step=1)
+    event.summary.value.add(tag="loss", scalar_value=0.5)
+    directory.mkdir(parents=True)
+    path = directory / f"events.out.events.summary.{int(now - age)}.0.host_MS"
+    path.write_bytes(VERSION + encode_record(event.SerializeToString()))
+    path.chmod(0o400 if closed else 0o600)
+    return path
+
+
+def states(run, base):
+    _, out, _ = run("ls", "--summary-dir", base, "--json")
+    return {row["run"]: row["state"] for row in json.loads(out)}
 
 
 def test_runs_are_listed_with_their_last_values(run, base):
-    age(base, "again", 10_000)
     code, out, _ = run("ls", "--summary-dir", base)
     assert code == 0
     assert [line.split() for line in out.splitlines()] == [
         ["RUN", "STATE", "STEP", "LAST", "VALUES"],
-        ["./again", "ended", "3", "loss=0.3"],
-        ["./strange", "running", "1", "=a,b=nan"],
+        ["./again", "finished", "3", "loss=0.3"],
+        ["./strange", "finished", "1", "=a,b=nan"],
     ]
 
 
-@pytest.mark.parametrize(("seconds", "state"), [(0, "running"), (600, "quiet"), (10_000, "ended")])
-def test_a_state_is_the_time_since_the_last_write(run, base, seconds, state):
-    age(base, "again", seconds)
-    _, out, _ = run("ls", "--summary-dir", base, "--runs", "./again", "--json")
-    assert [one["state"] for one in json.loads(out)] == [state]
+def test_a_state_is_the_time_since_the_last_event(run, tmp_path):
+    for age in (0, 730, 10_000):
+        written(tmp_path / str(age), age)
+    assert states(run, tmp_path) == {"./0": "running", "./730": "quiet", "./10000": "stopped"}
+    assert "no data for 12 min" in run("ls", "--summary-dir", tmp_path)[1]
+
+
+def test_a_copy_of_runs_does_not_run(run, tmp_path):
+    for name in ("lenet", "multi_rank", "rollover"):
+        shutil.copytree(DATA / name, tmp_path / "base" / name, copy_function=shutil.copyfile)
+    found = states(run, tmp_path / "base")
+    assert len(found) > 3
+    assert set(found.values()) == {"stopped"}
+
+
+def test_a_run_that_was_closed_is_finished_at_once(run, tmp_path):
+    path = written(tmp_path / "a", 0, closed=True)
+    assert states(run, tmp_path) == {"./a": "finished"}
+    path.chmod(0o600)
+    assert states(run, tmp_path) == {"./a": "running"}
+
+
+def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_path):
+    whole, cut, growing = (
+        written(tmp_path / name, age) for name, age in (("a", 9_000), ("b", 9_000), ("c", 0))
+    )
+    for path in (cut, growing):
+        path.write_bytes(path.read_bytes()[:-5])
+    code, out, err = run("ls", "--summary-dir", tmp_path)
+    assert code == 1
+    assert [line.split()[1:4] for line in out.splitlines()[2:3]] == [["stopped,", "1", "damaged"]]
+    assert err.splitlines() == [f"unfinished: ./b/{cut.name} ends in 37 bytes of a record that is not whole"]
+    _, out, _ = run("ls", "--summary-dir", tmp_path, "--json")
+    assert [(row["unfinished"], row["damage"]) for row in json.loads(out)] == [
+        ([], 0),
+        ([cut.name], 1),
+        ([], 0),
+    ]
+    cut.unlink()
+    growing.unlink()
+    assert run("ls", "--summary-dir", tmp_path)[::2] == (0, "")
+    assert whole.exists()
+
+
+def test_wrong_checksums_everywhere_are_said(run, tmp_path):
+    path = written(tmp_path / "a", 9_000)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    content[len(VERSION) - 1] ^= 1
+    path.write_bytes(content)
+    code, out, err = run("ls", "--summary-dir", tmp_path)
+    assert code == 1
+    assert "stopped, 2 damaged" in out
+    (line,) = err.splitlines()
+    assert line.startswith(f"skipped 2 stretches, {len(content)} bytes, of ./a/{path.name}: ")
 
 
 def test_a_script_is_told_everything(run):

@@ -170,7 +170,7 @@ def test_a_damaged_cache_is_read_afresh(piece, written, restart, packs):
 
 def test_a_cache_of_another_format_is_replaced(written, restart, read, packs, monkeypatch):
     restart()
-    monkeypatch.setattr("mindinsight.server.ingest.cache_file.FORMAT", 2)
+    monkeypatch.setattr("mindinsight.server.ingest.cache_file.FORMAT", 0)
     restart()
     assert len(read) == 3
     assert len(packs()) == 1

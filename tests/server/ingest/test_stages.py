@@ -215,6 +215,17 @@ def test_progress_counts_all_files(stage):
     assert run.updated == 2.0
 
 
+def test_bytes_of_an_unfinished_record_or_an_unreadable_file_are_not_waited_for(stage):
+    cut, unreadable = file_named(1, size=100), file_named(2, size=50)
+    unreadable.error = "file.permission"
+    for file in (cut, unreadable):
+        stage.add(file)
+    stage.fold(cut, stretch(80, pending=20))
+    run, _ = stage.publish(1)
+    assert (run.read, run.total) == (150, 150)
+    assert run.files[0].pending == 20
+
+
 def test_a_run_without_files_has_the_time_of_its_folder(stage):
     assert stage.publish(1)[0].updated == 6.0
 

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from mindinsight.server.api.run_metadata import finite, hyper_of, metrics_of
 from mindinsight.server.store.run import Run, Snapshot, Trouble
+from mindinsight.server.store.run_state import torn_since
 from mindinsight.server.workspace.notes import Note
 
 FRESH: Final = 1.0  # seconds for which one answer is given to all: it tells the time, too
@@ -96,6 +97,10 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         "rank": run.rank,
         "created": run.created,
         "updated": run.updated,
+        "first_event": run.first_event,
+        "last_event": run.last_event,
+        "finished": run.finished,
+        "torn_since": min(torn_since(run).values(), default=None),
         "size": run.size,
         "read": run.read,
         "total": run.total,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from mindinsight.server.api.listing import Listing
 from mindinsight.server.errors import not_kept, unknown_run
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run, Trouble
+from mindinsight.server.store.run_state import torn_files
 from mindinsight.server.types import FileState
 from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE
 
@@ -59,7 +61,8 @@ def files(service: OneService, run: str) -> dict[str, Any]:
     if found is None:
         raise unknown_run(run)
     service.loader.want([run])
-    return {"run": run, "files": [_file(file) for file in found.files]}
+    torn = {file.name for file in torn_files(found, time.time())}
+    return {"run": run, "files": [_file(file) | {"torn": file.name in torn} for file in found.files]}
 
 
 def _file(file: FileState) -> dict[str, Any]:
@@ -70,6 +73,7 @@ def _file(file: FileState) -> dict[str, Any]:
         "read": file.read,
         "pending": file.pending,
         "error": file.error,
+        "closed": file.closed,
         "skipped": dict(file.skipped),
         "damage": [{"offset": one.offset, "size": one.size, "reason": one.reason} for one in file.damage],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from mindinsight.server.client.export import (
     export_tensors,
 )
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.messages import told
+from mindinsight.server.commands.damage_report import damage_count, damage_lines
 from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import progress, say
 from mindinsight.server.errors import BadSettings
@@ -82,15 +83,12 @@ def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> i
 
 def _tell_damage(summary: Summary, runs: tuple[str, ...]) -> int:
     """Say what of the event files could not be read; how many places there are."""
-    found = 0
-    for name in runs:
-        for file in summary.run(name).files:
-            if file.error:
-                say(f"not read: {name}/{file.name}: {told(file.error)}")
-            for one in file.damage:
-                say(f"skipped {one.size} bytes at {one.offset} of {name}/{file.name}: {told(one.reason)}")
-            found += len(file.damage) + bool(file.error)
-    return found
+    now, count = time.time(), 0
+    for run in map(summary.run, runs):
+        for line in damage_lines(run, now, every=True):
+            say(line)
+        count += damage_count(run, now)
+    return count
 
 
 def _reading(read: int, total: int) -> None:

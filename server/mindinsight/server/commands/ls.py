@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from mindinsight.server.client.reader import Summary
+from mindinsight.server.commands.damage_report import damage_count, damage_lines
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json, cell, room, table
+from mindinsight.server.commands.terminal import as_json, cell, room, say, table
 from mindinsight.server.store.run import Run
+from mindinsight.server.store.run_state import state_of, torn_files
 
 _HEADS: Final = ("RUN", "STATE", "STEP", "LAST VALUES")
-_STATES: Final = ((120, "running"), (3600, "quiet"))  # seconds since the last write, as on the page of runs
 
 
 def register(subparsers: Any) -> None:
@@ -26,41 +27,49 @@ def register(subparsers: Any) -> None:
 
 
 def ls(options: argparse.Namespace) -> int:
-    """0: listed. 1: there is no such run."""
-    summary = Summary(options.summary_dir)
+    """0: listed. 1: there is no such run, or something is damaged, which is said on standard error."""
+    summary, now = Summary(options.summary_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
     if options.json:
-        print(as_json(list(_facts(runs))))
+        print(as_json(list(_facts(runs, now))))
     else:
-        print(table(_HEADS, map(_row, runs), room()))
-    return 0 if runs else 1
+        print(table(_HEADS, (_row(run, now) for run in runs), room()))
+    for run in runs:
+        for line in damage_lines(run, now):
+            say(line)
+    return 0 if runs and not any(damage_count(run, now) for run in runs) else 1
 
 
-def _row(run: Run) -> tuple[object, ...]:
-    last = (f"{tag}={cell(one.last_value)}" for tag, one in sorted(run.scalars.items()))
-    return run.id, _state(run), _step(run), " ".join(last) or None
+def _row(run: Run, now: float) -> tuple[object, ...]:
+    last = (f"{tag}={cell(series.last_value)}" for tag, series in sorted(run.scalars.items()))
+    return run.id, _state_text(run, now), _step(run), " ".join(last) or None
 
 
-def _facts(runs: Iterable[Run]) -> Iterator[dict[str, Any]]:
+def _state_text(run: Run, now: float) -> str:
+    state = state_of(run, now)
+    text = f"no data for {int((now - run.last_event) // 60)} min" if state == "quiet" else str(state)
+    damage = damage_count(run, now)
+    return f"{text}, {damage} damaged" if damage else text
+
+
+def _facts(runs: Iterable[Run], now: float) -> Iterator[dict[str, Any]]:
     for run in runs:
         yield {
             "run": run.id,
-            "state": _state(run),
+            "state": state_of(run, now),
             "updated": run.updated,
+            "first_event": run.first_event,
+            "last_event": run.last_event,
             "step": _step(run),
             "scalars": {
-                tag: {"count": one.count, "step": one.last_step, "value": one.last_value}
-                for tag, one in sorted(run.scalars.items())
+                tag: {"count": series.count, "step": series.last_step, "value": series.last_value}
+                for tag, series in sorted(run.scalars.items())
             },
             "others": {kind: sorted(tags) for kind, tags in run.references.items()},
-            "damage": sum(len(file.damage) + bool(file.error) for file in run.files),
+            "damage": damage_count(run, now),
+            "unfinished": [file.name for file in torn_files(run, now)],
         }
 
 
-def _state(run: Run) -> str:
-    age = time.time() - run.updated
-    return next((state for limit, state in _STATES if age < limit), "ended")
-
-
 def _step(run: Run) -> int | None:
-    return max((one.last_step for one in run.scalars.values()), default=None)
+    return max((series.last_step for series in run.scalars.values()), default=None)

@@ -25,6 +25,7 @@ def preserve(file: FileStage, pack: CacheFileWriter) -> Note:
         "print": [file.print.head.hex(), file.print.tail.hex()],
         "read": file.read,
         "pending": file.pending,
+        "events": [file.first_event, file.last_event],
         "damage": [[one.offset, one.size, one.reason] for one in file.damage],
         "skipped": file.skipped,
         "scalars": [_scalars(group, pack) for group in groups.values()],
@@ -37,6 +38,7 @@ def restore(note: Note, body: Body, path: str) -> FileStage:
     file = FileStage(note["name"], path, Stamp(*note["stamp"]))
     file.print = Print(*map(bytes.fromhex, note["print"]))
     file.read, file.pending = int(note["read"]), int(note["pending"])
+    file.first_event, file.last_event = map(float, note["events"])
     file.damage = [Damage(*one) for one in note["damage"]]
     file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
     for axis, tags, places in note["scalars"]:

@@ -25,7 +25,7 @@ from typing import IO, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _MAGIC: Final = b"MIcache\n"
 _HEADER: Final = struct.Struct("=8sII")
 _FOOTER: Final = struct.Struct("=QQII8s")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mindinsight.server.store import file_names
+
+_WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class Stamp(NamedTuple):
@@ -18,6 +21,7 @@ class Stamp(NamedTuple):
     size: int
     modified: int  # nanoseconds
     changed: int  # nanoseconds, of owner and permission too
+    closed: bool = False  # nobody may write to it: a writer makes its files so when it closes them
 
 
 NOWHERE = Stamp(0, 0, 0, 0, 0)
@@ -81,4 +85,5 @@ def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], 
 
 
 def _stamp(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    closed = not found.st_mode & _WRITABLE
+    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, closed)

@@ -14,7 +14,7 @@ from mindinsight.server.ingest.piece_reader import Print
 from mindinsight.server.ingest.staged_columns import ReferenceGroup, ScalarTable
 from mindinsight.server.store import file_names
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
-from mindinsight.server.types import Damage, FileState, Kind, ReferenceColumns, Stretch
+from mindinsight.server.types import BELIEVABLE, Damage, FileState, Kind, ReferenceColumns, Stretch
 
 if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
@@ -41,6 +41,8 @@ class FileStage:
         self.error = ""
         self.damage: list[Damage] = []
         self.skipped: dict[str, int] = {}
+        self.first_event = 0.0  # Unix seconds; 0 while no event carries a believable time
+        self.last_event = 0.0
         self.lineage: Lineage | None = None
         self.scalars = ScalarTable()
         self.references: dict[Key, ReferenceGroup] = {}
@@ -55,6 +57,20 @@ class FileStage:
         """Bytes nobody has looked at, or that could complete a record that was cut."""
         return max(0, self.stamp.size - self.read)
 
+    @property
+    def seen(self) -> int:
+        """Bytes that were looked at: those of an unfinished record and of an unreadable file count."""
+        return self.stamp.size if self.error else min(self.read + self.pending, self.stamp.size)
+
+    @property
+    def _named_time(self) -> float:
+        """Unix seconds in the name of a file of which no event could be read; 0 for others."""
+        if self.scalars.groups or self.references:
+            return 0.0
+        earliest, latest = BELIEVABLE
+        seconds = file_names.created(self.name) or 0.0
+        return seconds if earliest <= seconds < latest else 0.0
+
     def state(self) -> FileState:
         return FileState(
             name=file_names.shown(self.name),
@@ -65,6 +81,9 @@ class FileStage:
             damage=tuple(self.damage),
             error=self.error,
             skipped=tuple(sorted(self.skipped.items())),
+            first_event=self.first_event or self._named_time,
+            last_event=self.last_event or self._named_time,
+            closed=self.stamp.closed,
         )
 
     def held(self) -> list[Key]:
@@ -78,6 +97,7 @@ class FileStage:
         self.pending = stretch.pending
         self.error = ""
         self._note_damage(stretch.damage)
+        self._note_times(stretch)
         for what, count in stretch.skipped:
             self.skipped[what] = self.skipped.get(what, 0) + count
         grown: list[Key] = []
@@ -137,6 +157,11 @@ class FileStage:
         else:
             group.append(columns.steps, columns.walls, columns.offsets, columns.sizes)
         return key
+
+    def _note_times(self, stretch: Stretch) -> None:
+        self.last_event = max(self.last_event, stretch.last_event)
+        if stretch.first_event:
+            self.first_event = min(self.first_event or stretch.first_event, stretch.first_event)
 
     def _note_damage(self, damage: Iterable[Damage]) -> None:
         for one in damage:

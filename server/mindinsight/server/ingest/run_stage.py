@@ -10,6 +10,7 @@ from mindinsight.server.ingest.file_stage import FileStage, Key
 from mindinsight.server.ingest.tag_parts import TagPart
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
 from mindinsight.server.store.run import Run
+from mindinsight.server.store.run_state import first_event, is_finished, last_event
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import ChangedKind
 from mindinsight.server.types import FileState, Kind, Stretch
@@ -154,6 +155,7 @@ class RunStage:
     def _assemble(self, version: int) -> Run:
         found = self.found
         total = sum(file.stamp.size for file in self.files.values())
+        states = tuple(self._states[file.name] for file in self._in_order())
         return Run(
             id=found.id,
             name=found.name,
@@ -163,12 +165,15 @@ class RunStage:
             created=found.created,
             updated=self.updated,
             size=total,
-            files=tuple(self._states[file.name] for file in self._in_order()),
+            files=states,
             scalars=self._scalars,
             references={kind: tags for kind, tags in self._references.items() if tags},
             lineage=self._lineage,
             dumps=found.dumps,
-            read=sum(min(file.read, file.stamp.size) for file in self.files.values()),
+            read=sum(file.seen for file in self.files.values()),
             total=total,
             version=version,
+            first_event=first_event(states, found.created),
+            last_event=last_event(states, self.updated),
+            finished=is_finished(states),
         )

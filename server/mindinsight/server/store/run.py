@@ -30,9 +30,12 @@ class Run:
     references: Mapping[Kind, Mapping[str, ReferenceSeries]] = field(default_factory=dict)
     lineage: Lineage | None = None
     dumps: tuple[str, ...] = ()  # dump directories, as ids below the base: "./job/dump"
-    read: int = 0  # bytes read so far
+    read: int = 0  # bytes looked at so far
     total: int = 0  # bytes there are to read
     version: int = 0  # of the snapshot in which the run last changed
+    first_event: float = 0.0  # Unix seconds, from the events themselves where they tell
+    last_event: float = 0.0  # Unix seconds, no later than the newest write
+    finished: bool = False  # the writer closed its files
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,7 @@ def load_status(snapshot: Snapshot) -> str:
 
 
 def _status(run: Run) -> str:
-    waiting = sum(file.pending for file in run.files)
-    return "CACHED" if run.read + waiting >= run.total else "CACHING"
+    return "CACHED" if run.read >= run.total else "CACHING"
 
 
 def _job(run: Run) -> dict[str, Any]:

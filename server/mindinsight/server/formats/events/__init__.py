@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from mindinsight.proto.framing import HEADER_SIZE
-from mindinsight.server.formats.events.blocks import assemble
+from mindinsight.server.formats.events.blocks import assemble, event_times
 from mindinsight.server.formats.events.columnar import read_side_by_side
 from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
 from mindinsight.server.formats.events.records import verified_records
@@ -67,6 +67,7 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
     mixed, rows = read_side_by_side(data, starts, sizes, rows)
     others, remarks = read_one_by_one(data, starts, sizes, rows)
     blocks, references = assemble(starts, shaped + mixed + others, base_offset)
+    first_event, last_event = event_times(shaped + mixed + others)
     damage = sorted(records.damage + remarks.damage, key=lambda one: one.offset)
     return Stretch(
         next_offset=base_offset + records.end,
@@ -77,4 +78,6 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
         damage=tuple(replace(one, offset=one.offset + base_offset) for one in damage),
         version=remarks.version,
         skipped=remarks.skipped,
+        first_event=first_event,
+        last_event=last_event,
     )

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from mindinsight.server.formats.events.chunk import Part, Payloads, Scalars
-from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
+from mindinsight.server.types import BELIEVABLE, Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
 
 
 def assemble(
@@ -24,6 +24,17 @@ def assemble(
         rows = piece.rows
         blocks.append(ScalarBlock(piece.tags, starts[rows] + base, steps[rows], walls[rows], piece.values))
     return tuple(blocks), tuple(_references(steps, walls, payloads, base))
+
+
+def event_times(parts: list[Part]) -> tuple[float, float]:
+    """Unix seconds of the earliest and the latest event; zeros when none has a believable time."""
+    earliest, latest = BELIEVABLE
+    first, last = latest, 0.0
+    for part in parts:
+        walls = part.walls[(part.walls >= earliest) & (part.walls < latest)]
+        if len(walls):
+            first, last = min(first, float(walls.min())), max(last, float(walls.max()))
+    return (first, last) if last else (0.0, 0.0)
 
 
 def _joined(pieces: list[Scalars]) -> list[Scalars]:

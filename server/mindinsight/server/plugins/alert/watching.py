@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import stat
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -74,15 +72,7 @@ def tags_of(run: Run, pattern: str) -> list[str]:
 def silent_since(run: Run, minutes: float, now: float) -> float | None:
     """When a run had been silent for so long, in Unix seconds; None when it is not, or has ended.
 
-    A file that nobody writes to any more is read-only: recorders make it so when they close it. A training
-    that was killed, or hangs, leaves it writable.
+    A training that was killed, or hangs, has not closed its files.
     """
-    when = run.updated + 60 * minutes
-    if when > now or not run.files:
-        return None
-    newest = max(run.files, key=lambda file: file.modified)
-    try:
-        mode = Path(run.path, newest.name).stat().st_mode
-    except OSError:
-        return None
-    return when if mode & stat.S_IWUSR else None
+    when = run.last_event + 60 * minutes
+    return when if when <= now and run.files and not run.finished else None

@@ -8,6 +8,10 @@
  * @property {number|null} rank
  * @property {number} created Unix seconds
  * @property {number} updated Unix seconds of the newest write
+ * @property {number} first_event Unix seconds
+ * @property {number} last_event Unix seconds
+ * @property {boolean} finished the writer closed its files
+ * @property {number|null} torn_since Unix seconds from which on an unfinished record is one for good
  * @property {number} size bytes
  * @property {number} read bytes read so far
  * @property {number} total bytes there are to read

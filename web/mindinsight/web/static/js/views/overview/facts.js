@@ -11,9 +11,9 @@ export async function factsPanel(app, panel, run) {
   const { t, format } = app;
   const own = {
     [t("overview.id")]: h("code", null, run.id),
-    [t("runs.col.created")]: format.time(run.created),
-    [t("runs.col.updated")]: format.time(run.updated),
-    [t("runs.col.duration")]: format.duration(run.updated - run.created),
+    [t("runs.col.created")]: format.time(run.first_event),
+    [t("runs.col.last_event")]: format.time(run.last_event),
+    [t("runs.col.duration")]: format.duration(run.last_event - run.first_event),
     [t("common.step")]: run.step < 0 ? "–" : format.number(run.step),
     [t("runs.col.size")]: format.bytes(run.size),
     ...(run.dumps.length

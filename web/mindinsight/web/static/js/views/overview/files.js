@@ -11,6 +11,7 @@ import { h, replace } from "../../core/dom.js";
  * @property {number} modified
  * @property {number} read
  * @property {number} pending
+ * @property {boolean} torn ends in a record that nobody will complete
  * @property {string} error
  * @property {Record<string, number>} skipped
  * @property {{offset: number, size: number, reason: string}[]} damage
@@ -53,7 +54,11 @@ function show(app, panel, files) {
         ),
       ),
     ),
-    hurt.length ? damageReport(app, hurt) : h("p", { class: "muted small all-well" }, t("damage.none")),
+    hurt.length
+      ? damageReport(app, hurt)
+      : files.some((file) => file.torn)
+        ? null
+        : h("p", { class: "muted small all-well" }, t("damage.none")),
   );
 }
 
@@ -88,6 +93,10 @@ function fileState(app, file) {
   if (file.error) return h("span", { class: "badge bad" }, t(file.error));
   if (file.damage.length) {
     return h("span", { class: "badge warn" }, t("damage.short", { n: file.damage.length }));
+  }
+  if (file.torn) {
+    const text = t("damage.torn.size", { size: format.bytes(file.pending) });
+    return h("span", { class: "badge warn", title: t("damage.torn.why") }, text);
   }
   if (file.pending) {
     return h("span", { class: "badge" }, t("damage.pending", { size: format.bytes(file.pending) }));

@@ -128,7 +128,7 @@ export function jobCell(app, row, open, onfold) {
  * @param {number} now
  */
 export function jobFact(app, runs, key, column, now) {
-  const newest = runs.reduce((best, run) => (run.updated > best.updated ? run : best));
+  const newest = runs.reduce((best, run) => (run.last_event > best.last_event ? run : best));
   if (key === "state" || key === "updated" || key === "kinds") return column.cell(newest, { now });
   if (key === "size") return app.format.bytes(runs.reduce((sum, run) => sum + run.size, 0));
   if (key.startsWith("hyper:") || key.startsWith("spark:")) return column.cell(runs[0], { now });

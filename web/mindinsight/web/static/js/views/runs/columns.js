@@ -3,7 +3,7 @@
 import { icon } from "../../components/icons.js";
 import { h, svg } from "../../core/dom.js";
 import { directoryColumn } from "./bases.js";
-import { stateOf } from "./values.js";
+import { isTorn, stateOf } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -124,7 +124,7 @@ export function factColumns(app) {
     {
       key: "state",
       label: t("runs.col.state"),
-      value: (run) => run.updated,
+      value: (run) => run.last_event,
       cell: (run, { now }) => stateMark(app, run, now),
     },
     ...directoryColumn(app),
@@ -143,23 +143,23 @@ export function factColumns(app) {
     },
     {
       key: "updated",
-      label: t("runs.col.updated"),
-      value: (run) => run.updated,
+      label: t("runs.col.last_event"),
+      value: (run) => run.last_event,
       cell: (run, { now }) =>
-        h("span", { title: format.time(run.updated) }, format.ago(now - run.updated, t)),
+        h("span", { title: format.time(run.last_event) }, format.ago(now - run.last_event, t)),
     },
     {
       key: "created",
       label: t("runs.col.created"),
-      value: (run) => run.created,
-      cell: (run) => format.time(run.created),
+      value: (run) => run.first_event,
+      cell: (run) => format.time(run.first_event),
     },
     {
       key: "duration",
       label: t("runs.col.duration"),
       number: true,
-      value: (run) => run.updated - run.created,
-      cell: (run) => format.duration(run.updated - run.created),
+      value: (run) => run.last_event - run.first_event,
+      cell: (run) => format.duration(run.last_event - run.first_event),
     },
     {
       key: "size",
@@ -194,9 +194,17 @@ export function factColumns(app) {
 /** @param {App} app @param {Run} run @param {number} now */
 export function stateMark(app, run, now) {
   const state = run.read < run.total ? "reading" : stateOf(run, now);
+  const minutes = Math.floor((now - run.last_event) / 60);
   const text =
-    state === "reading" ? `${Math.floor((100 * run.read) / run.total)} %` : app.t(`runs.state.${state}`);
-  return h("span", { class: `state ${state}`, title: app.t(`runs.state.${state}.why`) }, text);
+    state === "reading"
+      ? `${Math.floor((100 * run.read) / run.total)} %`
+      : app.t(`runs.state.${state}`, { n: minutes });
+  return [
+    h("span", { class: `state ${state}`, title: app.t(`runs.state.${state}.why`) }, text),
+    isTorn(run, now)
+      ? h("span", { class: "badge warn", title: app.t("damage.torn.why") }, app.t("damage.torn"))
+      : null,
+  ];
 }
 
 /** One small link per kind of data a run holds. @param {App} app @param {Run} run */

@@ -15,13 +15,24 @@ export function bestEnd(tag) {
 }
 
 /**
- * "running" up to two minutes after the last write, "quiet" up to an hour, then "ended".
+ * "finished" where the writer closed the files; else "running" up to two minutes after the last event,
+ * "quiet" up to an hour, then "stopped". The server's side is run_state.py.
  * @param {Run} run
  * @param {number} now
  */
 export function stateOf(run, now) {
-  const age = now - run.updated;
-  return age < 120 ? "running" : age < 3600 ? "quiet" : "ended";
+  if (run.finished) return "finished";
+  const age = now - run.last_event;
+  return age < 120 ? "running" : age < 3600 ? "quiet" : "stopped";
+}
+
+/**
+ * Whether a file of the run ends in a record that nobody will complete.
+ * @param {Run} run
+ * @param {number} now
+ */
+export function isTorn(run, now) {
+  return run.torn_since !== null && now >= run.torn_since;
 }
 
 const MEANT = 5; // tags that a short name may mean
