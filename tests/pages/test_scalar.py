@@ -509,3 +509,22 @@ def test_charts_have_a_size_that_the_address_keeps(page, samples):
     eventually_true(page, lambda: page.evaluate("document.documentElement.scrollWidth") <= 390)
     page.get_by_label("Card size").select_option("Medium")
     expect(page).not_to_have_url(re.compile("size="))
+
+
+def test_a_restarted_run_is_one_line_and_its_overwritten_steps_are_shown_when_asked_for(
+    page, serve, tmp_path, chart
+):
+    for number, steps in enumerate((range(60), range(40, 50))):
+        with SummaryRecord(str(tmp_path / "base" / "again"), file_suffix=f"_{number}") as record:
+            for step in steps:
+                record.add_value("scalar", "loss", 10.0 * number + step)
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}scalar?s=0")
+    (line,) = lines(chart("loss"))
+    assert line["y"] == [*range(40), *range(50, 60)]
+    expect(card(page, "loss")).to_contain_text("1 run restarted")
+    page.get_by_label("Overwritten steps").check()
+    traces = chart("loss").until(lambda found: len([one for one in found if one["mode"] == "lines"]) == 2)
+    dashed, line = (one for one in traces if one["mode"] == "lines")
+    assert (dashed["x"], len(line["x"])) == (list(range(40, 60)), 50)
+    assert query(page)["old"] == ["1"]

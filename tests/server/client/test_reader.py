@@ -37,17 +37,20 @@ def test_the_directory_of_one_run_is_that_run(lenet):
 def test_scalars_are_all_there(lenet, expected):
     scalars = lenet.scalars()
     assert {tag for _, tag in scalars} == set(expected["scalar"])
-    for (_, tag), columns in scalars.items():
+    for (_, tag), recorded in scalars.recorded().items():
         facts = expected["scalar"][tag]
-        assert columns.steps.tolist() == facts["steps"]
-        assert columns.values.tolist() == pytest.approx(facts["values"], nan_ok=True)
+        assert recorded.steps.tolist() == facts["steps"]
+        assert recorded.values.tolist() == pytest.approx(facts["values"], nan_ok=True)
+        assert scalars["./", tag].steps.tolist() == sorted(set(facts["steps"]))
 
 
 def test_a_frame_has_a_row_for_each_point(lenet, expected):
-    frame = lenet.scalars("loss/auto").frame()
-    assert list(frame.columns) == ["run", "tag", "step", "wall_time", "value"]
+    frame = lenet.scalars("loss/auto").frame(overwritten=True)
+    assert list(frame.columns) == ["run", "tag", "step", "wall_time", "value", "overwritten"]
     assert frame["step"].tolist() == expected["scalar"]["loss/auto"]["steps"]
     assert set(frame["tag"]) == {"loss/auto"}
+    line = lenet.scalars("loss/auto").frame()
+    assert line["value"].tolist() == frame[~frame["overwritten"]]["value"].tolist()
     assert str(frame["wall_time"].dt.tz) == "UTC"
 
 
@@ -92,13 +95,14 @@ def test_refreshing_finds_new_runs_and_payloads_can_be_gone(tmp_path):
         _ = item.data
 
 
-def test_a_restart_can_be_read_as_one_line(tmp_path):
+def test_a_restart_is_read_as_one_line(tmp_path):
     shutil.copytree(DATA / "multi_rank" / "rank_0", tmp_path / "a")
     (first,) = (tmp_path / "a").glob("*_MS")
     shutil.copy(first, first.with_name(first.name.replace("summary.", "summary.9")))
     scalars = reader.open(tmp_path).scalars("loss/auto")
-    once = scalars.merged()["./a", "loss/auto"]
-    twice = scalars["./a", "loss/auto"]
+    once = scalars["./a", "loss/auto"]
+    twice = scalars.recorded()["./a", "loss/auto"]
+    assert twice.values[~twice.overwritten].tolist() == once.values.tolist()
     assert len(twice.steps) > 2 * len(once.steps) - 1
     assert np.all(np.diff(once.steps) > 0)
     assert math.isclose(once.values[-1], twice.values[-1])

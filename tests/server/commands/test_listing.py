@@ -152,21 +152,21 @@ def test_a_series_is_printed_point_by_point(run):
     rows = list(csv.DictReader(io.StringIO(out)))
     (columns,) = reader.open(LENET).scalars("loss/auto").values()
     assert code == 0
-    assert {(row["run"], row["tag"], row["segment"]) for row in rows} == {("./lenet", "loss/auto", "0")}
+    assert {(row["run"], row["tag"]) for row in rows} == {("./lenet", "loss/auto")}
     assert [int(row["step"]) for row in rows] == columns.steps.tolist()
     assert [float(row["wall_time"]) for row in rows] == columns.walls.tolist()
     assert np.array([row["value"] for row in rows], np.float32).tolist() == columns.values.tolist()
 
 
-def test_both_lines_of_a_run_begun_again_are_printed(run, base):
-    _, out, _ = run("get", "./again", "loss", "--summary-dir", base)
+def test_what_a_restart_overwrote_is_printed_and_marked_when_asked_for(run, base):
+    _, out, _ = run("get", "./again", "loss", "--summary-dir", base, "--overwritten")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [(row["segment"], row["step"]) for row in rows] == [
-        ("0", "1"), ("0", "2"), ("0", "3"), ("1", "2"), ("1", "3"),
+    assert [(row["overwritten"], row["step"]) for row in rows] == [
+        ("0", "1"), ("1", "2"), ("1", "3"), ("0", "2"), ("0", "3"),
     ]  # fmt: skip
-    _, out, _ = run("get", "./again", "loss", "--summary-dir", base, "--format", "json")
+    _, out, _ = run("get", "./again", "loss", "--summary-dir", base, "--format", "json", "--overwritten")
     (one,) = json.loads(out)
-    assert (one["starts"], one["step"]) == ([0, 3], [1, 2, 3, 2, 3])
+    assert (one["overwritten"], one["step"]) == ([False, True, True, False, False], [1, 2, 3, 2, 3])
 
 
 def test_what_is_strange_stays_strict_json_and_safe_csv(run, base):

@@ -4,25 +4,30 @@ import csv
 
 import numpy as np
 
-from mindinsight.server.http.csv import csv_of, segments_of
-from mindinsight.server.store.series import Columns
+from mindinsight.server.http.csv import csv_of
+from mindinsight.server.store.parts import ScalarPart
+from mindinsight.server.store.series import ScalarSeries
 
 ROWS = 45_000  # three pieces
-STARTS = np.array([0, 19_999, 30_000])
+BACK = 30_000  # row at which steps go back to 1
 
 
-def columns():
-    steps = np.arange(ROWS)
-    return Columns(steps=steps, walls=steps / 8, values=np.sqrt(steps).astype(np.float32), starts=STARTS)
+def rows_of(overwritten):
+    steps = np.concatenate((np.arange(BACK), np.arange(1, ROWS - BACK + 1)))
+    rows = np.arange(ROWS, dtype=np.float64)
+    part = ScalarPart(steps, rows / 8, rows.astype(np.float32), np.array([0, BACK]))
+    text = "".join(csv_of([("./run", "loss", ScalarSeries("loss", [part], 1))], overwritten))
+    return list(csv.DictReader(text.splitlines()))
 
 
-def test_every_piece_tells_the_segments_of_its_own_rows():
-    rows = list(csv.DictReader("".join(csv_of([("./run", "loss", columns())])).splitlines()))
-    assert [int(row["step"]) for row in rows] == list(range(ROWS))
-    assert [int(row["segment"]) for row in rows] == [0] * 19_999 + [1] * 10_001 + [2] * 15_000
+def test_the_line_is_written_in_the_order_of_steps():
+    rows = rows_of(overwritten=False)
+    assert list(rows[0]) == ["run", "tag", "step", "wall_time", "value"]
+    assert [int(row["step"]) for row in rows] == list(range(BACK))
+    assert [float(row["value"]) for row in rows] == [0, *range(BACK, ROWS), *range(ROWS - BACK + 1, BACK)]
 
 
-def test_segments_of_some_rows_are_those_of_all():
-    whole = segments_of(columns())
-    for rows in (slice(0, 5), slice(19_990, 30_010), slice(40_000, 60_000)):
-        assert segments_of(columns(), rows).tolist() == whole[rows].tolist()
+def test_overwritten_rows_are_marked_in_every_piece():
+    rows = rows_of(overwritten=True)
+    assert [float(row["value"]) for row in rows] == list(range(ROWS))
+    assert [int(row["overwritten"]) for row in rows] == [0] + [1] * (ROWS - BACK) + [0] * (BACK - 1)

@@ -33,11 +33,11 @@ def test_every_step_is_there_and_every_value_counted(lenet):
     ]
     (known,) = [one for one in events["tags"]["histogram"] if one["tag"] == TAG]
     answer = ask(lenet)
-    assert answer["count"] == known["number"]
-    assert decode(answer["step"]).tolist() == known["steps"]
-    counts = decode(answer["counts"]).reshape(known["number"], -1)
+    steps = sorted(set(known["steps"]))
+    assert (answer["count"], decode(answer["step"]).tolist()) == (len(steps), steps)
+    counts = decode(answer["counts"]).reshape(len(steps), -1)
     np.testing.assert_allclose(counts.sum(axis=1), known["first"]["count"], rtol=1e-5)
-    shares = decode(answer["percentile"]).reshape(known["number"], 9)
+    shares = decode(answer["percentile"]).reshape(len(steps), 9)
     assert shares[0, 0] == pytest.approx(known["first"]["min"])
     assert np.all(np.diff(shares, axis=1) >= 0)
     assert answer["non_finite"] == {"nan": 0, "positive_infinity": 0, "negative_infinity": 0}

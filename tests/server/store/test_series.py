@@ -1,11 +1,11 @@
-"""Columns of one tag over several files: segments, the merged line, and reading from a row on."""
+"""Columns of one tag over several files: segments, the last point, and reading from a row on."""
 
 import numpy as np
 import pytest
 
 from mindinsight.server.errors import Gone
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
-from mindinsight.server.store.series import Columns, ReferenceSeries, ScalarSeries, merged
+from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 
 
 def part(*steps, starts=(0,), scale=1.0):
@@ -53,39 +53,19 @@ def test_a_tail_is_the_end_of_the_whole(row, joined_before):
     assert tail.files.tolist() == [first - row for first in whole.files if first >= row]
 
 
-def test_merged_leaves_an_increasing_line_alone():
-    columns = ScalarSeries("loss", [part(1, 2), part(3, 4)], version=1).columns()
-    line = merged(columns)
-    assert line.steps is columns.steps
-    assert line.starts.tolist() == [0]
+def test_the_last_point_is_that_of_the_line():
+    series = ScalarSeries("loss", [part(7, 8, 9), part(1, 5, 3, 5, starts=(0, 2))], version=1)
+    assert (series.last_step, series.last_value) == (5, 5.0)
+    assert series.line().steps.tolist() == [1, 3, 5]
 
 
-def test_merged_lets_the_newer_file_replace_the_older_from_where_it_begins():
-    older, newer = part(1, 2, 3, 4, 5, 9), part(4, 6, scale=-1.0)
-    line = merged(ScalarSeries("loss", [older, newer], version=1).columns())
-    assert steps_of(line) == [1, 2, 3, 4, 6]
-    assert line.values.tolist() == [1, 2, 3, -4, -6]
-
-
-def test_merged_lets_the_newest_of_three_files_replace_both():
-    parts = [part(1, 2, 8), part(5, 6), part(2, 3, scale=-1.0)]
-    line = merged(ScalarSeries("loss", parts, version=1).columns())
-    assert steps_of(line) == [1, 2, 3]
-    assert line.values.tolist() == [1, -2, -3]
-
-
-def test_merged_sorts_within_a_file_and_keeps_the_later_of_equal_steps():
-    rows = np.array([3, 1, 3, 2, 7, 7], dtype=np.int64)
-    values = np.arange(6, dtype=np.float32)
-    line = merged(Columns(rows, rows * 1.0, values, np.array([0, 1, 3])))
-    assert steps_of(line) == [1, 2, 3, 7]
-    assert line.values.tolist() == [1, 3, 2, 5]
-
-
-def test_merged_keeps_the_extreme_steps():
-    extremes = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0], dtype=np.int64)
-    line = merged(Columns(extremes, extremes * 1.0, extremes * 1.0, np.array([0, 1])))
-    assert steps_of(line) == sorted(extremes.tolist())
+def test_every_recorded_row_says_whether_it_was_overwritten():
+    series = ScalarSeries("loss", [part(1, 2, 3), part(2, 3, scale=-1.0)], version=1)
+    recorded = series.recorded()
+    assert recorded.values.tolist() == [1, 2, 3, -2, -3]
+    assert recorded.overwritten.tolist() == [False, True, True, False, False]
+    (stretch,) = series.overwritten()
+    assert stretch.values.tolist() == [2, 3]
 
 
 def reference_part(path, content, offsets, sizes, steps):
@@ -108,7 +88,7 @@ def test_payloads_are_read_by_row_from_their_files(references):
     assert references.count == 3
     assert references.steps.tolist() == [1, 2, 3]
     assert references.walls.tolist() == [1.0, 2.0, 3.0]
-    assert references.starts.tolist() == [0]
+    assert references.line_rows.tolist() == [0, 1, 2]
     assert [references.read(row) for row in range(3)] == [b"one", b"two", b"three"]
 
 

@@ -24,7 +24,7 @@ def columns(service: OneService, tag: Annotated[list[str], Query(max_length=50)]
     tables = {}
     for one in tag:
         series = {run.id: run.scalars[one] for run in snapshot.runs.values() if one in run.scalars}
-        values = [found.columns().values for found in series.values()]
+        values = [found.line().values for found in series.values()]
         tables[one] = {
             "runs": list(series),
             "last": encode(np.array([found.last_value for found in series.values()], dtype=np.float64)),
@@ -42,7 +42,7 @@ def sparklines(
     runs = service.store.snapshot().runs
     service.loader.want(run)
     found = {one: runs[one].scalars[tag] for one in run if one in runs and tag in runs[one].scalars}
-    return {"tag": tag, "curves": {one: encode(thinned(found[one].columns().values)) for one in found}}
+    return {"tag": tag, "curves": {one: encode(thinned(found[one].line().values)) for one in found}}
 
 
 def lowest(values: Floats) -> float:

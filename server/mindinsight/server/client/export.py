@@ -1,14 +1,14 @@
-"""Writing what a summary holds into files of common formats: all of it, nothing sampled."""
+"""Exporter of a summary into files of common formats: scalars as tables, images and tensors as they are."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -17,7 +17,8 @@ from mindinsight.server.client.reader import Item, Summary
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.payloads import Image, Tensor
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.store.series import Columns
+from mindinsight.server.store.line import Line
+from mindinsight.server.store.series import Recorded
 
 T = TypeVar("T")
 Format: TypeAlias = Literal["csv", "parquet"]
@@ -39,33 +40,37 @@ class Exported:
 class Table(Protocol):
     """A file that takes series after series."""
 
-    def add(self, tag: str, columns: Columns) -> None: ...
+    def add(self, tag: str, columns: Line | Recorded) -> None: ...
 
     def close(self) -> None: ...
 
 
 class CsvTable:
-    """tag,step,wall_time,value: wall time in Unix seconds, numbers in the shortest form that tells them."""
+    """CSV writer: wall time in Unix seconds, numbers in the shortest form that reads back."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, overwritten: bool) -> None:
         self._file = path.open("w", newline="", encoding="utf-8")
         self._writer = csv.writer(self._file)
-        self._writer.writerow(["tag", "step", "wall_time", "value"])
+        self._writer.writerow(
+            ["tag", "step", "wall_time", "value", *(["overwritten"] if overwritten else [])]
+        )
 
-    def add(self, tag: str, columns: Columns) -> None:
+    def add(self, tag: str, columns: Line | Recorded) -> None:
         # A float32 as text is its own shortest form; as a Python float it would get the digits of a double.
         values = columns.values.astype(str).tolist()
-        rows = zip(repeat(tag), columns.steps.tolist(), columns.walls.tolist(), values, strict=False)
-        self._writer.writerows(rows)
+        lists: list[Iterable[Any]] = [repeat(tag), columns.steps.tolist(), columns.walls.tolist(), values]
+        if isinstance(columns, Recorded):
+            lists.append(columns.overwritten.astype(np.int8).tolist())
+        self._writer.writerows(zip(*lists, strict=False))
 
     def close(self) -> None:
         self._file.close()
 
 
 class ParquetTable:
-    """The same columns with their types; one row group for each series."""
+    """Parquet writer: the same columns with their types, one row group for each series."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, overwritten: bool) -> None:
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq
@@ -74,30 +79,40 @@ class ParquetTable:
         self._arrow = pa
         number = pa.float64()
         fields = [("tag", pa.string()), ("step", pa.int64()), ("wall_time", number), ("value", number)]
+        if overwritten:
+            fields.append(("overwritten", pa.bool_()))
         self._schema = pa.schema(fields)
         self._writer = pq.ParquetWriter(path, self._schema)
 
-    def add(self, tag: str, columns: Columns) -> None:
+    def add(self, tag: str, columns: Line | Recorded) -> None:
         tags = self._arrow.repeat(tag, len(columns.steps))
         arrays = [tags, columns.steps, columns.walls, columns.values.astype(np.float64)]
+        if isinstance(columns, Recorded):
+            arrays.append(columns.overwritten)
         self._writer.write_table(self._arrow.table(arrays, schema=self._schema))
 
     def close(self) -> None:
         self._writer.close()
 
 
-TABLES: Final[dict[Format, Callable[[Path], Table]]] = {"csv": CsvTable, "parquet": ParquetTable}
+TABLES: Final[dict[Format, Callable[[Path, bool], Table]]] = {"csv": CsvTable, "parquet": ParquetTable}
 
 
-def export_scalars(summary: Summary, output: Path, run: str, form: Format) -> Iterator[Exported]:
-    """``scalars.csv`` or ``scalars.parquet`` of one run, nothing for a run without scalars."""
+def export_scalars(
+    summary: Summary, output: Path, run: str, form: Format, overwritten: bool = False
+) -> Iterator[Exported]:
+    """``scalars.csv`` or ``scalars.parquet`` of one run, nothing for a run without scalars.
+
+    The lines; with ``overwritten`` every recorded row, and a column of that name.
+    """
     series = summary.scalars(run=run)
     if not series:
         return
     path = _folder(output, run) / f"scalars.{form}"
-    table = TABLES[form](path)
+    table = TABLES[form](path, overwritten)
     try:
-        for (_, tag), columns in series.items():
+        every: Mapping[tuple[str, str], Line | Recorded] = series.recorded() if overwritten else series
+        for (_, tag), columns in every.items():
             table.add(tag, columns)
             yield Exported(path, len(columns.steps))
     finally:

@@ -3,7 +3,7 @@
 import mindinsight
 
 summary = mindinsight.open("./summary")
-summary.scalars("loss")["./run1", "loss"].values    # a NumPy array
+summary.scalars("loss")["./run1", "loss"].values    # a NumPy array: the line, as the pages draw it
 summary.scalars("loss*").frame()                    # a pandas DataFrame, one row for each point
 for item in summary.images(run="./run1"):
     item.tag, item.step, item.data.encoded          # PNG bytes
@@ -26,8 +26,9 @@ from mindinsight.server.formats.payloads import Image, Landscape, Tensor, image,
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import absent, bases_of
+from mindinsight.server.store.line import Line
 from mindinsight.server.store.run import Run
-from mindinsight.server.store.series import Columns, ReferenceSeries, merged
+from mindinsight.server.store.series import Recorded, ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import Store
 from mindinsight.server.types import Kind
 
@@ -57,30 +58,34 @@ class Item(Generic[T]):
         return self.read()
 
 
-class Scalars(Mapping[tuple[str, str], Columns]):
-    """Scalar series by (run, tag)."""
+class Scalars(Mapping[tuple[str, str], Line]):
+    """The lines of scalar series by (run, tag): steps in order, for each step the value written last."""
 
-    def __init__(self, series: Mapping[tuple[str, str], Columns]) -> None:
-        self._series = dict(series)
+    def __init__(self, series: Mapping[tuple[str, str], ScalarSeries]) -> None:
+        self.series = dict(series)
 
-    def __getitem__(self, key: tuple[str, str]) -> Columns:
-        return self._series[key]
+    def __getitem__(self, key: tuple[str, str]) -> Line:
+        return self.series[key].line()
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._series)
+        return iter(self.series)
 
     def __len__(self) -> int:
-        return len(self._series)
+        return len(self.series)
 
-    def merged(self) -> Scalars:
-        """The same with one increasing line each: what a restart recorded again replaces what was there."""
-        return Scalars({key: merged(columns) for key, columns in self._series.items()})
+    def recorded(self) -> dict[tuple[str, str], Recorded]:
+        """Every recorded row, in file order; ``overwritten`` says where a later one took its place."""
+        return {key: one.recorded() for key, one in self.series.items()}
 
-    def frame(self) -> DataFrame:
-        """Columns run, tag, step, wall_time (UTC), value; needs pandas (``mindinsight[notebook]``)."""
+    def frame(self, overwritten: bool = False) -> DataFrame:
+        """Columns run, tag, step, wall_time (UTC), value; needs pandas (``mindinsight[notebook]``).
+
+        With ``overwritten`` every recorded row, and a column of that name.
+        """
         import pandas as pd
 
-        every = list(self._series.values())
+        recorded = list(self.recorded().values()) if overwritten else []
+        every: list[Line] | list[Recorded] = recorded or list(self.values())
         lengths = [len(columns.steps) for columns in every]
 
         def repeated(names: list[str]) -> pd.Categorical:
@@ -88,15 +93,16 @@ class Scalars(Mapping[tuple[str, str], Columns]):
             return pd.Categorical.from_codes(np.repeat(codes, lengths), categories)
 
         walls = _joined([columns.walls for columns in every])
-        return pd.DataFrame(
-            {
-                "run": repeated([run for run, _ in self._series]),
-                "tag": repeated([tag for _, tag in self._series]),
-                "step": _joined([columns.steps for columns in every]).astype(np.int64),
-                "wall_time": pd.to_datetime(walls, unit="s", utc=True),
-                "value": _joined([columns.values for columns in every]),
-            }
-        )
+        columns = {
+            "run": repeated([run for run, _ in self.series]),
+            "tag": repeated([tag for _, tag in self.series]),
+            "step": _joined([columns.steps for columns in every]).astype(np.int64),
+            "wall_time": pd.to_datetime(walls, unit="s", utc=True),
+            "value": _joined([columns.values for columns in every]),
+        }
+        if overwritten:
+            columns["overwritten"] = _joined([columns.overwritten for columns in recorded]).astype(np.bool_)
+        return pd.DataFrame(columns)
 
 
 class Summary:
@@ -142,10 +148,10 @@ class Summary:
         return self.run(run).lineage
 
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
-        """Every point of the series; ``tag`` and ``run`` are names, or patterns with ``*`` and ``?``."""
+        """The lines of the series; ``tag`` and ``run`` are names, or patterns with ``*`` and ``?``."""
         return Scalars(
             {
-                (one.id, name): one.scalars[name].columns()
+                (one.id, name): one.scalars[name]
                 for one in self._runs(run)
                 for name in _chosen(one.scalars, tag)
             }

@@ -25,11 +25,16 @@ from mindinsight.server.errors import BadSettings
 
 
 def register(subparsers: Any, name: str = "export") -> None:
-    text = "write scalars to CSV or Parquet, images to PNG and tensors to npy files: all of them"
+    text = "write scalars to CSV or Parquet, images to PNG and tensors to npy files; nothing is sampled"
     parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
     parser.add_argument("--format", choices=tuple(TABLES), default="csv", help="of the scalars")
+    parser.add_argument(
+        "--overwritten",
+        action="store_true",
+        help="scalars: every recorded row, also those a restart overwrote",
+    )
     parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all three")
     parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
     parser.set_defaults(run=export)
@@ -63,7 +68,7 @@ def _written(summary: Summary, runs: tuple[str, ...], options: argparse.Namespac
 def _pieces(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> Iterator[Exported]:
     for run in runs:
         if "scalar" in options.kind:
-            yield from export_scalars(summary, options.output, run, options.format)
+            yield from export_scalars(summary, options.output, run, options.format, options.overwritten)
         if "image" in options.kind:
             yield from export_images(summary, options.output, run)
         if "tensor" in options.kind:

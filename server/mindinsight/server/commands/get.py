@@ -1,4 +1,4 @@
-"""``mindinsight get``: scalar series on standard output, every point of them."""
+"""The command ``mindinsight get``: scalar series on standard output, nothing sampled."""
 
 from __future__ import annotations
 
@@ -12,15 +12,21 @@ from mindinsight.server.commands.options import add_bases
 from mindinsight.server.commands.terminal import as_json
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.http.csv import csv_of
+from mindinsight.server.store.series import Recorded
 
 
 def register(subparsers: Any) -> None:
-    text = "print scalar series, every point of them, as CSV or JSON"
+    text = "print scalar series as CSV or JSON: steps in order, for each step the value written last"
     parser = subparsers.add_parser("get", help=text, description=text, allow_abbrev=False)
     parser.add_argument("runs", metavar="RUN", help="as `mindinsight ls` tells it, or a pattern with * and ?")
     parser.add_argument("tag", metavar="TAG", help="a tag, or a pattern with * and ?")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--format", choices=tuple(_FORMS), default="csv")
+    parser.add_argument(
+        "--overwritten",
+        action="store_true",
+        help="every recorded row, marked where a later one took its place",
+    )
     parser.set_defaults(run=get)
 
 
@@ -32,28 +38,29 @@ def get(options: argparse.Namespace) -> int:
         runs = summary.matching(options.runs)
         what = f"no scalar {options.tag!r} in {options.runs!r}" if runs else f"no run {options.runs!r}"
         raise BadSettings(f"There is {what}; `mindinsight ls` lists what there is.")
-    _FORMS[options.format](series)
+    _FORMS[options.format](series, options.overwritten)
     return 0
 
 
-def _csv(series: Scalars) -> None:
-    for text in csv_of((run, tag, columns) for (run, tag), columns in series.items()):
+def _csv(scalars: Scalars, overwritten: bool) -> None:
+    rows = ((run, tag, series) for (run, tag), series in scalars.series.items())
+    for text in csv_of(rows, overwritten):
         sys.stdout.write(text)
 
 
-def _json(series: Scalars) -> None:
-    rows = [
-        {
-            "run": run,
-            "tag": tag,
-            "starts": columns.starts.tolist(),
-            "step": columns.steps.tolist(),
-            "wall_time": columns.walls.tolist(),
-            "value": columns.values.tolist(),
+def _json(scalars: Scalars, overwritten: bool) -> None:
+    rows = []
+    for (run, tag), series in scalars.series.items():
+        points = series.recorded() if overwritten else series.line()
+        columns = {
+            "step": points.steps.tolist(),
+            "wall_time": points.walls.tolist(),
+            "value": points.values.tolist(),
         }
-        for (run, tag), columns in series.items()
-    ]
+        if isinstance(points, Recorded):
+            columns["overwritten"] = points.overwritten.tolist()
+        rows.append({"run": run, "tag": tag, **columns})
     print(as_json(rows))
 
 
-_FORMS: Final[dict[str, Callable[[Scalars], None]]] = {"csv": _csv, "json": _json}
+_FORMS: Final[dict[str, Callable[[Scalars, bool], None]]] = {"csv": _csv, "json": _json}

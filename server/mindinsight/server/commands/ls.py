@@ -62,7 +62,7 @@ def _facts(runs: Iterable[Run], now: float) -> Iterator[dict[str, Any]]:
             "last_event": run.last_event,
             "step": _step(run),
             "scalars": {
-                tag: {"count": series.count, "step": series.last_step, "value": series.last_value}
+                tag: {"count": len(series.line().steps), "step": series.last_step, "value": series.last_value}
                 for tag, series in sorted(run.scalars.items())
             },
             "others": {kind: sorted(tags) for kind, tags in run.references.items()},

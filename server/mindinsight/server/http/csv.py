@@ -1,50 +1,43 @@
-"""Scalar series as CSV, for downloads and for the command line: every point, a piece of text at a time."""
+"""CSV encoder of scalar series, for downloads and for the command line; it yields text a piece at a time."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 from typing import Final
 
-import numpy as np
-
-from mindinsight.server.store.series import Columns
-from mindinsight.server.types import Ints
+from mindinsight.server.store.line import Line
+from mindinsight.server.store.series import Recorded, ScalarSeries
 
 _ROWS: Final = 20_000  # rows made at a time
-_HEAD: Final = "run,tag,segment,step,wall_time,value\r\n"
+_HEAD: Final = "run,tag,step,wall_time,value"
 
 
-def csv_of(series: Iterable[tuple[str, str, Columns]]) -> Iterator[str]:
-    """A head and one line for each point of every (run, tag, columns), in file order."""
-    yield _HEAD
-    for run, tag, columns in series:
+def csv_of(series: Iterable[tuple[str, str, ScalarSeries]], overwritten: bool = False) -> Iterator[str]:
+    """A head and one row for each point of the line of every (run, tag, series).
+
+    With ``overwritten`` every recorded row comes, in file order, and a column ``overwritten`` that is 1 where
+    a later row took its place.
+    """
+    yield f"{_HEAD},overwritten\r\n" if overwritten else f"{_HEAD}\r\n"
+    for run, tag, one in series:
         label = f"{_quoted(run)},{_quoted(tag)}"
-        for start in range(0, len(columns.steps), _ROWS):
-            yield _lines(label, columns, start)
+        points = one.recorded() if overwritten else one.line()
+        for start in range(0, len(points.steps), _ROWS):
+            yield _text(label, points, slice(start, start + _ROWS))
 
 
-def segments_of(columns: Columns, rows: slice = slice(None)) -> Ints:
-    """[n] number of the segment of each of these rows, 0 the oldest."""
-    places = np.arange(*rows.indices(len(columns.steps)))
-    return np.searchsorted(columns.starts, places, side="right") - 1
-
-
-def _lines(label: str, columns: Columns, start: int) -> str:
-    rows = slice(start, start + _ROWS)
+def _text(label: str, points: Line | Recorded, rows: slice) -> str:
+    marks = (f",{int(lost)}" for lost in points.overwritten[rows]) if isinstance(points, Recorded) else None
     numbers = zip(
-        segments_of(columns, rows).tolist(),
-        columns.steps[rows].tolist(),
-        columns.walls[rows].tolist(),
-        _texts(columns, rows),
-        strict=True,
+        points.steps[rows].tolist(),
+        points.walls[rows].tolist(),
+        map(str, points.values[rows]),  # the shortest decimals that read back, in the recorded precision
+        marks or repeat(""),
+        strict=False,
     )
-    return "".join(f"{label},{part},{step},{wall!r},{value}\r\n" for part, step, wall, value in numbers)
-
-
-def _texts(columns: Columns, rows: slice) -> list[str]:
-    """Shortest decimals that read back as the recorded number, in its own precision."""
-    return [str(value) for value in columns.values[rows]]
+    return "".join(f"{label},{step},{wall!r},{value}{mark}\r\n" for step, wall, value, mark in numbers)
 
 
 def _quoted(text: str) -> str:

@@ -48,7 +48,8 @@ def over_steps(
     ``counts`` holds columns x bins numbers, column by column; ``percentile`` columns x nine.
     """
     series = _series(service.store.snapshot(), run, tag)
-    rows = _even(series.count, min(columns, _MOST_ROWS)) if each else np.arange(series.count)[-_MOST_ROWS:]
+    line = series.line_rows
+    rows = line[_even(len(line), min(columns, _MOST_ROWS))] if each else line[-_MOST_ROWS:]
     found = histograms([series.read(row) for row in rows.tolist()])
     bucketed = Bucketed(found.bounds, found.left, found.width, found.counts)
     starts = _even(len(rows), columns)
@@ -58,12 +59,11 @@ def over_steps(
         {
             "run": run,
             "tag": tag,
-            "count": series.count,
+            "count": len(line),
             "shown": len(starts),
             "shares": PERCENTILES,
             "step": series.steps[rows][starts],
             "wall": series.walls[rows][starts],
-            "starts": series.starts,
             "edges": edges,
             "counts": in_columns(on_edges(bucketed, edges), starts).astype(np.float32).ravel(),
             "percentile": percentiles(bucketed)[starts].ravel(),
@@ -91,7 +91,8 @@ def _one(run: Run, tag: str, step: int) -> dict[str, Any] | None:
     series = run.references.get("histogram", {}).get(tag)
     if series is None:
         return None
-    row = series.count - 1 - int(np.argmin(np.abs(series.steps[::-1] - step)))
+    line = series.line_rows
+    row = int(line[len(line) - 1 - int(np.argmin(np.abs(series.steps[line][::-1] - step)))])
     found = histograms([series.read(row)])
     return {
         "run": run.id,

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.store.line import Line, line_rows, overwritten_stretches
 from mindinsight.server.store.parts import ReferencePart, ScalarPart, file_rows, segment_rows
 from mindinsight.server.store.payloads import make_sure, read_payload
 from mindinsight.server.types import Doubles, Floats, Ints, Kind, Reference
@@ -26,17 +27,27 @@ def _zero() -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """One scalar series, whole, in file order."""
+    """Every recorded row of a scalar series, in file order."""
 
     steps: Ints  # [n]
     walls: Doubles  # [n] Unix seconds
     values: Floats  # [n]
-    starts: Ints  # [s] row at which each segment starts; the first is 0. No line joins two segments
+    starts: Ints  # [s] row at which each segment starts, where steps go back; the first is 0
     files: Ints = field(default_factory=_zero)  # [f] row at which each file's rows start; the first is 0
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Every recorded row of a scalar series, in file order, and whether a later one took its place."""
+
+    steps: Ints  # [n]
+    walls: Doubles  # [n] Unix seconds
+    values: Floats  # [n]
+    overwritten: npt.NDArray[np.bool_]  # [n] whether the row is not part of the line
+
+
 class ScalarSeries:
-    """One scalar tag of one run.
+    """One scalar tag of one run. What is shown and counted is its ``line``; ``store.line`` has the rule.
 
     ``version`` is that of the snapshot in which the series last changed. ``generation`` changes when
     rows below ``count`` changed (a file was replaced, or an older file grew): a cursor into the rows
@@ -51,16 +62,46 @@ class ScalarSeries:
         self.version = version
         self.generation = generation
         self.count = sum([len(part.steps) for part in parts])
-        self.last_step: int = last.steps.item(-1)
-        self.last_wall: float = last.walls.item(-1)
-        self.last_value: float = last.values.item(-1)
+        row = -1 if len(last.starts) == 1 else len(last.steps) - 1 - int(np.argmax(last.steps[::-1]))
+        self.last_step: int = last.steps.item(row)  # of the line: the newest file overwrites what is above it
+        self.last_wall: float = last.walls.item(row)
+        self.last_value: float = last.values.item(row)
         self._columns: Columns | None = None
+        self._line: tuple[Line, Ints | None] | None = None  # and its rows, None for all
 
     def columns(self) -> Columns:
         """Every row; no copy when one file holds them all, else concatenated once."""
         if self._columns is None:
             self._columns = _columns_of(self.parts)
         return self._columns
+
+    def line(self) -> Line:
+        """The points that count: steps in order, for each step the value written last."""
+        return self._line_and_rows()[0]
+
+    def overwritten(self) -> list[Line]:
+        """The stretches of which the line does not hold the values: oldest first, each ascending."""
+        rows = self._line_and_rows()[1]
+        if rows is None:
+            return []
+        columns = self.columns()
+        whole = Line(columns.steps, columns.walls, columns.values)
+        return [whole.rows(stretch) for stretch in overwritten_stretches(columns.steps, columns.starts, rows)]
+
+    def recorded(self) -> Recorded:
+        """Every row, in file order."""
+        columns, rows = self.columns(), self._line_and_rows()[1]
+        lost = np.full(self.count, rows is not None)
+        lost[rows if rows is not None else slice(0)] = False
+        return Recorded(columns.steps, columns.walls, columns.values, lost)
+
+    def _line_and_rows(self) -> tuple[Line, Ints | None]:
+        if self._line is None:
+            columns = self.columns()
+            rows = line_rows(columns.steps, columns.files)
+            whole = Line(columns.steps, columns.walls, columns.values)
+            self._line = (whole if rows is None else whole.rows(rows), rows)
+        return self._line
 
     def tail(self, row: int) -> Columns:
         """The rows from ``row`` on, without touching the files before it.
@@ -110,8 +151,10 @@ class ReferenceSeries:
         return _concatenated([part.walls for part in self.parts])
 
     @cached_property
-    def starts(self) -> Ints:
-        return segment_rows(self.parts)
+    def line_rows(self) -> Ints:
+        """Rows of the line in the order of their steps; ``store.line`` has the rule."""
+        rows = line_rows(self.steps, file_rows(self.parts))
+        return np.arange(self.count) if rows is None else rows
 
     def reference(self, row: int) -> Reference:
         """Where the payload of ``row`` lies; raises IndexError when there is no such row."""
@@ -142,34 +185,6 @@ class ReferenceSeries:
             raise IndexError(f"row {row} of {self.count}")
         number = bisect_right(self._ends, row)
         return self.parts[number], row - (self._ends[number - 1] if number else 0)
-
-
-def merged(columns: Columns) -> Columns:
-    """One line with increasing steps, the way a resumed training is meant.
-
-    Of equal steps the later row wins. Where a newer file begins, the older files' rows from that
-    step on give way to it; within one file, a step that goes back takes its place in the order.
-    """
-    steps = columns.steps
-    if bool(np.all(steps[1:] > steps[:-1])):
-        return Columns(steps, columns.walls, columns.values, _zero())
-    kept = np.flatnonzero(_not_replaced(columns))
-    order = kept[np.argsort(steps[kept], kind="stable")]
-    ordered = steps[order]
-    rows = order[np.append(ordered[1:] != ordered[:-1], True)]
-    return Columns(steps[rows], columns.walls[rows], columns.values[rows], _zero())
-
-
-def _not_replaced(columns: Columns) -> npt.NDArray[np.bool_]:
-    """[n] whether a row lies below the first step of every newer file."""
-    kept = np.ones(len(columns.steps), dtype=np.bool_)
-    firsts = columns.files
-    bound = columns.steps[firsts[-1] :].min()
-    for first, end in zip(firsts[-2::-1], firsts[:0:-1], strict=True):
-        steps = columns.steps[first:end]
-        kept[first:end] = steps < bound
-        bound = min(bound, steps.min())
-    return kept
 
 
 def _columns_of(parts: Sequence[ScalarPart]) -> Columns:

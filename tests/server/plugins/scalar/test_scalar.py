@@ -92,14 +92,24 @@ def test_zooming_fetches_finer_data(ask):
     assert len(decode(nothing["step"])) <= 2
 
 
-def test_restarts_are_segments_and_repeated_steps_keep_the_later_value(ask):
-    client = ask(run("./a", loss=[part([1, 2, 3, 4, 2, 3, 3], [1, 2, 3, 4, 20, 30, 31])]))
-    (one,) = series(client, older=True)
-    assert decode(one["step"]).tolist() == [2, 3]
-    assert decode(one["value"]).tolist() == [20, 31]
-    assert one["segments"] == 2
-    assert decode(one["older"][0]["step"]).tolist() == [1, 2, 3, 4]
-    assert "older" not in series(client)[0]
+def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask):
+    first, second = part([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]), part([3, 4, 4], [30, 40, 41])
+    client = ask(run("./a", loss=[first, second]))
+    (one,) = series(client, overwritten=True)
+    assert decode(one["step"]).tolist() == [1, 2, 3, 4]
+    assert decode(one["value"]).tolist() == [1, 2, 30, 41]
+    assert (one["count"], one["points"], one["overwritten_points"]) == (8, 4, 3)
+    (stretch,) = one["overwritten"]
+    assert decode(stretch["step"]).tolist() == [3, 4, 5]
+    assert decode(stretch["value"]).tolist() == [3, 4, 5]
+    assert "overwritten" not in series(client)[0]
+
+
+def test_records_out_of_order_are_sorted_and_are_no_restart(ask):
+    client = ask(run("./a", loss=[part([1, 2, 5, 3, 4, 6], [1, 2, 5, 3, 4, 6])]))
+    (one,) = series(client, overwritten=True)
+    assert decode(one["value"]).tolist() == [1, 2, 3, 4, 5, 6]
+    assert (one["points"], one["overwritten_points"], one["overwritten"]) == (6, 0, [])
 
 
 def test_axes(ask):
@@ -156,6 +166,16 @@ def test_a_tail_holds_only_what_is_new(ask):
     assert not tail(client, 5)["whole"]
 
 
+def test_a_tail_behind_a_restart_extends_the_merged_line(ask):
+    client = ask(run("./a", loss=[part(range(1, 10), range(9)), part([4, 5, 6], [40, 50, 60])]))
+    new = tail(client, 10, smooth=0.5)
+    assert not new["whole"]
+    assert decode(new["step"]).tolist() == [5, 6]
+    whole = series(client, smooth=0.5)[0]
+    np.testing.assert_array_equal(decode(new["smooth"]), decode(whole["smooth"])[-2:])
+    assert tail(client, 9)["whole"]
+
+
 @pytest.mark.parametrize(("since", "generation"), [(0, 0), (3, 1), (9, 0), (2, 0), (6, 0)])
 def test_a_tail_that_does_not_follow_asks_for_the_whole(ask, since, generation):
     client = ask(run("./a", loss=[part([1, 2, 3, 1, 2, 3, 3], np.arange(7))]))
@@ -189,10 +209,12 @@ def test_statistics_of_a_range_on_any_axis(ask, x, low, high, steps):
 
 
 def test_statistics_of_a_restarted_run_count_time_from_its_first_start(ask):
-    client = ask(run("./a", loss=[part([1, 2, 3, 1, 2], np.arange(5))]))
-    params = {"tag": "loss", "run": "./a", "x": "relative", "low": 1.9}
+    later = part([2, 3], [20, 30])
+    again = later._replace(walls=later.walls + 9.5)
+    client = ask(run("./a", loss=[part([1, 2, 3], np.arange(3)), again]))
+    params = {"tag": "loss", "run": "./a", "x": "relative", "low": 9.9}
     (row,) = client.get("/statistics", params=params).json()["rows"]
-    assert (row["count"], row["first_step"]) == (1, 2)
+    assert (row["count"], row["first_step"]) == (1, 3)
 
 
 def test_an_axis_without_a_meaning_is_refused_for_statistics_too(ask):
@@ -259,18 +281,25 @@ def test_a_download_holds_every_point(ask):
     client = ask(
         run("./a", loss=[part(steps, values)], **{'t,"x"': [part([1], [2])], "=cmd()": [part([1], [2])]})
     )
-    answer = client.get("/download", params={"run": "./a", "tag": ["loss", 't,"x"', "=cmd()"]})
+    whole = {"run": "./a", "tag": ["loss", 't,"x"', "=cmd()"], "overwritten": True}
+    answer = client.get("/download", params=whole)
     assert "attachment" in answer.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert len(rows) == 45_002
     np.testing.assert_array_equal(np.array([row["value"] for row in rows[:45_000]], np.float32), values)
-    assert rows[30_000]["segment"] == "1"
+    assert [row["overwritten"] for row in rows].count("1") == 15_000
+    assert (rows[14_999]["overwritten"], rows[15_000]["overwritten"]) == ("1", "0")
     assert float(rows[1]["wall_time"]) == WALL + 0.5
     assert rows[-2]["tag"] == 't,"x"'
     assert rows[-1]["tag"] == "'=cmd()"
-    stream = client.get("/download", params={"run": "./a", "tag": ["loss", "=cmd()"], "format": "arrow"})
+    line = list(
+        csv.DictReader(io.StringIO(client.get("/download", params={**whole, "overwritten": False}).text))
+    )
+    assert [int(row["step"]) for row in line] == [*range(30_000), 1, 1]
+    stream = client.get("/download", params={**whole, "tag": ["loss", "=cmd()"], "format": "arrow"})
     table = pa.ipc.open_stream(stream.content).read_all()
     assert table.num_rows == 45_001
+    assert table.column("overwritten").to_pylist().count(True) == 15_000
     assert table.column("tag")[-1].as_py() == "=cmd()"
     np.testing.assert_array_equal(table.column("value").to_numpy()[:45_000], values.astype(np.float64))
 

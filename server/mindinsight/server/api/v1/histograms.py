@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.parameters import Full, NeededText, required, train
-from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
+from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
 from mindinsight.server.api.v1.thin import HISTOGRAMS, even_rows
 from mindinsight.server.formats.payloads import Histograms
@@ -26,7 +26,7 @@ def histograms(
     """Every step's counts in the same buckets: [left, width, count]."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
     series = payloads_of(train(service.store.snapshot(), wanted), name, "histogram", Fault.HISTOGRAM)
-    rows = newest_rows(series)
+    rows = series.line_rows
     rows = rows if full else rows[even_rows(len(rows), HISTOGRAMS)]
     found = read_histograms([series.read(row) for row in rows.tolist()])
     counted = [_counted(found, number) for number in range(len(rows))]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.parameters import Full, NeededNumber, NeededText, required, to_integer, train
-from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
+from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.thin import IMAGES, even_rows
 from mindinsight.server.formats.payloads import image, image_header
 
@@ -30,7 +30,7 @@ def metadata(
     """Step, time and size of the images of one tag."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
     series = payloads_of(train(service.store.snapshot(), wanted), name, "image", Fault.IMAGE)
-    rows = newest_rows(series)
+    rows = series.line_rows
     rows = rows if full else rows[even_rows(len(rows), IMAGES)]
     return {"metadatas": [{**at(series, row), **_size(series.read(row))} for row in rows.tolist()]}
 
@@ -52,7 +52,7 @@ def single_image(
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
     asked = to_integer(required(step, "step"), "step")
     series = payloads_of(train(service.store.snapshot(), wanted), name, "image", Fault.IMAGE)
-    found = [row for row in newest_rows(series).tolist() if asked in (-1, int(series.steps[row]))]
+    found = [row for row in series.line_rows.tolist() if asked in (-1, int(series.steps[row]))]
     if not found:
         raise V1Error(Fault.IMAGE, "Parameter step names no image of this tag.")
     encoded = image(series.read(found[-1])).encoded

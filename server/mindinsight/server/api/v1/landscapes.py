@@ -11,7 +11,6 @@ from fastapi import APIRouter, Query
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.parameters import NeededText, Text, Texts, first, required, train
-from mindinsight.server.api.v1.plugins import newest_rows
 from mindinsight.server.formats.payloads import Landscape, Point, landscape
 from mindinsight.server.store.run import Run
 
@@ -49,7 +48,7 @@ def interval_id(interval: tuple[int, ...]) -> str:
 
 def _landscapes(run: Run) -> Iterator[Landscape]:
     for series in run.references.get("landscape", {}).values():
-        for row in newest_rows(series).tolist():
+        for row in series.line_rows.tolist():
             yield landscape(series.read(row))
 
 

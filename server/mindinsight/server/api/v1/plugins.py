@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.store.parts import file_rows
 from mindinsight.server.store.run import Run
-from mindinsight.server.store.series import Columns, ReferenceSeries, ScalarSeries, merged
-from mindinsight.server.types import Ints, Kind
+from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
+from mindinsight.server.types import Kind
 
 NAMES: Final = ("image", "scalar", "graph", "optimized_graph", "histogram", "tensor", "loss_landscape")
 OPTIMIZED: Final = " (optimized)"
@@ -52,13 +49,6 @@ def payloads_of(run: Run, tag: str, plugin: str, fault: Fault) -> ReferenceSerie
     if series is None:
         raise V1Error(fault, f"Parameter tag names no {plugin} of this train job.")
     return series
-
-
-def newest_rows(series: ReferenceSeries) -> Ints:
-    """Rows that a restarted training left standing, one for each step, in the order of steps."""
-    rows = np.arange(series.count, dtype=np.float64)
-    files = file_rows(series.parts)
-    return merged(Columns(series.steps, series.walls, rows, series.starts, files)).values.astype(np.int64)
 
 
 def _of_any_plugin(run: Run, tag: str) -> bool:

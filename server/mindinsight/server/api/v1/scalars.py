@@ -12,7 +12,7 @@ from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.parameters import Full, NeededText, Texts, required, train
 from mindinsight.server.api.v1.plugins import scalar_of
 from mindinsight.server.api.v1.thin import SCALARS, extreme_rows
-from mindinsight.server.store.series import ScalarSeries, merged
+from mindinsight.server.store.series import ScalarSeries
 
 router = APIRouter(prefix="/datavisual", tags=["scalars"])
 
@@ -43,7 +43,7 @@ def scalars(service: Uses, train_id: Texts = None, tag: Texts = None, full: Full
 
 
 def _points(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
-    line = merged(series.columns())
+    line = series.line()
     rows = slice(None) if full else extreme_rows(line.values, SCALARS)
     columns = (line.walls[rows].tolist(), line.steps[rows].tolist(), line.values[rows].tolist())
     return [

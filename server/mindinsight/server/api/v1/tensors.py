@@ -25,7 +25,7 @@ from mindinsight.server.api.v1.parameters import (
     to_integer,
     train,
 )
-from mindinsight.server.api.v1.plugins import at, newest_rows, payloads_of
+from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, bucket_number, common_edges, rebin
 from mindinsight.server.api.v1.thin import TENSORS, even_rows
 from mindinsight.server.compute.slices import Index, Table, parse_slice
@@ -72,7 +72,7 @@ def tensors(
 
 def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any]]:
     """The one item that ``detail=data`` answers."""
-    rows = [row for row in newest_rows(series).tolist() if int(series.steps[row]) == step]
+    rows = [row for row in series.line_rows.tolist() if int(series.steps[row]) == step]
     if not rows:
         raise V1Error(Fault.TENSOR_STEP, "Parameter step names no tensor of this tag.")
     with _opened(series, rows[-1]) as one:
@@ -106,7 +106,7 @@ def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
 
 
 def _values(series: ReferenceSeries, detail: str | None, full: bool) -> list[dict[str, Any]]:
-    rows = newest_rows(series)
+    rows = series.line_rows
     rows = rows if full else rows[even_rows(len(rows), TENSORS)]
     values: list[dict[str, Any]] = []
     measured: list[Statistics] = []

@@ -11,7 +11,8 @@ from starlette.concurrency import run_in_threadpool
 from mindinsight.server.curves.bands import Cells, band, cells, stray
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.scalar.lines import Line, line_of
+from mindinsight.server.plugins.scalar.lines import line_of
+from mindinsight.server.store.line import Line
 from mindinsight.server.store.run import Run, Snapshot
 
 router = APIRouter()

@@ -12,7 +12,8 @@ from mindinsight.server.curves.compare import difference
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.scalar.lines import Line, line_of
+from mindinsight.server.plugins.scalar.lines import line_of
+from mindinsight.server.store.line import Line
 from mindinsight.server.store.run import Run
 
 router = APIRouter()

@@ -39,7 +39,7 @@ class Curves(Smoothed):
     low: float | None = Field(None, description="lower end of x")
     high: float | None = Field(None, description="upper end of x")
     log_x: bool = False
-    older: bool = Field(False, description="segments from before a restart, too")
+    overwritten: bool = Field(False, description="with the stretches that a restart overwrote")
 
     def view(self) -> View:
         return View(self.px, self.x, self.low, self.high, self.log_x, self.smooth, self.least)
@@ -58,8 +58,9 @@ class Tail(Smoothed):
 async def series(service: OneService, asked: Annotated[Curves, Query()], accept: Accept = "") -> Response:
     """Every run's curve of one tag: per pixel its extremes, the two ends, and all that is not finite.
 
-    ``count`` is the number of points recorded, ``points`` of the newest segment; the columns hold those to
-    draw. A run that has no such tag is left out.
+    ``count`` is the number of points recorded, ``points`` of the line, of which the columns hold those
+    to draw. With ``overwritten`` the stretches that a restart recorded again come as lines of their own.
+    A run that has no such tag is left out.
     """
     snapshot = service.store.snapshot()
     runs = [snapshot.runs[one] for one in asked.run if one in snapshot.runs]
@@ -67,7 +68,7 @@ async def series(service: OneService, asked: Annotated[Curves, Query()], accept:
     having = [one for one in runs if asked.tag in one.scalars]
 
     def made() -> Response:
-        found = [drawn_series(one, asked.tag, asked.view(), asked.older) for one in having]
+        found = [drawn_series(one, asked.tag, asked.view(), asked.overwritten) for one in having]
         return answer({"tag": asked.tag, "x": asked.x, "series": found}, accept)
 
     points = sum(one.scalars[asked.tag].count for one in having)
@@ -79,8 +80,8 @@ async def series(service: OneService, asked: Annotated[Curves, Query()], accept:
 async def tail(service: OneService, asked: Annotated[Tail, Query()], accept: Accept = "") -> Response:
     """The points that came after ``since``; ``whole`` says that a page has to fetch the series anew.
 
-    That is so when rows that it has were replaced, when a new segment began, when very many came, or when
-    the run is gone.
+    That is so when rows that it has were replaced or overwritten, when very many came, or when the run is
+    gone.
     """
     run = service.store.snapshot().runs.get(asked.run)
     if run is None:

@@ -1,4 +1,4 @@
-"""A series whole, for other programs: every recorded point as CSV or as an Arrow stream."""
+"""Download of whole scalar series, for other programs: CSV or an Arrow stream."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from fastapi import APIRouter, Depends, Query
 from starlette.responses import StreamingResponse
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.http.csv import csv_of, segments_of
+from mindinsight.server.http.csv import csv_of
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import run_of
 from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import Recorded
 
 router = APIRouter()
 
@@ -27,15 +28,22 @@ async def download(
     run: Annotated[list[str], Query(max_length=1000)],
     tag: Annotated[list[str], Query(max_length=10_000)],
     format: Annotated[Literal["csv", "arrow"], Query(description="arrow is an IPC stream")] = "csv",
+    overwritten: Annotated[
+        bool, Query(description="every recorded row, also those a restart overwrote")
+    ] = False,
 ) -> StreamingResponse:
-    """Run, tag, segment, step, wall time and value of every point, in file order; nothing is left out."""
+    """Run, tag, step, wall time and value of every point of the line.
+
+    With ``overwritten`` every recorded row, in file order, and a column that says whether a later one took
+    its place.
+    """
     snapshot = service.store.snapshot()
     found = [
         (one, name) for one in (run_of(snapshot, each) for each in run) for name in tag if name in one.scalars
     ]
     if format == "arrow":
-        return _attachment(_arrow(found), "application/vnd.apache.arrow.stream", tag, "arrows")
-    text = csv_of((one.id, name, one.scalars[name].columns()) for one, name in found)
+        return _attachment(_arrow(found, overwritten), "application/vnd.apache.arrow.stream", tag, "arrows")
+    text = csv_of(((one.id, name, one.scalars[name]) for one, name in found), overwritten)
     return _attachment(map(str.encode, text), "text/csv; charset=utf-8", tag, "csv")
 
 
@@ -45,15 +53,16 @@ def _attachment(body: Iterator[bytes], kind: str, tags: list[str], ending: str) 
     return StreamingResponse(body, media_type=kind, headers={"Content-Disposition": disposition})
 
 
-def _arrow(found: list[tuple[Run, str]]) -> Iterator[bytes]:
+def _arrow(found: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]:
     try:
         import pyarrow as pa
     except ImportError:
         raise ApiError(501, "no_arrow", "Arrow needs pyarrow: pip install 'mindinsight[arrow]'.") from None
     text = pa.dictionary(pa.int32(), pa.string())
     fields: list[tuple[str, Any]] = [
-        ("run", text), ("tag", text), ("segment", pa.int32()),
+        ("run", text), ("tag", text),
         ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64()),
+        *([("overwritten", pa.bool_())] if overwritten else []),
     ]  # fmt: skip
     return _arrow_batches(found, pa, pa.schema(fields))
 
@@ -62,22 +71,19 @@ def _arrow_batches(found: list[tuple[Run, str]], pa: Any, schema: Any) -> Iterat
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, schema) as writer:
         for run, tag in found:
-            columns = run.scalars[tag].columns()
-            count = len(columns.steps)
-            label = pa.array(np.zeros(count, np.int32))
-            writer.write_batch(
-                pa.record_batch(
-                    [
-                        pa.DictionaryArray.from_arrays(label, pa.array([run.id])),
-                        pa.DictionaryArray.from_arrays(label, pa.array([tag])),
-                        pa.array(segments_of(columns).astype(np.int32)),
-                        pa.array(columns.steps),
-                        pa.array(columns.walls),
-                        pa.array(columns.values.astype(np.float64)),
-                    ],
-                    schema=schema,
-                )
-            )
+            series = run.scalars[tag]
+            points = series.recorded() if "overwritten" in schema.names else series.line()
+            label = pa.array(np.zeros(len(points.steps), np.int32))
+            arrays = [
+                pa.DictionaryArray.from_arrays(label, pa.array([run.id])),
+                pa.DictionaryArray.from_arrays(label, pa.array([tag])),
+                pa.array(points.steps),
+                pa.array(points.walls),
+                pa.array(points.values.astype(np.float64)),
+            ]
+            if isinstance(points, Recorded):
+                arrays.append(pa.array(points.overwritten))
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
             yield sink.getvalue()
             sink.seek(0)
             sink.truncate()

@@ -1,10 +1,9 @@
-"""From the columns of a series to the lines that are drawn: segments, x axis, range, rows."""
+"""Conversion of a scalar series into the columns of a chart: x axis, range, smoothing, sampling."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -13,23 +12,12 @@ from mindinsight.server.curves.compare import at_steps
 from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
 from mindinsight.server.curves.smoothing import smooth
 from mindinsight.server.errors import ApiError, unknown_run
+from mindinsight.server.store.line import Line
 from mindinsight.server.store.run import Run, Snapshot
-from mindinsight.server.store.series import Columns
-from mindinsight.server.types import Doubles, Floats, Ints
+from mindinsight.server.store.series import ScalarSeries
+from mindinsight.server.types import Doubles, Ints
 
 MOST_NEW_ROWS: Final = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One segment of a series: ascending steps, one value for each (the later one where two were written)."""
-
-    steps: Ints
-    walls: Doubles
-    values: Floats
-
-    def rows(self, rows: Any) -> Line:
-        return Line(self.steps[rows], self.walls[rows], self.values[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,38 +36,31 @@ class View:
         return self.weight > 0 and len(line.steps) >= self.least
 
 
-def segments(columns: Columns) -> list[Line]:
-    """The series cut where steps go back: oldest first, the last one is the line."""
-    edges = [*columns.starts.tolist(), len(columns.steps)]
-    whole = Line(columns.steps, columns.walls, columns.values)
-    return [_unique(whole.rows(slice(a, b))) for a, b in pairwise(edges) if b > a]
-
-
-def _unique(line: Line) -> Line:
-    later = line.steps[1:] != line.steps[:-1]
-    return line if later.all() else line.rows(np.append(later, True))
-
-
 def line_of(run: Run, tag: str) -> Line | None:
-    """The newest segment of a tag; None when the run does not have the tag."""
+    """The line of a tag; None when the run does not have the tag."""
     series = run.scalars.get(tag)
-    return segments(series.columns())[-1] if series is not None else None
+    return series.line() if series is not None else None
 
 
 def line_between(run: Run, tag: str, view: View) -> Line | None:
-    """The points of a tag's newest segment whose place on ``view.x`` lies in the range, ends included.
+    """The points of a tag's line whose place on ``view.x`` lies in the range, ends included.
 
     None when the run does not have the tag. Points without a place are in no range, but in the whole.
     """
     series = run.scalars.get(tag)
     if series is None:
         return None
-    parts = segments(series.columns())
+    line = series.line()
     if view.low is None and view.high is None:
-        return parts[-1]
-    rows, x = _axis(run, parts[-1], view.x, float(parts[0].walls[0]))
+        return line
+    rows, x = _axis(run, line, view.x, _start(series))
     low, high = -np.inf if view.low is None else view.low, np.inf if view.high is None else view.high
-    return parts[-1].rows(rows[(x >= low) & (x <= high)])
+    return line.rows(rows[(x >= low) & (x <= high)])
+
+
+def _start(series: ScalarSeries) -> float:
+    """Wall time from which relative time counts: that of the first recorded row."""
+    return float(series.parts[0].walls[0])
 
 
 def run_of(snapshot: Snapshot, run_id: str) -> Run:
@@ -90,25 +71,22 @@ def run_of(snapshot: Snapshot, run_id: str) -> Run:
     return run
 
 
-def drawn_series(run: Run, tag: str, view: View, older: bool) -> dict[str, Any]:
-    """What a page needs to draw one series of one run: the line, older segments, what is not finite."""
+def drawn_series(run: Run, tag: str, view: View, overwritten: bool) -> dict[str, Any]:
+    """Columns to draw one series of one run: its line, the overwritten stretches, what is not finite."""
     series = run.scalars[tag]
-    columns = series.columns()
-    parts = segments(columns)
-    line = parts[-1]
-    start = float(parts[0].walls[0])
+    line, stretches, start = series.line(), series.overwritten(), _start(series)
     answer: dict[str, Any] = {
         "run": run.id,
         "generation": series.generation,
         "count": series.count,
         "points": len(line.steps),
-        "segments": len(parts),
+        "overwritten_points": sum(len(stretch.steps) for stretch in stretches),
         "last": [int(line.steps[-1]), float(line.walls[-1]), _json_number(float(line.values[-1]))],
         "non_finite": non_finite_ranges(line.steps, line.values),
         **drawn_line(run, line, view, start),
     }
-    if older:
-        answer["older"] = [drawn_line(run, part, view, start) for part in parts[:-1]]
+    if overwritten:
+        answer["overwritten"] = [drawn_line(run, stretch, view, start) for stretch in stretches]
     return answer
 
 
@@ -117,16 +95,17 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
     series = run.scalars.get(tag)
     if series is None:
         return gone_rows(run.id)
-    columns = series.columns()
-    line = segments(columns)[-1]
-    whole = generation != series.generation or not _follows(columns, since)
-    first = len(line.steps) if whole or since == series.count else _row_behind(line, columns, since)
+    line = series.line()
+    last_step = _last_step_before(series, since) if generation == series.generation else None
+    first = (
+        len(line.steps) if last_step is None else int(np.searchsorted(line.steps, last_step, side="right"))
+    )
     rows = line.rows(slice(first, None))
     answer = {
         "run": run.id,
         "generation": series.generation,
         "count": series.count,
-        "whole": whole,
+        "whole": last_step is None,
         "non_finite": non_finite_ranges(rows.steps, rows.values),
         "step": rows.steps,
         "wall": rows.walls,
@@ -147,18 +126,17 @@ def gone_rows(run: str) -> dict[str, Any]:
     return {"run": run, "generation": -1, "count": 0, "whole": True, "non_finite": [], **columns}
 
 
-def _follows(columns: Columns, since: int) -> bool:
-    """Whether the rows from ``since`` on go on with the line and are not too many to send one by one."""
-    count = len(columns.steps)
-    if since == count:
-        return True
-    if not 0 < since < count or count - since > MOST_NEW_ROWS or columns.starts[-1] >= since:
-        return False
-    return bool(columns.steps[since] != columns.steps[since - 1])
+def _last_step_before(series: ScalarSeries, since: int) -> int | None:
+    """Last step of the line of the first ``since`` rows; None where the rows behind do not simply extend it.
 
-
-def _row_behind(line: Line, columns: Columns, since: int) -> int:
-    return int(np.searchsorted(line.steps, columns.steps[since - 1], side="right"))
+    They do not when one of them has a step that the line has passed, or when they are too many to append.
+    """
+    if not 0 < since <= series.count or series.count - since > MOST_NEW_ROWS:
+        return None
+    columns = series.columns()
+    first_of_file = columns.files[np.searchsorted(columns.files, since - 1, side="right") - 1]
+    last_step = int(columns.steps[first_of_file:since].max())
+    return last_step if bool((columns.steps[since:] > last_step).all()) else None
 
 
 def drawn_line(run: Run, line: Line, view: View, start: float) -> dict[str, Any]:

@@ -22,7 +22,7 @@ async def statistics(
     high: Annotated[float | None, Query(description="upper end of x")] = None,
     x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
 ) -> dict[str, Any]:
-    """Count, ends, extremes, mean, deviation and slope of each run's newest segment between two places on x.
+    """Count, ends, extremes, mean, deviation and slope of each run's line between two places on x.
 
     A run that has no such tag is left out.
     """

@@ -28,7 +28,7 @@ import { patternOf, toolbar } from "./scalar/toolbar.js";
 
 const FIRST = /loss|acc|metric|error|perplexity|reward/i;
 /** Changes that need other data; all others only another drawing. */
-const FETCH = ["x", "smooth", "logX", "older", "zoom", "tolerance", "group"];
+const FETCH = ["x", "smooth", "logX", "overwritten", "zoom", "tolerance", "group"];
 /** Changes that need other cards. */
 const BUILD = ["mode", "filter", "pins", "mixes", "job"];
 /** Changes that need other controls. */

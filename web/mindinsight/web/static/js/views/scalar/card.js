@@ -117,7 +117,7 @@ class CurveCard {
   /** Everything that the answer depends on. */
   question() {
     const { app, options } = this.page;
-    const { x, zoom, smooth, smoothAll, logX, older } = options();
+    const { x, zoom, smooth, smoothAll, logX, overwritten } = options();
     return JSON.stringify([
       app.selection.runs().map((run) => run.id),
       x,
@@ -125,7 +125,7 @@ class CurveCard {
       smooth,
       smoothAll,
       logX,
-      older,
+      overwritten,
     ]);
   }
 
@@ -289,7 +289,7 @@ function ask(page, tag, runs, width, signal) {
     high: options.zoom?.[1],
     log_x: options.logX === "linear" ? null : true,
     ...smoothing(options),
-    older: options.older || null,
+    overwritten: options.overwritten || null,
   };
   return page.app.api.columns("v2/scalar/series", params, { signal });
 }

@@ -1,4 +1,4 @@
-// From a series answer to Plotly traces: line, raw curve behind it, older segments, lonely points,
+// From a series answer to Plotly traces: line, raw curve behind it, overwritten stretches, lonely points,
 // what is not finite and what lies outside the picture.
 
 import { merged } from "./merge.js";
@@ -15,9 +15,9 @@ const MANY = 40;
  * @typedef {Object} Curve
  * @property {string} run
  * @property {number} generation
- * @property {number} count points recorded, all segments
- * @property {number} points points of the newest segment
- * @property {number} segments
+ * @property {number} count points recorded
+ * @property {number} points points of the line
+ * @property {number} overwritten_points
  * @property {[number, number, number | string]} last step, wall, value
  * @property {[string, number, number, number][]} non_finite kind, first step, last step, how many
  * @property {Float64Array} step
@@ -25,7 +25,7 @@ const MANY = 40;
  * @property {Float32Array | Float64Array} value
  * @property {Float64Array} [x]
  * @property {Float64Array} [smooth]
- * @property {{step: Float64Array, wall: Float64Array, value: any, x?: Float64Array}[]} [older]
+ * @property {{step: Float64Array, wall: Float64Array, value: any, x?: Float64Array}[]} [overwritten]
  */
 
 /**
@@ -101,7 +101,7 @@ function tracesOf(pen, one) {
   const { curve } = one;
   const x = along(pen, curve);
   const traces = [];
-  for (const part of curve.older ?? []) {
+  for (const part of curve.overwritten ?? []) {
     traces.push({
       ...stroke(one, 1, 0.55),
       x: along(pen, part),

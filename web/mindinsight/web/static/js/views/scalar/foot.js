@@ -14,7 +14,7 @@ export function footOf(page, all) {
   const { app } = page;
   const points = all.reduce((sum, one) => sum + one.curve.points, 0);
   const visible = all.reduce((sum, one) => sum + one.curve.step.length, 0);
-  const restarts = all.filter((one) => one.curve.segments > 1).length;
+  const restarts = all.filter((one) => one.curve.overwritten_points > 0).length;
   return [
     h(
       "span",

@@ -10,7 +10,7 @@
  * @property {"linear" | "log" | "symlog"} y
  * @property {"linear" | "log" | "symlog"} logX
  * @property {boolean} clip leave outliers outside the picture
- * @property {boolean} older draw segments from before a restart
+ * @property {boolean} overwritten draw the stretches that a restart recorded again
  * @property {[number, number] | null} zoom range of x, of all charts
  * @property {number | null} at place on x whose values are listed under every chart
  * @property {Map<string, [number, number]>} tall chart's key -> range of y
@@ -42,7 +42,7 @@ export function readOptions(url) {
     y: oneOf(url.get("y"), ["linear", "log", "symlog"]),
     logX: oneOf(url.get("lx"), ["linear", "log", "symlog"]),
     clip: url.get("clip") === "1",
-    older: url.get("old") !== "0",
+    overwritten: url.get("old") === "1",
     zoom: readRange(url.get("z")),
     at: readNumber(url.get("at")),
     tall: readTall(url.all("zy")),
@@ -67,7 +67,7 @@ export function writeOptions(url, options) {
     y: options.y === "linear" ? null : options.y,
     lx: options.logX === "linear" ? null : options.logX,
     clip: options.clip ? "1" : null,
-    old: options.older ? null : "0",
+    old: options.overwritten ? "1" : null,
     z: options.zoom && writeRange(options.zoom),
     zy: [...options.tall].map(([key, range]) => `${key}:${writeRange(range)}`),
     at: options.at === null ? null : Number(options.at.toPrecision(PLACES)),

@@ -88,10 +88,10 @@ function drawing(page) {
     checked: options.clip,
     onchange: (on) => page.change({ clip: on }),
   });
-  const older = check({
-    label: t("scalar.older"),
-    checked: options.older,
-    onchange: (on) => page.change({ older: on }),
+  const overwritten = check({
+    label: t("scalar.overwritten"),
+    checked: options.overwritten,
+    onchange: (on) => page.change({ overwritten: on }),
   });
   const mix = button(t("scalar.mix"), () => chooseTags(page));
   const facts = check({
@@ -110,7 +110,7 @@ function drawing(page) {
     (options.zoom || options.tall.size > 0) &&
     button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
   const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
-  return [smooth, clip, older, facts, size, mix, back, reset];
+  return [smooth, clip, overwritten, facts, size, mix, back, reset];
 }
 
 /** @param {Page} page */
