@@ -269,8 +269,8 @@ def test_the_tip_is_right_after_a_chart_was_drawn_again(page, samples, chart, ex
     loss.traces()
     across = loss.axis("xaxis")["range"]
     page.get_by_role("button", name=re.compile("colours", re.I)).first.click()
-    page.get_by_label("Before restarts").uncheck()
-    page.get_by_label("Before restarts").check()
+    page.get_by_label("Overwritten steps").check()
+    page.get_by_label("Overwritten steps").uncheck()
     loss.point(0.999, 0.5)
     known = expected("lenet", "scalar", "loss/auto")
     expect(page.get_by_role("tooltip")).to_contain_text(f"{known['values'][-1]:.5g}"[:5])
@@ -452,19 +452,6 @@ def test_new_points_arrive_while_the_page_is_open(page, serve, tmp_path, chart):
 def lines_or_dots(chart):
     line = lines(chart)[0]
     return dict(zip(line["x"], line["y"], strict=True))
-
-
-def test_a_restarted_run_shows_what_came_before(page, serve, tmp_path, chart):
-    base = tmp_path / "resumed"
-    with SummaryRecord(str(base / "run")) as record:
-        for step in [1, 2, 3, 4, 5, 6, 3, 4]:
-            record.add_value("scalar", "loss", float(step))
-            record.record(step)
-    page.goto(f"{serve(base)}scalar")
-    expect(card(page, "loss")).to_contain_text("1 run restarted")
-    assert [line["x"] for line in lines(chart("loss"))] == [[1, 2, 3, 4, 5, 6], [3, 4]]
-    page.get_by_label("Before restarts").uncheck()
-    eventually_true(page, lambda: [line["x"] for line in lines(chart("loss"))] == [[3, 4]])
 
 
 def test_pages_without_scalars_say_what_to_do(page, samples):
