@@ -36,15 +36,19 @@ class Reading:
         return sorted(self.directory.glob(f"*.out.events.summary.*{suffix}"))
 
     def events(self):
-        """Every Event of every summary file but the version events, which must come first."""
-        events = []
+        """Every Event of every summary file but those that open and close them."""
+        return [event for events in self.files_events() for event in events if not event.HasField("closing")]
+
+    def files_events(self):
+        """The Events of each summary file but the version event, which must come first."""
+        files = []
         for path in self.files():
             records, rest = payloads(path)
             assert rest == b""
             first, *others = [Event.FromString(record) for record in records]
             assert first.version == "MindSpore.Event:1"
-            events += others
-        return events
+            files.append(others)
+        return files
 
     def lineage(self):
         records = [record for path in self.files("_lineage") for record in payloads(path)[0]]

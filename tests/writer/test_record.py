@@ -1,7 +1,9 @@
 """SummaryRecord as a training loop uses it."""
 
+import gc
 import logging
 import math
+import shutil
 import time
 
 import numpy as np
@@ -310,3 +312,78 @@ def test_values_that_are_not_finite_are_values(tmp_path, reading):
 def test_a_mode_is_train_or_eval(tmp_path):
     with SummaryRecord(str(tmp_path)) as record, pytest.raises(ValueError, match="mode"):
         record.set_mode("test")
+
+
+def endings(reading):
+    """Of each file, whether its last event closes it, and with which error; no other event may."""
+    found = []
+    for events in reading.files_events():
+        closing = [event.HasField("closing") for event in events]
+        assert not any(closing[:-1])
+        found.append((closing[-1], events[-1].closing.error))
+    return found
+
+
+def test_a_closed_file_says_so_with_its_last_record(reading):
+    before = time.time()
+    with SummaryRecord(reading.directory) as record:
+        record.add_value("scalar", "loss", 0.5)
+        record.record(1)
+        record.flush()
+        assert endings(reading) == [(False, "")]
+    assert endings(reading) == [(True, "")]
+    assert before <= reading.files_events()[0][-1].wall_time <= time.time()
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("the loss is nan\nat step 3"), "ValueError: the loss is nan"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (RuntimeError("x" * 300), "RuntimeError: " + "x" * 186),
+        (UnicodeError("\ud800"), "UnicodeError: \\ud800"),
+        (SystemExit(0), ""),
+        (SystemExit(3), "SystemExit: 3"),
+    ],
+)
+def test_what_ended_the_training_is_in_the_closing_record(reading, error, text):
+    with pytest.raises(type(error)), SummaryRecord(reading.directory) as record:
+        record.add_value("scalar", "loss", 0.5)
+        record.record(1)
+        raise error
+    assert endings(reading) == [(True, text)]
+
+
+def test_only_the_last_of_several_files_is_closed_and_the_limit_holds(reading):
+    with SummaryRecord(reading.directory, max_file_size=200) as record:
+        for step in range(20):
+            record.add_value("scalar", "loss", step)
+            record.record(step)
+    *earlier, last = endings(reading)
+    assert [closed for closed, _ in earlier] == [False] * len(earlier)
+    assert last == (True, "")
+    assert all(path.stat().st_size <= 200 for path in reading.files())
+
+
+def test_a_recorder_that_recorded_nothing_leaves_no_file(reading):
+    SummaryRecord(reading.directory).close()
+    assert reading.files() == []
+
+
+def test_a_recorder_that_nobody_closed_leaves_no_closing_record(reading):
+    record = SummaryRecord(reading.directory)
+    record.add_value("scalar", "loss", 0.5)
+    record.record(1)
+    del record
+    gc.collect()
+    assert endings(reading) == [(False, "")]
+    assert reading.files()[0].stat().st_mode & 0o777 == 0o400
+
+
+def test_a_run_that_was_removed_is_not_made_again_to_close_it(tmp_path):
+    with SummaryRecord(tmp_path / "run") as record:
+        record.add_value("scalar", "loss", 0.5)
+        record.record(1)
+        record.flush()
+        shutil.rmtree(tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmindinsight/proto/lazy.proto\x12\x11mindinsight.proto\"\xb4\x01\n\tLazyEvent\x12\x11\n\twall_time\x18\x01 \x01(\x01\x12\x0c\n\x04step\x18\x02 \x01(\x03\x12\x11\n\x07version\x18\x03 \x01(\tH\x00\x12\x13\n\tgraph_def\x18\x04 \x01(\x0cH\x00\x12\x31\n\x07summary\x18\x05 \x01(\x0b\x32\x1e.mindinsight.proto.LazySummaryH\x00\x12\x11\n\x07\x65xplain\x18\x06 \x01(\x0cH\x00\x12\x10\n\x05\x61lert\x18\xe9\x07 \x01(\x0cH\x00\x42\x06\n\x04what\"\xe3\x01\n\x0bLazySummary\x12\x33\n\x05value\x18\x01 \x03(\x0b\x32$.mindinsight.proto.LazySummary.Value\x1a\x9e\x01\n\x05Value\x12\x0b\n\x03tag\x18\x01 \x01(\x0c\x12\x16\n\x0cscalar_value\x18\x03 \x01(\x02H\x00\x12\x0f\n\x05image\x18\x04 \x01(\x0cH\x00\x12\x10\n\x06tensor\x18\x08 \x01(\x0cH\x00\x12\x13\n\thistogram\x18\t \x01(\x0cH\x00\x12\x18\n\x0eloss_landscape\x18\n \x01(\x0cH\x00\x12\x15\n\x0c\x65xact_scalar\x18\xe9\x07 \x01(\x01\x42\x07\n\x05value')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmindinsight/proto/lazy.proto\x12\x11mindinsight.proto\"\xc8\x01\n\tLazyEvent\x12\x11\n\twall_time\x18\x01 \x01(\x01\x12\x0c\n\x04step\x18\x02 \x01(\x03\x12\x11\n\x07version\x18\x03 \x01(\tH\x00\x12\x13\n\tgraph_def\x18\x04 \x01(\x0cH\x00\x12\x31\n\x07summary\x18\x05 \x01(\x0b\x32\x1e.mindinsight.proto.LazySummaryH\x00\x12\x11\n\x07\x65xplain\x18\x06 \x01(\x0cH\x00\x12\x10\n\x05\x61lert\x18\xe9\x07 \x01(\x0cH\x00\x12\x12\n\x07\x63losing\x18\xea\x07 \x01(\x0cH\x00\x42\x06\n\x04what\"\xe3\x01\n\x0bLazySummary\x12\x33\n\x05value\x18\x01 \x03(\x0b\x32$.mindinsight.proto.LazySummary.Value\x1a\x9e\x01\n\x05Value\x12\x0b\n\x03tag\x18\x01 \x01(\x0c\x12\x16\n\x0cscalar_value\x18\x03 \x01(\x02H\x00\x12\x0f\n\x05image\x18\x04 \x01(\x0cH\x00\x12\x10\n\x06tensor\x18\x08 \x01(\x0cH\x00\x12\x13\n\thistogram\x18\t \x01(\x0cH\x00\x12\x18\n\x0eloss_landscape\x18\n \x01(\x0cH\x00\x12\x15\n\x0c\x65xact_scalar\x18\xe9\x07 \x01(\x01\x42\x07\n\x05value')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -22,9 +22,9 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mindinsight.proto.lazy_pb2'
 if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
   _globals['_LAZYEVENT']._serialized_start=52
-  _globals['_LAZYEVENT']._serialized_end=232
-  _globals['_LAZYSUMMARY']._serialized_start=235
-  _globals['_LAZYSUMMARY']._serialized_end=462
-  _globals['_LAZYSUMMARY_VALUE']._serialized_start=304
-  _globals['_LAZYSUMMARY_VALUE']._serialized_end=462
+  _globals['_LAZYEVENT']._serialized_end=252
+  _globals['_LAZYSUMMARY']._serialized_start=255
+  _globals['_LAZYSUMMARY']._serialized_end=482
+  _globals['_LAZYSUMMARY_VALUE']._serialized_start=324
+  _globals['_LAZYSUMMARY_VALUE']._serialized_end=482
 # @@protoc_insertion_point(module_scope)

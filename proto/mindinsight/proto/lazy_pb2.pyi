@@ -6,7 +6,7 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class LazyEvent(_message.Message):
-    __slots__ = ("wall_time", "step", "version", "graph_def", "summary", "explain", "alert")
+    __slots__ = ("wall_time", "step", "version", "graph_def", "summary", "explain", "alert", "closing")
     WALL_TIME_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -14,6 +14,7 @@ class LazyEvent(_message.Message):
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
     ALERT_FIELD_NUMBER: _ClassVar[int]
+    CLOSING_FIELD_NUMBER: _ClassVar[int]
     wall_time: float
     step: int
     version: str
@@ -21,7 +22,8 @@ class LazyEvent(_message.Message):
     summary: LazySummary
     explain: bytes
     alert: bytes
-    def __init__(self, wall_time: _Optional[float] = ..., step: _Optional[int] = ..., version: _Optional[str] = ..., graph_def: _Optional[bytes] = ..., summary: _Optional[_Union[LazySummary, _Mapping]] = ..., explain: _Optional[bytes] = ..., alert: _Optional[bytes] = ...) -> None: ...
+    closing: bytes
+    def __init__(self, wall_time: _Optional[float] = ..., step: _Optional[int] = ..., version: _Optional[str] = ..., graph_def: _Optional[bytes] = ..., summary: _Optional[_Union[LazySummary, _Mapping]] = ..., explain: _Optional[bytes] = ..., alert: _Optional[bytes] = ..., closing: _Optional[bytes] = ...) -> None: ...
 
 class LazySummary(_message.Message):
     __slots__ = ("value",)

@@ -164,7 +164,7 @@ def test_only_the_end_of_a_large_file_is_read_and_a_torn_record_ends_it(tmp_path
             record.record(step)
     path = next(tmp_path.iterdir())
     path.chmod(0o600)
-    path.write_bytes(path.read_bytes()[:-5])
+    path.write_bytes(path.read_bytes()[:-40])  # the closing record and a piece of the last step
     assert last_values([path])["scalar"]["early"]["value"] == 1
     values = last_values([path], tail=1000)["scalar"]
     assert set(values) == {"loss"}

@@ -65,6 +65,7 @@ class EventFile:
         self._asked = 0
         self._answered = 0
         self._closing = False
+        self._last_record = b""
         self._failure: Exception | None = None
         self._refusing = False  # the disk did not take the last chunk
         self._thread: threading.Thread | None = None
@@ -122,8 +123,12 @@ class EventFile:
             self._wake.set()
             self._wait(lambda: self._answered >= ticket)
 
-    def close(self) -> None:
-        """Write everything, finish the files, end the thread. What the disk still refuses is told."""
+    def close(self, last_record: bytes = b"") -> None:
+        """Write everything, finish the files, end the thread. What the disk still refuses is told.
+
+        ``last_record`` ends the summary file, if there is one.
+        """
+        self._last_record = last_record
         self._closing = True
         thread, self._thread = self._thread, None
         if thread is None:
@@ -175,6 +180,8 @@ class EventFile:
         self._finish()
 
     def _finish(self) -> None:
+        if self._last_record and self._summary.is_open:
+            self._summary.append([self._last_record])  # if the disk refuses it, the file is done without it
         self._summary.close()
         self._lineage.close()
         self._losses.tell()

@@ -15,7 +15,8 @@ VERSION: Final = "MindSpore.Event:1"
 LINEAGE_FIELDS: Final = {
     "train_lineage": 6, "eval_lineage": 7, "dataset_graph": 9, "custom_lineage_data": 10,
 }  # fmt: skip
-_WALL, _STEP, _VERSION, _SUMMARY = 1, 2, 3, 5
+_WALL, _STEP, _VERSION, _SUMMARY, _CLOSING = 1, 2, 3, 5, 1002
+_LONGEST_ERROR: Final = 200  # characters
 # Kinds whose messages are events of their own, and their fields in Event or LineageEvent.
 _MESSAGE_FIELDS: Final = {
     **{kind.name: kind.number for kind in KINDS if kind.message == "Event"},
@@ -42,6 +43,12 @@ Job: TypeAlias = tuple[int, float, list[Any], Sequence[Item], int]
 def version_event(wall: float) -> bytes:
     """The event that opens a summary file."""
     return wire.double(_WALL, wall) + wire.block(_VERSION, VERSION.encode())
+
+
+def closing_event(wall: float, error: BaseException | None) -> bytes:
+    """The event that ends the last summary file of a recorder; ``error`` is what ended the training."""
+    closing = b"" if error is None else wire.block(1, _one_line(error).encode(errors="backslashreplace"))
+    return wire.double(_WALL, wall) + wire.block(_CLOSING, closing)
 
 
 def summary_event(step: int, wall: float, encoded: Iterable[bytes]) -> bytes:
@@ -82,3 +89,13 @@ def job_names(job: Job) -> list[tuple[str, int]]:
     """Tag and step of every value in ``job``, for messages."""
     step, _, pairs, items, _ = job
     return [(tag, step) for tag in (*pairs[::2], *(item.tag for item in items))]
+
+
+def _one_line(error: BaseException) -> str:
+    """Class and first line of the message."""
+    name = type(error).__name__
+    try:
+        message = str(error).strip().partition("\n")[0]
+    except Exception:  # noqa: BLE001, RUF100 - a class of the user's; its error must not hide the first one
+        message = ""
+    return (f"{name}: {message}" if message else name)[:_LONGEST_ERROR]

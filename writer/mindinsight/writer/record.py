@@ -211,12 +211,7 @@ class SummaryRecord:
 
     def close(self) -> None:
         """Write everything and finish the files. Closing again does nothing."""
-        if self._closed:
-            return
-        self._closed = True
-        self._tags.clear()
-        self._events.close()
-        self._surface()
+        self._close(None)
 
     def __enter__(self) -> SummaryRecord:
         if self._closed:
@@ -231,7 +226,18 @@ class SummaryRecord:
             from mindinsight.writer.recorder import leave_if_asked
 
             leave_if_asked(self, error)
-        self.close()
+        self._close(error)
+
+    def _close(self, error: BaseException | None) -> None:
+        """``error`` is what ended the training; a program that ends itself with status 0 ended well."""
+        if self._closed:
+            return
+        self._closed = True
+        self._tags.clear()
+        if isinstance(error, SystemExit) and not error.code:
+            error = None
+        self._events.close(encode_record(events.closing_event(time.time(), error)))
+        self._surface()
 
     def _add(self, plugin: str, name: str, value: Any) -> None:
         if self._closed:

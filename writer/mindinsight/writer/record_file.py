@@ -58,6 +58,11 @@ class RecordFile:
         self._unused = True  # no record of a caller in the current file
         self.path = name.at(seconds)  # of the newest file; where it would be while there is none
 
+    @property
+    def is_open(self) -> bool:
+        """Whether records were written since the last ``close``, to a file that nobody removed."""
+        return self._descriptor is not None and os.fstat(self._descriptor).st_nlink > 0
+
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
         """Write ``records``; how many are on disk now, and what stopped it. No torn record is left behind."""
         done = 0
