@@ -29,6 +29,8 @@ from mindinsight.server.workspace import Workspace
 
 THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
 
+LONGEST = 10  # deadlines of a request that one piece of work in the background may take
+
 
 def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     """The whole server as an ASGI application; ``service`` may be given by tests and notebooks.
@@ -52,14 +54,16 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
 
 def make_service(settings: Settings) -> Service:
     store = Store()
-    executor = WorkerPool(settings.workers)
+    readers = WorkerPool(settings.workers)
     return Service(
         settings=settings,
         store=store,
-        loader=Loader(settings, store, executor),
+        loader=Loader(settings, store, readers),
         workspace=Workspace(settings.workspace, settings.summary_base_dir, lambda: store.snapshot().bases),
-        executor=executor,
+        executor=WorkerPool(settings.workers, isolated=True, limit=LONGEST * settings.deadline),
         started=time.time(),
+        readers=readers,
+        openers=WorkerPool(settings.workers, isolated=True),
     )
 
 
@@ -70,7 +74,7 @@ def _below(path: str, part: LazyApp) -> Mount:
     return mount
 
 
-def _health(request: Request) -> JSONResponse:
+async def _health(request: Request) -> JSONResponse:  # in the event loop: no thread has to be free for it
     return JSONResponse(request.app.state.health.told())
 
 
@@ -99,7 +103,8 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(state.hub.listening(service.store))
         service.loader.start()
-        stack.callback(service.executor.shutdown, wait=True, cancel_futures=True)
+        for pool in service.pools:
+            stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         stack.callback(service.loader.stop)
         stack.callback(service.parts.stop)  # before the pool it works in is gone
         for part in parts:

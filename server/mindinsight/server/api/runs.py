@@ -38,7 +38,7 @@ def runs(
 ) -> Response:
     """Every run (or the asked ones) with what a list shows of it."""
     snapshot, listing = service.store.snapshot(), request.app.state.listing
-    troubles = [Trouble("", "workers.missing")] if service.executor.missing else []
+    troubles = [Trouble("", "workers.missing")] if service.workers_missing else []
     etag = f'"{snapshot.version}-{service.workspace.notes.version}-{len(troubles)}"'
     headers = {"ETag": etag}
     if etag == if_none_match:

@@ -1,4 +1,4 @@
-"""How the server is: for people, for health checks, for Prometheus."""
+"""Health checks and Prometheus metrics. Answered in the event loop: no thread has to be free for them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ OneService = Annotated[Service, Depends(service_of)]
 
 
 @router.get("/health")
-def health(request: Request) -> dict[str, Any]:
+async def health(request: Request) -> dict[str, Any]:
     """Whether the server works, and what of the data is not shown. Names no file and no run."""
     known: Health = request.app.state.health
     return known.told()
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
-def metrics(request: Request, service: OneService) -> str:
+async def metrics(request: Request, service: OneService) -> str:
     """The same figures as Prometheus text (exposition format 0.0.4)."""
     snapshot = service.store.snapshot()
     hub = request.app.state.hub
     gauges = {
         **counts(snapshot),
         "base_missing": int(snapshot.base_missing),
-        "workers_missing": int(service.executor.missing),
+        "workers_missing": int(service.workers_missing),
         "seconds_since_look": since_look(service),
         "snapshot_version": snapshot.version,
         "streams_open": hub.streams,

@@ -52,12 +52,13 @@ def spread(
 ) -> Iterator[Result]:
     """``map`` over an executor that never runs far ahead of its reader; without one, in this process.
 
-    The first moments are worked here too: small jobs need nobody else, and large ones show their first
-    results while others start. What is ``easy`` is done here as long as nothing else is under way.
+    The first moments are worked here too, unless the executor is ``isolated``: small jobs need nobody else,
+    and large ones show their first results while others start. What is ``easy`` is done here as long as
+    nothing else is under way.
     Whatever ``function`` raises comes out at its place. Closing the iterator cancels what has not begun.
     """
     waiting: deque[Future[Result]] = deque()
-    until = time.monotonic() + HERE
+    until = time.monotonic() + (0 if getattr(executor, "isolated", False) else HERE)
     try:
         for each in work:
             if executor is None or (not waiting and (time.monotonic() < until or easy(each))):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import multiprocessing
 import os
 import pickle
@@ -25,6 +26,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
+
+from mindinsight.server.compute import bulkhead
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -95,9 +98,14 @@ class _Task:
     call: Call
     tries: int = _TRIES
     worker: Worker | None = None
+    until: float = math.inf  # time.monotonic()
 
     def wanted(self) -> bool:
-        return not self.outer.cancelled()
+        return not self.outer.cancelled() and not self.late
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() > self.until
 
     def settle(self, result: Any, error: BaseException | None, trace: str = "") -> None:
         if error is not None and trace:
@@ -117,9 +125,23 @@ class WorkerPool(Executor):
     are done in this one, one at a time, and ``missing`` says so.
     """
 
-    def __init__(self, count: int, make: Callable[[], Worker] = Worker, linger: float = _LINGER) -> None:
-        """At most ``count`` processes; ``linger`` is for how many seconds an idle one is kept."""
+    def __init__(
+        self,
+        count: int,
+        make: Callable[[], Worker] = Worker,
+        linger: float = _LINGER,
+        isolated: bool = False,
+        limit: float = math.inf,
+    ) -> None:
+        """At most ``count`` processes; ``linger`` is for how many seconds an idle one is kept.
+
+        ``isolated``: whoever uses the pool leaves all work to its processes, as it may hang or end them.
+        ``limit`` is for how many seconds a process may be at one call: then it is killed, and the call fails
+        with ``BrokenExecutor``.
+        """
         self.missing = False
+        self._limit = limit
+        self.isolated = isolated
         self._count = max(1, count)
         self._make = make
         self._linger = linger
@@ -136,6 +158,7 @@ class WorkerPool(Executor):
         outer: Future[T] = Future()
         task = _Task(outer, (fn, args, kwargs))
         outer.add_done_callback(lambda done: self._given_up(task) if done.cancelled() else None)
+        bulkhead.watch(outer)
         with self._turn:
             if self._closed:
                 raise RuntimeError("cannot schedule new futures after shutdown")
@@ -198,6 +221,7 @@ class WorkerPool(Executor):
 
     def _perform(self, task: _Task, worker: Worker | None) -> Worker | None:
         """Have a task done by a process; the one to go on with."""
+        task.until = time.monotonic() + self._limit
         while task.wanted():
             try:
                 worker = worker or self._begin()
@@ -212,6 +236,8 @@ class WorkerPool(Executor):
             worker = None
             if task.wanted() and not self._again(task):
                 break
+        if task.late:
+            task.settle(None, BrokenExecutor(f"it was not done within {self._limit:g} seconds"))
         return worker
 
     def _begin(self) -> Worker:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -44,6 +44,15 @@ class WeightDifference:
     measures: Measures | None = None  # of the second against the first
     equal: float | None = None  # share of elements with the same bytes
     error: UnreadableError | None = None
+
+
+def list_weights(path: Path) -> WeightFile:
+    """A file of tensors as another process may list it: its values are not read through the result."""
+    return replace(open_weights(path), read=_unavailable, values=_unavailable)
+
+
+def _unavailable(name: str) -> NoReturn:
+    raise RuntimeError(f"{name!r} was listed in another process")
 
 
 def measure_weights(file: WeightFile, executor: Executor | None = None) -> Iterator[WeightStatistics]:

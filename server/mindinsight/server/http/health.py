@@ -30,7 +30,7 @@ class Health:
             "service": "mindinsight",
             "version": self._version,
             "base_missing": snapshot.base_missing,
-            "workers_missing": self._service.executor.missing,
+            "workers_missing": self._service.workers_missing,
             "seconds_since_look": round(since_look(self._service), 1),
             **counts(snapshot),
         }

@@ -41,7 +41,7 @@ OURS: Final[Responses] = {
     410: {"model": ErrorBody, "description": "The file was removed, replaced or cut short."},
     422: {"model": ErrorBody | WrongParameters, "description": "A parameter is wrong, or a file unreadable."},
     501: {"model": ErrorBody, "description": "An optional package is not installed."},
-    503: {"model": ErrorBody, "description": "Too many streams are open."},
+    503: {"model": ErrorBody, "description": "Too much to do at once, or it took too long: ask again."},
     507: {"model": ErrorBody, "description": "There is no room left to keep it."},
     **DOOR,
 }

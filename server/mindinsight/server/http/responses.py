@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Final
 
+from fastapi.encoders import jsonable_encoder
+from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
 from mindinsight.server.http.column_encoding import as_json, pack
@@ -19,3 +22,21 @@ def answer(content: Any, accept: str) -> Response:
         return Response(pack(content), media_type=COLUMNS, headers={"Content-Encoding": "identity"})
     text = json.dumps(as_json(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return Response(text, media_type="application/json")
+
+
+def json_response(content: Any) -> Response:
+    """``content`` as JSON: what is not finite as null, lone surrogates as they are escaped in JSON."""
+    try:
+        body = to_json(content, inf_nan_mode="null")
+    except (PydanticSerializationError, UnicodeEncodeError):
+        text = json.dumps(_finite(jsonable_encoder(content)), ensure_ascii=False, separators=(",", ":"))
+        body = text.encode("utf-8", "backslashreplace")
+    return Response(body, media_type="application/json")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value

@@ -34,6 +34,7 @@ class Settings:
     token: str | None = None  # None: nobody is asked for one
     allowed_hosts: tuple[str, ...] = ()  # names besides addresses and this machine's own
     frame_ancestors: tuple[str, ...] = ()  # origins of pages that may show ours in a frame
+    deadline: float = 60.0  # seconds in which a request for a dump, a graph or a checkpoint is answered
     max_runs: int = 999
     max_graph_node_size: int = 100_000  # nodes
     enable_debugger: bool = False

@@ -27,7 +27,7 @@ from mindinsight.server.api.v1 import (
 )
 from mindinsight.server.api.v1.description import corrected
 from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error
-from mindinsight.server.errors import Gone
+from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.v1 import UnknownNode
 
@@ -53,6 +53,7 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(UnknownNode, _no_such_node)
     v1.add_exception_handler(Gone, _gone)
     v1.add_exception_handler(UnreadableError, _gone)
+    v1.add_exception_handler(ApiError, _busy)
     v1.add_middleware(Methods)
     described = v1.openapi
     v1.openapi = lambda: corrected(described())  # type: ignore[method-assign]
@@ -105,3 +106,10 @@ def _no_such_node(request: Request, error: Exception) -> Response:
 
 def _gone(request: Request, error: Exception) -> Response:
     return V1Error(Fault.JOB, "The file of this value was removed, replaced or damaged.").response()
+
+
+def _busy(request: Request, error: Exception) -> Response:
+    """What is answered before a route is reached, or instead of it: a deadline, too much to do."""
+    assert isinstance(error, ApiError)
+    fault = Fault.UNEXPECTED if error.status >= 500 else Fault.VALUE
+    return V1Error(fault, error.message).response(error.status)

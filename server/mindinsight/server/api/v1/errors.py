@@ -79,9 +79,10 @@ class V1Error(Exception):
         super().__init__(message)
         self.fault = fault
 
-    def response(self) -> JSONResponse:
+    def response(self, status: int | None = None) -> JSONResponse:
+        """The answer; ``status`` takes the place of the fault's own."""
         body = {"error_code": self.fault.code, "error_msg": str(self)}
-        return JSONResponse(body, status_code=self.fault.status)
+        return JSONResponse(body, status_code=status or self.fault.status)
 
 
 class FaultBody(BaseModel):
@@ -95,5 +96,6 @@ RESPONSES: Final[Responses] = {
     400: {"model": FaultBody, "description": "A parameter is wrong, or names nothing there is."},
     404: {"model": FaultBody, "description": "There is no such interface."},
     405: {"model": FaultBody, "description": "The method is not allowed."},
+    503: {"model": FaultBody, "description": "Too much to do at once, or it took too long: ask again."},
     **DOOR,
 }

@@ -16,9 +16,10 @@ from mindinsight.server.graph import v1
 from mindinsight.server.graph.scopes import Folding, build_tree
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import Tree
+from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.plugins.graph.opened import OpenTrees
 
-router = APIRouter(prefix="/datavisual/graphs", tags=["graphs"])
+router = APIRouter(route_class=GraphRoute, prefix="/datavisual/graphs", tags=["graphs"])
 
 _NORMAL: Final = "normal"
 _OPTIMIZE: Final = "optimize"
@@ -42,7 +43,7 @@ def tree_of(
         raise V1Error(Fault.GRAPH, "Parameter tag names no graph of this train job.")
     series = run.references["graph"][name if view == _NORMAL else name.removesuffix(OPTIMIZED)]
     make = partial(tree_in, simplified=view == _OPTIMIZE)
-    return service.parts.of(OpenTrees).newest(series, f"v1 {view}", make, service.executor)
+    return service.parts.of(OpenTrees).newest(series, f"v1 {view}", make, service.openers)
 
 
 Shown = Annotated[Tree, Depends(tree_of)]

@@ -16,17 +16,19 @@ from mindinsight.server.debug.weights import (
     WeightDifference,
     WeightStatistics,
     compare_weights,
+    list_weights,
     measure_weights,
 )
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.folders import files_of, folders_of
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import Weight, WeightFile, open_weights
+from mindinsight.server.formats.weights import Weight, WeightFile
+from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.ingest.directory_tree import child
 from mindinsight.server.plugins.dump.lookup import Kept, Uses, plain, unreadable
 from mindinsight.server.store.mounts import mount_of, mounts_of, place_of
 
-router = APIRouter()
+router = APIRouter(route_class=CheckpointRoute)
 
 FileId = Annotated[str, Query(description="file below the base: ./job/net.ckpt")]
 
@@ -96,7 +98,7 @@ def _opened(service: Uses, file: str) -> WeightFile:
     if path.suffix not in _SUFFIXES or not _is_file_below(base, path):
         raise _unknown(file)
     try:
-        return open_weights(path)
+        return service.openers.submit(list_weights, path).result()
     except UnreadableError as error:
         raise unreadable(error) from None
 

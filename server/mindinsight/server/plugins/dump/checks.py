@@ -20,10 +20,11 @@ from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import entry_facts, operator_facts
 from mindinsight.server.plugins.dump.lookup import DumpId, Kept, Rank, Uses, cache_of, opened, plain
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 Some = Annotated[list[int] | None, Query(max_length=2000)]
 

@@ -22,10 +22,11 @@ from mindinsight.server.debug.compare.divergence import (
 from mindinsight.server.debug.compare.report import fields, write_csv
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts
 from mindinsight.server.plugins.dump.lookup import Kept, Uses, opened, plain
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 
 class Place(BaseModel):

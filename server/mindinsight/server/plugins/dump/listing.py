@@ -7,10 +7,11 @@ from typing import Any
 from fastapi import APIRouter
 
 from mindinsight.server.formats.dumps import list_overflows
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts
 from mindinsight.server.plugins.dump.lookup import DumpId, Rank, Step, Uses, opened
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 
 @router.get("/list")

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.lookup import DumpId, Uses, opened
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 _PART: Final = 256_000  # bytes of text sent at once
 

@@ -14,10 +14,11 @@ from mindinsight.server.debug.operator_status import operator_key
 from mindinsight.server.debug.recorded import disagreeing
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import entry_facts, operator_facts, recorded_facts
 from mindinsight.server.plugins.dump.lookup import Looked
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 _MOST_CHILDREN = 2000
 

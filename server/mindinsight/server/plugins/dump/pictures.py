@@ -16,11 +16,12 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.layout import draw
 from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.comparisons import errors_of
 from mindinsight.server.plugins.dump.lookup import Kept, Looked, plain, unreadable
 from mindinsight.server.plugins.dump.tensors import Statistic
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 Colour: TypeAlias = Statistic | Literal["error"]
 

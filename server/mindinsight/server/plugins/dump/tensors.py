@@ -13,10 +13,11 @@ from fastapi import APIRouter, Depends, Query
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.types import TensorEntry
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts
 from mindinsight.server.plugins.dump.lookup import Looked
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 Statistic: TypeAlias = Literal[
     "count", "zeros", "negative", "positive", "nans", "positive_infs", "negative_infs",

@@ -10,7 +10,6 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Header, Query, Response
-from fastapi.responses import StreamingResponse
 
 from mindinsight.server.compute.slices import first_slice, parse_slice
 from mindinsight.server.compute.statistics import Array, measure
@@ -20,10 +19,11 @@ from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.formats.stored import Held, Values, write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
 from mindinsight.server.http.responses import answer
 from mindinsight.server.plugins.dump.lookup import Tensor, unreadable
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 Accept = Annotated[str, Header()]
 Dims = Annotated[
@@ -100,8 +100,7 @@ def download(tensor: Tensor, dims: Dims = None) -> Response:
         table = _table(values, dims)
         values = Held(_part(values, table.index))
     name = re.sub(r"[^\w.-]+", "_", f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy")
-    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
-    return StreamingResponse(write_npy(values), media_type="application/octet-stream", headers=headers)
+    return stream(write_npy(values), {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"})
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ from mindinsight.server.graph.differences import box_state, listed, pair_json, s
 from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.tree import Tree
+from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.opened import OpenTrees, View, place_of, places_of, tree_of
 
-router = APIRouter(prefix="/compare")
+router = APIRouter(route_class=GraphRoute, prefix="/compare")
 
 Uses = Annotated[Service, Depends(service_of)]
 Left = Annotated[Tree, Depends(tree_of)]

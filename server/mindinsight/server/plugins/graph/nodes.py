@@ -15,9 +15,10 @@ from mindinsight.server.graph.model import OPERATOR
 from mindinsight.server.graph.search import BadPattern, find, find_outer, nested
 from mindinsight.server.graph.trace import Direction, holding, trace
 from mindinsight.server.graph.tree import ROOT, Tree
+from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.plugins.graph.opened import place_of, places_of, tree_of
 
-router = APIRouter()
+router = APIRouter(route_class=GraphRoute)
 
 Shown = Annotated[Tree, Depends(tree_of)]
 

@@ -96,7 +96,7 @@ def tree_of(
 ) -> Tree:
     """The tree that a request's parameters ask for."""
     found = run_of(service.store.snapshot(), run)
-    return service.parts.of(OpenTrees).tree(found, tag, view, service.executor)
+    return service.parts.of(OpenTrees).tree(found, tag, view, service.openers)
 
 
 def place_of(tree: Tree, text: str) -> int:

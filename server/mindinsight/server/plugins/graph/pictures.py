@@ -13,10 +13,11 @@ from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.search import types_of
 from mindinsight.server.graph.tree import Tree
+from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.opened import OpenTrees, places_of, run_of, tree_of
 
-router = APIRouter()
+router = APIRouter(route_class=GraphRoute)
 
 Opened = Annotated[
     str | None,

@@ -9,8 +9,9 @@ from fastapi import APIRouter
 from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
 from mindinsight.server.api.v1.debugger.session import RUNNING, SENDING, WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 _MOST_STEPS: Final = 2**31 - 1
 

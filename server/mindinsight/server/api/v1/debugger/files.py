@@ -19,8 +19,9 @@ from mindinsight.server.api.v1.debugger.lookup import (
 )
 from mindinsight.server.api.v1.debugger.tensors import values_of
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 
 @router.post(

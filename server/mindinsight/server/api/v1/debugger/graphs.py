@@ -14,8 +14,9 @@ from mindinsight.server.api.v1.debugger.nodes import Watching, levels_json, node
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.graph.tree import ROOT
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 _MODES: Final = ("all", "node", "watchpoint")
 

@@ -15,8 +15,9 @@ from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer
 from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, NO_VALUES
 from mindinsight.server.debug.watchpoints import Hit
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 _ERRORS: Final = {
     HOLDS_NAN: "The tensor holds NaN.",

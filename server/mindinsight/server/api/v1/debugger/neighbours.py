@@ -17,8 +17,9 @@ from mindinsight.server.api.v1.tensors import statistics_json
 from mindinsight.server.compute.statistics import measure
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.graph import v1
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 
 @router.get("/{session_id}/tensor-graphs")

@@ -14,11 +14,12 @@ from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.parameters import NeededText, first
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.dump.lookup import cache_of
 from mindinsight.server.store.mounts import place_of
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 _ONLINE: Final = "0"  # the session a live training would have
 

@@ -15,8 +15,9 @@ from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import Number, Text, first, integer, to_integer
 from mindinsight.server.formats.call_stacks import Frame
 from mindinsight.server.graph.search import match_end_of_path, nested
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 CATEGORIES: Final = ("weight", "gradient", "activation")
 _MOST: Final = 2**31

@@ -29,9 +29,10 @@ from mindinsight.server.compute.statistics import Array, measure
 from mindinsight.server.formats.dumps import describe_tensor, read_tensor
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry, TensorHeader
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.types import Doubles
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 CACHED: Final = "cached"
 EMPTY: Final = "empty"

@@ -15,8 +15,9 @@ from mindinsight.server.api.v1.debugger.searching import found
 from mindinsight.server.api.v1.debugger.session import WAITING, Session, Watched
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.debug.preset import common_faults
+from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter()
+router = APIRouter(route_class=DumpRoute)
 
 
 @router.get("/{session_id}/condition-collections")

@@ -1,0 +1,168 @@
+"""Routes whose work is held apart: dumps, graphs and checkpoints.
+
+Each class of routes has a bulkhead of its own, and each request a deadline. Whatever happens in one class,
+the others, ``/health``, ``/metrics``, the pages and the series answer as before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor
+from contextvars import ContextVar
+from typing import Annotated, Any, ClassVar, get_args, get_origin
+
+import anyio
+from fastapi import Depends, params
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http.responses import json_response
+from mindinsight.server.http.service import Service
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+_bulkhead: ContextVar[Bulkhead] = ContextVar("bulkhead of this request")
+
+
+class BulkheadRoute(APIRoute):
+    """A route whose plain functions, dependencies too, run in the bulkhead ``name`` and have a deadline.
+
+    The answer is put into JSON there as well. Work that is not done in time, or that nobody waits for any
+    more because the client has left, is abandoned.
+    """
+
+    name_of_bulkhead: ClassVar[str]
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, _in_bulkhead(endpoint, answers=True), **options)
+
+    def get_route_handler(self) -> Handler:  # type: ignore[override]
+        handle: Handler = super().get_route_handler()
+        name = self.name_of_bulkhead
+
+        async def limited(request: Request) -> Response:
+            service: Service = request.app.state.service
+            seconds = service.settings.deadline
+            _bulkhead.set(service.bulkhead(name))
+            await request.body()  # whole, so that all that comes after it is the end of the connection
+            try:
+                with anyio.fail_after(seconds):
+                    return await _unless_left(request, handle)
+            except TimeoutError:
+                raise _too_late(seconds) from None
+            except (Full, Interrupted):
+                raise _busy() from None
+            except BrokenExecutor as error:
+                raise _broken(error) from error
+
+        return limited
+
+
+class DumpRoute(BulkheadRoute):
+    """A route that reads dumps."""
+
+    name_of_bulkhead = "dumps"
+
+
+class GraphRoute(BulkheadRoute):
+    """A route that reads or draws computational graphs."""
+
+    name_of_bulkhead = "graphs"
+
+
+class CheckpointRoute(BulkheadRoute):
+    """A route that reads files of weights."""
+
+    name_of_bulkhead = "checkpoints"
+
+
+def stream(chunks: Iterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
+    """A download whose chunks are made in the bulkhead of this request, which holds no slot in between."""
+    bulkhead = _bulkhead.get()
+    return StreamingResponse(
+        bulkhead.iterate(chunks), media_type="application/octet-stream", headers=dict(headers)
+    )
+
+
+async def _unless_left(request: Request, handle: Handler) -> Response:
+    """The answer; when the client leaves before there is one, the work is cancelled."""
+    answer = asyncio.ensure_future(handle(request))
+    left = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((answer, left), return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            return answer.result()
+        raise ApiError(499, "client_left", "The client has left.")
+    finally:
+        left.cancel()
+        if not answer.done():
+            answer.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _too_late(seconds: float) -> ApiError:
+    text = f"This was not done within {seconds:g} seconds and was stopped."
+    return ApiError(503, "too_late", f"{text} Ask again, or for less.", seconds=f"{seconds:g}")
+
+
+def _busy() -> ApiError:
+    return ApiError(503, "busy", "The server is busy with work of this kind. Ask again in a moment.")
+
+
+def _broken(error: BrokenExecutor) -> ApiError:
+    text = "The processes that read this file ended, perhaps for want of memory"
+    return ApiError(503, "reader_ended", f"{text}: {error}.")
+
+
+@functools.cache  # one function for one: FastAPI calls a dependency once per request
+def _in_bulkhead(function: Callable[..., Any], answers: bool = False) -> Callable[..., Any]:
+    """``function`` as a coroutine function that runs it, and what it depends on, in the bulkhead.
+
+    With ``answers`` the result is an answer, unless it is one already.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    given = list(signature.parameters.values())
+    own = [parameter.replace(annotation=_apart(parameter.annotation)) for parameter in given]
+    waits = inspect.iscoroutinefunction(function)
+    if waits and own == given:
+        return function
+
+    async def run(**arguments: Any) -> Any:
+        work = functools.partial(function, **arguments)
+        if waits:
+            return await work()
+        return await _bulkhead.get().run(functools.partial(_answer, work) if answers else work)
+
+    run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__
+    run.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+    return run
+
+
+def _apart(annotation: Any) -> Any:
+    """An annotation whose dependencies run in the bulkhead."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *about = get_args(annotation)
+    return Annotated[(kind, *(_dependency(item) for item in about))]
+
+
+def _dependency(item: Any) -> Any:
+    """A class stays as it is: it only holds parameters."""
+    if not isinstance(item, params.Depends) or item.dependency is None or inspect.isclass(item.dependency):
+        return item
+    return Depends(_in_bulkhead(item.dependency), use_cache=item.use_cache)
+
+
+def _answer(work: Callable[[], Any]) -> Response:
+    result = work()
+    return result if isinstance(result, Response) else json_response(result)

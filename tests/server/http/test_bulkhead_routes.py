@@ -1,0 +1,149 @@
+"""Routes whose work hangs, never ends or is too much: the others answer, and theirs say why they do not."""
+
+import asyncio
+import threading
+import time
+from typing import Annotated
+
+import httpx2
+import pytest
+from fastapi import Depends, FastAPI
+
+from mindinsight.server.api.v1 import _busy
+from mindinsight.server.api.v2 import _api_error
+from mindinsight.server.app import create_app
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http.bulkhead_routes import DumpRoute, GraphRoute
+from mindinsight.server.settings import Settings
+
+
+def forever():
+    while True:
+        pass
+
+
+@pytest.fixture
+def app(tmp_path):
+    """A server to which routes can be added; what hangs in it lasts as long as the test."""
+    (tmp_path / "base").mkdir()
+    server = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, deadline=1.0))
+    app = FastAPI()
+    app.state = server.state
+    app.add_exception_handler(ApiError, _api_error)
+    app.server = server
+    return app
+
+
+def add(app, path, endpoint, kind=DumpRoute):
+    app.router.add_api_route(path, endpoint, route_class_override=kind)
+
+
+def ask(app, *paths):
+    """(status, body) of requests that are sent at once."""
+
+    async def scenario():
+        async with app.server.router.lifespan_context(app.server):
+            transport = httpx2.ASGITransport(app)
+            async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+                return await asyncio.gather(*(client.get(path) for path in paths))
+
+    return [(answer.status_code, answer.json()) for answer in asyncio.run(scenario())]
+
+
+def test_an_endpoint_and_what_it_depends_on_answer_as_ever(app):
+    def number(n: int) -> int:
+        return n
+
+    async def double(n: Annotated[int, Depends(number)]) -> int:
+        return 2 * n
+
+    def thread(value: Annotated[int, Depends(double)]) -> dict[str, object]:
+        return {"value": value, "thread": threading.current_thread().name, "nan": float("nan"), "x": "\udc80"}
+
+    add(app, "/twice", thread)
+    answer = ask(app, "/twice?n=4")
+    assert answer == [(200, {"value": 8, "thread": "bulkhead", "nan": None, "x": "\udc80"})]
+    assert ask(app, "/twice?n=x")[0][0] == 422
+
+
+def test_endless_work_is_stopped_and_the_answer_says_so(app):
+    add(app, "/forever", forever)
+    [(status, body)] = ask(app, "/forever")
+    assert status == 503
+    assert body["error"]["code"] == "too_late"
+    assert "1 seconds" in body["error"]["message"]
+
+
+def test_a_class_that_is_full_leaves_the_others_alone(app):
+    hangs = threading.Event()
+    add(app, "/hangs", lambda: hangs.wait(60))
+    add(app, "/graph", lambda: "drawn", GraphRoute)
+    answers = ask(app, *["/hangs"] * 40, "/graph")
+    hangs.set()
+    assert answers[-1] == (200, "drawn")
+    codes = {body["error"]["code"] for status, body in answers[:-1]}
+    assert {status for status, _ in answers[:-1]} == {503}
+    assert codes <= {"too_late", "busy"}
+
+
+def test_work_of_a_client_that_left_is_stopped(app):
+    ended = threading.Event()
+
+    def work():
+        try:
+            forever()
+        finally:
+            ended.set()
+
+    add(app, "/work", work)
+
+    async def leave():
+        scope = {
+            "type": "http", "method": "GET", "path": "/work", "query_string": b"", "headers": [], "app": app,
+        }  # fmt: skip
+        messages = iter([{"type": "http.request", "body": b""}, {"type": "http.disconnect"}])
+
+        async def receive():
+            await asyncio.sleep(0.1)
+            return next(messages)
+
+        async def send(message):
+            pass
+
+        await app(scope, receive, send)
+
+    app.server.state.service.settings.__dict__["deadline"] = 60.0
+    asyncio.run(leave())
+    assert ended.wait(60)
+
+
+def test_v1_says_it_in_its_own_words():
+    answer = _busy(None, ApiError(503, "busy", "The server is busy."))
+    assert answer.status_code == 503
+    assert b'"error_msg":"The server is busy."' in answer.body
+
+
+def test_health_pages_and_series_answer_while_every_thread_of_dumps_hangs(tmp_path, samples, monkeypatch):
+    client = samples("lenet", deadline=30.0)
+    hangs = threading.Event()
+
+    def hang(service, dump):
+        hangs.wait(100)
+        raise ApiError(404, "unknown_dump", "It is gone.")
+
+    monkeypatch.setattr("mindinsight.server.plugins.dump.listing.opened", hang)
+    waiting = [
+        threading.Thread(target=lambda: client.get("/v2/dump/summary", params={"dump": "./x"}))
+        for _ in range(20)
+    ]
+    for thread in waiting:
+        thread.start()
+    time.sleep(0.5)  # until they hang
+    run = client.get("/v2/runs").json()["runs"][0]["id"]
+    tag = client.get("/v2/tags", params={"run": run}).json()["tags"][0]["tag"]
+    paths = ["/health", "/metrics", "/", f"/v2/scalar/series?run={run}&tag={tag}", "/v2/runs"]
+    assert [client.get(path).status_code for path in paths] == [200] * len(paths)
+    assert all(thread.is_alive() for thread in waiting)
+    hangs.set()
+    for thread in waiting:
+        thread.join()
