@@ -106,6 +106,48 @@ test("nothing is taken for a place that has left the page, or after the end", as
   assert.deepEqual(taken, []);
 });
 
+test("requests that join each other are taken and dropped together", async () => {
+  const requests = latest();
+  const questions = [question(), question(), question(), question()];
+  const taken = [];
+  const join = ({ promise }) =>
+    requests.join(
+      () => promise,
+      (response) => taken.push(response),
+    );
+  const pending = questions.slice(0, 2).map(join);
+  questions[0].resolve("a");
+  questions[1].resolve("b");
+  await Promise.all(pending);
+  const stale = questions.slice(2, 3).map(join);
+  requests.end();
+  const fresh = questions.slice(3).map(join);
+  questions[2].resolve("c");
+  questions[3].resolve("d");
+  await Promise.all([...stale, ...fresh]);
+  assert.deepEqual(taken, ["a", "b", "d"]);
+});
+
+test("what is to be called later is not, once another request is made or none is wanted", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const requests = latest();
+  let calls = 0;
+  const again = () => calls++;
+  requests.later(again, 10);
+  context.mock.timers.tick(10);
+  assert.equal(calls, 1);
+  requests.later(again, 10);
+  requests.end();
+  context.mock.timers.tick(10);
+  requests.later(again, 10);
+  await requests.ask(
+    async () => 1,
+    () => {},
+  );
+  context.mock.timers.tick(10);
+  assert.equal(calls, 1);
+});
+
 test("what take gives is the answer to whoever asked", async () => {
   assert.equal(
     await latest({ isConnected: true }).ask(

@@ -1,34 +1,66 @@
-// The newest question wins. What comes after a later question was asked, or after its place has left the
-// page, is dropped: an answer must never lay an older choice over a newer one.
+// Guard against stale responses: the newest request wins, an older response never overwrites a newer choice.
 
-/** @param {Element} place what the answers are shown in */
-export function latest(place) {
-  let asking = new AbortController();
+const ALWAYS = { isConnected: true };
+
+/**
+ * A sequence of requests of which only the newest counts. A response is dropped when a later request has been
+ * made, after `end`, and when its element has left the page.
+ * @param {{isConnected: boolean}} [element] what the responses are shown in
+ */
+export function latest(element = ALWAYS) {
+  let current = new AbortController();
+  let timer = 0;
+
+  const end = () => {
+    clearTimeout(timer);
+    current.abort();
+    current = new AbortController();
+  };
+
+  /**
+   * Make a request beside those under way; they are dropped together.
+   * @template T
+   * @param {(signal: AbortSignal) => Promise<T>} request
+   * @param {(response: T) => any} take
+   * @param {(error: any) => any} [failed] without it, an error of the request is thrown
+   * @returns {Promise<any>} the result of `take` or `failed`; undefined when the response was dropped
+   */
+  const join = async (request, take, failed = raise) => {
+    const { signal } = current;
+    const wanted = () => !signal.aborted && element.isConnected;
+    let response;
+    try {
+      response = await request(signal);
+    } catch (error) {
+      return wanted() ? failed(error) : undefined;
+    }
+    return wanted() ? take(response) : undefined;
+  };
+
   return {
+    join,
+
     /**
-     * Ask, and take the answer if it is still the one wanted.
-     * @template T
-     * @param {(signal: AbortSignal) => Promise<T>} question
-     * @param {(answer: T) => any} take
-     * @param {(error: any) => any} [failed] without it, what went wrong is thrown
-     * @returns {Promise<any>} what `take` or `failed` gave; undefined for what was dropped
+     * Make a request that replaces those before it; arguments and result are those of `join`.
+     * @type {typeof join}
      */
-    async ask(question, take, failed = raise) {
-      asking.abort();
-      const mine = new AbortController();
-      asking = mine;
-      const wanted = () => !mine.signal.aborted && place.isConnected;
-      let answer;
-      try {
-        answer = await question(mine.signal);
-      } catch (error) {
-        return wanted() ? failed(error) : undefined;
-      }
-      return wanted() ? take(answer) : undefined;
+    ask(request, take, failed) {
+      end();
+      return join(request, take, failed);
     },
 
-    /** Nothing that is on its way is wanted any more. */
-    end: () => asking.abort(),
+    /**
+     * Call a function in a while, unless a request is made before.
+     * @param {() => void} callback
+     * @param {number} delay ms
+     */
+    later(callback, delay) {
+      clearTimeout(timer);
+      timer = window.setTimeout(callback, delay);
+    },
+
+    /** Drop the responses of all requests under way. */
+    end,
   };
 }
 

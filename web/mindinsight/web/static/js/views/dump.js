@@ -3,8 +3,8 @@
 import { empty } from "../components/empty.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
-import { leaveAsIs } from "../core/latest.js";
-import { failure, lastAsked } from "./dump/asking.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { failure } from "./dump/failure.js";
 import { checkPart } from "./dump/check.js";
 import { checkpointsPart } from "./dump/checkpoints.js";
 import { comparePart } from "./dump/compare.js";
@@ -56,7 +56,7 @@ export async function mount(root, app) {
   const main = h("div", { class: "dump-main" });
   const side = h("aside", { class: "dump-side", hidden: true, "aria-label": app.t("dump.operator") });
   replace(root, head, h("div", { class: "dump-body" }, main, side));
-  const reading = lastAsked();
+  const reading = latest();
   /** @type {Page} */
   const page = { app, state: readState(app), summary: null, dumps: [], comparison: 0, look: null, change };
   const parts = shownPart(page, head, main);
@@ -100,7 +100,7 @@ export async function mount(root, app) {
     });
   };
 
-  const listing = lastAsked();
+  const listing = latest();
   /** The runs have changed: the dump may be gone, or back. */
   const listed = () =>
     listing.ask(

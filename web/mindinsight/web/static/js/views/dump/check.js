@@ -2,7 +2,8 @@
 
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
-import { failure, lastAsked } from "./asking.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "./failure.js";
 import { faultSection, opening, overflowSection } from "./fault.js";
 import { number, short, slotText } from "./rows.js";
 import { trendsSection } from "./trends.js";
@@ -29,8 +30,8 @@ export function checkPart(page) {
 function conditionSection(page) {
   const { app, state } = page;
   const { t } = app;
-  const asking = lastAsked();
-  const making = lastAsked();
+  const asking = latest();
+  const making = latest();
   const hits = h("div");
   const form = h("div");
   const common = button(t("dump.check.common"), () => start([]), { class: "primary" });

@@ -3,7 +3,8 @@
 import { empty } from "../../components/empty.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { failure, lastAsked } from "./asking.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "./failure.js";
 import { changed, differenceTable, weightsTable, weightsTold } from "./weights.js";
 
 /** @typedef {import("../dump.js").Page} Page */
@@ -14,8 +15,8 @@ const ASKING = 700;
 export function checkpointsPart(page) {
   const { app } = page;
   const { t, url, format } = app;
-  const listing = lastAsked();
-  const asking = lastAsked();
+  const listing = latest();
+  const asking = latest();
   const choose = h("div", { class: "toolbar" });
   const told = h("p", { role: "status" });
   const body = h("div", { class: "panel scroll dump-compared", tabindex: "0" });

@@ -5,7 +5,8 @@ import { searchBox, select } from "../../components/field.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { saveButton } from "../../core/share.js";
-import { failure, lastAsked } from "./asking.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "./failure.js";
 import { comparedTable, verdict } from "./compared.js";
 
 /** @typedef {import("../dump.js").Page} Page */
@@ -20,7 +21,7 @@ export function comparePart(page) {
   const { app, state } = page;
   const { t } = app;
   const results = resultPart(page);
-  const starting = lastAsked();
+  const starting = latest();
   const choice = choicePart(page, (reference, names) => {
     results.wait();
     const body = { target: { dump: state.dump, rank: state.rank, step: state.step }, reference, names };
@@ -62,7 +63,7 @@ function choicePart(page, start) {
     rank: Number(url.get("with_rank", String(state.rank))),
     step: Number(url.get("with_step", String(state.step))),
   };
-  const asking = lastAsked();
+  const asking = latest();
   const element = h("div", { class: "toolbar" });
   /** @type {Record<string, string>} */
   let names = {};
@@ -174,7 +175,7 @@ function resultPart(page) {
   const { app } = page;
   const { t } = app;
   const look = { q: "", only: "", sort: "sequence" };
-  const asking = lastAsked();
+  const asking = latest();
   let comparison = 0;
   let sides = "";
   const told = h("div");

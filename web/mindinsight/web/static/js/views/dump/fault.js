@@ -2,7 +2,8 @@
 
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
-import { failure, lastAsked } from "./asking.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "./failure.js";
 import { sourceLine } from "./operator.js";
 import { slotText } from "./rows.js";
 
@@ -23,7 +24,7 @@ export function opening(page, tensor, place) {
 export function faultSection(page) {
   const { app, state } = page;
   const { t } = app;
-  const search = lastAsked();
+  const search = latest();
   const element = h("section", { class: "panel stack" });
   const show = (/** @type {any[]} */ ...found) =>
     replace(element, h("h2", null, t("dump.fault.title")), found);
@@ -95,7 +96,7 @@ function told(page, fault) {
 export function overflowSection(page) {
   const { app, state } = page;
   const { t } = app;
-  const asking = lastAsked();
+  const asking = latest();
   const element = h("div");
   const item = (/** @type {any} */ one) =>
     h(

@@ -3,8 +3,9 @@
 import { iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
 import { createCanvas } from "../graph/canvas.js";
-import { inWords, lastAsked } from "./asking.js";
+import { inWords } from "./failure.js";
 import { number } from "./rows.js";
 import { place, STATISTICS } from "./state.js";
 
@@ -19,7 +20,7 @@ export function graphPart(page) {
   const look = { colour: app.url.get("paint", "nans"), open: /** @type {number[] | null} */ (null) };
   /** @type {any} */
   let picture = null;
-  const asking = lastAsked();
+  const asking = latest();
   const canvas = createCanvas(app, { select: pick, outer: () => undefined, toggle, key: () => false });
   const tools = h("div", { class: "toolbar" });
   const told = h("span", { class: "muted", role: "status" });

@@ -2,7 +2,8 @@
 
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
-import { failure, lastAsked } from "./asking.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "./failure.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -10,8 +11,8 @@ import { failure, lastAsked } from "./asking.js";
 export function logsPart(page) {
   const { app, state } = page;
   const { t, format } = app;
-  const listing = lastAsked();
-  const reading = lastAsked();
+  const listing = latest();
+  const reading = latest();
   const list = h("ul", { class: "dump-links" });
   const text = h("pre", { class: "dump-log scroll", tabindex: "0" });
   const more = h("div", { class: "row" });

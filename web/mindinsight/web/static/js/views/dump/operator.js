@@ -2,8 +2,9 @@
 
 import { iconButton } from "../../components/button.js";
 import { h, renew, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
 import { runWithGraph } from "../graph/nearest_dumps.js";
-import { failure } from "./asking.js";
+import { failure } from "./failure.js";
 import { number, shapeText, short, slotText } from "./rows.js";
 import { place } from "./state.js";
 import { tensorView } from "./values.js";
@@ -17,8 +18,7 @@ const COUNTING = 1000; // ms between questions while its statistics are not know
 export function operatorPanel(page, side) {
   const { app, state } = page;
   const { t } = app;
-  let turn = 0;
-  let timer = 0;
+  const requests = latest();
   /**
    * What stands now, to be brought up to date while statistics are counted.
    * @type {{key: string, update: (found: any) => void} | null}
@@ -27,35 +27,37 @@ export function operatorPanel(page, side) {
 
   const close = () => page.change({ graph: "", operator: "", tensor: "" });
 
-  const draw = async () => {
-    clearTimeout(timer);
-    const mine = ++turn;
+  const draw = () => {
     side.hidden = !state.operator;
-    if (!state.operator) return clear();
-    try {
-      const found = await app.api.get("v2/dump/operator", {
-        ...place(state),
-        graph: state.graph,
-        recorded: state.operator,
-      });
-      if (mine !== turn) return;
-      const key = JSON.stringify([
-        found.operator,
-        place(state),
-        state.graph,
-        state.operator,
-        state.tensor,
-        chosen(found)?.values,
-      ]);
-      if (standing?.key === key) standing.update(found);
-      else build(key, found);
-      const waiting = found.tensors.some((/** @type {any} */ one) => !one.known);
-      if (waiting) timer = window.setTimeout(draw, COUNTING);
-    } catch (/** @type {any} */ error) {
-      if (mine !== turn) return;
-      clear();
-      replace(side, head(state.operator), failure(app, error));
+    if (!state.operator) {
+      requests.end();
+      return clear();
     }
+    const params = { ...place(state), graph: state.graph, recorded: state.operator };
+    return requests.ask(
+      (signal) => app.api.get("v2/dump/operator", params, { signal }),
+      show,
+      (error) => {
+        clear();
+        replace(side, head(state.operator), failure(app, error));
+      },
+    );
+  };
+
+  /** @param {any} found */
+  const show = (found) => {
+    const { graph, operator, tensor } = state;
+    const key = JSON.stringify([
+      found.operator,
+      place(state),
+      graph,
+      operator,
+      tensor,
+      chosen(found)?.values,
+    ]);
+    if (standing?.key === key) standing.update(found);
+    else build(key, found);
+    if (found.tensors.some((/** @type {any} */ row) => !row.known)) requests.later(draw, COUNTING);
   };
 
   const clear = () => {
@@ -113,10 +115,7 @@ export function operatorPanel(page, side) {
     changed(keys) {
       if (keys.some((key) => ["operator", "graph", "tensor", "dump", "rank", "step"].includes(key))) draw();
     },
-    end() {
-      turn++;
-      clearTimeout(timer);
-    },
+    end: requests.end,
   };
 }
 

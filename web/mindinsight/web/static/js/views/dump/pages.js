@@ -1,5 +1,6 @@
 // The table of tensors page by page, as it is scrolled to and again while statistics are counted.
 
+import { latest } from "../../core/latest.js";
 import { filters, place } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
@@ -16,69 +17,60 @@ const FOLLOWING = 5000; // and while somebody may still be writing
 export function tensorPages({ app, state }, { first, show, fail }) {
   /** @type {Map<number, any[]>} */
   let pages = new Map();
-  /** Pages that are asked for; another set for each new choice. @type {Set<number>} */
-  let asked = new Set();
+  /** Numbers of the pages under way; another set for each new choice. @type {Set<number>} */
+  let pending = new Set();
   let answer = { all: 0, measured: 0, done: false, total: 0, types: [], dtypes: [], damage: [] };
-  let aborter = new AbortController();
-  let timer = 0;
+  const requests = latest();
 
   /** @param {number} number */
-  async function fetchPage(number) {
-    if (asked.has(number)) return;
-    const mine = asked;
-    mine.add(number);
-    const { signal } = aborter;
-    try {
-      const params = {
-        ...place(state),
-        ...filters(state),
-        sort: state.sort,
-        descending: state.descending,
-        offset: number * PAGE,
-        limit: PAGE,
-      };
-      const found = await app.api.get("v2/dump/tensors", params, { signal });
-      if (mine !== asked) return; // something else was chosen meanwhile
-      answer = found;
-      pages.set(number, found.rows);
-      show();
-    } catch (/** @type {any} */ error) {
-      if (mine === asked && !app.api.aborted(error)) fail(error);
-    } finally {
-      mine.delete(number);
-    }
-  }
-
-  /** Ask again for what is seen; what was known stays until the answer is there. */
-  const again = async () => {
-    clearTimeout(timer);
-    const mine = asked;
-    const seen = Math.floor(first() / PAGE);
-    for (const number of [...pages.keys()]) if (Math.abs(number - seen) > 1) pages.delete(number);
-    await Promise.all(
-      [seen, seen + 1].filter((number) => number === seen || number * PAGE < answer.total).map(fetchPage),
+  const fetchPage = (number) => {
+    if (pending.has(number)) return undefined;
+    const numbers = pending;
+    numbers.add(number);
+    const params = {
+      ...place(state),
+      ...filters(state),
+      sort: state.sort,
+      descending: state.descending,
+      offset: number * PAGE,
+      limit: PAGE,
+    };
+    return requests.join(
+      (signal) => app.api.get("v2/dump/tensors", params, { signal }).finally(() => numbers.delete(number)),
+      (response) => {
+        answer = response;
+        pages.set(number, response.rows);
+        show();
+      },
+      fail,
     );
-    if (mine !== asked) return;
-    clearTimeout(timer);
-    timer = window.setTimeout(again, answer.done ? FOLLOWING : COUNTING);
   };
 
-  /** Nothing that was asked before is shown any more. */
+  /** Fetch the pages in sight again, now and while there is more to come; rows stay until then. */
+  const again = () => {
+    const visible = Math.floor(first() / PAGE);
+    for (const number of [...pages.keys()]) if (Math.abs(number - visible) > 1) pages.delete(number);
+    const numbers = [visible, visible + 1].filter((n) => n === visible || n * PAGE < answer.total);
+    return requests.join(
+      () => Promise.all(numbers.map(fetchPage)),
+      () => requests.later(again, answer.done ? FOLLOWING : COUNTING),
+    );
+  };
+
+  /** Drop what is under way. */
   const forget = () => {
-    aborter.abort();
-    aborter = new AbortController();
-    asked = new Set();
-    clearTimeout(timer);
+    requests.end();
+    pending = new Set();
   };
 
   return {
     answer: () => answer,
-    /** The row at a place; it is asked for when it is not there. @param {number} index */
+    /** The row at a place; its page is fetched when it is not there. @param {number} index */
     row(index) {
       const number = Math.floor(index / PAGE);
-      const found = pages.get(number)?.[index % PAGE];
-      if (!found) fetchPage(number);
-      return found;
+      const row = pages.get(number)?.[index % PAGE];
+      if (!row) fetchPage(number);
+      return row;
     },
     again,
     /** Start anew: something else was chosen. */

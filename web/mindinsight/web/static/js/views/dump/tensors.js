@@ -2,7 +2,7 @@
 
 import { headCell, virtualTable } from "../../components/virtual.js";
 import { h, replace } from "../../core/dom.js";
-import { inWords } from "./asking.js";
+import { inWords } from "./failure.js";
 import { damage } from "./header.js";
 import { filterBar } from "./filters.js";
 import { tensorPages } from "./pages.js";

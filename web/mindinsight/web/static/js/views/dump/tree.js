@@ -2,7 +2,8 @@
 
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
-import { failure, lastAsked } from "./asking.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "./failure.js";
 import { place } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
@@ -17,7 +18,7 @@ export function treePart(page) {
   const element = h("div", { class: "panel dump-tree-holder scroll", tabindex: "0" }, list);
   /** @type {Set<string>} */
   const open = new Set();
-  const asking = lastAsked();
+  const asking = latest();
   let counting = false;
 
   /** @param {string[]} scope @returns {Promise<HTMLElement[]>} */

@@ -2,7 +2,8 @@
 
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
-import { failure, lastAsked } from "./asking.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "./failure.js";
 import { opening } from "./fault.js";
 import { number, short } from "./rows.js";
 
@@ -23,7 +24,7 @@ export function trendsSection(page) {
   const { t } = app;
   const steps = summary?.ranks.find((/** @type {any} */ one) => one.rank === state.rank)?.steps ?? [];
   const before = steps[steps.indexOf(state.step) - 1];
-  const asking = lastAsked();
+  const asking = latest();
   const result = h("div");
 
   const run = () => {

@@ -3,9 +3,10 @@
 import { segments } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
 import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
 import { ramp } from "../histogram/figures.js";
 import { sliceTable } from "../tensor/table.js";
-import { inWords, lastAsked } from "./asking.js";
+import { inWords } from "./failure.js";
 import { number, slotText } from "./rows.js";
 import { STATISTICS, tensorPlace } from "./state.js";
 
@@ -27,8 +28,8 @@ export function tensorView(page, tensor) {
   const key = JSON.stringify(where);
   if (page.look?.key !== key) page.look = { key, mode: "histogram", dims: "", top: 0, left: 0 };
   const { look } = page; // kept when the panel is drawn anew
-  const asking = lastAsked();
   const body = h("div", { class: "dump-values" });
+  const requests = latest(body);
   const dims = h("input", {
     type: "text",
     class: "mono",
@@ -49,10 +50,9 @@ export function tensorView(page, tensor) {
     app.charts.removeAll(body);
     const [read, show] = LOOKS[look.mode];
     const written = dims.value;
-    asking.ask(
+    requests.ask(
       read,
       (part) => {
-        if (!body.isConnected) return; // the panel shows another tensor by now
         if (part.dims && dims.value === written) dims.value = part.dims;
         show(part);
       },

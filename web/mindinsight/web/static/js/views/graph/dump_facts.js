@@ -1,7 +1,8 @@
 // What a dump has of the selected node: its tensors, or the operators in a scope that are not fine.
 
 import { h, renew, replace } from "../../core/dom.js";
-import { failure, lastAsked } from "../dump/asking.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "../dump/failure.js";
 import { tensorTable } from "../dump/operator.js";
 import { shapeText, slotText } from "../dump/rows.js";
 import { SIGNS } from "./dump_marks.js";
@@ -23,7 +24,7 @@ const COUNTING = 1000; // ms between questions while statistics are counted
  */
 export function dumpFacts(app, { ask, place, goTo }) {
   const element = h("section", { class: "graph-dump-facts" });
-  const asking = lastAsked();
+  const asking = latest();
   let drawn = false;
 
   const draw = () =>

@@ -4,8 +4,8 @@ import { button } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { toast } from "../../components/toast.js";
 import { h, renew, replace } from "../../core/dom.js";
-import { leaveAsIs } from "../../core/latest.js";
-import { inWords, lastAsked } from "../dump/asking.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
+import { inWords } from "../dump/failure.js";
 import { dumpName, placeChooser } from "../dump/header.js";
 import { place, settlePlace, STATISTICS } from "../dump/state.js";
 import { dumpFacts } from "./dump_facts.js";
@@ -44,10 +44,11 @@ export class Dumped {
     this.check = null;
     /** @type {{end: () => void} | null} */
     this.facts = null;
-    this.listing = lastAsked();
-    this.reading = lastAsked();
-    this.painting = lastAsked();
-    this.checking = lastAsked();
+    this.listing = latest();
+    this.reading = latest();
+    this.painting = latest();
+    this.checking = latest();
+    this.seeking = latest();
     this.tools = h("div", {
       class: "toolbar graph-dump",
       role: "group",
@@ -134,6 +135,7 @@ export class Dumped {
   /** Read what the chosen dump holds, and colour the graph by it. */
   open() {
     const { dump } = this.state;
+    this.seeking.end();
     return this.reading.ask(
       async () => (dump ? this.app.api.get("v2/dump/summary", { dump }) : null),
       (summary) => {
@@ -282,21 +284,18 @@ export class Dumped {
   }
 
   /** To the first operator, over all steps and ranks, that made something not finite. */
-  async toFault() {
-    const { t } = this.app;
+  toFault() {
     const { dump } = this.state;
-    try {
-      const {
-        faults: [fault],
-      } = await this.app.api.get("v2/dump/fault", { dump });
-      if (dump !== this.state.dump) return;
-      if (!fault) return void toast(t("dump.fault.none"));
-      const [tensor] = fault.tensors;
-      this.change({ rank: fault.rank, step: fault.step });
-      await this.toOperator(tensor.graph, tensor.recorded);
-    } catch (error) {
-      this.failed(error);
-    }
+    return this.seeking.ask(
+      (signal) => this.app.api.get("v2/dump/fault", { dump }, { signal }),
+      ({ faults: [fault] }) => {
+        if (!fault) return toast(this.app.t("dump.fault.none"));
+        const [tensor] = fault.tensors;
+        this.change({ rank: fault.rank, step: fault.step });
+        return this.toOperator(tensor.graph, tensor.recorded).catch((error) => this.failed(error));
+      },
+      (error) => this.failed(error),
+    );
   }
 
   /** @param {string} graph @param {string} recorded */
@@ -332,7 +331,8 @@ export class Dumped {
   }
 
   end() {
-    [this.listing, this.reading, this.painting, this.checking].forEach((asking) => asking.end());
+    const { listing, reading, painting, checking, seeking } = this;
+    [listing, reading, painting, checking, seeking].forEach((requests) => requests.end());
     this.facts?.end();
   }
 }

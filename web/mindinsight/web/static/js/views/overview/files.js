@@ -2,6 +2,7 @@
 
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /**
@@ -20,9 +21,11 @@ import { h, replace } from "../../core/dom.js";
 const LISTED = 100; // stretches per file
 
 /** @param {App} app @param {HTMLElement} panel @param {import("../../core/types.js").Run} run */
-export async function filesPanel(app, panel, run) {
-  const answer = await app.api.get("v2/runs/files", { run: run.id });
-  if (panel.isConnected) show(app, panel, answer.files);
+export function filesPanel(app, panel, run) {
+  return latest(panel).ask(
+    (signal) => app.api.get("v2/runs/files", { run: run.id }, { signal }),
+    ({ files }) => show(app, panel, files),
+  );
 }
 
 /** @param {App} app @param {HTMLElement} panel @param {FileFacts[]} files */

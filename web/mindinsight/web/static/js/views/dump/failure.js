@@ -1,0 +1,19 @@
+// Errors of the dump pages, as text and as a banner.
+
+import { icon } from "../../components/icons.js";
+import { h } from "../../core/dom.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+/** What went wrong, in words. @param {App} app @param {any} error @returns {string} */
+export function inWords({ t }, error) {
+  if (error.code === "unreadable") {
+    return t("error.unreadable", { why: t(error.key), detail: error.vars.detail ?? "" });
+  }
+  return t(error.key ?? "error.view", error.vars);
+}
+
+/** @param {App} app @param {any} error */
+export function failure(app, error) {
+  return h("div", { class: "banner bad", role: "alert" }, icon("warning"), inWords(app, error));
+}
