@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from mindinsight.server.graph.model import OPERATOR
+from mindinsight.server.graph.patterns import matcher
 from mindinsight.server.graph.tree import ROOT, Tree
 
 T = TypeVar("T")
-
-_NESTED: Final = re.compile(r"[*+}][^()]*\)[*+{]")  # (a+)+ and the like: exponential time
-
-
-class BadPattern(ValueError):  # noqa: N818
-    """A regular expression that cannot be used; the text says why."""
 
 
 def match_end_of_path(tree: Tree, text: str) -> list[int]:
@@ -44,7 +38,7 @@ def find(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool =
     Names that begin with the pattern come first, then in the order of the tree. Case is ignored.
     Raises BadPattern.
     """
-    searched = _pattern(pattern, regex)
+    search = matcher(pattern, regex)
     whole = "/" in pattern
     wanted = set(types)
     found = []
@@ -53,26 +47,17 @@ def find(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool =
             continue
         path = tree.paths[place]
         name = path.rpartition("/")[2]
-        match = searched.search(path if whole else name)
-        if match:
-            found.append((match.start() != (len(path) - len(name) if whole else 0), place))
+        start = search(path if whole else name)
+        if start >= 0:
+            found.append((start != (len(path) - len(name) if whole else 0), place))
     return [place for _, place in sorted(found)]
 
 
 def find_outer(tree: Tree, pattern: str, regex: bool = False) -> list[int]:
     """Parameters and constants of the graph whose name fits. Raises BadPattern."""
-    searched = _pattern(pattern, regex)
+    search = matcher(pattern, regex)
     nodes = np.flatnonzero(tree.graph.kinds != OPERATOR).tolist()
-    return [node for node in nodes if searched.search(tree.graph.names[node])]
-
-
-def _pattern(text: str, regex: bool) -> re.Pattern[str]:
-    if regex and _NESTED.search(text):
-        raise BadPattern("a repetition inside a repetition may take for ever")
-    try:
-        return re.compile(text if regex else re.escape(text), re.IGNORECASE)
-    except (re.error, OverflowError) as error:
-        raise BadPattern(str(error)) from error
+    return [node for node in nodes if search(tree.graph.names[node]) >= 0]
 
 
 def nested(tree: Tree, places: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:

@@ -12,7 +12,8 @@ from mindinsight.server.formats.call_stacks import stacks_of
 from mindinsight.server.graph.about import about_outer, about_place, entry, outer_entry
 from mindinsight.server.graph.details import source_lines
 from mindinsight.server.graph.model import OPERATOR
-from mindinsight.server.graph.search import BadPattern, find, find_outer, nested
+from mindinsight.server.graph.patterns import BadPattern
+from mindinsight.server.graph.search import find, find_outer, nested
 from mindinsight.server.graph.trace import Direction, holding, trace
 from mindinsight.server.graph.tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute

@@ -1,0 +1,62 @@
+"""Search patterns that people type: plain text, or regular expressions in time linear in the text.
+
+Python's own engine backtracks: ``(a+)+$`` takes it hours, and nothing else runs meanwhile. RE2 has no
+backreferences and no lookaround, and bounds its memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import re2
+
+_MEMORY: Final = 8 << 20  # bytes that a compiled expression and its cache may take
+
+
+class BadPattern(ValueError):  # noqa: N818
+    """A regular expression that cannot be used; the text says why, and where it is wrong."""
+
+
+def matcher(pattern: str, regex: bool) -> Callable[[str], int]:
+    """A function that gives where in a text the pattern is first found, -1 for nowhere. Case is ignored.
+
+    Raises BadPattern.
+    """
+    searched = _compile(pattern) if regex else re.compile(re.escape(pattern), re.IGNORECASE)
+
+    def find(text: str) -> int:
+        match = searched.search(text if text.isascii() else _encodable(text))
+        return -1 if match is None else int(match.start())
+
+    return find
+
+
+def _compile(pattern: str) -> Any:
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    try:
+        return re2.compile(_encodable(pattern), options)
+    except re2.error as error:
+        raise BadPattern(_located(pattern, error)) from error
+
+
+def _located(pattern: str, error: Exception) -> str:
+    """RE2's reason with the position of the part that it complains of."""
+    text = error.args[0] if error.args else ""
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    reason, _, part = text.partition(": ")
+    at = pattern.find(part) if part else -1
+    if part.startswith("(?") and reason == "invalid perl operator":
+        reason = "lookaround is not supported"
+    if at < 0 or part == pattern:
+        return text
+    return f"{reason}: {part} at character {at + 1}"
+
+
+def _encodable(text: str) -> str:
+    """``text`` with a question mark for each lone surrogate, which has no form in UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
