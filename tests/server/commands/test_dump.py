@@ -35,6 +35,13 @@ def test_ls_tells_what_a_dump_holds(run):
     assert out.splitlines()[2].split() == ["0", "0", "Net/0", "40", "99"]
 
 
+def test_a_dump_or_a_file_of_weights_may_be_named_through_links(run, tmp_path):
+    (tmp_path / "links").symlink_to(DUMPS)
+    (tmp_path / "links.ckpt").symlink_to(DUMPS / "ckpt" / "tinynet-1.ckpt")
+    assert run("dump", "ls", tmp_path / "links" / LENET.name)[:2] == run("dump", "ls", LENET)[:2]
+    assert run("ckpt", "ls", tmp_path / "links.ckpt")[0] == 0
+
+
 def test_ls_lists_chosen_tensors(run):
     code, out, _ = run("dump", "ls", LENET, "--step", 1, "--type", "relu", "--json")
     listed = json.loads(out)

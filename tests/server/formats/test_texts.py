@@ -1,6 +1,5 @@
 import pytest
 
-from mindinsight.server.formats.folders import files_of, folders_of
 from mindinsight.server.formats.texts import read_json, read_text
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -23,15 +22,11 @@ def test_json_within_a_limit(tmp_path):
 
 def test_links_are_not_followed(tmp_path):
     (tmp_path / "secret").write_text("secret")
-    (tmp_path / "below").mkdir()
     inside = tmp_path / "inside"
     inside.mkdir()
     (inside / "file").symlink_to(tmp_path / "secret")
-    (inside / "folder").symlink_to(tmp_path / "below")
     with pytest.raises(UnreadableError, match=r"dump.link"):
         read_text(inside / "file")
-    assert files_of(inside) == []
-    assert folders_of(inside) == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "nul", "[" * 200_000])
@@ -39,8 +34,3 @@ def test_json_that_is_none(tmp_path, text):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(UnreadableError, match=r"dump.json"):
         read_json(tmp_path / "a.json")
-
-
-def test_what_is_gone_has_nothing_inside(tmp_path):
-    assert folders_of(tmp_path / "gone") == []
-    assert files_of(tmp_path / "gone") == []

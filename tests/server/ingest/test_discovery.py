@@ -43,14 +43,14 @@ def test_a_folder_is_a_run_by_the_files_directly_in_it(base, events):
     assert ids(discover(base)) == {"./summary", "./lineage", "./graph"}
 
 
-def test_links_are_left_alone(base, events, tmp_path):
+def test_links_to_folders_are_left_alone_and_links_to_files_are_named_when_read(base, events, tmp_path):
     events.file(tmp_path / "outside")
     (base / "link").symlink_to(tmp_path / "outside")
     (base / "loop").symlink_to(base)
     target = events.file(base / "a")
     (base / "b").mkdir()
     (base / "b" / target.name).symlink_to(target)
-    assert ids(discover(base)) == {"./a"}
+    assert ids(discover(base)) == {"./a", "./b"}
 
 
 def test_the_newest_runs_are_kept_and_the_others_counted(base, events):
@@ -78,14 +78,14 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(bas
     events.file(base / "b")
     tree = Tree(base)
     tree.scan()
-    listing = os.scandir
+    listing = directories.entries_of
 
     def refuse(path):
         if str(path).endswith("/a"):
             raise PermissionError(13, "Permission denied")
         return listing(path)
 
-    monkeypatch.setattr(directories.os, "scandir", refuse)
+    monkeypatch.setattr(directories, "entries_of", refuse)
     tree.scan()
     found = survey(tree)
     assert ids(found) == {"./a", "./b"}
@@ -184,7 +184,7 @@ def settled(base, monkeypatch):
 def test_a_glance_at_a_quiet_folder_lists_nothing(base, events, settled, monkeypatch):
     path = events.file(base / "a", b"1")
     tree = settled()
-    monkeypatch.setattr(directories.os, "scandir", None)
+    monkeypatch.setattr(directories, "entries_of", None)
     assert tree.glance("./a").grown == ()
     path.write_bytes(b"12")
     assert tree.glance("./a") == tree.glance("./nowhere").__class__(grown=(path.name,))

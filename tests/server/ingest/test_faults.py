@@ -10,14 +10,14 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from mindinsight.server.files import opener
 from mindinsight.server.formats import events as events_format
-from mindinsight.server.ingest import directories
+from mindinsight.server.ingest import directories, piece_reader
 from mindinsight.server.ingest.directories import Stamp
 from mindinsight.server.ingest.discovery import Found
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.run_stage import RunStage
-from mindinsight.server.store import files
 from mindinsight.server.types import ScalarBlock, Stretch
 
 
@@ -33,8 +33,7 @@ def no_descriptors(monkeypatch):
         def refuse(*args, **kwargs):
             raise OSError(errno.EMFILE, "Too many open files")
 
-        monkeypatch.setattr(files.os, "open", refuse)
-        monkeypatch.setattr(directories.os, "scandir", refuse)
+        monkeypatch.setattr(opener.os, "open", refuse)
 
     return begin
 
@@ -57,7 +56,7 @@ def test_a_file_that_could_not_be_opened_is_tried_again(base, events, loader, st
     events.file(base / "a", events.records(1))
     monkeypatch.setattr("mindinsight.server.ingest.catalogue.RETRY", 0.0)
 
-    opened, refused = os.open, []
+    opened, refused = piece_reader.opened, []
 
     def refuse_once(*args):
         if not refused:
@@ -65,7 +64,7 @@ def test_a_file_that_could_not_be_opened_is_tried_again(base, events, loader, st
             raise OSError(errno.EIO, "Input/output error")
         return opened(*args)
 
-    monkeypatch.setattr(files.os, "open", refuse_once)
+    monkeypatch.setattr(piece_reader, "opened", refuse_once)
     loader.load()
     assert errors(store) == ["file.unreadable"]
     loader.load()
@@ -74,13 +73,13 @@ def test_a_file_that_could_not_be_opened_is_tried_again(base, events, loader, st
 
 def test_a_file_removed_while_it_is_read(base, events, loader, store, monkeypatch):
     path = events.file(base / "a", events.records(1))
-    opened = os.open
+    opened = piece_reader.opened
 
     def remove_first(*args):
         path.unlink(missing_ok=True)
         return opened(*args)
 
-    monkeypatch.setattr(files.os, "open", remove_first)
+    monkeypatch.setattr(piece_reader, "opened", remove_first)
     loader.load()
     assert errors(store) == ["file.gone"]
     loader.load()
@@ -123,18 +122,24 @@ def test_odd_tags_harm_nothing(base, events, loader, store, steps):
     assert set(store.snapshot().runs["./a"].scalars) == set(tags)
 
 
-def test_pipes_devices_and_folders_named_like_event_files_are_left_alone(base, events, loader, store):
-    name = events.name.format(5)
-    (base / "a").mkdir()
-    os.mkfifo(base / "a" / name)
-    (base / "b" / name).mkdir(parents=True)
-    loader.load()
-    assert store.snapshot().runs == {}
-
-
 @pytest.fixture
 def secret(events, tmp_path):
     return events.file(tmp_path / "outside", events.records(1))
+
+
+def test_pipes_and_links_named_like_event_files_are_named_and_not_opened(base, events, loader, store, secret):
+    name = events.name.format(5)
+    for folder in ("pipe", "link", "lineage"):
+        (base / folder).mkdir()
+    os.mkfifo(base / "pipe" / name)
+    (base / "link" / name).symlink_to(secret)
+    (base / "lineage" / f"{name}_lineage").symlink_to(secret)
+    (base / "folder" / name).mkdir(parents=True)
+    loader.load()
+    found = {run.id: [file.error for file in run.files] for run in store.snapshot().runs.values()}
+    assert found.pop("./pipe") == ["file.not_a_file"]
+    assert found == {name: ["file.link"] for name in ("./link", "./lineage")}
+    assert not any(run.scalars for run in store.snapshot().runs.values())
 
 
 def test_a_file_that_became_a_link_is_not_opened(base, events, loader, store, secret, monkeypatch):
@@ -151,7 +156,7 @@ def test_a_file_that_became_a_link_is_not_opened(base, events, loader, store, se
     monkeypatch.setattr("mindinsight.server.ingest.directory_tree.look", swap)
     loader.load()
     assert dict(store.snapshot().runs["./a"].scalars) == {}
-    assert errors(store) == ["file.unreadable"]
+    assert errors(store) == ["file.link"]
 
 
 def test_a_file_that_becomes_a_link_while_it_is_read_leads_nowhere(

@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
+from mindinsight.server.ingest import piece_reader
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.store import files
 from mindinsight.server.store.series import merged
 
 
@@ -255,14 +255,14 @@ def test_the_newest_runs_are_taken_and_others_make_room(base, events, store, set
 def test_an_unreadable_file_is_named_and_read_when_it_can_be(base, events, loader, store, steps, monkeypatch):
     path = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))
-    opened = os.open
+    opened = piece_reader.opened
 
-    def refuse(name, *args):
+    def refuse(name):
         if name == str(path):
             raise PermissionError(13, "Permission denied")
-        return opened(name, *args)
+        return opened(name)
 
-    monkeypatch.setattr(files.os, "open", refuse)
+    monkeypatch.setattr(piece_reader, "opened", refuse)
     loader.load()
     assert [file.error for file in run_of(store).files] == ["file.permission"]
     assert (steps(), steps("./b")) == (None, [1])

@@ -6,11 +6,11 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.commands.dump.selection import add_json, workers
 from mindinsight.server.commands.messages import telling, told
+from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, cell, progress, room, say, table
 from mindinsight.server.debug.weights import (
     State,
@@ -38,14 +38,14 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser("ckpt", help=text, allow_abbrev=False)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     listing = actions.add_parser("ls", help="names, types, shapes and statistics", allow_abbrev=False)
-    listing.add_argument("file", type=Path)
+    listing.add_argument("file", type=resolve_path)
     add_json(listing)
     listing.set_defaults(run=ls)
     comparing = actions.add_parser(
         "diff", help="what changed between two files, and how much", allow_abbrev=False
     )
-    comparing.add_argument("first", type=Path)
-    comparing.add_argument("second", type=Path)
+    comparing.add_argument("first", type=resolve_path)
+    comparing.add_argument("second", type=resolve_path)
     comparing.add_argument("--all", action="store_true", help="print what did not change too")
     add_json(comparing)
     comparing.set_defaults(run=diff)

@@ -13,6 +13,11 @@ from mindinsight.server.settings import Settings, clean_prefix, environment, is_
 from mindinsight.server.settings.base_dirs import bases_of, split
 
 
+def resolve_path(text: str) -> Path:
+    """The path of a dump or file that a user names, without links: readers follow none."""
+    return Path(os.path.realpath(Path(text).expanduser()))
+
+
 def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
     """Add every option; defaults come from ``MINDINSIGHT_*`` where these are set."""
     given = environment(environ)

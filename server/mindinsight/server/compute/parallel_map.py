@@ -39,7 +39,7 @@ def batched(
 def file_size(entry: TensorEntry | None) -> int:
     """Bytes of the file a tensor lies in; 0 when there is none."""
     try:
-        return 0 if entry is None or entry.ref is None else Path(entry.ref.path).stat().st_size
+        return 0 if entry is None or entry.ref is None else Path(entry.ref.path).lstat().st_size
     except (OSError, ValueError):
         return 0
 

@@ -136,6 +136,6 @@ def _stamps(dump: Dump, rank: int, step: int) -> tuple[int, ...]:
 
 def _stamp(path: Path) -> int:
     try:
-        return path.stat().st_mtime_ns
+        return path.lstat().st_mtime_ns
     except OSError:
         return 0

@@ -40,7 +40,7 @@ class Measured:
 def identify(ref: TensorRef) -> Identity | None:
     """The identity of a tensor's file now; None when the file cannot be looked at."""
     try:
-        found = Path(ref.path).stat()
+        found = Path(ref.path).lstat()
     except (OSError, ValueError):  # gone, or a name no file can have
         return None
     return Identity(ref.path, ref.member, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)

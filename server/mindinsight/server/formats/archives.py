@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final
 
+from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_UNPACKED: Final = 1 << 30  # bytes of one member
@@ -33,16 +34,15 @@ class Archive:
     """A zip file opened for reading; all its errors are ``UnreadableError``."""
 
     def __init__(self, path: Path) -> None:
+        self._file = opened(path)
+        self._length = length_of(self._file)
         try:
-            self._zip = zipfile.ZipFile(path)
-        except PermissionError as error:
-            raise UnreadableError("dump.permission", str(path)) from error
+            self._zip = zipfile.ZipFile(self._file)
         except _BROKEN as error:
+            self._file.close()
             raise UnreadableError("dump.bad_zip", str(error)) from error
-        self._path = path
-        self._length = path.stat().st_size
         if len(self._zip.infolist()) > MAX_MEMBERS:
-            self._zip.close()
+            self._close()
             raise UnreadableError("dump.too_large", f"{len(self._zip.infolist())} members")
 
     def __enter__(self) -> Archive:
@@ -51,7 +51,7 @@ class Archive:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._zip.close()
+        self._close()
 
     def names(self) -> list[str]:
         """Names of the members in the order they were written."""
@@ -78,9 +78,8 @@ class Archive:
         info = self._info(name)
         if info.compress_type != zipfile.ZIP_STORED:
             return None
-        with self._path.open("rb") as file:
-            file.seek(info.header_offset)
-            head = file.read(_LOCAL_HEADER.size)
+        self._file.seek(info.header_offset)
+        head = self._file.read(_LOCAL_HEADER.size)
         if len(head) < _LOCAL_HEADER.size:
             raise UnreadableError("dump.bad_zip", name[:200])
         signature, name_length, extra_length = _LOCAL_HEADER.unpack(head)
@@ -88,6 +87,10 @@ class Archive:
         if signature != b"PK\x03\x04" or start + info.file_size > self._length:
             raise UnreadableError("dump.bad_zip", name[:200])
         return start
+
+    def _close(self) -> None:
+        self._zip.close()
+        self._file.close()
 
     def _info(self, name: str) -> zipfile.ZipInfo:
         try:

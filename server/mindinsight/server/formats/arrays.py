@@ -16,7 +16,7 @@ import numpy as np
 
 from mindinsight.server.formats.archives import Archive
 from mindinsight.server.formats.element_types import MAX_AXES, Array, count_of, widen_bfloat16
-from mindinsight.server.formats.file_bytes import read_stretch
+from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_HEADER: Final = 65_536  # bytes; NumPy itself refuses more than 10 000 characters
@@ -80,23 +80,6 @@ def array_of(header: ArrayHeader, data: bytes | Array) -> Array:
     elif not flat.dtype.isnative:
         flat = flat.astype(flat.dtype.newbyteorder("="))
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
-
-
-def opened(path: Path) -> IO[bytes]:
-    """A file for reading; ``UnreadableError`` where the system refuses."""
-    try:
-        return path.open("rb")
-    except PermissionError as error:
-        raise UnreadableError("dump.permission", str(path)) from error
-    except (OSError, ValueError) as error:
-        raise UnreadableError("dump.missing", f"{path}: {error}") from error
-
-
-def length_of(file: IO[bytes]) -> int:
-    """Bytes of an open file."""
-    end = file.seek(0, 2)
-    file.seek(0)
-    return end
 
 
 def _member_header(archive: Archive, name: str) -> ArrayHeader | UnreadableError:

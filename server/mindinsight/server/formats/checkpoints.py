@@ -15,9 +15,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mindinsight.server.formats.arrays import opened
 from mindinsight.server.formats.element_types import Array, canonical, count_of, decode, element_type
-from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
+from mindinsight.server.formats.file_bytes import FileBytes, length_of, opened, read_stretch
 from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -108,8 +107,9 @@ def verify_checksum(file: CheckpointFile) -> bool | None:
     """Whether the CRC-32 at the end is that of the bytes before it; None when there is none."""
     if file.checksum is None:
         return None
-    left, checksum = file.path.stat().st_size - CRC_TAIL, 0
+    checksum = 0
     with opened(file.path) as stream:
+        left = length_of(stream) - CRC_TAIL
         while left > 0:
             block = stream.read(min(left, 1 << 24))
             if not block:

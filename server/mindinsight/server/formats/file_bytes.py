@@ -6,15 +6,38 @@ and a file of a training may be cut short at any moment. A read only finds fewer
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import IO, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.files.opener import LinkError, SpecialFileError, open_stream
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_LINE: Final = 1 << 20  # bytes
 _BLOCK: Final = 1 << 16  # bytes
+
+
+def opened(path: Path) -> IO[bytes]:
+    """A regular file for reading; ``UnreadableError`` where there is none or the system refuses."""
+    try:
+        return open_stream(path)
+    except LinkError as error:
+        raise UnreadableError("dump.link", str(path)) from error
+    except SpecialFileError as error:
+        raise UnreadableError("dump.not_a_file", str(path)) from error
+    except PermissionError as error:
+        raise UnreadableError("dump.permission", str(path)) from error
+    except OSError as error:
+        raise UnreadableError("dump.missing", f"{path}: {error.strerror}") from error
+
+
+def length_of(file: IO[bytes]) -> int:
+    """Bytes of an open file, which is then at its beginning."""
+    end = file.seek(0, 2)
+    file.seek(0)
+    return end
 
 
 def read_stretch(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint8]:

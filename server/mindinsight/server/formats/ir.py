@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.formats.arrays import length_of, opened
 from mindinsight.server.formats.call_stacks import Frame, stacks_of
 from mindinsight.server.formats.dataflow import Feeds
+from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_SIZE: Final = 1 << 29  # bytes of a file

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -17,6 +16,7 @@ from google.protobuf.message import DecodeError, Message
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
 from mindinsight.proto.lineage_pb2 import LineageEvent, UserDefinedInfo
+from mindinsight.server.files.opener import open_stream
 from mindinsight.server.formats.dataset_graph import dataset_graph, shortest
 from mindinsight.server.formats.events.records import verified_records
 from mindinsight.server.types import Damage
@@ -78,7 +78,8 @@ class Lineage:
 
 def read_lineage(path: str) -> Lineage:
     """The lineage in the file, empty when there is none. Raises OSError when it cannot be read."""
-    return decode_lineage(Path(path).read_bytes())
+    with open_stream(path) as file:
+        return decode_lineage(file.read())
 
 
 def decode_lineage(data: bytes) -> Lineage:

@@ -8,9 +8,9 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto import graph_pb2
-from mindinsight.server.formats.arrays import length_of, opened
 from mindinsight.server.formats.call_stacks import stacks_of
 from mindinsight.server.formats.dataflow import Feeds
+from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.ir import IrNode, IrText
 from mindinsight.server.formats.unreadable import UnreadableError
 

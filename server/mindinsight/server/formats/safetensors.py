@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.formats.arrays import length_of, opened
 from mindinsight.server.formats.element_types import Array, count_of, decode, element_type
-from mindinsight.server.formats.file_bytes import read_stretch
+from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
 from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.unreadable import UnreadableError
 

@@ -15,9 +15,9 @@ from typing import IO, Final, Protocol
 
 import numpy as np
 
-from mindinsight.server.formats.arrays import ArrayHeader, opened
+from mindinsight.server.formats.arrays import ArrayHeader
 from mindinsight.server.formats.element_types import Array, element_type, is_known, widen_bfloat16
-from mindinsight.server.formats.file_bytes import read_stretch
+from mindinsight.server.formats.file_bytes import opened, read_stretch
 
 PIECE: Final = 1 << 20  # elements read at once
 BLOCK: Final = 8 << 20  # bytes read at once for a part

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.formats.arrays import length_of, opened
+from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_TEXT: Final = 64 << 20  # bytes
@@ -14,13 +14,11 @@ MAX_TEXT: Final = 64 << 20  # bytes
 
 def read_text(path: Path, limit: int = MAX_TEXT) -> str:
     """A text file; bytes that are no UTF-8 come as U+FFFD. Raises ``UnreadableError``."""
-    if path.is_symlink():
-        raise UnreadableError("dump.link", str(path))
     with opened(path) as file:
         length = length_of(file)
         if length > limit:
             raise UnreadableError("dump.too_large", f"text of {length} bytes")
-        return file.read().decode("utf-8", "replace")
+        return file.read(limit).decode("utf-8", "replace")
 
 
 def read_json(path: Path, limit: int = MAX_TEXT) -> Any:

@@ -16,9 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.server.formats.archives import MAX_UNPACKED, Archive
-from mindinsight.server.formats.arrays import opened
 from mindinsight.server.formats.element_types import Array, count_of, decode, element_type, is_known
-from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
+from mindinsight.server.formats.file_bytes import FileBytes, opened, read_stretch
 from mindinsight.server.formats.pickles import interpret
 from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.torch_tensors import TORCH_CALLS, TorchTensor, tensors_of

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mindinsight.server.formats.archives import Archive
-from mindinsight.server.formats.arrays import npz_headers, opened, read_npy, read_npy_header, read_npz
+from mindinsight.server.formats.arrays import npz_headers, read_npy, read_npy_header, read_npz
 from mindinsight.server.formats.checkpoints import checkpoint_values, open_checkpoint, read_checkpoint
 from mindinsight.server.formats.element_types import Array, count_of, element_type
+from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor, safetensor_values
 from mindinsight.server.formats.stored import Held, Values, stored_npy
 from mindinsight.server.formats.torch_files import open_torch, read_torch, torch_values
@@ -49,12 +50,12 @@ class WeightFile:
 def open_weights(path: Path) -> WeightFile:
     """List a file of tensors; values are read by name. Raises ``UnreadableError``."""
     with opened(path) as file:
-        start = file.read(16)
+        start, length = file.read(16), length_of(file)
     if start[:4] == b"PK\x03\x04":
         return _torch(path) if _is_torch(path) else _npz(path)
     if start[:6] == b"\x93NUMPY":
         return _npy(path)
-    if start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= path.stat().st_size:
+    if start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= length:
         return _safetensors(path)
     if start[:1] == b"\x80":
         return _torch(path)

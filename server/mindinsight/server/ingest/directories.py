@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from mindinsight.server.files.opener import LinkError, entries_of
 from mindinsight.server.store import file_names
 
 _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -54,16 +55,16 @@ def stamp_of(path: str) -> Stamp | None:
 
 
 def look(path: str, now: int) -> Folder | None:
-    """Files and folders directly inside, links left out; None when there is no such folder."""
+    """Files and folders directly inside, links to folders left out; None when there is no such folder."""
     try:
         stamp = stamp_of(path)
         if stamp is None:
             return None
-        with os.scandir(path) as entries:
+        with entries_of(path) as entries:
             files, below = _sorted_out(entries)
     except PermissionError:
         return Folder(NOWHERE, now, reason="directory.permission")
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, LinkError):
         return None
     except OSError:
         return Folder(NOWHERE, now, reason="directory.unreadable")
@@ -74,12 +75,13 @@ def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], 
     files: dict[str, Stamp] = {}
     below: list[str] = []
     for entry in entries:
-        if file_names.role(entry.name) and entry.is_file(follow_symlinks=False):
+        folder = entry.is_dir(follow_symlinks=False)
+        if file_names.role(entry.name) and not folder:  # of a link or a pipe, reading tells what it is
             try:
                 files[entry.name] = _stamp(entry.stat(follow_symlinks=False))
             except OSError:  # it went away while we looked
                 continue
-        elif entry.is_dir(follow_symlinks=False) and not file_names.bulky(entry.name):
+        elif folder and not file_names.bulky(entry.name):
             below.append(entry.name)
     return files, below
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mindinsight.server.store.files import opened, read_at
+from mindinsight.server.files.opener import LinkError, SpecialFileError, opened, read_at
 from mindinsight.server.types import Stretch
 
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ def read_piece(request: Request) -> Answer:
             if request.lineage:
                 return _read_lineage(descriptor)
             return _read_events(descriptor, request)
+    except LinkError:
+        return Answer(reason="file.link")
+    except SpecialFileError:
+        return Answer(reason="file.not_a_file")
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, "file.unreadable")
         return Answer(reason=reason, detail=error.strerror or str(error))

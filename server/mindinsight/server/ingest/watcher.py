@@ -25,6 +25,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
+from mindinsight.server.files.folders import folders_of
 from mindinsight.server.ingest.filesystems import tells_changes
 from mindinsight.server.settings import Watch
 
@@ -160,13 +161,9 @@ def watches() -> int:
 
 def _count_folders(base: str, limit: int) -> int:
     """Folders from ``base`` down, links left out; counting ends above ``limit``."""
-    found, waiting = 1, [base]
+    found, waiting = 1, [Path(base)]
     while waiting and found <= limit:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                below = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-        except OSError:
-            continue
+        below = folders_of(waiting.pop())
         found += len(below)
         waiting += below
     return found

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from mindinsight.server.files.folders import folders_of
 from mindinsight.server.settings.base_dirs import Base, Bases, wild
 from mindinsight.server.store.file_names import shown
 
@@ -34,6 +34,7 @@ class _Place(NamedTuple):
     """A directory that was given, or fits a pattern, and what it may be called: what is shortest first."""
 
     path: str
+    real: str
     names: tuple[str, ...]
 
 
@@ -44,7 +45,7 @@ def mounts_of(bases: Bases) -> tuple[Mount, ...]:
     found: dict[str, _Place] = {}
     for base in sorted(bases, key=lambda base: base.pattern):
         for place in _matches(base) if base.pattern else [_named(base)]:
-            found.setdefault(os.path.realpath(place.path), place)
+            found.setdefault(place.real, place)
     names = dict(zip(found, _told_apart([place.names for place in found.values()]), strict=True))
     return tuple(
         Mount(names[real], place.path, real, inside=_around(real, names)) for real, place in found.items()
@@ -63,11 +64,12 @@ def place_of(bases: Bases, below: str) -> Path:
     Whether that is below the base directory is not looked at.
     """
     mount = mount_of(bases, below)
-    return Path(mount.path, below.removeprefix(mount.id).removeprefix("/"))
+    return Path(mount.real, below.removeprefix(mount.id).lstrip("/"))  # an absolute rest would lead out
 
 
 def _named(base: Base) -> _Place:
-    return _Place(base.path, (shown(base.name),) if base.name else _tails(os.path.normpath(base.path), 1))
+    names = (shown(base.name),) if base.name else _tails(os.path.normpath(base.path), 1)
+    return _Place(base.path, os.path.realpath(base.path), names)
 
 
 def _matches(base: Base) -> Iterator[_Place]:
@@ -77,31 +79,26 @@ def _matches(base: Base) -> Iterator[_Place]:
     """
     parts = Path(base.path).parts
     places = [place for place, part in enumerate(parts) if wild(part)]
-    found = [str(Path(*parts[: places[0]]))]
+    named = Path(*parts[: places[0]])
+    real = Path(os.path.realpath(named))
+    found = [Path()]  # below the named folder
     for part in parts[places[0] :]:
-        found = [inner for folder in found for inner in _fitting(folder, part)]
-    for path in found:
+        found = [below / name for below in found for name in _fitting(real / below, part)]
+    for below in found:
+        path = str(named / below)
         these = Path(path).parts
         matched = [base.name, *(these[place] for place in places)]
-        yield _Place(path, (_joined(matched), *_tails(path, len(parts) - places[0])))
+        yield _Place(path, str(real / below), (_joined(matched), *_tails(path, len(parts) - places[0])))
 
 
-def _fitting(folder: str, part: str) -> list[str]:
-    """Directories in a folder by the names that fit, in order."""
-    try:
-        names = sorted(os.listdir(folder)) if wild(part) else [part]  # noqa: PTH208
-    except OSError:
-        return []
+def _fitting(folder: Path, part: str) -> list[str]:
+    """Names of the directories in a folder that fit, in order."""
     hidden = part.startswith(".")
-    fitting = [one for one in names if one == part or (fnmatchcase(one, part) and (hidden or one[0] != "."))]
-    return [path for path in (f"{folder.rstrip('/')}/{name}" for name in fitting) if _is_folder(path)]
-
-
-def _is_folder(path: str) -> bool:
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
+    return [
+        path.name
+        for path in folders_of(folder)
+        if path.name == part or (fnmatchcase(path.name, part) and (hidden or path.name[0] != "."))
+    ]
 
 
 def _tails(path: str, least: int) -> tuple[str, ...]:

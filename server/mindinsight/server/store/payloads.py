@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from mindinsight.server.errors import Gone
-from mindinsight.server.store.files import opened, read_at
+from mindinsight.server.files.opener import opened, read_at
 from mindinsight.server.types import Reference
 
 

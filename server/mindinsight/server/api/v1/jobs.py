@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from fastapi import APIRouter, Body, Depends
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import NAMES, tags_of
+from mindinsight.server.files.folders import folders_of, names_of
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run, Snapshot
 
@@ -132,7 +132,7 @@ def _text(seconds: float) -> str:
 def _profiler(path: str) -> dict[str, Any]:
     """The first profiler folder of a job that holds data, and for which device it was made."""
     for folder in _folders(path):
-        names = _names(folder)
+        names = names_of(folder)
         if not any(_PROFILER_INFO.match(name) for name in names):
             continue
         kind = next((kind for kind, pattern in _PROFILER_FILES.items() if any(map(pattern.match, names))), "")
@@ -145,16 +145,4 @@ def _profiler(path: str) -> dict[str, Any]:
 
 
 def _folders(path: str) -> list[Path]:
-    try:
-        with os.scandir(path) as entries:
-            named = (one for one in entries if one.name.startswith("profiler"))
-            return sorted(Path(one.path) for one in named if one.is_dir(follow_symlinks=False))
-    except OSError:
-        return []
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return [entry.name for entry in folder.iterdir()]
-    except OSError:
-        return []
+    return [folder for folder in folders_of(Path(path)) if folder.name.startswith("profiler")]

@@ -8,6 +8,7 @@ from typing import Any
 
 from mindinsight.server.commands.dump.selection import add_json, cache, selected, workers
 from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, room, say, table
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.examine import measure_all
@@ -23,7 +24,7 @@ def register(actions: Any) -> None:
     text = "find the first operator that made something not finite, and check conditions"
     ids = ", ".join(sorted(conditions()))
     parser = actions.add_parser("check", help=text, description=f"{text}: {ids}.", allow_abbrev=False)
-    parser.add_argument("path", metavar="DUMP", help="directory of the dump")
+    parser.add_argument("path", metavar="DUMP", type=resolve_path, help="directory of the dump")
     parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
     parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
     parser.add_argument(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from mindinsight.server.commands.dump.selection import add_json, workers
 from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, room, say, table
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.divergence import (
@@ -41,9 +42,12 @@ _SHOWN: Final = {
 def register(actions: Any) -> None:
     text = "compare two dumps tensor by tensor and find the first operator where they part"
     parser = actions.add_parser("compare", help=text, description=text, allow_abbrev=False)
-    parser.add_argument("target", metavar="DUMP", help="directory of the dump in question")
+    parser.add_argument("target", metavar="DUMP", type=resolve_path, help="directory of the dump in question")
     parser.add_argument(
-        "reference", metavar="REFERENCE", help="directory of the dump that is right; may be the same"
+        "reference",
+        metavar="REFERENCE",
+        type=resolve_path,
+        help="directory of the dump that is right; may be the same",
     )
     for side in ("", "reference-"):
         parser.add_argument(f"--{side}rank", type=int, help="default: the first, or that of the target")
@@ -111,7 +115,7 @@ def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
     return target, _side(options.reference, rank, step)
 
 
-def _side(path: str, rank: int | None, step: int | None) -> Side:
+def _side(path: Path, rank: int | None, step: int | None) -> Side:
     dump = open_dump(path)
     if not dump.folders:
         raise ValueError(f"{path} holds no tensors")

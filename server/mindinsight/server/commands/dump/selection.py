@@ -7,6 +7,7 @@ import os
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_tensors
@@ -15,7 +16,7 @@ from mindinsight.server.settings import environment
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="DUMP", help="directory of the dump")
+    parser.add_argument("path", metavar="DUMP", type=resolve_path, help="directory of the dump")
     parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
     parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
     parser.add_argument(

@@ -20,8 +20,10 @@ from typing import Final, TypeVar, cast
 
 import numpy as np
 
+from mindinsight.server.files.folders import folders_of
 from mindinsight.server.formats.dumps import layouts
 from mindinsight.server.formats.dumps.recorder_files import read_log
+from mindinsight.server.formats.dumps.refusals import refused_around, refused_inside
 from mindinsight.server.formats.dumps.types import (
     Array,
     Dump,
@@ -37,7 +39,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
     Window,
 )
-from mindinsight.server.formats.folders import folders_of
 from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -81,13 +82,14 @@ def open_dump(path: str | os.PathLike[str]) -> Dump:
     if layout is None:
         raise UnreadableError("dump.unknown_layout", str(path))
     dump = layout.open_dump(Path(path).absolute())
-    return replace(dump, damage=dump.damage + skipped)
+    refused = refused_around(dump.path, dump.folders)
+    return replace(dump, damage=_distinct(dump.damage + skipped + refused))
 
 
 def list_tensors(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[TensorEntry]:
     """Tensors of a step in the order they were written; files are listed, not opened."""
     layout = _named(dump.layout)
-    return _joined([layout.tensors(folder) for folder in _folders(dump, rank, step, graph)])
+    return _joined([_checked(layout.tensors(folder), folder) for folder in _folders(dump, rank, step, graph)])
 
 
 def list_operators(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Operator]:
@@ -164,6 +166,16 @@ def _named(name: str) -> Layout:
 
 def _folders(dump: Dump, rank: int, step: int, graph: str | None) -> list[StepFolder]:
     return [f for f in dump.folders if f.rank == rank and f.step == step and graph in (None, f.graph)]
+
+
+def _checked(listing: Listing[TensorEntry], folder: StepFolder) -> Listing[TensorEntry]:
+    """The tensors of a folder, and what in it is not opened."""
+    return Listing(listing.items, _distinct(listing.damage + refused_inside(folder)))
+
+
+def _distinct(damage: Iterable[FileDamage]) -> tuple[FileDamage, ...]:
+    """Damage, each file and reason once."""
+    return tuple({(entry.path, entry.reason): entry for entry in reversed(tuple(damage))}.values())[::-1]
 
 
 def _joined(parts: Sequence[Listing[Thing]]) -> Listing[Thing]:

@@ -16,10 +16,9 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto import dump_pb2
-from mindinsight.server.formats.arrays import length_of, opened
 from mindinsight.server.formats.dumps.device_formats import format_name, is_host, to_host
 from mindinsight.server.formats.element_types import Array, decode
-from mindinsight.server.formats.file_bytes import read_stretch
+from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
 from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.unreadable import UnreadableError
 

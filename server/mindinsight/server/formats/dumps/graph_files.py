@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
+from mindinsight.server.files.folders import files_of
 from mindinsight.server.formats.dumps.names import Names, look_up
 from mindinsight.server.formats.dumps.types import FileDamage, StepFolder
-from mindinsight.server.formats.folders import files_of
 from mindinsight.server.formats.ir import IrNode, read_ir, read_ir_parameters
 from mindinsight.server.formats.pb_graphs import read_pb
 from mindinsight.server.formats.texts import read_text

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from mindinsight.server.files.folders import files_of
 from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.dumps.msprobe_entries import (
     Leaf,
@@ -27,7 +28,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
 )
 from mindinsight.server.formats.element_types import canonical
-from mindinsight.server.formats.folders import files_of
 from mindinsight.server.formats.unreadable import UnreadableError
 
 DATA: Final = "dump_tensor_data"
@@ -102,12 +102,10 @@ def _entries(folder: StepFolder, damage: list[FileDamage]) -> dict[str, Any]:
 def _object(folder: StepFolder, name: str, damage: list[FileDamage], inner: str = "") -> dict[str, Any]:
     """A JSON file of the folder; empty without one (most have no ``debug.json``)."""
     path = Path(folder.path) / name
-    if not path.exists():
-        return {}
     try:
         found, trouble = read_object(path, inner)
     except UnreadableError as error:
-        found, trouble = {}, error
+        found, trouble = {}, None if error.reason == "dump.missing" else error
     if trouble:
         damage.append(FileDamage(str(path), trouble.reason, trouble.detail))
     return found
@@ -147,7 +145,7 @@ def _unrecorded(data: str, names: list[str], damage: list[FileDamage]) -> list[_
 
 def _modified(path: str) -> int:
     try:
-        return Path(path).stat().st_mtime_ns
+        return Path(path).lstat().st_mtime_ns
     except OSError:
         return 0
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.files.folders import files_of
 from mindinsight.server.formats.arrays import read_npy, read_npy_header
 from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_npy_name, parse_npy_names
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
@@ -23,7 +24,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorHeader,
     TensorRef,
 )
-from mindinsight.server.formats.folders import files_of
 from mindinsight.server.formats.stored import Held, Values, stored_npy
 from mindinsight.server.formats.texts import read_text
 from mindinsight.server.formats.unreadable import UnreadableError

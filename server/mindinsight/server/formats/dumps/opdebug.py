@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mindinsight.server.formats.arrays import opened
 from mindinsight.server.formats.dumps.dump_data import find_slot
+from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.texts import read_json
 from mindinsight.server.formats.unreadable import UnreadableError
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.dumps.types import LogFile
-from mindinsight.server.formats.folders import files_of, folders_of
 from mindinsight.server.formats.texts import read_text
 
 _RANK: Final = re.compile(r"rank_(\d+)")
@@ -110,5 +110,5 @@ def _log(rank: int, folder: Path, name: str) -> LogFile | None:
         parts.get("time", ""),
         int(sequence) if sequence else None,
         _KINDS[parts["kind"]],
-        (folder / name).stat().st_size,
+        (folder / name).lstat().st_size,
     )

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.formats.arrays import length_of, opened
 from mindinsight.server.formats.dumps.names import TensorFile
 from mindinsight.server.formats.dumps.types import FileDamage, RecordedStatistics
 from mindinsight.server.formats.element_types import canonical
+from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_SIZE: Final = 1 << 30  # bytes

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from mindinsight.proto.framing import HEADER_SIZE
+from mindinsight.server.files.opener import open_stream
 from mindinsight.server.formats.events.blocks import assemble, event_times
 from mindinsight.server.formats.events.columnar import read_side_by_side
 from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
@@ -42,7 +42,7 @@ def read_stretch(path: str | int, offset: int, size: int) -> Stretch:
     Only whole records are read; one that is longer than ``size`` is read to its end when the file has it all.
     Memory is a small multiple of the bytes read. Raises OSError when the file cannot be read.
     """
-    with os.fdopen(path, "rb", closefd=False) if isinstance(path, int) else Path(path).open("rb") as file:
+    with os.fdopen(path, "rb", closefd=False) if isinstance(path, int) else open_stream(path) as file:
         file_end = os.fstat(file.fileno()).st_size
         file.seek(offset)
         data = file.read(max(size, HEADER_SIZE))

@@ -20,19 +20,20 @@ from mindinsight.server.debug.weights import (
     measure_weights,
 )
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.folders import files_of, folders_of
+from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.ingest.directory_tree import child
 from mindinsight.server.plugins.dump.lookup import Kept, Uses, plain, unreadable
-from mindinsight.server.store.mounts import mount_of, mounts_of, place_of
+from mindinsight.server.store.mounts import mounts_of, place_of
 
 router = APIRouter(route_class=CheckpointRoute)
 
 FileId = Annotated[str, Query(description="file below the base: ./job/net.ckpt")]
 
 _SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
+_ABSENT: Final = ("dump.missing", "dump.link", "dump.not_a_file")
 _DEPTH: Final = 6  # folders below the base
 _MOST: Final = 2000  # files
 _WAIT: Final = 0.5  # seconds for which an answer waits for the rest
@@ -43,7 +44,7 @@ def checkpoints(service: Uses) -> dict[str, Any]:
     """Files of weights below the base directories; those inside dumps are not among them."""
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
-    files = (found for mount in mounts for found in _files(mount.id, Path(mount.path), dumps, _DEPTH))
+    files = (found for mount in mounts for found in _files(mount.id, Path(mount.real), dumps, _DEPTH))
     return {"checkpoints": [_listed(name, path) for name, path in islice(files, _MOST)]}
 
 
@@ -51,7 +52,7 @@ def checkpoints(service: Uses) -> dict[str, Any]:
 def checkpoint(service: Uses, sessions: Kept, file: FileId) -> dict[str, Any]:
     """The tensors of a file with their statistics, as far as they are counted."""
     weights = _opened(service, file)
-    stamp = weights.path.stat().st_mtime_ns
+    stamp = weights.path.lstat().st_mtime_ns
     work = sessions.get(
         ("weights", weights.path, stamp),
         BackgroundJob,
@@ -74,7 +75,7 @@ def checkpoint(service: Uses, sessions: Kept, file: FileId) -> dict[str, Any]:
 def difference(service: Uses, sessions: Kept, first: FileId, second: FileId) -> dict[str, Any]:
     """What changed from the first file to the second, as far as it is compared."""
     files = [_opened(service, each) for each in (first, second)]
-    stamps = tuple((each.path, each.path.stat().st_mtime_ns) for each in files)
+    stamps = tuple((each.path, each.path.lstat().st_mtime_ns) for each in files)
     work = sessions.get(
         ("difference", stamps),
         BackgroundJob,
@@ -89,25 +90,19 @@ def difference(service: Uses, sessions: Kept, first: FileId, second: FileId) -> 
 
 
 def _opened(service: Uses, file: str) -> WeightFile:
-    """A file below the base that is no link out of it."""
-    bases = service.settings.summary_base_dir
+    """A file of weights below a base directory; raises ApiError."""
     try:
-        base, path = Path(mount_of(bases, file).real), place_of(bases, file)
+        path = place_of(service.settings.summary_base_dir, file)
     except KeyError:
         raise _unknown(file) from None
-    if path.suffix not in _SUFFIXES or not _is_file_below(base, path):
+    if path.suffix not in _SUFFIXES:
         raise _unknown(file)
     try:
         return service.openers.submit(list_weights, path).result()
     except UnreadableError as error:
+        if error.reason in _ABSENT:
+            raise _unknown(file) from None
         raise unreadable(error) from None
-
-
-def _is_file_below(base: Path, path: Path) -> bool:
-    try:
-        return path.resolve().is_relative_to(base) and path.is_file()
-    except (OSError, ValueError):  # a name that is too long, or no name at all
-        return False
 
 
 def _unknown(file: str) -> ApiError:
@@ -126,7 +121,7 @@ def _files(below: str, folder: Path, dumps: set[str], depth: int) -> Iterator[tu
 
 
 def _listed(name: str, path: Path) -> dict[str, Any]:
-    state = path.stat()
+    state = path.lstat()
     return {"id": name, "size": state.st_size, "modified": state.st_mtime}
 
 

@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.dumps.dump_data import Slot, find_slot, read_slot, read_slots, slot_values
 from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_bin_name
 from mindinsight.server.formats.dumps.npy_folder import (
@@ -37,7 +38,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
 )
 from mindinsight.server.formats.element_types import canonical
-from mindinsight.server.formats.folders import files_of, folders_of
 from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 

@@ -10,7 +10,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.formats.arrays import opened, read_npy, read_npy_header
+from mindinsight.server.files.folders import folders_of, names_of
+from mindinsight.server.formats.arrays import read_npy, read_npy_header
 from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_calls, list_folder
 from mindinsight.server.formats.dumps.npy_folder import npy_values
 from mindinsight.server.formats.dumps.types import (
@@ -26,7 +27,7 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
 )
 from mindinsight.server.formats.element_types import count_of, element_type
-from mindinsight.server.formats.folders import folders_of
+from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.texts import read_text
 from mindinsight.server.formats.torch_files import TorchFile, open_torch, read_torch, torch_values
@@ -35,7 +36,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 NAME: Final = "msprobe"
 _STEP: Final = re.compile(r"step(\d+)")
 _RANK: Final = re.compile(r"rank(\d*)|proc(\d+)")
-_INSIDE: Final = ("dump.json", "stack.json", "construct.json", "debug.json", DATA)
+_INSIDE: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", DATA))
 _HEAD: Final = 10_000  # bytes in which the fields before the data stand
 
 
@@ -127,7 +128,7 @@ def _ranks(step: Path) -> list[Path]:
 
 
 def _is_rank(path: Path) -> bool:
-    return any((path / name).exists() for name in _INSIDE)
+    return not _INSIDE.isdisjoint(names_of(path))
 
 
 def _step(rank: Path) -> int:
@@ -160,10 +161,9 @@ def _head(rank: Path) -> dict[str, str]:
 
 
 def _config(path: Path, damage: list[FileDamage]) -> str:
-    if not (path / "config.json").is_file():
-        return ""
     try:
         return read_text(path / "config.json")
     except UnreadableError as error:
-        damage.append(FileDamage(str(path / "config.json"), error.reason, error.detail))
+        if error.reason != "dump.missing":
+            damage.append(FileDamage(str(path / "config.json"), error.reason, error.detail))
         return ""

@@ -7,10 +7,11 @@ one iteration alone (as a conversion tool leaves it), is read too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.dumps.graph_files import Surroundings
 from mindinsight.server.formats.dumps.names import parse_npy_name
 from mindinsight.server.formats.dumps.npy_folder import list_npy_folder, npy_array, npy_header, npy_values
@@ -28,11 +29,11 @@ from mindinsight.server.formats.dumps.types import (
     TensorHeader,
     TensorRef,
 )
-from mindinsight.server.formats.folders import files_of, folders_of
 from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.texts import read_json, read_text
 from mindinsight.server.formats.unreadable import UnreadableError
 
+Content = TypeVar("Content")
 NAME: Final = "sync"
 CONSTANTS: Final = "constants"
 _RANK: Final = re.compile(r"rank_(\d+)")
@@ -156,17 +157,21 @@ def _step_folders(rank: Path) -> list[StepFolder]:
 
 def _metadata(rank: Path, damage: list[FileDamage]) -> tuple[dict[str, Any], str]:
     """``config.json`` as values, ``data_dump.json`` as text; both can be missing."""
-    about: dict[str, Any] = {}
-    config = ""
+    folder = rank / ".dump_metadata"
+    about = _read_where_there(folder / "config.json", read_json, damage)
+    config = _read_where_there(folder / "data_dump.json", read_text, damage)
+    return about if isinstance(about, dict) else {}, config or ""
+
+
+def _read_where_there(
+    path: Path, read: Callable[[Path], Content], damage: list[FileDamage]
+) -> Content | None:
     try:
-        if (rank / ".dump_metadata" / "config.json").exists():
-            found = read_json(rank / ".dump_metadata" / "config.json")
-            about = found if isinstance(found, dict) else {}
-        if (rank / ".dump_metadata" / "data_dump.json").exists():
-            config = read_text(rank / ".dump_metadata" / "data_dump.json")
+        return read(path)
     except UnreadableError as error:
-        damage.append(FileDamage(str(rank / ".dump_metadata"), error.reason, error.detail))
-    return about, config
+        if error.reason != "dump.missing":
+            damage.append(FileDamage(str(path), error.reason, error.detail))
+        return None
 
 
 def _saved_data(config: str) -> str:

@@ -1,0 +1,1 @@
+"""Files below base directories: the one way to open and to list them."""

@@ -1,0 +1,122 @@
+"""The opener of files below base directories: a walk from folder to folder that follows no link.
+
+Whoever can write below a base directory may put a link, a pipe or a device in any place, at any moment. So
+every part of a path is opened below the one before it (``openat`` with ``O_NOFOLLOW``), the last one without
+waiting (``O_NONBLOCK``), and what was opened is looked at before it is read.
+
+Paths are absolute and free of links. The links on the way to a base directory are its user's own: they are
+resolved once, where the directory is named (``store.mounts``, commands), and never below it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Final
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WAY: Final = _FOLDER | getattr(os, "O_PATH", 0)  # asks for no permission to list
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_SPECIAL: Final = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # what opening a socket or a dead device says
+
+
+class LinkError(OSError):
+    """A part of a path is a symbolic link."""
+
+
+class SpecialFileError(OSError):
+    """What a path names is a folder, pipe, socket or device where a regular file is needed."""
+
+
+def open_file(path: str | os.PathLike[str]) -> int:
+    """A descriptor of a regular file, for reading.
+
+    Raises ``LinkError``, ``SpecialFileError`` or another OSError; never blocks on what is in the place of
+    the file.
+    """
+    try:
+        descriptor = _walk(os.fspath(path), _FILE)
+    except OSError as error:
+        if error.errno in _SPECIAL:
+            raise SpecialFileError(error.errno, "not a regular file", str(path)) from error
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise SpecialFileError(errno.EINVAL, "not a regular file", str(path))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[int]:
+    """A descriptor of a regular file, closed in the end; raises as ``open_file``."""
+    descriptor = open_file(path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
+    """A regular file as a binary stream; raises as ``open_file``."""
+    return os.fdopen(open_file(path), "rb")
+
+
+@contextmanager
+def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder, for as long as the context lasts. Their ``path`` is the name alone.
+
+    Raises ``LinkError`` or another OSError.
+    """
+    descriptor = _walk(os.fspath(path), _FOLDER)
+    try:
+        with os.scandir(descriptor) as entries:
+            yield entries
+    finally:
+        os.close(descriptor)
+
+
+def read_at(descriptor: int, offset: int, size: int) -> bytes:
+    """``size`` bytes from ``offset`` on; fewer only where the file ends."""
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    pieces: list[bytes] = []
+    while size and (piece := os.read(descriptor, size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def _walk(path: str, flags: int) -> int:
+    """Descriptor of what a path names, opened part by part."""
+    parts = [part for part in path.split("/") if part not in ("", ".")] or ["."]
+    if ".." in parts:  # it may lead out of the base directory
+        raise FileNotFoundError(errno.ENOENT, "no path leads upwards", path)
+    name = "/" if path.startswith("/") else "."
+    folder = os.open(name, _WAY)
+    try:
+        for name in parts[:-1]:
+            inner = os.open(name, _WAY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        name = parts[-1]
+        return os.open(name, flags, dir_fd=folder)
+    except ValueError as error:  # a NUL, or characters that no file system encodes
+        raise FileNotFoundError(errno.ENOENT, "no file can have this name", path) from error
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(name, folder):
+            raise LinkError(errno.ELOOP, "links are not followed", path) from error
+        raise type(error)(error.errno, error.strerror, path) from error
+    finally:
+        os.close(folder)
+
+
+def _is_link(name: str, folder: int) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,126 @@
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.files.opener import (
+    LinkError,
+    SpecialFileError,
+    entries_of,
+    open_file,
+    open_stream,
+    opened,
+    read_at,
+)
+
+SECRET = b"secret"
+TRIES = 3000
+
+
+@pytest.fixture
+def base(tmp_path):
+    """A base directory with ``a/b/file``, and a secret beside the base."""
+    base = tmp_path / "base"
+    (base / "a" / "b").mkdir(parents=True)
+    (base / "a" / "b" / "file").write_bytes(b"content")
+    (tmp_path / "outside" / "b").mkdir(parents=True)
+    (tmp_path / "outside" / "b" / "file").write_bytes(SECRET)
+    return base
+
+
+def test_a_file_is_read_below_folders(base):
+    path = base / "a" / "b" / "file"
+    with opened(path) as descriptor:
+        assert read_at(descriptor, 3, 100) == b"tent"
+    with open_stream(str(path)) as stream:
+        assert stream.read() == b"content"
+    with entries_of(base / "a") as entries:
+        assert [entry.name for entry in entries] == ["b"]
+
+
+@pytest.mark.parametrize("place", ["a", "a/b", "a/b/file"])
+def test_a_link_in_any_place_is_refused(base, place):
+    path = base / place
+    path.rename(base / "moved")
+    path.symlink_to(base / "moved")
+    with pytest.raises(LinkError, match="links are not followed"):
+        open_file(base / "a" / "b" / "file")
+
+
+@pytest.mark.parametrize("place", ["a", "a/b"])
+def test_folders_are_not_listed_through_links(base, place):
+    path = base / place
+    path.rename(base / "moved")
+    path.symlink_to(base / "moved")
+    with pytest.raises(LinkError), entries_of(base / "a" / "b"):
+        pass
+
+
+def test_pipes_sockets_devices_and_folders_are_no_files(base):
+    os.mkfifo(base / "pipe")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(base / "socket"))
+        for path in (base / "pipe", base / "socket", "/dev/null", base / "a"):
+            with pytest.raises(SpecialFileError, match="not a regular file"):
+                open_file(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["nul\0", "\ud800", "x" * 300, "file/inner", "../outside/b/file", "gone", ""]
+)
+def test_names_that_lead_nowhere(base, name):
+    with pytest.raises(OSError) as caught:
+        open_file(f"{base}/a/b/{name}")
+    assert caught.value.errno
+
+
+def descriptors():
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_no_descriptor_is_left_open(base):
+    (base / "link").symlink_to(base / "a")
+    os.mkfifo(base / "pipe")
+    before = descriptors()
+    for path in ("link", "link/b/file", "pipe", "a/gone/file", "a/b/file/inner"):
+        with pytest.raises(OSError):
+            open_file(base / path)
+    with opened(base / "a" / "b" / "file"), entries_of(base / "a"):
+        pass
+    assert descriptors() == before
+
+
+@pytest.mark.parametrize("place", ["a", "a/b", "a/b/file"])
+def test_nothing_leaks_while_a_link_comes_and_goes(base, tmp_path, place):
+    """A folder or the file is swapped for a link to what lies outside, again and again, while it is read."""
+    path, link, real = base / place, base / "link", base / "real"
+    link.symlink_to(
+        (tmp_path / "outside" / Path(place).relative_to("a")) if place != "a" else tmp_path / "outside"
+    )
+    done = threading.Event()
+
+    def swap():
+        while not done.is_set():
+            path.rename(real)
+            link.rename(path)
+            path.rename(link)
+            real.rename(path)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    read, refused = 0, 0
+    try:
+        for _ in range(TRIES):
+            try:
+                with opened(base / "a" / "b" / "file") as descriptor:
+                    assert read_at(descriptor, 0, 100) == b"content"
+                    read += 1
+            except OSError:
+                refused += 1
+    finally:
+        done.set()
+        thread.join()
+    assert read + refused == TRIES
+    assert refused

@@ -1,0 +1,57 @@
+"""Files are opened and folders listed in one module; whoever else does it is named here, with the reason."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SERVER = Path(__file__).parents[1] / "server" / "mindinsight" / "server"
+OPENING = {
+    *("open", "fdopen", "read_text", "read_bytes", "scandir", "listdir", "walk", "fwalk", "iterdir"),
+    *("glob", "rglob", "memmap", "ZipFile", "fromfile", "load_library"),
+}
+ALLOWED = {
+    "files/opener.py": "the opener",
+    # what was opened before
+    "formats/archives.py": "members of an open archive",
+    "formats/file_bytes.py": "values of an open file",
+    "formats/events/__init__.py": "a stream over an open descriptor",
+    # the product's own files
+    "api/pages.py": "templates",
+    "http/assets.py": "scripts, styles and texts",
+    "ingest/cache.py": "the cache in the workspace",
+    "ingest/cache_file.py": "the cache in the workspace",
+    "ingest/loader.py": "the cache in the workspace",
+    "workspace/json_store.py": "notes and rules in the workspace",
+    "process/daemon.py": "the state of running servers",
+    "process/logs.py": "the log in the workspace",
+    # the system's
+    "ingest/filesystems.py": "the table of mounts",
+    "ingest/watcher.py": "the process's own descriptors",
+    # what a user names on the command line or in a notebook
+    "client/export.py": "output",
+    "commands/main.py": "the null device",
+    "commands/dump/compare.py": "a table of names, and output",
+    "commands/dump/convert.py": "output",
+}
+
+
+def calls(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", "")
+            if name in OPENING or (isinstance(node.func, ast.Name) and node.func.id == "open"):
+                yield f"{name or 'open'} in line {node.lineno}"
+
+
+FOUND = {str(path.relative_to(SERVER)): list(calls(path)) for path in sorted(SERVER.rglob("*.py"))}
+
+
+@pytest.mark.parametrize("module", sorted(FOUND.keys() - ALLOWED.keys()))
+def test_readers_go_through_the_opener(module):
+    assert FOUND[module] == []
+
+
+@pytest.mark.parametrize("module", ALLOWED)
+def test_exceptions_are_needed(module):
+    assert FOUND[module]
