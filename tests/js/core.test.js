@@ -77,6 +77,8 @@ test("columns come back as typed arrays", () => {
   assert.ok(array instanceof Float64Array);
   assert.deepEqual([...array], [1.5, NaN]);
   assert.deepEqual(column([1, 2]), [1, 2]);
+  const long = Buffer.from(BigInt64Array.of(3n, 2n ** 60n).buffer).toString("base64");
+  assert.deepEqual([...column({ dtype: "i8", bdata: long })], [3, 2 ** 60]);
   assert.throws(() => column({ dtype: "c16", bdata: "" }), /unknown column type/);
 });
 

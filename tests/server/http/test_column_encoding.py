@@ -36,6 +36,16 @@ def test_long_integers_go_as_doubles_and_stay_exact():
     assert decode(column).tolist() == [0, 2**53, -5]
 
 
+def test_integers_that_are_no_doubles_stay_apart():
+    steps = np.array([2**53, 2**53 + 1, 2**62 + 3], dtype=np.int64)
+    assert encode(steps)["dtype"] == "i8"
+    assert decode(encode(steps)).tolist() == steps.tolist()
+    head, array = unpack(pack({"step": steps}))
+    assert array(head["step"]) == steps.tolist()
+    assert encode(np.array([-(2**63)]))["dtype"] == "i8"
+    assert decode(encode(np.array([2**64 - 1], np.uint64))).tolist() == [2**64 - 1]
+
+
 def test_big_endian_and_strided_arrays_are_put_right():
     assert decode(encode(np.arange(6, dtype=">f4")[::2])).tolist() == [0, 2, 4]
 

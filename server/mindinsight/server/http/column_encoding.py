@@ -5,24 +5,23 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
+
+_EXACT: Final = 2**53  # integers up to here are float64s
 
 
 class Column(TypedDict):
     """``bdata`` is base64 of little-endian numbers of type ``dtype``."""
 
-    dtype: str  # f8, f4, i8, i4, i2, i1, u4, u2, u1
+    dtype: str  # f8, f4, i8, i4, i2, i1, u8, u4, u2, u1
     bdata: str
 
 
 def encode(array: npt.NDArray[Any]) -> Column:
-    """Encode a one-dimensional array. int64 goes as f8: browsers have no 64-bit integers that Plotly takes.
-
-    Steps up to 2**53 stay exact.
-    """
+    """Encode a one-dimensional array; integers of 64 bits as f8, which Plotly takes, where that is exact."""
     little = _plain(array)
     return {"dtype": little.dtype.str[1:], "bdata": base64.b64encode(little.tobytes()).decode("ascii")}
 
@@ -30,14 +29,19 @@ def encode(array: npt.NDArray[Any]) -> Column:
 def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Little-endian, contiguous, and of a type that a browser has."""
     if array.dtype in (np.int64, np.uint64):
-        array = array.astype(np.float64)
+        array = array.astype(np.float64) if _is_exact(array) else array
     elif array.dtype == np.bool_:
         array = array.astype(np.uint8)
     return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
 
 
+def _is_exact(integers: npt.NDArray[Any]) -> bool:
+    """Whether every one of the integers is a float64: up to 2**53 all are."""
+    return not len(integers) or (int(integers.min()) >= -_EXACT and int(integers.max()) <= _EXACT)
+
+
 def decode(column: Column) -> npt.NDArray[Any]:
-    """The array that ``encode`` was given (int64 comes back as float64)."""
+    """The array that ``encode`` was given (int64 comes back as float64 where that is exact)."""
     return np.frombuffer(base64.b64decode(column["bdata"]), dtype="<" + column["dtype"])
 
 

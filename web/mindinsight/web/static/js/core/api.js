@@ -1,6 +1,6 @@
 // Questions to the server. Addresses are relative, so pages work below any prefix and behind any proxy.
 
-import { ACCEPT, unpack } from "./packed.js";
+import { ACCEPT, typed, unpack } from "./packed.js";
 
 export class ApiError extends Error {
   /**
@@ -141,17 +141,6 @@ export function aborted(error) {
   return error?.name === "AbortError";
 }
 
-const ARRAYS = {
-  f8: Float64Array,
-  f4: Float32Array,
-  i4: Int32Array,
-  i2: Int16Array,
-  i1: Int8Array,
-  u4: Uint32Array,
-  u2: Uint16Array,
-  u1: Uint8Array,
-};
-
 /**
  * A column as a typed array.
  * @param {import("./types.js").Column | number[]} column
@@ -162,7 +151,5 @@ export function column(column) {
   const text = atob(column.bdata);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  const array = ARRAYS[/** @type {keyof ARRAYS} */ (column.dtype)];
-  if (!array) throw new Error(`unknown column type ${column.dtype}`);
-  return new array(bytes.buffer);
+  return typed(column.dtype, bytes.buffer);
 }

@@ -1,4 +1,4 @@
-// Answers with columns: a JSON head, then raw numbers. The server's side is columns.py.
+// Answers with columns: a JSON head, then raw numbers. The server's side is column_encoding.py.
 
 const TYPE = "application/vnd.mindinsight.columns";
 
@@ -16,6 +16,21 @@ const ARRAYS = {
   u2: Uint16Array,
   u1: Uint8Array,
 };
+
+/**
+ * Numbers of a type that a page computes with; integers of 64 bits become the nearest doubles.
+ * @param {string} dtype as NumPy calls it, without the byte order
+ * @param {ArrayBuffer} buffer
+ * @param {number} [at] bytes
+ * @param {number} [length] numbers
+ */
+export function typed(dtype, buffer, at = 0, length = undefined) {
+  if (dtype === "i8") return Float64Array.from(new BigInt64Array(buffer, at, length), Number);
+  if (dtype === "u8") return Float64Array.from(new BigUint64Array(buffer, at, length), Number);
+  const array = ARRAYS[dtype];
+  if (!array) throw new Error(`unknown column type ${dtype}`);
+  return new array(buffer, at, length);
+}
 
 /**
  * The answer with typed arrays in the places of its columns; they are views of `buffer`.
@@ -38,7 +53,7 @@ function revive(value, buffer, start) {
   ) {
     return value;
   }
-  if (typeof value.at === "number") return new ARRAYS[value.dtype](buffer, start + value.at, value.length);
+  if (typeof value.at === "number") return typed(value.dtype, buffer, start + value.at, value.length);
   if (typeof value.stride === "number") {
     return Float64Array.from({ length: value.length }, (_, i) => value.start + i * value.stride);
   }
