@@ -58,6 +58,12 @@ class ReferenceColumns:
     offsets: Ints  # [n] first byte of the payload message (for example Summary.Image) in the file
     sizes: Ints  # [n] bytes of the payload message
 
+    def row(self, row: int) -> ReferenceColumns:
+        """The columns of one row."""
+        rows = slice(row, row + 1)
+        steps, walls = self.steps[rows], self.walls[rows]
+        return ReferenceColumns(self.kind, self.tag, steps, walls, self.offsets[rows], self.sizes[rows])
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:

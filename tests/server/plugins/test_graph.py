@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.graph_pb2 import GraphProto, ModelProto
+from mindinsight.proto.summary_pb2 import Event
+
 DATA = Path(__file__).parents[2] / "data"
 BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
 
@@ -43,6 +47,28 @@ def test_graph_files_beside_events_are_graphs_and_the_final_one_comes_first(samp
     }
     picture = client.get("/v2/graph/picture", params={"run": "./files", "tag": "a.pb"}).json()
     assert (picture["operators"], picture["parameters"], picture["constants"]) == (26, 9, 4)
+
+
+def test_both_graphs_of_a_file_can_be_reached(samples, tmp_path):
+    base = tmp_path / "base" / "two"
+    base.mkdir(parents=True)
+    name, records = "events.out.events.summary.1.0.h_MS", b""
+    for graph in ("conv_optimize", "simplified"):
+        model = ModelProto.FromString((DATA / "graph" / f"{graph}.pb").read_bytes())
+        event = Event(wall_time=1.0)
+        event.graph_def.CopyFrom(GraphProto.FromString(model.graph.SerializeToString()))
+        records += encode_record(event.SerializeToString())
+    (base / name).write_bytes(records)
+    client = samples()
+    tags = client.get("/v2/graph/graphs", params={"run": "./two"}).json()["tags"]
+    assert tags == [name, f"{name}#2"]
+    first, second, default = (
+        client.get("/v2/graph/picture", params={"run": "./two", **({"tag": tag} if tag else {})}).json()
+        for tag in (*tags, None)
+    )
+    assert first["operators"] == 26
+    assert second["operators"] != 26
+    assert default == first
 
 
 def test_scopes_open_by_their_number(lenet):

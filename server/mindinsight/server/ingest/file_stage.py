@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
 Key: TypeAlias = tuple[Kind, str]  # kind, tag
+MOST_GRAPHS: Final = 1000  # of one file: each is a tag
 MOST_DAMAGE: Final = 1000  # entries kept of one file; what follows is added up in the last
 
 
@@ -105,7 +106,10 @@ class FileStage:
             self.scalars.fold(block)
             grown += [("scalar", tag) for tag in block.tags]
         for columns in stretch.references:
-            grown.append(self._fold_references(columns))
+            if columns.kind == "graph":
+                grown += self._fold_graphs(columns)
+            else:
+                grown.append(self._fold_references((columns.kind, columns.tag), columns))
         return grown
 
     def fold_lineage(self, lineage: Lineage, end: int) -> None:
@@ -147,9 +151,18 @@ class FileStage:
             starts=axis.starts.view(),
         )
 
-    def _fold_references(self, columns: ReferenceColumns) -> Key:
-        tag = columns.tag if columns.kind != "graph" else file_names.shown(self.name)
-        key: Key = (columns.kind, tag)
+    def _fold_graphs(self, columns: ReferenceColumns) -> list[Key]:
+        """Each graph is a tag of its own: the file's name, from the second on with a number behind it."""
+        name = file_names.shown(self.name)
+        count = sum(kind == "graph" for kind, _ in self.references)
+        keys: list[Key] = []
+        for row in range(min(len(columns.steps), MOST_GRAPHS - count)):
+            number = count + row + 1
+            tag = name if number == 1 else f"{name}#{number}"
+            keys.append(self._fold_references(("graph", tag), columns.row(row)))
+        return keys
+
+    def _fold_references(self, key: Key, columns: ReferenceColumns) -> Key:
         group = self.references.get(key)
         if group is None:
             axis = Axis(columns.steps, columns.walls)

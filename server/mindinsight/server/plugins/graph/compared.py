@@ -28,7 +28,14 @@ OtherOpened = Annotated[
 ]
 
 
-def other_tree(service: Uses, other_run: str, other_tag: str = "", view: View = "recorded") -> Tree:
+def other_tree(
+    service: Uses,
+    other_run: str,
+    other_tag: Annotated[
+        str, Query(description="name of the right graph; the first by name when it is left out")
+    ] = "",
+    view: View = "recorded",
+) -> Tree:
     """The tree of the right graph."""
     return tree_of(service, other_run, other_tag, view)
 

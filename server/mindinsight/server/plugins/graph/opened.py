@@ -49,7 +49,8 @@ class OpenTrees:
         """The tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""
         if view == "dataset":
             return self._pipeline(run)
-        series = run.references.get("graph", {}).get(tag)
+        graphs = run.references.get("graph", {})
+        series = graphs.get(tag or min(graphs, default=""))
         if series is None:
             raise unknown_tag(tag)
         try:
@@ -91,7 +92,7 @@ def run_of(snapshot: Snapshot, run: str) -> Run:
 def tree_of(
     service: Annotated[Service, Depends(service_of)],
     run: str,
-    tag: Annotated[str, Query(description="file that holds the graph; not needed for a data pipeline")] = "",
+    tag: Annotated[str, Query(description="name of the graph; the first by name when it is left out")] = "",
     view: View = "recorded",
 ) -> Tree:
     """The tree that a request's parameters ask for."""
