@@ -68,6 +68,45 @@ def test_times_come_from_names_and_writes(base, events):
     assert (found.created, found.updated) == (1_700_000_500.0, 1_700_000_950.0)
 
 
+def names_of(discovery):
+    return {run.id: (run.job, run.rank, sorted(run.files)) for run in discovery.runs}
+
+
+def test_ranks_that_write_into_one_folder_are_runs_of_one_job(base, events):
+    name = "events.out.events.summary.{}.%d.host%s"
+    for rank in (0, 1, 3):
+        for suffix in ("_MS", "_lineage"):
+            path = events.file(base / "job", seconds=1_700_000_000 + rank, name=name % (rank, suffix))
+            aged(path, 1_700_000_900)
+    events.file(base / "job", name="graph.pb")
+    found = names_of(discover(base))
+    assert {run: (job, rank) for run, (job, rank, _) in found.items()} == {
+        "./job": ("./job", 0),
+        "./job/rank_1": ("./job", 1),
+        "./job/rank_3": ("./job", 3),
+    }
+    files = (name % (1, "_MS"), name % (1, "_lineage"))
+    assert found["./job/rank_1"][2] == sorted(file.format(1_700_000_001) for file in files)
+    assert "graph.pb" in found["./job"][2]
+    assert {run.path for run in discover(base).runs} == {str(base / "job")}
+
+
+def test_a_training_resumed_on_another_device_stays_one_run(base, events):
+    for start, end, device in ((1_700_000_000, 1_700_000_100, 0), (1_700_000_200, 1_700_000_300, 3)):
+        aged(
+            events.file(base / "a", seconds=start, name=f"events.out.events.summary.{{}}.{device}.h_MS"), end
+        )
+    assert ids(discover(base)) == {"./a"}
+
+
+def test_ranks_are_not_told_apart_where_a_folder_has_the_name_of_one(base, events):
+    for rank in (0, 1):
+        events.file(base / "job", name=f"events.out.events.summary.{{}}.{rank}.h_MS")
+    events.file(base / "job" / "rank_1")
+    assert ids(discover(base)) == {"./job", "./job/rank_1"}
+    assert len(names_of(discover(base))["./job"][2]) == 2
+
+
 def test_a_missing_base_is_an_answer(base):
     found = discover(base / "nothing")
     assert (found.missing, found.runs) == (True, ())

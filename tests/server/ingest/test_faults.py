@@ -209,7 +209,7 @@ def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store
 
 def folded(tags, steps, pieces):
     """Bytes that a run of ``tags`` and ``steps`` takes when it came in so many pieces."""
-    stage = RunStage(Found("./a", "/a", "a", "./a", None, 0.0, 0.0, {}, ()))
+    stage = RunStage(Found("./a", "./a", "/a", "a", "./a", None, 0.0, 0.0, {}, ()))
     file = FileStage("summary.1.h", "/a/summary.1.h", Stamp(1, 1, 1, 1, 1))
     stage.add(file)
     tracemalloc.start()

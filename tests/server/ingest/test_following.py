@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import shutil
+import time
 
 import pytest
 
@@ -32,6 +33,18 @@ def test_a_growing_file_is_followed(following, base, events, store, steps, wait)
         events.append(path, events.records(step))
         assert wait(lambda end=step: steps() == list(range(end + 1)))
     assert store.snapshot().watch == following
+
+
+def test_ranks_in_one_folder_are_followed_apart(following, base, events, steps, wait):
+    names = [f"events.out.events.summary.{{}}.{rank}.host_MS" for rank in (0, 1)]
+    now = int(time.time())
+    paths = [events.file(base / "a", events.records(1), seconds=now, name=name) for name in names]
+    assert wait(lambda: steps("./a") == steps("./a/rank_1") == [1])
+    events.append(paths[1], events.records(2, 3))
+    assert wait(lambda: steps("./a/rank_1") == [1, 2, 3])
+    events.append(paths[0], events.records(2))
+    assert wait(lambda: steps("./a") == [1, 2])
+    assert steps("./a/rank_1") == [1, 2, 3]
 
 
 def test_runs_appear_deeper_move_and_vanish(following, base, events, store, steps, wait):

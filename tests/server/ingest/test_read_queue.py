@@ -17,7 +17,9 @@ def waiting():
     every = ReadQueue()
 
     def put(run, *sizes, updated=0):
-        stage = RunStage(Found(f"./{run}", f"/base/{run}", run, f"./{run}", None, 0.0, updated, {}, ()))
+        stage = RunStage(
+            Found(f"./{run}", f"./{run}", f"/base/{run}", run, f"./{run}", None, 0.0, updated, {}, ())
+        )
         for number, size in enumerate(sizes):
             name = f"events.out.events.summary.{number}.0.h_MS"
             file = FileStage(name, f"/base/{run}/{name}", Stamp(1, 1, size, int(updated * 1e9), 0))

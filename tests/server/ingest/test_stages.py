@@ -38,6 +38,7 @@ def file_named(seconds, size=1000, inode=1, suffix="_MS"):
 def found(**changes):
     facts = {
         "id": "./a",
+        "folder": "./a",
         "path": "/base/a",
         "name": "a",
         "job": "./a",
@@ -203,6 +204,16 @@ def test_lineage_of_all_files_is_merged_oldest_first(stage):
     stage.remove(file_named(1, suffix="_lineage").name)
     run, kinds = stage.publish(3)
     assert (run.lineage, kinds) == (None, {"lineage"})
+
+
+def test_each_graph_of_a_file_has_a_tag(stage, file):
+    stage.add(file)
+    stage.fold(file, stretch(10, references=[payloads(1, 2, kind="graph", tag="")]))
+    stage.fold(file, stretch(20, references=[payloads(5, kind="graph", tag="")]))
+    graphs = stage.publish(1)[0].references["graph"]
+    assert list(graphs) == [file.name, f"{file.name}#2", f"{file.name}#3"]
+    assert [graphs[tag].reference(0).offset for tag in graphs] == [100, 200, 500]
+    assert {series.count for series in graphs.values()} == {1}
 
 
 def test_progress_counts_all_files(stage):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -48,6 +49,7 @@ class Catalogue:
         self.facts = facts
         self._cache = cache
         self.stages: dict[str, RunStage] = {}
+        self._folders: dict[str, list[RunStage]] = {}  # runs by the folder they are in
         self._store = store
         self._backlog = backlog
         self._said: set[tuple[str, str]] = set()
@@ -77,17 +79,23 @@ class Catalogue:
             self._compare(stage, found)
         for stage in before.values():
             self._remove(stage, list(stage.files))
+        self._folders = defaultdict(list)
+        for stage in self.stages.values():
+            self._folders[stage.found.folder].append(stage)
         self.facts = self.facts._replace(
             left_out=discovery.left_out, base_missing=discovery.missing, errors=discovery.troubles
         )
 
-    def grown(self, run: str, stamps: Mapping[str, Stamp]) -> None:
-        """Files of a run were written to."""
-        stage = self.stages[run]
-        for name, stamp in stamps.items():
-            file = stage.files.get(name)
-            if file is not None and file.stamp != stamp:
-                self._follow(stage, file, stamp)
+    def grown(self, folder: str, stamps: Mapping[str, Stamp]) -> bool:
+        """Files of a folder were written to; False when no run is known to have one of them."""
+        stages = self._folders.get(folder, ())
+        known = {
+            name: (stage, stage.files[name]) for stage in stages for name in stamps if name in stage.files
+        }
+        for name, (stage, file) in known.items():
+            if file.stamp != stamps[name]:
+                self._follow(stage, file, stamps[name])
+        return len(known) == len(stamps)
 
     def retry(self, now: float) -> None:
         """Ask again for files that could not be opened a while ago."""

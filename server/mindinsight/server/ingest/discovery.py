@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from mindinsight.server.ingest.directories import Folder, Stamp
-from mindinsight.server.ingest.directory_tree import Tree
-from mindinsight.server.ingest.ranks import places
+from mindinsight.server.ingest.directory_tree import Tree, child
+from mindinsight.server.ingest.ranks import concurrent_ranks, is_rank, places
 from mindinsight.server.settings.base_dirs import Bases
 from mindinsight.server.store import file_names
 from mindinsight.server.store.mounts import BASE
@@ -23,7 +23,8 @@ LIMIT: Final = 999  # runs
 class Found:
     """A folder that is a run."""
 
-    id: str
+    id: str  # that of the folder; of a further rank whose files lie in the same folder, an id below it
+    folder: str  # id
     path: str  # absolute
     name: str
     job: str
@@ -32,6 +33,14 @@ class Found:
     updated: float  # Unix seconds of the newest write
     files: Mapping[str, Stamp]
     dumps: tuple[str, ...]
+
+
+class _RankFiles(NamedTuple):
+    """A run: a folder, or the files of one rank where several ranks write into one folder."""
+
+    id: str
+    home: str  # id of the folder
+    folder: Folder  # with the files of this run only
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +61,35 @@ def discover(bases: Bases, limit: int = LIMIT) -> Discovery:
 def survey(tree: Tree, limit: int = LIMIT) -> Discovery:
     """The runs among the folders of a tree."""
     dumps = _owners(tree)
-    runs = {name: tree.folders[name] for name in tree.folders if name in dumps or _is_run(tree.folders[name])}
-    taken = sorted(runs, key=lambda name: (-_updated(runs[name]), name))[:limit]
-    devices = {name: frozenset(_devices(runs[name])) for name in taken}
+    runs = {
+        part.id: part
+        for name, folder in tree.folders.items()
+        if name in dumps or _is_run(folder)
+        for part in _split(tree, name)
+    }
+    taken = sorted(runs.values(), key=lambda part: (-_updated(part.folder), part.id))[:limit]
+    devices = {part.id: frozenset(_devices(part.folder)) for part in taken}
     where = places(devices)
-    found = tuple(_found(tree, name, where[name], tuple(sorted(dumps.get(name, ())))) for name in taken)
+    found = tuple(_found(tree, part, where[part.id], tuple(sorted(dumps.get(part.id, ())))) for part in taken)
     return Discovery(found, len(runs) - len(taken), tuple(_troubles(tree)), tree.missing)
+
+
+def _split(tree: Tree, name: str) -> list[_RankFiles]:
+    """The runs in a folder: one, or one for each rank whose files lie in it beside those of others.
+
+    The lowest rank has the id of the folder, and all files that tell no rank; the others have the ids that
+    folders of their own would have had.
+    """
+    folder = tree.folders[name]
+    ranks = [] if is_rank(name.rpartition("/")[2]) else sorted(concurrent_ranks(folder.files))
+    ids = {rank: child(name, f"rank_{rank}") if rank != ranks[0] else name for rank in ranks}
+    if len(ranks) < 2 or not tree.folders.keys().isdisjoint(ids[rank] for rank in ranks[1:]):
+        return [_RankFiles(name, name, folder)]
+    files: dict[int, dict[str, Stamp]] = {rank: {} for rank in ranks}
+    for file, stamp in folder.files.items():
+        rank = file_names.device(file)
+        files[rank if rank in files else ranks[0]][file] = stamp
+    return [_RankFiles(ids[rank], name, replace(folder, files=files[rank])) for rank in ranks]
 
 
 def _troubles(tree: Tree) -> Iterator[Trouble]:
@@ -103,12 +135,13 @@ def _devices(folder: Folder) -> set[int]:
     return {number for number in map(file_names.device, folder.files) if number is not None}
 
 
-def _found(tree: Tree, name: str, place: tuple[str, int | None], dumps: tuple[str, ...]) -> Found:
-    folder = tree.folders[name]
+def _found(tree: Tree, part: _RankFiles, place: tuple[str, int | None], dumps: tuple[str, ...]) -> Found:
+    folder = part.folder
     return Found(
-        id=name,
-        path=tree.path(name),
-        name=name[len(BASE) :] or file_names.shown(Path(tree.path(BASE)).name),
+        id=part.id,
+        folder=part.home,
+        path=tree.path(part.home),
+        name=part.id[len(BASE) :] or file_names.shown(Path(tree.path(BASE)).name),
         job=place[0],
         rank=place[1],
         created=_created(folder),

@@ -5,17 +5,42 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
+
+from mindinsight.server.ingest.directories import Stamp
+from mindinsight.server.store import file_names
 
 Place = tuple[str, "int | None"]  # id of the job, rank
 
 _RANK: Final = re.compile(r"(?:rank|device)[_-]?(\d{1,9})", re.IGNORECASE)
+_START_APART: Final = 600.0  # seconds between the starts of two ranks at most
 _NUMBERED: Final = re.compile(r"(.*?)[_.-]?(\d{1,9})")
 
 
 def is_rank(name: str) -> bool:
     """Whether a folder is named like one rank of a job."""
     return _RANK.fullmatch(name) is not None
+
+
+def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
+    """Ranks in the names of the event files of one folder, if two ranks wrote at the same time; else none.
+
+    A training that is resumed on another device names its files after that device, but it writes after
+    the one before it has stopped; the ranks of a job start together.
+    """
+    events = sorted(
+        (seconds, rank, stamp.modified / 1e9)
+        for name, stamp in files.items()
+        if file_names.role(name) == "summary"
+        and (rank := file_names.device(name)) is not None
+        and (seconds := file_names.created(name)) is not None
+    )
+    together = any(
+        rank != other and created - started <= _START_APART and created <= written
+        for (started, rank, written), (created, other, _) in pairwise(events)
+    )
+    return frozenset(rank for _, rank, _ in events) if together else frozenset()
 
 
 def places(devices: Mapping[str, frozenset[int]]) -> dict[str, Place]:

@@ -145,11 +145,9 @@ class Scanner:
             self._rounds.stir(folder, time.monotonic())
         if not glance.grown:
             return glance.structure
-        if folder not in self._catalogue.stages:  # left out so far, and now newer than another
-            return True
         files = self._tree.folders[folder].files
-        self._catalogue.grown(folder, {name: files[name] for name in glance.grown})
-        return False
+        known = self._catalogue.grown(folder, {name: files[name] for name in glance.grown})
+        return not known  # a run that was left out so far is now newer than another
 
     def _survey(self, now: float) -> None:
         self._catalogue.settle(survey(self._tree, self._settings.max_runs))
