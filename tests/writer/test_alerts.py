@@ -7,7 +7,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from mindinsight.proto.summary_pb2 import Alert, Summary
 from mindinsight.writer import SummaryRecord
-from mindinsight.writer.alerts import Said
+from mindinsight.writer.alerts import AlertThrottle
 
 
 def alerts_of(reading):
@@ -66,17 +66,24 @@ def test_the_same_alert_in_every_step_is_recorded_once_in_a_while(tmp_path, read
 
 
 def test_the_time_between_equal_alerts_begins_with_the_one_that_was_said():
-    said = Said()
+    throttle = AlertThrottle()
     times = [0.0, 30.0, 59.9, 60.0, 100.0, 120.0]
-    assert [said.again("a", "info", now, 60.0) for now in times] == [False, True, True, False, True, False]
-    assert not said.again("b", "info", 121.0, 60.0)
+    assert [throttle.holds_back("a", "info", now, 60.0) for now in times] == [
+        False,
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert not throttle.holds_back("b", "info", 121.0, 60.0)
 
 
 def test_ever_new_titles_take_no_memory_for_ever():
-    said = Said()
-    assert not any(said.again(f"loss is {number}", "info", 0.0, 60.0) for number in range(5000))
-    assert said.again("loss is 4999", "info", 1.0, 60.0)
-    assert not said.again("loss is 0", "info", 1.0, 60.0)
+    throttle = AlertThrottle()
+    assert not any(throttle.holds_back(f"loss is {number}", "info", 0.0, 60.0) for number in range(5000))
+    assert throttle.holds_back("loss is 4999", "info", 1.0, 60.0)
+    assert not throttle.holds_back("loss is 0", "info", 1.0, 60.0)
 
 
 def test_long_texts_are_cut(tmp_path, reading):

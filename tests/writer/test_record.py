@@ -4,6 +4,7 @@ import gc
 import logging
 import math
 import shutil
+import threading
 import time
 
 import numpy as np
@@ -194,8 +195,10 @@ def test_after_close_nothing_is_recorded_and_that_is_said(tmp_path, reading, cap
     assert record.record(2) is False
     record.flush()
     assert reading.scalars() == [(1, "s", 1.0)]
-    assert "'s' is not recorded" in caplog.text
-    assert "step 2 is not recorded" in caplog.text
+    record.alert("too late")
+    record.add_value("scalar", "s", 2.0, step=3)
+    (message,) = caplog.messages
+    assert message.startswith("'s' is not recorded: the recorder of ")
     with pytest.raises(ValueError, match="closed"), record:
         pass
 
@@ -387,3 +390,35 @@ def test_a_run_that_was_removed_is_not_made_again_to_close_it(tmp_path):
         record.flush()
         shutil.rmtree(tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_threads_that_name_the_step_do_not_take_each_others_values(reading):
+    def train(tag):
+        for step in range(200):
+            record.add_value("scalar", tag, float(step), step=step)
+
+    with SummaryRecord(reading.directory) as record:
+        threads = [threading.Thread(target=train, args=(tag,)) for tag in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(reading.scalars()) == sorted((step, tag, step) for tag in "abcd" for step in range(200))
+
+
+def test_a_value_with_a_step_leaves_what_is_collected(reading):
+    with SummaryRecord(reading.directory) as record:
+        record.add_value("scalar", "loss", 0.5)
+        for kind in ("image", "tensor", "histogram"):
+            record.add_value(kind, kind, ARRAY, step=7)
+        record.add_value("scalar", "accuracy", np.float32(0.25), step=np.int64(7))
+        record.record(1)
+    assert [(step, value.tag) for step, value in reading.values()] == [
+        (7, "image"), (7, "tensor"), (7, "histogram"), (7, "accuracy"), (1, "loss"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("step", [True, 1.5, "1", 1 << 63])
+def test_the_step_of_a_value_is_a_step(tmp_path, step):
+    with SummaryRecord(tmp_path) as record, pytest.raises((TypeError, ValueError), match="step"):
+        record.add_value("scalar", "loss", 0.5, step=step)

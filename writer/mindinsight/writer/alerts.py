@@ -1,11 +1,11 @@
-"""Alerts: what a person should look at, and how often the same one is recorded."""
+"""Alerts: their message, and how often the same one is recorded."""
 
 from __future__ import annotations
 
 import logging
 from typing import Any, Final, Literal, TypeAlias
 
-from mindinsight.writer import wire
+from mindinsight.writer import options, wire
 from mindinsight.writer.events import Item
 
 Level: TypeAlias = Literal["info", "warning", "error"]
@@ -14,7 +14,7 @@ LONGEST_TITLE: Final = 200  # characters
 LONGEST_TEXT: Final = 10_000
 _NUMBERS: Final = {"info": 0, "warning": 1, "error": 2}  # of Alert.Level in summary.proto
 _TITLE, _TEXT, _LEVEL = 1, 2, 3
-_MOST: Final = 1000  # different alerts that are remembered
+_REMEMBERED: Final = 1000  # different alerts
 _log: Final = logging.getLogger(__name__)
 
 
@@ -34,20 +34,29 @@ def _text(number: int, text: str) -> bytes:
     return wire.block(number, text.encode(errors="backslashreplace"))
 
 
-class Said:
-    """When each alert was last recorded, for a loop that gives the same one in every step."""
+def step_of(step: Any, default: int) -> int:
+    """The step an alert belongs to, ``default`` if None is given or what is given is no step."""
+    try:
+        return default if step is None else options.step(step)
+    except (TypeError, ValueError) as error:
+        _log.warning("an alert is recorded at step %d: %s", default, error)
+        return default
+
+
+class AlertThrottle:
+    """Rate limit for alerts: a loop may give the same one in every step."""
 
     def __init__(self) -> None:
         self._last: dict[tuple[str, str], float] = {}
 
-    def again(self, title: str, level: str, now: float, wait: float) -> bool:
-        """Whether this was said less than ``wait`` seconds ago; if not, it is said ``now``."""
+    def holds_back(self, title: str, level: str, now: float, wait: float) -> bool:
+        """Whether this alert was let through less than ``wait`` seconds ago; if not, it is let through."""
         key = title, level
         last = self._last.get(key)
         if last is not None and now - last < wait:
             return True
         self._last.pop(key, None)
         self._last[key] = now
-        if len(self._last) > _MOST:
+        if len(self._last) > _REMEMBERED:
             del self._last[next(iter(self._last))]
         return False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy.typing as npt
 
+from mindinsight.proto.framing import encode_record
 from mindinsight.proto.kinds import KINDS
 from mindinsight.writer import values, wire
 
@@ -40,15 +42,15 @@ class Item(NamedTuple):
 Job: TypeAlias = tuple[int, float, list[Any], Sequence[Item], int]
 
 
-def version_event(wall: float) -> bytes:
-    """The event that opens a summary file."""
-    return wire.double(_WALL, wall) + wire.block(_VERSION, VERSION.encode())
+def version_record() -> bytes:
+    """The record that opens a summary file."""
+    return encode_record(wire.double(_WALL, time.time()) + wire.block(_VERSION, VERSION.encode()))
 
 
-def closing_event(wall: float, error: BaseException | None) -> bytes:
-    """The event that ends the last summary file of a recorder; ``error`` is what ended the training."""
+def closing_record(error: BaseException | None) -> bytes:
+    """The record that ends the last summary file of a recorder; ``error`` is what ended the training."""
     closing = b"" if error is None else wire.block(1, _one_line(error).encode(errors="backslashreplace"))
-    return wire.double(_WALL, wall) + wire.block(_CLOSING, closing)
+    return encode_record(wire.double(_WALL, time.time()) + wire.block(_CLOSING, closing))
 
 
 def summary_event(step: int, wall: float, encoded: Iterable[bytes]) -> bytes:

@@ -39,17 +39,28 @@ class Pending:
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
         """Check ``value`` and keep a copy. Raises as ``SummaryRecord.add_value`` does, and TooLarge."""
-        kind = plugin.lower() if isinstance(plugin, str) else plugin
-        if kind not in _PLUGINS:
-            raise ValueError(f"plugin must be one of {', '.join(_PLUGINS)}, got {plugin!r}")
-        tag = intake.tag(name)
+        kind, tag = _kind(plugin), intake.tag(name)
         if kind == "scalar":
             self.scalars.extend((tag, intake.number(tag, value)))
             self.good_tags.add(tag)
-        elif kind in intake.MESSAGE_KINDS:
-            self._items.append(intake.message(kind, tag, value))
-        else:
-            self._add_array(kind, tag, value)
+            return
+        try:
+            item = self._item(kind, tag, value, self._room)
+        except intake.TooLarge as error:
+            self.refused.append((str(error), tag))
+            raise
+        if kind == "tensor":
+            assert not isinstance(item.payload, bytes)
+            self._room -= wire_size(item.payload)
+        self._items.append(item)
+
+    def alone(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
+        """``value`` as the job of an event of its own; what is collected stays. Raises as ``add`` does."""
+        kind, tag = _kind(plugin), intake.tag(name)
+        if kind == "scalar":
+            return step, wall, [tag, intake.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
+        item = self._item(kind, tag, value, LARGEST_EVENT)
+        return step, wall, [], (item,), _STEP_BYTES + _size(item)
 
     def take(self, step: int, wall: float, plugin_filter: PluginFilter | None = None) -> list[Job]:
         """Everything collected as jobs: one for the step's event, one for each message of its own."""
@@ -68,16 +79,10 @@ class Pending:
                 if not isinstance(item.payload, bytes):
                     self._buffers.give_back(item.payload)
 
-    def _add_array(self, kind: str, tag: str, value: Any) -> None:
-        try:
-            item = intake.array(kind, tag, value, self._room, self._buffers)
-        except intake.TooLarge as error:
-            self.refused.append((str(error), tag))
-            raise
-        if kind == "tensor":
-            assert not isinstance(item.payload, bytes)
-            self._room -= wire_size(item.payload)
-        self._items.append(item)
+    def _item(self, kind: str, tag: str, value: Any, room: int) -> Item:
+        if kind in intake.MESSAGE_KINDS:
+            return intake.message(kind, tag, value)
+        return intake.array(kind, tag, value, room, self._buffers)
 
     def _take_all(self, step: int, wall: float, pairs: list[Any], wanted: PluginFilter) -> list[Job]:
         items = [item for item in self._items if wanted(item.kind)]
@@ -91,6 +96,13 @@ class Pending:
             cost = _STEP_BYTES + _SCALAR_BYTES * len(pairs) + sum(map(_size, together))
             jobs.append((step, wall, pairs, together, cost))
         return jobs
+
+
+def _kind(plugin: Any) -> str:
+    kind = plugin.lower() if isinstance(plugin, str) else plugin
+    if kind not in _PLUGINS:
+        raise ValueError(f"plugin must be one of {', '.join(_PLUGINS)}, got {plugin!r}")
+    return str(kind)
 
 
 def _everything(_plugin: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import threading
 import time
@@ -13,16 +12,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from mindinsight.proto.framing import encode_record
-from mindinsight.writer import alerts, events, intake, lifetime, options, ranks
+from mindinsight.writer import alerts, events, intake, lifetime, options, ranks, variables
 from mindinsight.writer.event_file import EventFile
 from mindinsight.writer.export import NpyExport
+from mindinsight.writer.folders import make_log_dir
+from mindinsight.writer.network_graph import NetworkGraph
 from mindinsight.writer.pending import Pending
 from mindinsight.writer.record_file import FileName, RecordFile
 
 _OPERATORS: Final = "mindinsight.writer.operators"
 _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
-_GRAPH_ATTEMPTS: Final = 3  # a network may not be compiled when the first step is recorded
 _log: Final = logging.getLogger(__name__)
 
 
@@ -43,9 +42,8 @@ class SummaryRecord:
         raise_exception: raise what went wrong in the background at the next ``record``, ``flush`` or
             ``close``. Otherwise it is logged, with tag and step of everything that could not be written.
         export_options: ``{"tensor_format": "npy"}`` saves every tensor as a .npy file too.
-        rank: number of this process among several; puts the files into ``log_dir/rank_N``. The default is
-            what the launcher says (RANK_ID, RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK), if there
-            are several.
+        rank: number of this process among several; puts the files into ``log_dir/rank_N`` (ranks.py). The
+            default is what the launcher says, if there are several.
         flush_seconds: the longest time a value waits before it is written.
         queue_bytes: memory that values may take while they wait; past it ``record`` waits too.
 
@@ -67,31 +65,30 @@ class SummaryRecord:
         flush_seconds: float = 2.0,
         queue_bytes: int = 256 << 20,
     ) -> None:
-        _configure_logging()
+        variables.configure_logging()
         directory = ranks.directory_of(options.directory(log_dir), rank)
         prefix = options.name_part(file_prefix, "file_prefix")
         suffix = options.name_part(file_suffix, "file_suffix")
         size = options.file_size(max_file_size)
         self._raise = options.boolean(raise_exception, "raise_exception")
-        self._make(directory)
+        make_log_dir(directory, strict=self._raise)
         self._pending = Pending()
         now, device = int(time.time()), ranks.device_of(rank)
         exports = options.tensor_format(export_options) == "npy"
         self._events = EventFile(
-            RecordFile(FileName(directory, prefix, device, suffix), now, size, _version_record),
+            RecordFile(FileName(directory, prefix, device, suffix), now, size, events.version_record),
             RecordFile(FileName(directory, prefix, device, "_lineage"), now, size),
             options.positive(flush_seconds, "flush_seconds"),
             int(options.positive(queue_bytes, "queue_bytes")),
             NpyExport(directory / f"export_{now}") if exports else None,
             self._pending.done,
         )
-        self._network = network
-        self._graph = None if network is None else _observed(network)
-        self._attempts = _GRAPH_ATTEMPTS
+        self._graph = NetworkGraph(network)
         self._mode = "train"
         self._step = 0  # the last that was recorded
-        self._said = alerts.Said()
+        self._throttle = alerts.AlertThrottle()
         self._closed = False
+        self._warned_closed = False
         self._lock = threading.Lock()
         self._scalars, self._tags = self._pending.scalars, self._pending.good_tags
         lifetime.call_in_children(self._forked)
@@ -102,8 +99,8 @@ class SummaryRecord:
         """Full path of the newest summary file, whether it exists yet or not."""
         return self._events.path
 
-    def add_value(self, plugin: str, name: str, value: Any) -> None:
-        """Collect ``value`` under the tag ``name`` for the next ``record``.
+    def add_value(self, plugin: str, name: str, value: Any, *, step: int | None = None) -> None:
+        """Collect ``value`` under the tag ``name`` for the next ``record``, or record it under ``step`` now.
 
         ==================== =====================================================================
         plugin               value: an array is any of NumPy, MindSpore, PyTorch, JAX or a Python number
@@ -119,15 +116,20 @@ class SummaryRecord:
         landscape            a LossLandscape message
         ==================== =====================================================================
 
-        The array is copied at once. The same name twice for one step: both are written and readers show
-        the later.
+        The array is copied at once. Of the same name twice for one step readers show the later value.
 
-        Raises:
-            TypeError: what is given is not of this kind.
-            ValueError: unknown plugin, empty name, or a shape the kind cannot have.
+        Threads that share a recorder share what is collected: the ``record`` of one takes the values of all.
+        With ``step`` a value is an event of its own; or give each thread a recorder, in one directory or not.
+
+        Raises TypeError for what is not of this kind, ValueError for an unknown plugin, an empty name or a
+        shape the kind cannot have.
         """
-        if value.__class__ is float and plugin == "scalar" and name.__class__ is str and name in self._tags:
+        if step is not None:
+            self._record_alone(options.step(step), plugin, name, value)
+        elif value.__class__ is float and plugin == "scalar" and name.__class__ is str and name in self._tags:
             self._scalars.extend((name, value))
+        elif self._closed:
+            self._warn_closed("'%s' is not recorded", name)
         else:
             self._add(plugin, name, value)
 
@@ -141,15 +143,14 @@ class SummaryRecord:
             train_network: its graph is written if no ``network`` was given to the recorder or it gave none.
             plugin_filter: told a plugin's name, whether to keep its values; the others are discarded.
 
-        Returns:
-            False after ``close``.
+        Returns False after ``close``.
         """
         if step.__class__ is not int or not -(1 << 63) <= step < 1 << 63:
             step = options.step(step)
         if self._closed:
-            _log.error("step %d is not recorded: the recorder of %s is closed", step, self.log_dir)
+            self._warn_closed("step %d is not recorded", step)
             return False
-        if self._attempts and (self._graph is not None or train_network is not None):
+        if self._graph.is_wanted(train_network):
             self._add_graph(train_network)
         if _OPERATORS in sys.modules or _MINDSPORE_OPERATORS in sys.modules:
             self._add_operator_values(step)
@@ -170,28 +171,28 @@ class SummaryRecord:
     ) -> bool:
         """Tell whoever watches this training that something happened; open pages show it at once.
 
-        It is written without waiting for ``record`` or ``flush_seconds``. Nothing holds it back but itself:
-        the same title and level are recorded once in ``wait_seconds``. It never raises, and waits for the
-        disk no more than ``record`` does: what cannot be as given is made to fit, and the log says so.
+        It is written without waiting for ``record`` or ``flush_seconds``. The same title and level are
+        recorded once in ``wait_seconds``. It never raises, and waits for the disk no more than ``record``
+        does: what cannot be as given is made to fit, and the log says so.
 
         Args:
             title: what happened, in a line; cut to 200 characters.
             text: more about it; cut to 10 000 characters.
-            level: how bad it is: ``info``, ``warning`` or ``error``.
+            level: ``info``, ``warning`` or ``error``.
             step: where it belongs; the last recorded one when left out.
             wait_seconds: for how long the same alert says nothing new; 0 to record every one.
 
-        Returns:
-            Whether it is recorded: False for one that was said a moment ago, and after ``close``.
+        Returns whether it is recorded: False for one that was said a moment ago, and after ``close``.
         """
         item = alerts.alert(title, text, level)
         if self._closed:
-            _log.warning("alert '%s' is not recorded: the recorder of %s is closed", item.tag, self.log_dir)
+            self._warn_closed("alert '%s' is not recorded", item.tag)
             return False
-        if self._said.again(item.tag, str(level), time.monotonic(), wait_seconds):
+        if self._throttle.holds_back(item.tag, str(level), time.monotonic(), wait_seconds):
             return False
+        at = alerts.step_of(step, self._step)
         with self._lock:
-            self._events.put((self._step_of(step), time.time(), [], (item,), len(item.payload)))
+            self._events.put((at, time.time(), [], (item,), len(item.payload)))
         self._events.wake()
         return True
 
@@ -204,7 +205,7 @@ class SummaryRecord:
     def flush(self) -> None:
         """Return when everything recorded is in the file."""
         if self._closed:
-            _log.error("nothing to flush: the recorder of %s is closed", self.log_dir)
+            self._warn_closed("there is nothing to flush")
             return
         self._events.flush()
         self._surface()
@@ -221,11 +222,8 @@ class SummaryRecord:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asked = os.environ.get("MS_RDR_ENABLE", "0") != "0" or "mindspore" in sys.modules
-        if asked and not self._closed:
-            from mindinsight.writer.recorder import leave_if_asked
-
-            leave_if_asked(self, error)
+        if not self._closed:
+            variables.run_data_recorder(self, error)
         self._close(error)
 
     def _close(self, error: BaseException | None) -> None:
@@ -236,26 +234,35 @@ class SummaryRecord:
         self._tags.clear()
         if isinstance(error, SystemExit) and not error.code:
             error = None
-        self._events.close(encode_record(events.closing_event(time.time(), error)))
+        self._events.close(events.closing_record(error))
         self._surface()
 
     def _add(self, plugin: str, name: str, value: Any) -> None:
-        if self._closed:
-            _log.warning("'%s' is not recorded: the recorder of %s is closed", name, self.log_dir)
-            return
         try:
             self._pending.add(plugin, name, value)
         except intake.TooLarge:
             if self._raise:
                 raise
 
-    def _step_of(self, step: Any) -> int:
-        """Where an alert belongs: what is no step must not keep it from being recorded."""
+    def _record_alone(self, step: int, plugin: str, name: str, value: Any) -> None:
+        if self._closed:
+            self._warn_closed("'%s' is not recorded", name)
+            return
         try:
-            return self._step if step is None else options.step(step)
-        except (TypeError, ValueError) as error:
-            _log.warning("an alert is recorded at step %d: %s", self._step, error)
-            return self._step
+            job = self._pending.alone(step, time.time(), plugin, name, value)
+        except intake.TooLarge as error:
+            self._events.drop(str(error), [(name, step)])
+            if self._raise:
+                raise
+            return
+        with self._lock:
+            self._events.put(job)
+
+    def _warn_closed(self, message: str, *arguments: object) -> None:
+        """Once for each recorder: a loop that goes on after ``close`` would say it in every step."""
+        if not self._warned_closed:
+            self._warned_closed = True
+            _log.warning(f"{message}: the recorder of %s is closed (said once)", *arguments, self.log_dir)
 
     def _hand_over(self, step: int, plugin_filter: Callable[[str], bool] | None) -> None:
         with self._lock:
@@ -267,29 +274,21 @@ class SummaryRecord:
                 self._pending.refused.clear()
 
     def _add_graph(self, train_network: Any) -> None:
-        self._attempts -= 1
-        graph = self._graph() if self._graph else None
-        if graph is None and train_network is not None:
-            graph = _observed(train_network)()
+        graph = self._graph.take(train_network)
         if graph is not None:
-            self._attempts = 0
             self._add("graph", "graph", graph)
-        elif not self._attempts:
-            from mindinsight.writer.graph import no_graph_reason
-
-            reason = no_graph_reason(self._network if train_network is None else train_network)
-            _log.warning("no graph is recorded in %s: %s", self.log_dir, reason or "the network shows none")
+        elif not self._graph.is_wanted(train_network):
+            _log.warning("no graph is recorded in %s: %s", self.log_dir, self._graph.reason())
 
     def _add_operator_values(self, step: int) -> None:
         from mindinsight.writer.operators import take_operator_values
 
-        for plugin, tag, value in take_operator_values():
-            if self._mode == "train":
-                try:
-                    self._add(plugin, tag, value)
-                except (TypeError, ValueError) as error:
-                    # It comes from inside the network: nobody there expects an exception of ours.
-                    self._events.drop(str(error), [(tag, step)])
+        values = take_operator_values()
+        for plugin, tag, value in values if self._mode == "train" else ():
+            try:
+                self._add(plugin, tag, value)
+            except (TypeError, ValueError) as error:  # inside the network nobody expects an exception of ours
+                self._events.drop(str(error), [(tag, step)])
 
     def _surface(self) -> None:
         failure = self._events.take_failure()
@@ -300,34 +299,3 @@ class SummaryRecord:
         """What was collected belongs to the parent."""
         self._lock = threading.Lock()
         self._pending.clear()
-
-    def _make(self, directory: Path) -> None:
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError) as error:
-            raise NotADirectoryError(f"log_dir is not a directory: {directory}") from error
-        except OSError as error:
-            if self._raise:
-                raise
-            _log.error("cannot make %s: %s; trying again with the first record", directory, error)
-
-
-def _version_record() -> bytes:
-    return encode_record(events.version_event(time.time()))
-
-
-def _observed(network: Any) -> Callable[[], bytes | None]:
-    from mindinsight.writer.graph import observed_graph
-
-    return observed_graph(network)
-
-
-def _configure_logging() -> None:
-    """Do what MindSpore's logging variables say, if there are any."""
-    if any(name.startswith(("GLOG_", "logger_")) for name in os.environ):
-        from mindinsight.writer import log
-
-        try:
-            log.configure()
-        except (ValueError, OSError) as error:  # no reason not to train
-            _log.warning("messages go where they went before: %s", error)
