@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beginning } from "../../web/mindinsight/web/static/js/views/overview/graph.js";
-import { dots } from "../../web/mindinsight/web/static/js/views/overview/scalar.js";
+import { beginning } from "../../web/mindinsight/web/static/js/views/graph/tile.js";
+import { dots } from "../../web/mindinsight/web/static/js/views/scalar/tile.js";
 
 test("the part of a wide graph that is shown holds its first box", () => {
   const boxes = [

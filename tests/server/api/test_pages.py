@@ -46,18 +46,11 @@ def test_every_address_on_the_page_is_relative_and_there(samples):
     ],
 )
 def test_the_language_is_the_chosen_one_or_the_browsers(samples, headers, lang):
-    text = samples().get("/", headers=headers).text
-    assert f'<html lang="{lang}">' in text
-    assert boot_of(text)["lang"] == lang
-
-
-@pytest.mark.parametrize(
-    ("asked", "place"), [("/runs", "./"), ("/runs?q=loss&sort=step", "./?q=loss&sort=step")]
-)
-def test_the_list_of_runs_is_found_under_its_name(samples, asked, place):
-    answer = samples().get(asked, follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (307, place)
-
-
-def test_unknown_pages_are_not_found(samples):
-    assert samples().get("/nothing").status_code == 404
+    boot = boot_of(samples().get("/").text)
+    views = {view["name"]: view for view in boot["views"]}
+    assert [
+        name for name, view in views.items() if view["navigation"] and not view["icon"].startswith("M")
+    ] == []
+    tiles = {"graph", "histogram", "image", "scalar", "tensor"}
+    assert {name for name, view in views.items() if view["tile"]} == tiles
+    assert [name for name, view in views.items() if not view["navigation"]] == ["alert"]

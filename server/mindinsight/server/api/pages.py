@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, Request
 from jinja2 import Environment, FileSystemLoader, select_autoescape
@@ -18,6 +19,7 @@ from mindinsight.server.plugins import Plugin
 
 LANGUAGES = ("en", "zh")
 WEB = Path(str(files("mindinsight.web")))
+_ICON_PATH: Final = re.compile(r'\bd="([^"]*)"')
 _FIRST_STYLES = ("css/base.css", "css/frame.css", "css/components.css")
 
 
@@ -41,7 +43,7 @@ class Pages:
         self._styles = [f"{root}/{name}" for name in (*_FIRST_STYLES, *own)]
         self._rendered: dict[tuple[str, str], str] = {}
         self._names = names_of(kinds)
-        self._views = [{"name": p.name, "needs": p.needs or (p.name,)} for p in kinds if p.page]
+        self._views = [self._view(kind) for kind in kinds if kind.page]
 
     def router(self) -> APIRouter:
         router = APIRouter(include_in_schema=False)
@@ -50,6 +52,19 @@ class Pages:
         router.add_api_route("/runs", _to_runs, methods=["GET"])
         router.add_api_route("/static/{digest}/{name:path}", self._static, methods=["GET"])
         return router
+
+    def _view(self, kind: Plugin) -> dict[str, Any]:
+        """What the pages know of a view before it is opened (``ViewEntry`` in ``core/types.js``)."""
+        folder = f"js/views/{kind.name}/"
+        icon = self._assets.body(f"{folder}icon.svg")
+        path = _ICON_PATH.search(icon.plain.decode()) if icon else None
+        return {
+            "name": kind.name,
+            "needs": kind.needs or (kind.name,),
+            "icon": path[1] if path else "",
+            "tile": self._assets.body(f"{folder}tile.js") is not None,
+            "navigation": kind.navigation,
+        }
 
     def _route(self, view: str) -> Callable[[Request], Response]:
         def page(request: Request) -> Response:

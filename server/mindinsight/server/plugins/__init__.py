@@ -14,6 +14,7 @@ class Plugin:
     """A kind of data with its routes below ``v2/<name>`` and its page at ``/<name>``.
 
     The page's module is ``static/js/views/<name>.js``; its texts are the keys ``<name>.*``.
+    Icon and overview tile are its ``icon.svg`` and ``tile.js`` in ``views/<name>/``.
     ``needs`` says what a run must hold for the page to have something to show: kinds, "lineage", "dump".
     """
 
@@ -22,6 +23,7 @@ class Plugin:
     router: APIRouter
     needs: tuple[str, ...] = ()
     page: bool = True
+    navigation: bool = True  # whether the navigation leads to the page
 
 
 def plugins() -> tuple[Plugin, ...]:

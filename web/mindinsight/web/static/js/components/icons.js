@@ -47,29 +47,32 @@ const PATHS = {
   check: "M3 8.5l3.3 3.3L13 5",
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
-  "kind-scalar": "M2 12.5l3.5-5 3 2.5L14 3.5",
-  "kind-histogram": "M2.5 13.5v-3M5.2 13.5V7M8 13.5V3M10.8 13.5V6M13.5 13.5v-4",
-  "kind-image": "M2.5 3h11v10h-11zM3 11.5l3.2-3.4 2.4 2.3 1.9-1.8 2.7 2.7M10.4 6h.1",
-  "kind-tensor": "M2.5 2.5h11v11h-11zM6.2 2.5v11M9.8 2.5v11M2.5 6.2h11M2.5 9.8h11",
-  "kind-graph": "M6 2.5h4v3H6zM2 10.5h4v3H2zM10 10.5h4v3h-4zM7 5.5L4 10.5M9 5.5l3 5",
-  "kind-dataset": "M2 3.5h5v3.5H2zM9 9h5v3.5H9zM4.5 7v3.8H9",
-  "kind-landscape": "M1.5 13L6 5l2.5 4L10 7l4.5 6z",
-  "kind-lineage": "M3 2.5v11M8 2.5v11M13 2.5v11M3 5l5 5 5-6",
-  "kind-dump":
-    "M8 2.5c3 0 5 .8 5 2s-2 2-5 2-5-.8-5-2 2-2 5-2zM3 4.5v7c0 1.2 2 2 5 2s5-.8 5-2v-7" +
-    "M3 8c0 1.2 2 2 5 2s5-.8 5-2",
+  dataset: "M2 3.5h5v3.5H2zM9 9h5v3.5H9zM4.5 7v3.8H9",
   code: "M5.5 4.5L2 8l3.5 3.5M10.5 4.5L14 8l-3.5 3.5M9 3L7 13",
   page: "M4 2h5l3 3v9H4zM8 6v5M6 9l2 2 2-2",
   file: "M4 2h5l3 3v9H4zM9 2v3h3",
 };
 
-/** @param {string} name @returns {SVGElement} */
+/**
+ * The icon of a view, drawn by the view's own `icon.svg`.
+ * @param {import("../core/types.js").App} app @param {string} view
+ */
+export function viewIcon(app, view) {
+  return icon(viewPath(app, view));
+}
+
+/** The path of a view's icon, for `icon`. @param {import("../core/types.js").App} app @param {string} view */
+export function viewPath(app, view) {
+  return app.boot.views.find(({ name }) => name === view)?.icon ?? "";
+}
+
+/** @param {string} name of an icon, or the path of one @returns {SVGElement} */
 export function icon(name) {
   return svg(
     "svg",
     { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
     svg("path", {
-      d: PATHS[name] ?? "",
+      d: PATHS[name] ?? name,
       fill: "none",
       stroke: "currentColor",
       "stroke-width": 1.4,

@@ -65,10 +65,16 @@
 /** @typedef {{dtype: string, bdata: string}} Column */
 
 /**
+ * What the server says of a view: what a run must hold for it, the path of its icon, whether it has an
+ * overview tile and a link in the navigation.
+ * @typedef {{name: string, needs: string[], icon: string, tile: boolean, navigation: boolean}} ViewEntry
+ */
+
+/**
  * @typedef {Object} Boot
  * @property {string} view
  * @property {string} lang
- * @property {{name: string, needs: string[]}[]} views
+ * @property {ViewEntry[]} views
  * @property {string} version
  * @property {string} assets
  * @property {string} plotly

@@ -65,8 +65,8 @@ function views(app) {
         run.kinds[need] || (need === "lineage" && run.lineage) || (need === "dump" && run.dumps.length),
     );
   const kinds = app.boot.views
-    .filter(({ name }) => name !== "alert")
-    .map(({ name, needs }) => ({ name, filled: needs.some(has) })); // the bell leads to alerts
+    .filter(({ navigation }) => navigation)
+    .map(({ name, needs }) => ({ name, filled: needs.some(has) }));
   return [{ name: "runs", filled: true }, { name: "overview", filled: runs.length > 0 }, ...kinds];
 }
 

@@ -1,6 +1,7 @@
 // Dumps: what every operator took and gave, where it went wrong first, and how two dumps differ.
 
 import { empty } from "../components/empty.js";
+import { viewPath } from "../components/icons.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -190,7 +191,7 @@ function shownPart(page, head, main) {
       replace(
         main,
         empty({
-          icon: "kind-dump",
+          icon: viewPath(page.app, "dump"),
           title: t("dump.gone", { dump: page.state.dump }),
           text: t("dump.gone_how"),
         }),

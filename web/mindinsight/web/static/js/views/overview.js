@@ -57,7 +57,9 @@ class Overview {
       return;
     }
     this.id = run.id;
-    this.tiles = tiles(app, run);
+    const kinds = await tiles(app, run);
+    if (this.id !== run.id) return;
+    this.tiles = kinds;
     this.facts = h("section", { class: "panel" }, loading(app.t("common.loading")));
     this.files = h("section", { class: "panel" });
     replace(

@@ -2,6 +2,7 @@
 
 import { segments } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
+import { viewPath } from "../../components/icons.js";
 import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
@@ -182,14 +183,18 @@ export class OneGraph {
     if (run) {
       replace(
         this.root,
-        empty({ icon: "kind-graph", title: t("graph.none.here", { run }), text: t("graph.none.wait") }),
+        empty({
+          icon: viewPath(this.app, "graph"),
+          title: t("graph.none.here", { run }),
+          text: t("graph.none.wait"),
+        }),
       );
       return;
     }
     replace(
       this.root,
       empty({
-        icon: "kind-graph",
+        icon: viewPath(this.app, "graph"),
         title: t("graph.none"),
         text: t("graph.none.how"),
         code: 'record.add_value("graph", "model", network)',

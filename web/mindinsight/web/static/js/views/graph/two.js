@@ -2,6 +2,7 @@
 
 import { segments } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
+import { viewPath } from "../../components/icons.js";
 import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
@@ -119,7 +120,7 @@ export class TwoGraphs {
     const text = run
       ? { title: t("graph.none.here", { run }), text: t("graph.none.wait") }
       : { title: t("graph.none"), text: t("graph.none.how") };
-    replace(this.root, empty({ icon: "kind-graph", ...text }));
+    replace(this.root, empty({ icon: viewPath(this.app, "graph"), ...text }));
   }
 
   /** Which graphs both runs have, and which of them are shown. @param {AbortSignal} signal */

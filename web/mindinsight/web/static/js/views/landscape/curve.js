@@ -1,7 +1,7 @@
 // The loss over the steps, with the stretches that landscapes were made of: a click on one shows it.
 
 import { h, svg } from "../../core/dom.js";
-import { mainTag } from "../overview/main_tag.js";
+import { mainTag } from "../../components/main_tag.js";
 import { intervalOf, labelOf, stretchOf } from "./intervals.js";
 
 /** @typedef {import("../../core/types.js").App} App */

@@ -1,14 +1,8 @@
-// The six tiles: what each kind of data looks like right now.
+// Overview tiles: what each kind of data looks like right now.
 
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { icon } from "../../components/icons.js";
-import { datasetTile } from "./dataset.js";
-import { graphTile } from "./graph.js";
-import { histogramTile } from "./histogram.js";
-import { imageTile } from "./image.js";
-import { scalarTile } from "./scalar.js";
-import { tensorTile } from "./tensor.js";
+import { icon, viewIcon } from "../../components/icons.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -20,18 +14,22 @@ import { tensorTile } from "./tensor.js";
  * @property {string} kind
  * @property {string} title
  * @property {string} view
+ * @property {string} [icon] another than the view's
  * @property {Record<string, string>} [params]
  * @property {(run: Run) => boolean} has
  * @property {(app: App, run: Run, signal: AbortSignal) => Promise<(box: HTMLElement, figures: HTMLElement) =>
  *   void>} load
  */
 
-/** @type {TileKind[]} */
-const KINDS = [scalarTile, histogramTile, tensorTile, graphTile, datasetTile, imageTile];
-
-/** @param {App} app @param {Run} run @returns {Tile[]} */
-export function tiles(app, run) {
-  return KINDS.map((kind) => tile(app, run, kind));
+/**
+ * The tiles of all views that have a module `tile.js`.
+ * @param {App} app @param {Run} run
+ * @returns {Promise<Tile[]>}
+ */
+export async function tiles(app, run) {
+  const views = app.boot.views.filter((view) => view.tile);
+  const modules = await Promise.all(views.map(({ name }) => import(`../${name}/tile.js`)));
+  return modules.flatMap((module) => module.tiles).map((kind) => tile(app, run, kind));
 }
 
 /** @param {App} app @param {Run} first @param {TileKind} kind @returns {Tile} */
@@ -45,7 +43,7 @@ function tile(app, first, kind) {
   const element = h(
     "section",
     { class: "card tile", "aria-label": app.t(kind.title) },
-    h("header", null, icon(`kind-${kind.kind}`), h("h2", null, link), count),
+    h("header", null, kind.icon ? icon(kind.icon) : viewIcon(app, kind.view), h("h2", null, link), count),
     figures,
     box,
   );

@@ -1,6 +1,6 @@
 // The columns of the runs table: a key in the address, a heading, a value to sort by, a cell.
 
-import { icon } from "../../components/icons.js";
+import { viewIcon } from "../../components/icons.js";
 import { h, svg } from "../../core/dom.js";
 import { directoryColumn } from "./bases.js";
 import { isTorn, stateOf } from "./values.js";
@@ -18,7 +18,6 @@ import { isTorn, stateOf } from "./values.js";
  */
 
 export const PARTS = /** @type {const} */ (["last", "min", "max", "best"]);
-const KINDS = ["scalar", "histogram", "image", "tensor", "graph", "landscape"];
 
 /** The columns before anybody has chosen. @param {string[]} tags @param {string[]} hypers */
 export function defaultColumns(tags, hypers) {
@@ -209,13 +208,11 @@ export function stateMark(app, run, now) {
 
 /** One small link per kind of data a run holds. @param {App} app @param {Run} run */
 function kindLinks(app, run) {
-  const views = new Set(app.boot.views.map((view) => view.name));
-  const held = KINDS.filter((kind) => run.kinds[kind] && views.has(kind)).map((kind) => ({
-    kind,
-    count: run.kinds[kind],
-  }));
-  if (run.lineage && views.has("lineage")) held.push({ kind: "lineage", count: 0 });
-  if (run.dumps.length && views.has("dump")) held.push({ kind: "dump", count: run.dumps.length });
+  /** @type {Record<string, number>} */
+  const counts = { ...run.kinds, lineage: run.lineage ? 1 : 0, dump: run.dumps.length };
+  const held = app.boot.views
+    .filter(({ name, navigation }) => navigation && counts[name])
+    .map(({ name }) => ({ kind: name, count: name === "lineage" ? 0 : counts[name] }));
   return h(
     "span",
     { class: "kinds" },
@@ -229,7 +226,7 @@ function kindLinks(app, run) {
           "aria-label": name,
           "data-focus": kind,
         },
-        icon(`kind-${kind}`),
+        viewIcon(app, kind),
       );
     }),
   );

@@ -1,11 +1,11 @@
 // The newest look of a weight: its distribution over steps as a heat map.
 
 import { h, replace } from "../../core/dom.js";
-import { strange } from "../histogram/strange.js";
-import { mainTag } from "./main_tag.js";
+import { strange } from "./strange.js";
+import { mainTag } from "../../components/main_tag.js";
 
-/** @type {import("./tiles.js").TileKind} */
-export const histogramTile = {
+/** @type {import("../overview/tiles.js").TileKind} */
+const histogramTile = {
   kind: "histogram",
   title: "nav.histogram",
   view: "histogram",
@@ -62,3 +62,5 @@ function figure(app, series, edges) {
     layout: { ...layout, margin: { l: 8, r: 8, t: 6, b: 8 }, dragmode: false },
   };
 }
+
+export const tiles = [histogramTile];

@@ -2,12 +2,12 @@
 
 import { h, replace } from "../../core/dom.js";
 import { bestEnd } from "../runs/values.js";
-import { mainTag } from "./main_tag.js";
+import { mainTag } from "../../components/main_tag.js";
 
 const DOT = 7; // px
 
-/** @type {import("./tiles.js").TileKind} */
-export const scalarTile = {
+/** @type {import("../overview/tiles.js").TileKind} */
+const scalarTile = {
   kind: "scalar",
   title: "nav.scalar",
   view: "scalar",
@@ -91,3 +91,5 @@ export function dots(values) {
   const none = (/** @type {number} */ i) => !Number.isFinite(values[i] ?? NaN);
   return Array.from(values, (_, i) => (none(i - 1) && none(i + 1) ? DOT : 0));
 }
+
+export const tiles = [scalarTile];

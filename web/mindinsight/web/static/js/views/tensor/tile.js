@@ -1,13 +1,13 @@
 // The first cells of the newest tensor, coloured by value.
 
 import { h, replace } from "../../core/dom.js";
-import { mainTag } from "./main_tag.js";
+import { mainTag } from "../../components/main_tag.js";
 
 const ROWS = 6;
 const COLUMNS = 6;
 
-/** @type {import("./tiles.js").TileKind} */
-export const tensorTile = {
+/** @type {import("../overview/tiles.js").TileKind} */
+const tensorTile = {
   kind: "tensor",
   title: "nav.tensor",
   view: "tensor",
@@ -58,3 +58,5 @@ function cells(app, slice) {
   );
   return h("table", { class: "cells number" }, h("tbody", null, body));
 }
+
+export const tiles = [tensorTile];

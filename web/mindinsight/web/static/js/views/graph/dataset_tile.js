@@ -2,9 +2,10 @@
 
 import { h, replace } from "../../core/dom.js";
 
-/** @type {import("./tiles.js").TileKind} */
+/** @type {import("../overview/tiles.js").TileKind} */
 export const datasetTile = {
   kind: "dataset",
+  icon: "dataset",
   title: "overview.dataset",
   view: "graph",
   params: { view: "dataset" },

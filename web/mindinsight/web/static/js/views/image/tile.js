@@ -1,10 +1,10 @@
 // The newest image.
 
 import { h, replace } from "../../core/dom.js";
-import { mainTag } from "./main_tag.js";
+import { mainTag } from "../../components/main_tag.js";
 
-/** @type {import("./tiles.js").TileKind} */
-export const imageTile = {
+/** @type {import("../overview/tiles.js").TileKind} */
+const imageTile = {
   kind: "image",
   title: "nav.image",
   view: "image",
@@ -30,3 +30,5 @@ export const imageTile = {
     };
   },
 };
+
+export const tiles = [imageTile];

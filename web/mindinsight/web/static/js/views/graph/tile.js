@@ -1,15 +1,16 @@
 // The computational graph as the page of graphs first shows it.
 
 import { h, replace, svg } from "../../core/dom.js";
-import { shapes } from "../graph/shapes.js";
+import { datasetTile } from "./dataset_tile.js";
+import { shapes } from "./shapes.js";
 
-/** @typedef {import("../graph/shapes.js").Picture} Picture */
+/** @typedef {import("./shapes.js").Picture} Picture */
 
 // What of a large drawing is shown: its beginning, legible, rather than all of it as a speck.
 const MOST = { width: 480, height: 270 };
 
-/** @type {import("./tiles.js").TileKind} */
-export const graphTile = {
+/** @type {import("../overview/tiles.js").TileKind} */
+const graphTile = {
   kind: "graph",
   title: "nav.graph",
   view: "graph",
@@ -59,3 +60,5 @@ function drawn({ t }, picture) {
     shapes(picture, t).layers,
   );
 }
+
+export const tiles = [graphTile, datasetTile];
