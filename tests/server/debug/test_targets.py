@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindinsight.server.debug.targets import targets
+from mindinsight.server.debug.targets import parameter_names, targets
 from mindinsight.server.formats.dumps.types import TensorEntry
 
 
@@ -31,9 +31,22 @@ def entry(operator, kind="MatMul", direction="output", slot="0", recorded=None):
         (entry("linear.weight", "Parameter", "parameter"), {"weight"}),
         (entry("moments.conv1.weight", "Parameter", "parameter"), set()),
         (entry("moments_conv1_weight", "Parameter", "parameter"), set()),
+        *(
+            (entry(f"{prefix}.conv1.weight", "Parameter", "parameter"), set())
+            for prefix in "stat adam_m adam_v mean_square mean_grad linear lamb_m lamb_v prev moment1 moment2 "
+            "accum accum_update vhat exp_avg exp_avg_sq exp_inf step_size".split()
+        ),
         (entry("learning_rate", "Parameter", "parameter"), set()),
         (entry("inputs0", "Parameter", "parameter"), set()),
     ],
 )
 def test_classes(found, expected):
     assert targets(found) == expected
+
+
+def test_a_layer_named_as_state_is_a_weight_where_no_weight_has_the_rest_of_its_name():
+    """``linear.0.weight`` is a weight in a network of ``linear.0``, and the state of a layer ``0``."""
+    layer = entry("linear.0.weight", "Parameter", "parameter")
+    assert targets(layer, parameter_names([layer])) == {"weight"}
+    other = entry("0.weight", "Parameter", "parameter")
+    assert targets(layer, parameter_names([layer, other])) == set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from mindinsight.server.debug.conditions import Target
@@ -16,28 +17,53 @@ ACTIVATIONS: Final = frozenset(
         "softmax", "softplus", "softsign", "swish", "tanh",
     ]
 )  # fmt: skip
-# What optimizers keep beside a weight carries its name too: moments.conv1.weight, accum.fc.bias.
-_STATE: Final = re.compile(r"(adam_)?(moments?\d?|accum|velocity|vhat|square_avg|exp_avg)[._]", re.I)
+# Optimizers keep their state under the name of the weight behind a prefix: moments.conv1.weight.
+_STATE: Final = re.compile(
+    r"(?:adam_[mv]|lamb_[mv]|moments?\d?|moment_[12]|accum(?:_update)?|accu_grads|grad_accumulation|velocity"
+    r"|vhat|mean_square|mean_grad|square_avg|(?:max_)?exp_avg(?:_sq)?|exp_inf|step_size|momentum_buf)[._/]",
+    re.I,
+)
+# These can be layers too: linear.weight is a weight, linear.fc1.weight the state of fc1.weight.
+_STATE_OR_LAYER: Final = re.compile(r"(?:linear|stat|prev|ax_?)[._/](?P<weight>.+[._/].+)", re.I)
 _WEIGHT: Final = re.compile(r"(^|[._/])(weight|bias|gamma|beta|embedding_table)$", re.I)
 _GRADIENT: Final = re.compile(r"^gradients[/_]|(^|\.)(backward|parameters_grad)(\.|$)", re.I)
 
 
-def targets(entry: TensorEntry) -> frozenset[Target]:
-    """The classes a tensor belongs to; network inputs, constants and inputs of operators to none."""
+def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[Target]:
+    """The classes a tensor belongs to; network inputs, constants and inputs of operators to none.
+
+    ``parameters`` are the names of all parameters of the step (``parameter_names``); see ``is_state``.
+    """
     if entry.direction not in ("output", "parameter"):
         return _NOTHING
     if _GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded):
         return _GRADIENT_OUTPUT
     if entry.direction == "parameter":
-        return _WEIGHT_ONLY if is_weight(entry) else _NOTHING
+        named = any(is_weight(name, parameters) for name in (entry.operator, entry.slot))
+        return _WEIGHT_ONLY if named and not is_state(entry.operator, parameters) else _NOTHING
     return _ACTIVATION_OUTPUT if is_activation(entry.type) else _OUTPUT
 
 
-def is_weight(entry: TensorEntry) -> bool:
-    """A parameter named as weights are, and not an optimizer's state."""
-    if _STATE.match(entry.operator):
-        return False
-    return any(_WEIGHT.search(name) for name in (entry.operator, entry.slot))
+def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:
+    """Names of the parameters that were dumped as such."""
+    return frozenset(each.operator for each in entries if each.direction == "parameter")
+
+
+def is_weight(name: str, parameters: Collection[str] = ()) -> bool:
+    """Whether a parameter is named as weights are, and not as an optimizer's state."""
+    return bool(_WEIGHT.search(name)) and not is_state(name, parameters)
+
+
+def is_state(name: str, parameters: Collection[str] = ()) -> bool:
+    """Whether a parameter is the state of an optimizer: named by a prefix and the weight it belongs to.
+
+    A prefix that can be a layer (``linear``) counts where the rest names one of ``parameters``, or where
+    these are not known.
+    """
+    if _STATE.match(name):
+        return True
+    layer = _STATE_OR_LAYER.fullmatch(name)
+    return bool(layer and (not parameters or layer["weight"] in parameters))
 
 
 def is_activation(operator_type: str) -> bool:

@@ -11,7 +11,7 @@ from mindinsight.server.debug.conditions import Limits
 from mindinsight.server.debug.examine import Answer, Question, examine_all
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.targets import targets
+from mindinsight.server.debug.targets import parameter_names, targets
 from mindinsight.server.debug.watchpoints import slot_key
 from mindinsight.server.formats.dumps.types import TensorEntry
 
@@ -43,10 +43,11 @@ def trends(
 ) -> Iterator[Trend]:
     """Weights and gradients of a step against those of an earlier step of the same rank, in order."""
     earlier = {slot_key(entry): entry for entry in before}
+    parameters = parameter_names(now)
     pairs = [
         (entry, earlier[slot_key(entry)], "weight" if "weight" in classes else "gradient")
         for entry in now
-        if (classes := targets(entry) & {"weight", "gradient"}) and slot_key(entry) in earlier
+        if (classes := targets(entry, parameters) & {"weight", "gradient"}) and slot_key(entry) in earlier
     ]
     questions = (Question(entry, _rules(kind), old.ref) for entry, old, kind in pairs)
     answers = examine_all(questions, executor, cache)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from mindinsight.server.debug.conditions import Limits, Target, Verdict, conditions
 from mindinsight.server.debug.examine import Answer, Question, examine_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.targets import targets
+from mindinsight.server.debug.targets import parameter_names, targets
 from mindinsight.server.formats.dumps import list_overflows, list_tensors
 from mindinsight.server.formats.dumps.types import Dump, TensorEntry, TensorRef
 
@@ -99,8 +99,9 @@ def _questions(
     for step in dump.steps(rank):
         entries = list_tensors(dump, rank, step).items
         overflowed = {each.operator for each in list_overflows(dump, rank, step).items if each.status}
+        parameters = parameter_names(entries)
         for entry in entries:
-            classes, first = targets(entry), entry.graph not in started
+            classes, first = targets(entry, parameters), entry.graph not in started
             watching = [each for each in watchpoints if each.watches(entry, classes, first)]
             if watching:
                 rules = tuple((each.condition, each.limits) for each in watching)
