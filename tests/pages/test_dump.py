@@ -1,5 +1,6 @@
 """The page of dumps: from a NaN to the line that made it, tables, trees, checks, comparisons, checkpoints."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -48,6 +49,8 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page, url):
     page.goto(url)
     page.get_by_role("link", name="Dumps").click()
     page.get_by_role("button", name="Find the first fault").click()
+    expect(page.get_by_text("Introduced here")).to_be_visible()
+    expect(page.get_by_text("makes values that are not finite from finite inputs.")).to_be_visible()
     expect(page.get_by_text("1 NaN and 0 infinities in 108 values")).to_be_visible()
     page.get_by_role("button", name=re.compile("MatMul-op66$")).first.click()
     expect(side(page).get_by_role("heading", level=2)).to_contain_text(
@@ -57,6 +60,21 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page, url):
     expect(side(page).locator("figure pre")).to_have_text("return self.fc2(x)")
     expect(page.get_by_role("spinbutton", name="Step")).to_have_value("1")
     assert 0 < len(clicks) <= 4
+
+
+def test_no_all_clear_for_what_was_not_judged(page, serve, tmp_path):
+    rank = tmp_path / "base" / "job" / "dump" / "step0" / "rank0"
+    rank.mkdir(parents=True)
+    tensor = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2]}
+    entry = {"input_args": [tensor | {"Max": 1.0, "Min": 0.0}], "input_kwargs": {}, "output": [tensor]}
+    (rank / "dump.json").write_text(json.dumps({"data": {"Torch.log.0.forward": entry}}))
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./job/dump&step=0&tab=check")
+    expect(page.get_by_text("1 of 2 tensors are finite; nothing is known of the others.")).to_be_visible()
+    expect(page.get_by_text("1 tensor has neither values nor statistics that tell.")).to_be_visible()
+    (rank / "dump.json").write_text('{"data": {"Torch.log.0.forward": {"input_args": [{"ty')
+    page.reload()
+    expect(page.get_by_text("Nothing could be judged: no tensors were found.")).to_be_visible()
+    expect(page.get_by_text("1 file could not be read")).to_be_visible()
 
 
 def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown):

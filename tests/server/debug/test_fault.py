@@ -1,14 +1,16 @@
 """The first fault, in real dumps into which numbers were broken."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mindinsight.server.debug.fault import faults, first_fault, operator_of
+from mindinsight.server.debug.fault import find_faults, operator_of
 from mindinsight.server.formats.call_stacks import own_frame
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from tests.server.debug.conftest import spoil
+from tests.server.debug.planting import write_msprobe
 
 
 @pytest.fixture
@@ -24,8 +26,15 @@ def broken(copied):
     return spoil_files
 
 
-def test_a_healthy_dump_has_none(lenet):
-    assert list(faults(lenet)) == []
+def faults(dump, **options):
+    return find_faults(dump, **options, every=True).faults
+
+
+def test_a_healthy_dump_has_none_and_all_of_it_was_judged(lenet):
+    report = find_faults(lenet)
+    assert report.faults == []
+    assert (report.coverage.tensors, report.coverage.judged) == (198, 198)
+    assert report.coverage.sentences == (("dump.fault.none", {"n": 198}),)
 
 
 def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken):
@@ -35,7 +44,7 @@ def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken):
     assert (fault.kind, fault.rank, fault.step) == ("made", 0, 0)
     assert fault.entry.recorded == "MatMulBiasAddReluFusion-op55"
     assert (fault.entry.direction, fault.entry.slot) == ("output", "0")
-    frame = own_frame(operator_of(dump, fault.entry).stack)
+    frame = own_frame(operator_of(dump, fault).stack)
     assert (frame.line, frame.code) == (13, "x = self.relu(self.fc1(x))")
 
 
@@ -44,13 +53,14 @@ def test_the_earliest_step_comes_first(broken):
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*", value=-np.inf)
     assert [(fault.step, fault.entry.type) for fault in faults(dump)] == [(0, "MatMul"), (1, "Conv2D")]
     assert [fault.step for fault in faults(dump, steps=[1])] == [1]
-    assert list(faults(dump, ranks=[3])) == []
+    assert faults(dump, ranks=[3]) == []
 
 
 def test_a_broken_weight_arrives_and_no_operator_is_blamed(broken):
     dump = broken(0, "Conv2D.*.input.1.*", "Conv2D.*.output.0.*", value=np.inf)
     (fault,) = faults(dump)
-    assert fault.kind == "arrived"
+    assert (fault.kind, fault.key) == ("met", "dump.fault.met.weight")
+    assert fault.words["source"] == "conv1.weight"
     assert (fault.entry.type, fault.entry.direction, fault.entry.slot) == ("Conv2D", "input", "1")
 
 
@@ -63,6 +73,38 @@ def test_a_mask_of_infinities_does_not_hide_the_operator_that_fails_later(broken
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken):
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*")
-    entries = list_tensors(dump, 0, 0).items
-    Path(entries[0].ref.path).write_bytes(b"")
-    assert first_fault(entries).entry.type == "MatMul"
+    Path(list_tensors(dump, 0, 0).items[0].ref.path).write_bytes(b"")
+    report = find_faults(dump)
+    assert report.faults[0].entry.type == "MatMul"
+    assert report.coverage.unread == 1
+
+
+def test_what_was_not_looked_at_is_counted(tmp_path):
+    """Finite is only what was judged: some tensors have no file any more, some have never had numbers."""
+    dump = write_msprobe(tmp_path, "L1", values=True)
+    rank = tmp_path / "step0" / "rank0"
+    found = json.loads((rank / "dump.json").read_text())
+    shapes = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [3]}
+    found["data"]["Torch.log.0.forward"]["output"] = [shapes, shapes]
+    (rank / "dump.json").write_text(json.dumps(found))
+    broken = found["data"]["Functional.relu.0.forward"]["output"][0]
+    (rank / "dump_tensor_data" / broken["data_name"]).write_bytes(b"x")
+    del broken["Max"], broken["Min"]
+    (rank / "dump.json").write_text(json.dumps(found))
+    report = find_faults(dump)
+    assert report.faults == []
+    assert (report.coverage.unread, report.coverage.silent) == (1, 2)
+    assert [key for key, _ in report.coverage.sentences] == [
+        "dump.fault.some",
+        "dump.fault.unread",
+        "dump.fault.silent",
+    ]
+
+
+def test_nothing_is_no_all_clear(tmp_path):
+    dump = write_msprobe(tmp_path, "L1")
+    (tmp_path / "step0" / "rank0" / "dump.json").write_text('{"task": "structure", "data": {}}')
+    assert find_faults(dump).coverage.sentences == (("dump.fault.empty", {}),)
+    (tmp_path / "step0" / "rank0" / "dump.json").write_text('{"data": {"Torch.log.0.forward": {"outp')
+    report = find_faults(dump)
+    assert (report.coverage.judged, len(report.damage)) == (0, 1)

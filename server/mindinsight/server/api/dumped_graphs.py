@@ -8,9 +8,10 @@ import numpy as np
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.debug.fault_search import operator_key
 from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay
 from mindinsight.server.debug.operator_graph import share
-from mindinsight.server.debug.operator_status import Symptom, counted, operator_key, worst
+from mindinsight.server.debug.operator_status import Symptom, counted, worst
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.about import entry
 from mindinsight.server.graph.tree import ROOT, Tree

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from importlib.resources import files
@@ -32,6 +33,14 @@ def told(reason: str, detail: str = "") -> str:
     """A reason in words, with its detail; a reason nobody wrote a text for as it is."""
     text = _texts(language(os.environ)).get(reason, reason)
     return f"{text} ({cell(detail)})" if detail else text
+
+
+def sentence(key: str, words: Mapping[str, object]) -> str:
+    """A text of the locale files with words in place of ``{name}``; of ``one | many`` the form for ``n``."""
+    text = _texts(language(os.environ)).get(key, key)
+    forms = text.split(" | ")
+    chosen = forms[-1] if words.get("n") != 1 else forms[0]
+    return re.sub(r"\{(\w+)\}", lambda found: cell(words.get(found[1], found[0])), chosen)
 
 
 def complain(damage: Sequence[FileDamage]) -> None:

@@ -1,93 +1,175 @@
-"""Where it went wrong first: the operator that made something not finite out of finite inputs."""
+"""The first fault of a dump: which operator made something that is not finite, or how it came in.
+
+One verdict for the command, the routes, the pages and the graph; in words by the keys ``Fault.key`` of the
+locale files. What could not be judged is counted beside it (``Coverage``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from itertools import tee
 
 from mindinsight.server.debug.examine import Answer, measure_all
-from mindinsight.server.debug.recorded import presumed
+from mindinsight.server.debug.fault_search import (
+    Kind,
+    Measure,
+    Origin,
+    Search,
+    finiteness,
+    surely_finite,
+)
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.call_stacks import Frame, own_frame
 from mindinsight.server.formats.dumps import list_operators, list_tensors
-from mindinsight.server.formats.dumps.types import Dump, Operator, TensorEntry
-
-OperatorKey: TypeAlias = tuple[str, str]  # graph, operator as recorded
+from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first trouble of one rank and step.
+    """The first trouble of one rank and step, and the measured tensors it concerns, the first one first."""
 
-    ``made`` by an operator: its outputs are not finite although all its dumped inputs are. ``arrived``:
-    no operator made it, the values came in as a weight, a constant or data; the operator is the first
-    that met them. ``answers`` are the tensors concerned, the first one first.
-    """
-
-    kind: Literal["made", "arrived"]
+    origin: Origin
     rank: int
     step: int
     answers: tuple[Answer, ...]
 
     @property
+    def kind(self) -> Kind:
+        return self.origin.kind
+
+    @property
     def entry(self) -> TensorEntry:
-        return self.answers[0].entry
+        return self.origin.entry
+
+    @property
+    def key(self) -> str:
+        """Key of the sentence in the locale files; its parameters are ``words``."""
+        alone = self.kind == "met" and self.entry.type == "Parameter"
+        detail = "alone" if alone else self.origin.carrier or self.origin.gap
+        return f"dump.fault.{self.kind}.{detail}" if detail else f"dump.fault.{self.kind}"
+
+    @property
+    def words(self) -> dict[str, str]:
+        entry = self.entry
+        return {
+            "operator": self.origin.operator,
+            "source": self.origin.source,
+            "slot": entry.slot,
+            "tensor": f"{entry.operator} {entry.direction} {entry.slot}",
+        }
 
 
-def faults(
+@dataclass
+class Coverage:
+    """How many tensors a search looked at; it stops in the step where it finds a fault."""
+
+    tensors: int = 0
+    unread: int = 0  # files that could not be read
+    silent: int = 0  # without values, and with statistics that do not tell
+
+    @property
+    def judged(self) -> int:
+        return self.tensors - self.unread - self.silent
+
+    @property
+    def sentences(self) -> tuple[tuple[str, dict[str, int]], ...]:
+        """What is known where no fault was found: keys of the locale files with their numbers."""
+        if not self.judged:
+            return (("dump.fault.nothing" if self.tensors else "dump.fault.empty", {}),)
+        if self.judged == self.tensors:
+            return (("dump.fault.none", {"n": self.tensors}),)
+        some = ("dump.fault.some", {"judged": self.judged, "tensors": self.tensors})
+        left = (("dump.fault.unread", {"n": self.unread}), ("dump.fault.silent", {"n": self.silent}))
+        return (some, *(sentence for sentence in left if sentence[1]["n"]))
+
+    def count(self, answer: Answer) -> None:
+        unknown = finiteness(answer) == "unknown"
+        self.tensors += 1
+        self.unread += unknown and answer.damage is not None
+        self.silent += unknown and answer.damage is None
+
+
+@dataclass
+class Report:
+    """Faults of the steps searched so far, earliest first, with what was looked at and what could not be."""
+
+    faults: list[Fault] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
+    damage: list[FileDamage] = field(default_factory=list)  # what could not be listed
+
+
+def find_faults(
     dump: Dump,
     ranks: Sequence[int] | None = None,
     steps: Sequence[int] | None = None,
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
-) -> Iterator[Fault]:
-    """The fault of each step and rank that has one, earliest step first: the first is where to look.
+    every: bool = False,
+) -> Report:
+    """The fault of the earliest step that has one, which is where to look; with ``every``, of all steps.
 
-    No more of a step is read than is needed to know.
+    No more is read than is needed to know; the coverage is that of the steps that were searched.
     """
+    report = Report(damage=list(dump.damage))
     for step in dump.steps():
         for rank in dump.ranks:
             wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
             if wanted and step in dump.steps(rank):
-                fault = first_fault(list_tensors(dump, rank, step).items, executor, cache)
-                if fault is not None:
-                    yield fault
+                _search_step(report, dump, rank, step, executor, cache)
+                if report.faults and not every:
+                    return report
+    return report
 
 
-def first_fault(
-    entries: Sequence[TensorEntry], executor: Executor | None = None, cache: StatisticsCache | None = None
+def _search_step(
+    report: Report,
+    dump: Dump,
+    rank: int,
+    step: int,
+    executor: Executor | None,
+    cache: StatisticsCache | None,
+) -> None:
+    listing = list_tensors(dump, rank, step)
+    report.damage += listing.damage
+    coverage = report.coverage
+    unsure = [entry for entry in listing.items if not surely_finite(entry)]
+    coverage.tensors += len(listing.items) - len(unsure)
+    known: dict[int, Answer] = {}  # by place in the listing
+
+    def measure(entries: Iterable[TensorEntry]) -> Iterator[Answer]:
+        wanted, again = tee(entries)
+        new = measure_all((each for each in again if each.sequence not in known), executor, cache)
+        return (known.get(each.sequence) or next(new) for each in wanted)
+
+    for answer in measure(unsure):
+        known[answer.entry.sequence] = answer
+        coverage.count(answer)
+        if not_finite(answer):  # only now the operators are worth reading
+            fault = fault_of(listing.items, list_operators(dump, rank, step).items, measure)
+            report.faults += [fault] if fault else []
+            return
+
+
+def fault_of(
+    entries: Iterable[TensorEntry],
+    operators: Sequence[Operator],
+    measure: Measure,
+    certain: bool = False,
 ) -> Fault | None:
-    """The fault of one rank and step, from its tensors in the order they were written."""
-    fault = fault_among(_measured(entries, executor, cache))
-    if fault is None or fault.kind == "arrived":
-        return fault
-    others = _measured(_other_outputs(fault.entry, entries), executor, cache)
-    return replace(fault, answers=(*fault.answers, *filter(not_finite, others)))
-
-
-def fault_among(answers: Iterable[Answer]) -> Fault | None:
-    """The fault among measured tensors of one rank and step, in the order they were written."""
-    tainted: set[OperatorKey] = set()
-    arrived: list[Answer] = []
-    for answer in filter(not_finite, answers):
-        entry = answer.entry
-        key = (entry.graph, entry.recorded)
-        if entry.direction == "output" and key not in tainted:
-            return Fault("made", entry.rank, entry.step, (answer,))
-        if entry.direction != "output":
-            tainted.add(key)
-            arrived.append(answer)
-    if not arrived:
+    """The fault of one rank and step from its tensors; with ``certain``, only one that an operator made."""
+    search = Search(entries, operators, measure)
+    origin = search.origin(certain)
+    if origin is None:
         return None
-    return Fault("arrived", arrived[0].entry.rank, arrived[0].entry.step, tuple(arrived))
+    return Fault(origin, origin.entry.rank, origin.entry.step, tuple(search.answers(origin.entry)))
 
 
-def operator_of(dump: Dump, entry: TensorEntry) -> Operator | None:
-    """The operator a tensor belongs to, with its source lines; None where the dump knows none."""
-    found = list_operators(dump, entry.rank, entry.step, entry.graph)
-    return next((each for each in found.items if each.recorded == entry.recorded), None)
+def operator_of(dump: Dump, fault: Fault) -> Operator | None:
+    """The operator a fault names, with its source lines; None where the dump knows none."""
+    found = list_operators(dump, fault.rank, fault.step, fault.entry.graph)
+    return next((each for each in found.items if fault.origin.operator in (each.recorded, each.name)), None)
 
 
 def source_of(operator: Operator | None) -> Frame | None:
@@ -99,29 +181,4 @@ def source_of(operator: Operator | None) -> Frame | None:
 
 def not_finite(answer: Answer) -> bool:
     """Whether a tensor is known to hold NaN or infinities."""
-    return answer.measured is not None and not answer.measured.statistics.finite
-
-
-def _other_outputs(guilty: TensorEntry, entries: Sequence[TensorEntry]) -> Iterator[TensorEntry]:
-    output = (guilty.graph, guilty.recorded, "output")
-    for each in entries:
-        if (each.graph, each.recorded, each.direction) == output and each.slot != guilty.slot:
-            yield each
-
-
-def _measured(
-    entries: Iterable[TensorEntry], executor: Executor | None, cache: StatisticsCache | None
-) -> Iterator[Answer]:
-    """Statistics in order; integers and what the dump itself knows to be finite are not read."""
-    unread = [each for each in entries if not _surely_finite(each)]
-    return measure_all(unread, executor, cache)
-
-
-def _surely_finite(entry: TensorEntry) -> bool:
-    if entry.dtype.startswith(("int", "uint", "bool")):
-        return True
-    recorded = entry.statistics
-    if recorded is None or recorded.min is None or recorded.max is None:
-        return False
-    found = presumed(recorded, entry.shape)
-    return found is not None and found.finite
+    return finiteness(answer) == "not_finite"

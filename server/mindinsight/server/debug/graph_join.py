@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from mindinsight.server.debug.fault import OperatorKey
+from mindinsight.server.debug.fault_search import OperatorKey
 from mindinsight.server.formats.dumps.names import escaped, look_up
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.graph.model import OPERATOR, PARAMETER, Graph

@@ -8,13 +8,15 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.debug.fault import OperatorKey
+from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.fault import fault_of, not_finite
+from mindinsight.server.debug.fault_search import OperatorKey, operator_key
 from mindinsight.server.debug.graph_join import Join, join
 from mindinsight.server.debug.inspection import Listing
-from mindinsight.server.debug.operator_status import at_places, at_users, magnitudes, operator_key, symptoms
+from mindinsight.server.debug.operator_status import at_places, at_users, magnitudes, symptoms
 from mindinsight.server.debug.watchpoints import Hit
 from mindinsight.server.formats.dumps import list_overflows
-from mindinsight.server.formats.dumps.types import Operator
+from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 from mindinsight.server.graph.tree import Tree
 from mindinsight.server.types import Doubles
 
@@ -50,7 +52,7 @@ class Overlay:
             return known[1]
         answers = list(self.listing.answers)
         values: Mapping[OperatorKey, float] = (
-            symptoms(answers, self._overflowed, self._caught(hits), done)
+            symptoms(answers, self._overflowed, self._caught(hits), self._fault(answers, done))
             if colour == SYMPTOMS
             else magnitudes(answers, colour, operator_key)
         )
@@ -68,6 +70,23 @@ class Overlay:
     def _overflowed(self) -> frozenset[str]:
         found = list_overflows(self.listing.dump, self.listing.rank, self.listing.step)
         return frozenset(each.operator for each in found.items if each.status)
+
+    def _fault(self, answers: Sequence[Answer], done: bool) -> OperatorKey | None:
+        """The operator of the first fault; while tensors are being measured, only one that surely made it."""
+        if not any(map(not_finite, answers)):
+            return None
+        known = {each.entry.sequence: each for each in answers}
+        operators = tuple(self.listing.operators.values())
+
+        def measure(entries: Iterable[TensorEntry]) -> Iterable[Answer]:
+            return (known.get(each.sequence) or Answer(each, None) for each in entries)
+
+        fault = fault_of(self.listing.entries, operators, measure, certain=not done)
+        named = (each for each in operators if fault and fault.origin.operator in (each.recorded, each.name))
+        operator = next(named, None)
+        if operator is not None:
+            return operator.graph, operator.recorded
+        return operator_key(fault.entry) if fault else None
 
     def _caught(self, hits: Iterable[Hit]) -> set[OperatorKey]:
         here = (self.listing.rank, self.listing.step)

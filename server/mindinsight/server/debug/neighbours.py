@@ -49,7 +49,7 @@ def content_links(answers: Iterable[Answer]) -> list[Link]:
     links = []
     for answer in answers:
         entry = answer.entry
-        print_ = _fingerprint(answer)
+        print_ = fingerprint(answer)
         if print_ is None:
             continue
         if entry.direction == "output":
@@ -71,7 +71,8 @@ def outputs_of(operator: str, links: Sequence[Link]) -> list[Link]:
     return [link for link in links if link.source == operator]
 
 
-def _fingerprint(answer: Answer) -> Fingerprint | None:
+def fingerprint(answer: Answer) -> Fingerprint | None:
+    """What two tensors of one content share: the recorded checksum, or else shape and all statistics."""
     recorded = answer.entry.statistics
     if recorded is not None and recorded.checksum:
         return (recorded.checksum_kind, recorded.checksum)

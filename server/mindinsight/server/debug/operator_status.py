@@ -9,7 +9,8 @@ from typing import TypeVar
 import numpy as np
 
 from mindinsight.server.debug.examine import Answer
-from mindinsight.server.debug.fault import OperatorKey, fault_among, not_finite
+from mindinsight.server.debug.fault import not_finite
+from mindinsight.server.debug.fault_search import OperatorKey, operator_key
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.graph.model import PARAMETER
 from mindinsight.server.graph.tree import Tree
@@ -34,12 +35,12 @@ def symptoms(
     answers: Iterable[Answer],
     overflowed: Collection[str] = (),
     caught: Collection[OperatorKey] = (),
-    complete: bool = True,
+    fault: OperatorKey | None = None,
 ) -> dict[OperatorKey, Symptom]:
     """The symptom of each operator that has a measured tensor.
 
-    ``answers`` are in the order the tensors were written; where they are not ``complete``, only an operator
-    that surely made its NaN is a fault. ``overflowed`` are names, full or as recorded.
+    ``answers`` are in the order the tensors were written; ``fault`` is the operator where the first fault
+    is known to be. ``overflowed`` are names, full or as recorded.
     """
     measured = [each for each in answers if each.measured is not None]
     found: dict[OperatorKey, Symptom] = {}
@@ -49,9 +50,8 @@ def symptoms(
         worst = _of_tensor(answer, key in alive, overflowed)
         found[key] = max(found.get(key, Symptom.FINE), worst)
     found |= {key: max(found.get(key, Symptom.FINE), Symptom.CAUGHT) for key in caught}
-    fault = fault_among(measured)
-    if fault is not None and (complete or fault.kind == "made"):
-        found[operator_key(fault.entry)] = Symptom.FAULT
+    if fault is not None:
+        found[fault] = Symptom.FAULT
     return found
 
 
@@ -71,10 +71,6 @@ def _not_zero(answer: Answer) -> bool:
         and found is not None
         and found.statistics.zeros < max(1, found.statistics.count)
     )
-
-
-def operator_key(entry: TensorEntry) -> OperatorKey:
-    return entry.graph, entry.recorded
 
 
 def magnitudes(

@@ -12,8 +12,10 @@ def test_the_first_fault_leads_to_the_line(ask):
     assert (found["kind"], found["rank"], found["step"]) == ("made", 0, 1)
     assert found["tensors"][0]["recorded"] == "MatMul-op66"
     assert found["operator"]["source"]["code"] == "return self.fc2(x)"
-    assert ask("fault", dump=HEALTHY, all=True) == {"faults": []}
-    assert ask("fault", dump=BROKEN, step=0) == {"faults": []}
+    healthy = ask("fault", dump=HEALTHY, all=True)
+    assert healthy["faults"] == []
+    assert healthy["coverage"] == {"tensors": 198, "judged": 198, "unread": 0, "silent": 0}
+    assert ask("fault", dump=BROKEN, step=0)["faults"] == []
 
 
 def test_conditions_come_with_what_a_form_needs(ask):

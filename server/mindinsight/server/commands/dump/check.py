@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from mindinsight.server.commands.dump.selection import add_json, cache, selected, workers
-from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.messages import complain, sentence, telling
 from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, room, say, table
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.examine import measure_all
-from mindinsight.server.debug.fault import Fault, faults, operator_of, source_of
+from mindinsight.server.debug.fault import Fault, Report, find_faults, operator_of, source_of
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
@@ -42,27 +43,33 @@ def register(actions: Any) -> None:
 
 @telling
 def run(options: argparse.Namespace) -> int:
-    """0: nothing found. 1: something found, or not readable. 2: no dump, or a condition that cannot be."""
+    """0: all tensors are finite and no condition is met. 1: something found, or not everything readable.
+
+    2: no dump, a condition that cannot be, or nothing that could be judged.
+    """
     dump = open_dump(options.path)
     watchpoints = _watchpoints(options)
     entries, damage = selected(dump, argparse.Namespace(**vars(options) | {"type": None}))
     with workers() as executor:
         measured = measure_all(entries, executor, cache())  # and remembered for the two searches below
         answers = list(progress(measured, len(entries), "tensors measured"))
-        first = next(faults(dump, options.rank, options.step, executor, cache()), None)
+        report = find_faults(dump, options.rank, options.step, executor, cache())
         hits = list(check(dump, watchpoints, executor, cache()))
     damage += [answer.damage for answer in answers if answer.damage is not None]
     caught = [hit for hit in hits if hit.verdict.hit]
     if options.json:
-        print(as_json({"first_fault": first and _fault(dump, first), "hits": [_hit(hit) for hit in caught]}))
+        print(as_json({**_first_fault(dump, report), "hits": [_hit(hit) for hit in caught]}))
     else:
-        print(_told(dump, first))
+        print(_text(dump, report))
         print(_table(caught) if caught else "No condition is met.")
         unjudged = sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in hits)
         if unjudged:
             say(f"{unjudged} times a tensor could not be judged: not finite, or without values.")
     complain(damage)
-    return 1 if caught or first or damage else 0
+    if not (report.faults or caught or report.coverage.judged):
+        return 2
+    missed = report.coverage.tensors - report.coverage.judged
+    return 1 if caught or report.faults or damage or missed else 0
 
 
 def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:
@@ -92,34 +99,44 @@ def _parsed(text: str) -> tuple[str, Any]:
     return name, checked_limits(name, given)
 
 
-def _told(dump: Dump, fault: Fault | None) -> str:
-    if fault is None:
-        return "Every tensor is finite, as far as it is known."
+def _text(dump: Dump, report: Report) -> str:
+    if not report.faults:
+        return " ".join(sentence(key, words) for key, words in report.coverage.sentences)
+    fault = report.faults[0]
     known = _fault(dump, fault)
-    verb = (
-        "makes values that are not finite from finite inputs"
-        if fault.kind == "made"
-        else "is the first to meet them"
-    )
-    lines = [f"Rank {fault.rank}, step {fault.step}: {fault.entry.operator} {verb}."]
+    lines = [f"Rank {fault.rank}, step {fault.step}: {known['verdict']}"]
     lines += [
-        f"  {fault.entry.direction} {fault.entry.slot}: {known['nans']} NaN, {known['infs']} infinities"
+        f"  {fault.entry.direction} {fault.entry.slot}: {_count(known['nans'])} NaN,"
+        f" {_count(known['infs'])} infinities"
     ]
     if known["file"]:
         lines.append(f"  {known['file']}:{known['line']}  {known['code']}")
     return "\n".join(lines)
 
 
+def _count(number: int | None) -> str:
+    return "an unknown number of" if number is None else str(number)
+
+
+def _first_fault(dump: Dump, report: Report) -> dict[str, Any]:
+    coverage = {**asdict(report.coverage), "judged": report.coverage.judged}
+    return {"first_fault": _fault(dump, report.faults[0]) if report.faults else None, "coverage": coverage}
+
+
 def _fault(dump: Dump, fault: Fault) -> dict[str, Any]:
-    frame = source_of(operator_of(dump, fault.entry))
+    frame = source_of(operator_of(dump, fault))
     measured = fault.answers[0].measured
     found = measured.statistics if measured else None
     return {
         "kind": fault.kind,
+        "verdict": sentence(fault.key, fault.words),
+        "carrier": fault.origin.carrier or None,
+        "gap": fault.origin.gap or None,
+        "source": fault.origin.source or None,
         "rank": fault.rank,
         "step": fault.step,
         "graph": fault.entry.graph,
-        "operator": fault.entry.operator,
+        "operator": fault.origin.operator,
         "type": fault.entry.type,
         "direction": fault.entry.direction,
         "slot": fault.entry.slot,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 from mindinsight.server.formats.dumps.types import Direction, RecordedStatistics
@@ -20,6 +20,7 @@ _FILE: Final = re.compile(
     re.DOTALL,
 )
 _GRADIENT: Final = re.compile(r"(?P<entry>.+\.parameters_grad\.\d+)\.(?P<slot>.+)\.(?:pt|npy)", re.DOTALL)
+_BUFFERED: Final = re.compile(r"(Batch|Instance)Norm|Quant|Observer", re.I)  # modules with buffers
 _SIDES: Final[dict[str, Direction]] = {
     "input_args": "input",
     "input_kwargs": "input",
@@ -76,6 +77,12 @@ def is_call(entry: str) -> bool:
     return bool(_MODULE.fullmatch(entry) or _API.fullmatch(entry))
 
 
+def is_weight_gradient(entry: str) -> bool:
+    """Whether an entry holds the gradients of a module's weights: it has no inputs of its own."""
+    module = _MODULE.fullmatch(entry)
+    return bool(module and module["dir"] == "parameters_grad")
+
+
 def parse_tensor_name(name: str) -> TensorName | None:
     """Which tensor a file holds, from its name alone; None for other files."""
     gradient = _GRADIENT.fullmatch(name)
@@ -100,6 +107,33 @@ def leaves(value: Any) -> Iterator[Leaf]:
             yield from _inside("output", name, inside[0])
         else:
             yield from _inside("output", name, inside)
+
+
+def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
+    """Whether everything that went into a call, and everything that came out of it, was recorded.
+
+    A side that was not recorded has no field; one without tensors has an empty field. The field
+    ``parameters`` of a module lists its weights; buffers, such as running means, are in no field.
+    """
+    if not isinstance(value, dict):
+        return False, False
+    if is_weight_gradient(entry):
+        return True, True  # what went in stands at the calls of the module
+    module = _MODULE.fullmatch(entry)
+    inputs = "input_args" in value or "input" in value
+    if module and module["dir"] == "forward":
+        inputs = inputs and "parameters" in value and not _BUFFERED.search(module["cls"])
+    return inputs, "output" in value or "type" in value
+
+
+def calls_before(entry: str, entries: Collection[str]) -> tuple[str, ...]:
+    """Calls whose tensors a call works on too: a backward call its forward, a weight's gradient both."""
+    module = _MODULE.fullmatch(entry)
+    if module and module["dir"] == "parameters_grad":
+        head = f"{module['kind']}.{module['path']}.{module['cls']}."
+        return tuple(name for name in entries if name.startswith((head + "forward.", head + "backward.")))
+    forward = parse_call(entry).forward
+    return () if forward == entry else (forward,)
 
 
 def statistics_of(fields: dict[str, Any]) -> RecordedStatistics | None:

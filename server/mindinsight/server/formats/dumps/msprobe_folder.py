@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -11,10 +11,13 @@ from mindinsight.server.files.folders import files_of
 from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.dumps.msprobe_entries import (
     Leaf,
+    calls_before,
     is_call,
+    is_weight_gradient,
     leaves,
     parse_call,
     parse_tensor_name,
+    recorded_sides,
     statistics_of,
 )
 from mindinsight.server.formats.dumps.msprobe_stacks import ancestors, stacks_of_entries
@@ -61,9 +64,13 @@ def list_calls(folder: StepFolder) -> Listing[Operator]:
     stacks = stacks_of_entries(_object(folder, "stack.json", damage))
     parents = _object(folder, "construct.json", damage)
     beside = (name for name in (*parents, *stacks) if is_call(name))  # "optimizer" is no call
+    names = dict.fromkeys((*entries, *slots, *beside))
+    calls = _calls_of_modules(names)
     made = []
-    for order, name in enumerate(dict.fromkeys((*entries, *slots, *beside))):
+    for order, name in enumerate(names):
         call, mine = parse_call(name), slots.get(name, [])
+        before = calls_before(name, calls.get(call.path, ()))
+        inputs, outputs = recorded_sides(name, entries[name]) if name in entries else _sides_of_files(mine)
         operator = Operator(
             name=name,
             recorded=name,
@@ -76,9 +83,37 @@ def list_calls(folder: StepFolder) -> Listing[Operator]:
             outputs=tuple(leaf.slot for _, leaf in mine if leaf.direction == "output"),
             stack=stacks.get(name) or stacks.get(call.forward, ()),
             arguments=tuple(_arguments(entries.get(name))),
+            inputs_known=inputs and _known_before(name, before, entries),
+            outputs_known=outputs,
+            depends=before,
         )
         made.append(operator)
     return Listing(tuple(made), tuple(damage))
+
+
+def _calls_of_modules(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
+    """Names of calls by the path of their module."""
+    calls: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        calls.setdefault(parse_call(name).path, []).append(name)
+    return calls
+
+
+def _known_before(entry: str, calls: tuple[str, ...], entries: dict[str, Any]) -> bool:
+    """Whether the calls that a call works on were recorded with their inputs."""
+    known = [name for name in calls if recorded_sides(name, entries.get(name))[0]]
+    if is_weight_gradient(entry):  # of a module: there has to be a forward and a backward of it
+        return len({parse_call(name).forward == name for name in known}) == 2
+    return len(known) == len(calls)
+
+
+def _sides_of_files(tensors: list[tuple[int, Leaf]]) -> tuple[bool, bool]:
+    """Whether all inputs and outputs of a call are known that only files tell of: weights may be missing."""
+    slots = {leaf.slot for _, leaf in tensors if leaf.direction == "input"}
+    return (
+        bool(slots) and slots == set(map(str, range(len(slots)))),
+        any(leaf.direction == "output" for _, leaf in tensors),
+    )
 
 
 def _tensors(folder: StepFolder, entries: dict[str, Any], damage: list[FileDamage]) -> list[_Tensor]:

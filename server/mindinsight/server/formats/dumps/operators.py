@@ -47,6 +47,8 @@ def _dumped(
 ) -> Operator:
     first = entries[0]
     node = nodes.get(first.operator)
+    inputs = tuple(entry.slot for entry in entries if entry.direction == "input")
+    outputs = tuple(entry.slot for entry in entries if entry.direction != "input")
     return Operator(
         name=first.operator,
         recorded=first.recorded,
@@ -55,13 +57,22 @@ def _dumped(
         graph=graph,
         sequence=first.sequence,
         order=first.order,
-        inputs=tuple(entry.slot for entry in entries if entry.direction == "input"),
-        outputs=tuple(entry.slot for entry in entries if entry.direction != "input"),
+        inputs=inputs,
+        outputs=outputs,
         sources=node.sources if node else (),
         stack=node.stacks[0] if node and node.stacks else (),
         other_stacks=node.stacks[1:] if node else (),
         arguments=arguments(first.type, first.recorded),
+        inputs_known=_all_inputs(inputs, node),
+        outputs_known=bool(outputs),
     )
+
+
+def _all_inputs(slots: tuple[str, ...], node: IrNode | None) -> bool:
+    """Whether no slot is left out: none below the highest, and no fewer than the graph has sources."""
+    if node is None:
+        return bool(slots) and set(slots) == set(map(str, range(len(slots))))
+    return set(slots) == set(map(str, range(len(slots)))) and len(slots) >= len(node.sources)
 
 
 def _planned(graph: str, name: str, position: int, node: IrNode | None) -> Operator:

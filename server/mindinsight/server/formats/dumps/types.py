@@ -116,6 +116,9 @@ class Operator:
     stack: tuple[Frame, ...] = ()  # innermost first
     other_stacks: tuple[tuple[Frame, ...], ...] = ()  # of operators that were merged from several
     arguments: tuple[tuple[str, str], ...] = ()  # scalar arguments as recorded: name or slot, text
+    inputs_known: bool = False  # all that went in was recorded: here, or at the calls of ``depends``
+    outputs_known: bool = False  # all that came out was recorded
+    depends: tuple[str, ...] = ()  # recorded names of calls whose tensors it works on: a backward its forward
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -11,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
-from mindinsight.server.debug.fault import Fault, faults, operator_of
+from mindinsight.server.debug.fault import Fault, find_faults, operator_of
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.statistics_cache import StatisticsCache
@@ -21,7 +22,7 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.facts import entry_facts, operator_facts
+from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts, operator_facts
 from mindinsight.server.plugins.dump.lookup import DumpId, Kept, Rank, Uses, cache_of, opened, plain
 
 router = APIRouter(route_class=DumpRoute)
@@ -80,11 +81,19 @@ def known_conditions() -> dict[str, Any]:
 def fault(
     service: Uses, dump: DumpId, rank: Some = None, step: Some = None, all: bool = False
 ) -> dict[str, Any]:
-    """The first fault over steps and ranks (with ``all``, that of every step), with its operator's source."""
+    """The first fault over steps and ranks (with ``all``, that of every step), with its operator's source.
+
+    ``coverage`` counts what was looked at and what could not be judged: without a fault, ``judged`` tensors
+    are finite and nothing is known of the others. ``key`` and ``words`` are a text of the locale files.
+    """
     found = opened(service, dump)
-    search = faults(found, rank, step, service.executor, cache_of(service))
-    rows = [_fault(found, each) for each in (search if all else _first(search))]
-    return {"faults": rows}
+    report = find_faults(found, rank, step, service.executor, cache_of(service), every=all)
+    return {
+        "faults": [_fault(found, each) for each in report.faults],
+        "coverage": asdict(report.coverage) | {"judged": report.coverage.judged},
+        "sentences": [{"key": key, "words": words} for key, words in report.coverage.sentences],
+        "damage": [damage_facts(each) for each in report.damage],
+    }
 
 
 @router.post("/check")
@@ -146,11 +155,6 @@ def weights_and_gradients(
     return {"trends": rows}
 
 
-def _first(search: Iterator[Fault]) -> list[Fault]:
-    first = next(search, None)
-    return [] if first is None else [first]
-
-
 def _judged(
     dump: Dump, watchpoints: list[Watchpoint], executor: Executor, cache: StatisticsCache | None
 ) -> Iterator[Hit]:
@@ -177,9 +181,11 @@ def _watchpoint(number: int, watch: Watch, ranks: tuple[int, ...], steps: tuple[
 
 
 def _fault(dump: Dump, fault: Fault) -> dict[str, Any]:
-    operator = operator_of(dump, fault.entry)
+    operator = operator_of(dump, fault)
     return {
         "kind": fault.kind,
+        "key": fault.key,
+        "words": fault.words,
         "rank": fault.rank,
         "step": fault.step,
         "tensors": [entry_facts(each.entry, each) for each in fault.answers],

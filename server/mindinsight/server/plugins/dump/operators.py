@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.fault import not_finite
+from mindinsight.server.debug.fault_search import operator_key
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.neighbours import Link, content_links, graph_links, inputs_of, outputs_of
-from mindinsight.server.debug.operator_status import operator_key
 from mindinsight.server.debug.recorded import disagreeing
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry

@@ -32,19 +32,37 @@ export function faultSection(page) {
   show(h("p", { class: "booting", role: "status" }, t("dump.fault.searching")));
   search.ask(
     () => app.api.get("v2/dump/fault", { dump: state.dump }),
-    ({ faults }) =>
+    (answer) =>
       show(
-        faults.length
-          ? faults.map((/** @type {any} */ one) => told(page, one))
-          : h("p", null, icon("check"), " ", t("dump.fault.none")),
+        answer.faults.length
+          ? answer.faults.map((/** @type {any} */ fault) => verdict(page, fault))
+          : allClear(app, answer),
       ),
     (error) => show(failure(app, error)),
   );
   return { element, end: search.end };
 }
 
+/**
+ * What is known where no fault was found: a check mark only where every tensor was judged.
+ *
+ * @param {Page["app"]} app @param {any} answer
+ */
+function allClear(app, { sentences, coverage, damage }) {
+  const whole = coverage.judged > 0 && coverage.judged === coverage.tensors && !damage.length;
+  const texts = sentences.map((/** @type {any} */ { key, words }) => app.t(key, words));
+  if (damage.length) texts.push(app.t("dump.fault.unlisted", { n: damage.length }));
+  return h(
+    "p",
+    { class: whole ? "" : "dump-unjudged" },
+    icon(whole ? "check" : "warning"),
+    " ",
+    texts.join(" "),
+  );
+}
+
 /** @param {Page} page @param {any} fault */
-function told(page, fault) {
+function verdict(page, fault) {
   const { app } = page;
   const { t } = app;
   const [tensor] = fault.tensors;
@@ -55,10 +73,11 @@ function told(page, fault) {
     h(
       "p",
       null,
-      h("span", { class: "badge bad" }, t(`dump.fault.${fault.kind}`)),
+      h("span", { class: "badge bad" }, t(`dump.fault.badge.${fault.kind}`)),
       " ",
       t("dump.fault.where", { rank: fault.rank, step: fault.step }),
     ),
+    h("p", { class: "dump-verdict" }, t(fault.key, fault.words)),
     h(
       "p",
       null,

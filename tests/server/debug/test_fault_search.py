@@ -1,0 +1,172 @@
+"""Who is blamed: dumps of every coverage, with the origin planted in data, a weight or an operator."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.debug.fault import find_faults
+from mindinsight.server.formats.dumps import open_dump
+from tests.server.debug.planting import spread_sync, write_msprobe
+
+FC1, ACT, FC2 = "Module.fc1.Linear", "Module.act.ReLU", "Module.fc2.Linear"
+LINEAR = "Functional.linear"
+BOTH, INPUTS, OUTPUTS = ("input", "output"), ("input",), ("output",)
+
+
+def verdict(dump):
+    (fault,) = find_faults(dump).faults
+    origin = fault.origin
+    return fault.kind, origin.operator, origin.carrier or origin.gap
+
+
+@pytest.mark.parametrize("values", [False, True], ids=["statistics", "tensors"])
+@pytest.mark.parametrize(
+    ("level", "sides", "culprit", "expected"),
+    [
+        # both sides: the operator, or how it came in
+        ("L1", BOTH, "Functional.relu.0.forward", ("made", "Functional.relu.0.forward", "")),
+        ("L1", BOTH, "Torch.log.0.forward", ("made", "Torch.log.0.forward", "")),
+        ("L1", BOTH, f"{LINEAR}.1.backward", ("made", f"{LINEAR}.1.backward", "")),
+        ("L1", BOTH, "x", ("met", f"{LINEAR}.0.forward", "input")),
+        ("L1", BOTH, "w2", ("met", f"{LINEAR}.1.forward", "input")),
+        ("L0", BOTH, "Functional.relu.0.forward", ("made", f"{ACT}.forward.0", "")),
+        ("L0", BOTH, f"{LINEAR}.1.backward", ("made", f"{FC2}.backward.0", "")),
+        ("L0", BOTH, "Torch.log.0.forward", ("met", f"{FC2}.forward.0", "input")),
+        ("L0", BOTH, "Functional.cross_entropy.0.backward", ("met", f"{FC2}.backward.0", "input")),
+        ("L0", BOTH, "x", ("met", f"{FC1}.forward.0", "input")),
+        ("L0", BOTH, "w1", ("met", f"{FC1}.forward.0", "weight")),
+        ("mix", BOTH, "Functional.relu.0.forward", ("made", "Functional.relu.0.forward", "")),
+        ("mix", BOTH, "Torch.log.0.forward", ("made", "Torch.log.0.forward", "")),
+        ("mix", BOTH, "x", ("met", f"{LINEAR}.0.forward", "input")),
+        ("mix", BOTH, "w2", ("met", f"{LINEAR}.1.forward", "weight")),
+        ("mix", BOTH, f"{LINEAR}.1.backward", ("made", f"{LINEAR}.1.backward", "")),
+        # outputs only: nobody can be blamed
+        ("L1", OUTPUTS, "Functional.relu.0.forward", ("unknown", "Functional.relu.0.forward", "inputs")),
+        ("L1", OUTPUTS, "x", ("unknown", f"{LINEAR}.0.forward", "inputs")),
+        ("L1", OUTPUTS, f"{LINEAR}.1.backward", ("unknown", f"{LINEAR}.1.backward", "inputs")),
+        ("L0", OUTPUTS, "w1", ("unknown", f"{FC1}.forward.0", "inputs")),
+        ("L0", OUTPUTS, f"{LINEAR}.1.backward", ("unknown", f"{FC2}.backward.0", "inputs")),
+        ("L0", OUTPUTS, "Functional.cross_entropy.0.backward", ("unknown", f"{FC2}.backward.0", "inputs")),
+        ("mix", OUTPUTS, "Torch.log.0.forward", ("unknown", "Torch.log.0.forward", "inputs")),
+        # inputs only: it is known where they came to, not who gave them
+        ("L1", INPUTS, "Functional.relu.0.forward", ("unknown", "Torch.log.0.forward", "outputs")),
+        ("L1", INPUTS, "x", ("met", f"{LINEAR}.0.forward", "input")),
+        ("L0", INPUTS, "w1", ("met", f"{FC1}.forward.0", "weight")),
+        ("L0", INPUTS, "Torch.log.0.forward", ("unknown", f"{FC2}.forward.0", "outputs")),
+        ("mix", INPUTS, "w2", ("met", f"{LINEAR}.1.forward", "weight")),
+    ],
+)
+def test_msprobe(tmp_path, level, sides, culprit, values, expected):
+    assert verdict(write_msprobe(tmp_path, level, culprit, sides, values)) == expected
+
+
+def test_a_gradient_of_a_weight_is_not_made_from_nothing(tmp_path):
+    """Only gradients of weights are not finite, and no call of their module was recorded."""
+    dump = write_msprobe(tmp_path, "L0")
+    rank = tmp_path / "step0" / "rank0" / "dump.json"
+    found = json.loads(rank.read_text())
+    entry = f"{FC2}.parameters_grad.0"
+    found["data"] = {entry: found["data"][entry]}
+    found["data"][entry]["weight"][0] |= {"Max": float("nan"), "Min": float("nan")}
+    rank.write_text(json.dumps(found))
+    assert verdict(dump) == ("unknown", entry, "inputs")
+
+
+@pytest.mark.parametrize(
+    ("calls", "culprit", "expected"),
+    [
+        (["Torch.log.0.forward", f"{LINEAR}.1.forward"], "w1", ("met", "Torch.log.0.forward", "input")),
+        (["Torch.log.0.forward"], "Torch.log.0.forward", ("made", "Torch.log.0.forward", "")),
+        # a call back may take what only the call forward was given
+        ([f"{LINEAR}.1.backward"], f"{LINEAR}.1.backward", ("unknown", f"{LINEAR}.1.backward", "inputs")),
+    ],
+)
+def test_msprobe_told_to_record_some_calls(tmp_path, calls, culprit, expected):
+    assert verdict(write_msprobe(tmp_path, "L1", culprit, calls=calls)) == expected
+
+
+def test_a_module_that_is_listed_before_what_runs_inside_it(tmp_path):
+    """Older tools write a module when it is entered: its outputs still come after those inside."""
+    dump = write_msprobe(tmp_path, "mix", "Functional.relu.0.forward")
+    file = tmp_path / "step0" / "rank0" / "dump.json"
+    found = json.loads(file.read_text())
+    order = sorted(found["data"], key=lambda name: not name.startswith("Module.act"))
+    found["data"] = {name: found["data"][name] for name in order}
+    file.write_text(json.dumps(found))
+    assert verdict(dump) == ("made", "Functional.relu.0.forward", "")
+
+
+def test_modules_with_buffers_may_have_read_them(tmp_path):
+    dump = write_msprobe(tmp_path, "L0", "Functional.relu.0.forward")
+    for name in ("dump.json", "construct.json"):
+        file = tmp_path / "step0" / "rank0" / name
+        file.write_text(file.read_text().replace("act.ReLU", "act.BatchNorm2d"))
+    assert verdict(dump) == ("unknown", "Module.act.BatchNorm2d.forward.0", "inputs")
+
+
+RELU = "MatMulBiasAddReluFusion-op55"
+BIASED = "MatMulBiasAddFusion-op56"
+
+
+@pytest.fixture
+def sync(copied):
+    """sync(culprit, sides, graph, kernels): a dump of MindSpore in which it spread, without what was not
+    recorded."""
+
+    def make(culprit, sides=BOTH, graph=True, kernels=()):
+        path = copied("ms_sync_v2_0_names")
+        shutil.rmtree(path / "rank_0" / "Net" / "0" / "1")
+        spread_sync(path, culprit)
+        if not graph:
+            shutil.rmtree(path / "rank_0" / "graphs")
+            shutil.rmtree(path / "rank_0" / "execution_order")
+        for file in (path / "rank_0" / "Net" / "0" / "0").iterdir():
+            kind, side = file.name.split(".")[0], file.name.split(".")[-4]
+            if kind != "Parameter" and (side not in sides or (kernels and kind not in kernels)):
+                file.unlink()
+        return open_dump(path)
+
+    return make
+
+
+def last(found):
+    return found[0], found[1].rpartition("/")[2], found[2]
+
+
+@pytest.mark.parametrize(
+    ("culprit", "options", "expected"),
+    [
+        (RELU, {}, ("made", RELU, "")),
+        (RELU, {"graph": False}, ("made", RELU, "")),
+        ("inputs0", {}, ("met", "Conv2D-op51", "data")),
+        ("fc1.weight", {}, ("met", RELU, "weight")),
+        ("fc1.weight", {"graph": False}, ("met", RELU, "input")),
+        ("moments.fc1.bias", {}, ("met", "ApplyMomentum-op68", "state")),
+        # outputs only: what feeds an operator is known by the graph alone
+        ("ReLU-op52", {"sides": OUTPUTS}, ("made", "ReLU-op52", "")),
+        (RELU, {"sides": OUTPUTS}, ("unknown", RELU, "later")),  # its weight was lost too, when it was dumped
+        (RELU, {"sides": OUTPUTS, "graph": False}, ("unknown", RELU, "inputs")),
+        ("fc1.weight", {"sides": OUTPUTS}, ("unknown", RELU, "later")),
+        ("inputs0", {"sides": OUTPUTS}, ("unknown", "Conv2D-op51", "later")),
+        # inputs only: the graph says who gave them, and what that was given
+        (RELU, {"sides": INPUTS}, ("made", RELU, "")),
+        (RELU, {"sides": INPUTS, "graph": False}, ("unknown", BIASED, "outputs")),
+        ("fc1.weight", {"sides": INPUTS}, ("met", RELU, "weight")),
+        # some kernels only
+        (RELU, {"kernels": ["MatMulBiasAddFusion"]}, ("unknown", BIASED, "operator")),
+        (RELU, {"kernels": ["MatMulBiasAddFusion"], "graph": False}, ("met", BIASED, "input")),
+        ("fc2.weight", {"kernels": ["MatMulBiasAddFusion"]}, ("met", BIASED, "weight")),
+        (BIASED, {"kernels": ["MatMulBiasAddFusion"]}, ("made", BIASED, "")),
+    ],
+)
+def test_synchronous_dumps_of_mindspore(sync, culprit, options, expected):
+    assert last(verdict(sync(culprit, **options))) == expected
+
+
+def test_an_input_that_cannot_be_read_is_not_finite_for_that(sync):
+    dump = sync(RELU)
+    (file,) = Path(dump.folders[0].path).glob(f"*.{RELU}.*.input.1.*")
+    file.write_bytes(b"")
+    assert last(verdict(dump)) == ("unknown", RELU, "values")
