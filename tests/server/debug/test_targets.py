@@ -6,6 +6,12 @@ from mindinsight.server.debug.targets import parameter_names, targets
 from mindinsight.server.formats.dumps.types import TensorEntry
 
 
+STATES = (
+    *("stat", "accum", "accum_update", "prev", "linear", "mean_square", "mean_grad", "vhat", "moment1"),
+    *("moment2", "adam_m", "adam_v", "lamb_m", "lamb_v", "exp_avg", "exp_avg_sq", "exp_inf", "step_size"),
+)
+
+
 def entry(operator, kind="MatMul", direction="output", slot="0", recorded=None):
     place = {"rank": 0, "step": 0, "graph": "", "sequence": 0, "order": 0, "timestamp": 0}
     names = {"operator": operator, "recorded": recorded or operator, "type": kind}
@@ -31,11 +37,7 @@ def entry(operator, kind="MatMul", direction="output", slot="0", recorded=None):
         (entry("linear.weight", "Parameter", "parameter"), {"weight"}),
         (entry("moments.conv1.weight", "Parameter", "parameter"), set()),
         (entry("moments_conv1_weight", "Parameter", "parameter"), set()),
-        *(
-            (entry(f"{prefix}.conv1.weight", "Parameter", "parameter"), set())
-            for prefix in "stat adam_m adam_v mean_square mean_grad linear lamb_m lamb_v prev moment1 moment2 "
-            "accum accum_update vhat exp_avg exp_avg_sq exp_inf step_size".split()
-        ),
+        *((entry(f"{prefix}.conv1.weight", "Parameter", "parameter"), set()) for prefix in STATES),
         (entry("learning_rate", "Parameter", "parameter"), set()),
         (entry("inputs0", "Parameter", "parameter"), set()),
     ],
