@@ -5,7 +5,6 @@ import pytest
 from mindinsight.server.debug.targets import parameter_names, targets
 from mindinsight.server.formats.dumps.types import TensorEntry
 
-
 STATES = (
     *("stat", "accum", "accum_update", "prev", "linear", "mean_square", "mean_grad", "vhat", "moment1"),
     *("moment2", "adam_m", "adam_v", "lamb_m", "lamb_v", "exp_avg", "exp_avg_sq", "exp_inf", "step_size"),
