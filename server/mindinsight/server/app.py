@@ -13,13 +13,14 @@ from starlette.datastructures import State
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from mindinsight.server.compute.worker_pool import WorkerPool
+from mindinsight.server.errors import ApiError
 from mindinsight.server.http.health import Health
 from mindinsight.server.http.lazy_app import LazyApp
-from mindinsight.server.http.security import Security
+from mindinsight.server.http.security import Security, error_response
 from mindinsight.server.http.service import Service
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.ingest.loader import Loader
@@ -27,6 +28,7 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.store.store import Store
 from mindinsight.server.workspace import Workspace
 
+V1 = "/v1/mindinsight"
 THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
 
 LONGEST = 10  # deadlines of a request that one piece of work in the background may take
@@ -39,11 +41,11 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     """
     service = service or make_service(settings)
     state = State({"service": service, "hub": Hub(), "health": Health(service)})
-    parts = {"/v1/mindinsight": LazyApp(lambda: _v1(state)), "": LazyApp(lambda: _interface(state))}
+    parts = {V1: LazyApp(lambda: _v1(state)), "": LazyApp(lambda: _interface(state))}
     app = Starlette(
         routes=[Route("/health", _health), *(_below(path, part) for path, part in parts.items())],
         middleware=[
-            Middleware(Security, settings=settings, ask_for_token=_ask_for_token),
+            Middleware(Security, settings=settings, ask_for_token=_ask_for_token, error_of=_error_of),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
         ],
         lifespan=lambda app: _running(state, parts.values()),
@@ -82,6 +84,15 @@ def _ask_for_token() -> str:
     from mindinsight.server.api.pages import ask_for_token
 
     return ask_for_token()
+
+
+def _error_of(path: str, error: ApiError) -> Response:
+    """An error in the shape of the interface that a path belongs to."""
+    if not path.startswith(f"{V1}/"):
+        return error_response(error)
+    from mindinsight.server.api.v1.errors import v1_error
+
+    return v1_error(error).response(error.status)
 
 
 def _v1(state: State) -> Starlette:

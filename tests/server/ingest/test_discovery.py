@@ -170,6 +170,37 @@ def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_
     assert found == {"./run": ("./run/deep/dump", "./run/dump"), "./alone": ("./alone/dump",)}
 
 
+def test_a_base_that_is_a_run_has_the_dumps_directly_in_it_and_no_others(base, events):
+    for below in ("a/dump", "b/dump", "b/deep/dump", "dump"):
+        events.file(base / below / "rank_0" / "net")
+    events.file(base)
+    tree = Tree(base, dump=lambda path: path.endswith("/dump"))
+    tree.scan()
+    assert {run.id: run.dumps for run in survey(tree).runs} == {
+        "./": ("./dump",),
+        "./a": ("./a/dump",),
+        "./b": ("./b/dump",),
+        "./b/deep": ("./b/deep/dump",),
+    }
+
+
+def test_a_folder_with_a_profile_is_a_run(base):
+    for name in ("both/profiler", "one/profiler_2024", "empty/profiler", "other/profile"):
+        (base / name).mkdir(parents=True)
+    for name in ("both/profiler", "one/profiler_2024", "other/profile"):
+        (base / name / "profiler_info_0.json").touch()
+    (base / "empty" / "profiler" / "notes.txt").touch()
+    assert ids(discover(base)) == {"./both", "./one"}
+
+
+def test_a_glance_sees_a_profile_come(base, events):
+    events.file(base)
+    tree = Tree(base)
+    tree.scan()
+    (base / "profiler").mkdir()
+    assert tree.glance("./").structure
+
+
 def test_ranks_that_hold_both_events_and_dumps_are_runs_of_a_dump(base, events):
     for rank in range(2):
         events.file(base / "job" / f"rank_{rank}" / "net" / "0")

@@ -42,10 +42,20 @@ _FORWARDED_PREFIX = re.compile(r"(/[A-Za-z0-9_\-.~]+)*")
 class Security:
     """ASGI middleware: checks requests, adds headers, and knows under which prefix we are reached."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, ask_for_token: Callable[[], str]) -> None:
-        """``ask_for_token`` gives the page for a browser that comes without one."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        ask_for_token: Callable[[], str],
+        error_of: Callable[[str, ApiError], Response] = lambda path, error: error_response(error),
+    ) -> None:
+        """``ask_for_token`` gives the page for a browser that comes without one.
+
+        ``error_of`` gives the answer to a request for a path (without prefixes) that may not pass.
+        """
         self.app = app
         self._ask = ask_for_token
+        self._error_of = error_of
         self._prefix = settings.url_path_prefix
         self._token = settings.token or ""
         self._names = host_names(settings.allowed_hosts)
@@ -69,9 +79,9 @@ class Security:
         if root and not scope["path"].startswith(root + "/"):
             return self._outside(scope)
         if not self._knows_host(headers.get("host", "")):
-            return _refusal(UNKNOWN_HOST)
+            return self._error(scope, UNKNOWN_HOST)
         if scope["method"] not in SAFE_METHODS and not same_origin(headers):
-            return _refusal(FOREIGN_ORIGIN)
+            return self._error(scope, FOREIGN_ORIGIN)
         if self._token and path not in OPEN_PATHS:
             return self._check_token(scope, headers)
         return None
@@ -79,7 +89,10 @@ class Security:
     def _outside(self, scope: Scope) -> Response:
         if scope["path"] == scope["root_path"]:
             return RedirectResponse(scope["root_path"] + "/", 308)
-        return _refusal(NOT_HERE)
+        return self._error(scope, NOT_HERE)
+
+    def _error(self, scope: Scope, refusal: Refusal) -> Response:
+        return self._error_of(scope["path"].removeprefix(scope["root_path"]), ApiError(*refusal))
 
     def _knows_host(self, host: str) -> bool:
         """With a token a foreign name gains nothing: it never has the cookie."""
@@ -95,7 +108,7 @@ class Security:
             return None
         if "text/html" in headers.get("accept", ""):
             return HTMLResponse(self._ask(), 401)
-        return _refusal(TOKEN_REQUIRED)
+        return self._error(scope, TOKEN_REQUIRED)
 
     def _right(self, shown: str) -> bool:
         return hmac.compare_digest(shown.encode(), self._token.encode())
@@ -209,6 +222,6 @@ def bearer(headers: Headers) -> str:
     return value if scheme.lower() == "bearer" else ""
 
 
-def _refusal(error: Refusal) -> Response:
-    status, code, message = error
-    return JSONResponse(ApiError(status, code, message).body(), status)
+def error_response(error: ApiError) -> Response:
+    """An error as the interfaces of ours tell it."""
+    return JSONResponse(error.body(), error.status)

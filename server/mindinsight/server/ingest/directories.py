@@ -36,6 +36,7 @@ class Folder:
     looked: int  # nanoseconds, Unix
     files: dict[str, Stamp] = field(default_factory=dict)  # event, lineage, explain and graph files
     below: tuple[str, ...] = ()  # names of folders to look into
+    profiles: tuple[str, ...] = ()  # names of folders that a profiler may have written
     reason: str = ""  # a key of the locale files when it could not be looked into
 
     @property
@@ -61,19 +62,30 @@ def look(path: str, now: int) -> Folder | None:
         if stamp is None:
             return None
         with entries_of(path) as entries:
-            files, below = _sorted_out(entries)
+            files, below, profiles = _sorted_out(entries)
     except PermissionError:
         return Folder(NOWHERE, now, reason="directory.permission")
     except (FileNotFoundError, NotADirectoryError, LinkError):
         return None
     except OSError:
         return Folder(NOWHERE, now, reason="directory.unreadable")
-    return Folder(stamp, now, files, tuple(below))
+    return Folder(stamp, now, files, tuple(below), tuple(profiles))
 
 
-def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str]]:
+def holds_profile(path: str) -> bool:
+    """Whether a folder holds what MindSpore's profiler writes about a rank."""
+    try:
+        with entries_of(path) as entries:
+            return any(file_names.is_profile_of_rank(entry.name) for entry in entries)
+    except OSError:
+        return False
+
+
+def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str], list[str]]:
+    """Files with their stamps, names of folders to look into, names of folders of profilers."""
     files: dict[str, Stamp] = {}
     below: list[str] = []
+    profiles: list[str] = []
     for entry in entries:
         folder = entry.is_dir(follow_symlinks=False)
         if file_names.role(entry.name) and not folder:  # of a link or a pipe, reading tells what it is
@@ -81,9 +93,11 @@ def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], 
                 files[entry.name] = _stamp(entry.stat(follow_symlinks=False))
             except OSError:  # it went away while we looked
                 continue
+        elif folder and file_names.is_profile(entry.name):
+            profiles.append(entry.name)
         elif folder and not file_names.bulky(entry.name):
             below.append(entry.name)
-    return files, below
+    return files, below, profiles
 
 
 def _stamp(found: os.stat_result) -> Stamp:

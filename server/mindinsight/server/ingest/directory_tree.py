@@ -210,5 +210,5 @@ class Tree:
             self._forget(child(folder, shown(name)))
 
 
-def _outline(folder: Folder) -> tuple[set[str], set[str], str]:
-    return set(folder.files), set(folder.below), folder.reason
+def _outline(folder: Folder) -> tuple[set[str], set[str], set[str], str]:
+    return set(folder.files), set(folder.below), set(folder.profiles), folder.reason

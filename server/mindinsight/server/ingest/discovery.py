@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mindinsight.server.ingest.directories import Folder, Stamp
+from mindinsight.server.ingest.directories import Folder, Stamp, holds_profile
 from mindinsight.server.ingest.directory_tree import Tree, child
 from mindinsight.server.ingest.ranks import concurrent_ranks, is_rank, places
 from mindinsight.server.settings.base_dirs import Bases
@@ -64,7 +64,7 @@ def survey(tree: Tree, limit: int = LIMIT) -> Discovery:
     runs = {
         part.id: part
         for name, folder in tree.folders.items()
-        if name in dumps or _is_run(folder)
+        if name in dumps or _is_run(folder) or _has_profile(tree, name)
         for part in _split(tree, name)
     }
     taken = sorted(runs.values(), key=lambda part: (-_updated(part.folder), part.id))[:limit]
@@ -106,18 +106,27 @@ def _troubles(tree: Tree) -> Iterator[Trouble]:
 
 
 def _owners(tree: Tree) -> dict[str, list[str]]:
-    """Dumps by the run they are shown with: the nearest one above, else the folder they lie in."""
+    """Dumps by the run they are shown with: the nearest one above, else the folder they lie in.
+
+    A base directory has only the dumps that lie directly in it: those further down are of other jobs.
+    """
     owners: dict[str, list[str]] = defaultdict(list)
     for dump in tree.dumps:
         above = dump
         while not _is_run(tree.folders[above]) and above != tree.root(dump):
             above = tree.parent(above)
-        owners[above if _is_run(tree.folders[above]) else tree.parent(dump)].append(dump)
+        is_owner = _is_run(tree.folders[above]) and above != tree.root(dump)
+        owners[above if is_owner else tree.parent(dump)].append(dump)
     return owners
 
 
 def _is_run(folder: Folder) -> bool:
     return any(file_names.role(name) != "explain" for name in folder.files)
+
+
+def _has_profile(tree: Tree, name: str) -> bool:
+    profiles = tree.folders[name].profiles
+    return any(holds_profile(f"{tree.path(name)}/{profile}") for profile in profiles)
 
 
 def _updated(folder: Folder) -> float:

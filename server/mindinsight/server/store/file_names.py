@@ -16,6 +16,8 @@ Order: TypeAlias = tuple[float, tuple[tuple[int, str], ...], str]
 _SUMMARY: Final = re.compile(r"summary\.(\d+)(?:\.(\d+)\.)?")
 _MEMORY: Final = re.compile(r"memory_usage_\d+\.pb")
 _BULKY: Final = re.compile(r"\..*|ckpt_dir|export_\d+|profiler.*|__pycache__|node_modules")
+_PROFILE: Final = "profiler"
+_PROFILE_OF_A_RANK: Final = re.compile(r"profiler_info_\d+\.json")
 _NUMBERS: Final = re.compile(r"(\d+)")
 _LARGEST_SECONDS: Final = 100_000_000_000  # above: milliseconds or finer
 
@@ -61,6 +63,16 @@ def order(name: str) -> Order:
 def bulky(name: str) -> bool:
     """Whether a folder is full of other things: hidden, checkpoints, exports, profiles."""
     return _BULKY.fullmatch(name) is not None
+
+
+def is_profile(name: str) -> bool:
+    """Whether a folder may hold what MindSpore's profiler wrote."""
+    return name.startswith(_PROFILE)
+
+
+def is_profile_of_rank(name: str) -> bool:
+    """Whether a file is what the profiler writes about each rank: a folder with one holds a profile."""
+    return _PROFILE_OF_A_RANK.fullmatch(name) is not None
 
 
 def shown(name: str) -> str:

@@ -1,8 +1,14 @@
 """What holds for every call: headers, methods, paths, descriptions."""
 
-import pytest
+import json
 
-from .conftest import ROOT, code_of
+import pytest
+from fastapi.testclient import TestClient
+
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+
+from .conftest import ROOT, code_of, serving
 
 ONE = "datavisual/train-jobs"
 HEADERS = {
@@ -44,8 +50,40 @@ def test_unknown_paths_are_json_too(v1, path):
     assert v1.fault(path) == (404, "50545001")
 
 
-def test_settings_of_pages(v1):
-    assert v1.ok("ui-config") == {"enable_debugger": False}
+def test_pages_are_never_offered_a_debugger_of_running_trainings(base, tmp_path):
+    with serving(base, tmp_path, enable_debugger=True) as client:
+        assert client.get(f"{ROOT}/ui-config").json() == {"enable_debugger": False}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ONE,
+        "datavisual/plugins?train_id=./lenet",
+        "datavisual/graphs/nodes?train_id=./pb",
+        "nothing",
+        "debugger/sessions",
+    ],
+)
+def test_keys_are_sorted_at_every_depth_and_all_is_ascii(v1, path):
+    text = v1.get(path).text
+    assert text == json.dumps(json.loads(text), sort_keys=True, separators=(",", ":")) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"Host": "foreign.example"}, 421), ({"Origin": "http://foreign.example"}, 403)],
+)
+def test_who_may_not_ask_is_told_in_the_shape_of_all_errors(v1, headers, status):
+    answer = v1.client.post(f"{ROOT}/lineagemgr/lineages", headers=headers)
+    assert code_of(answer) == (status, "50540008")
+
+
+def test_a_missing_token_is_told_in_the_shape_of_all_errors(base, tmp_path):
+    chosen = Settings(base, tmp_path, workers=1, token="secret-of-a-test")
+    with TestClient(create_app(chosen), base_url="http://127.0.0.1") as client:
+        assert code_of(client.get(f"{ROOT}/{ONE}")) == (401, "50540008")
+        assert "error" in client.get("/v2/runs").json()
 
 
 def test_the_description_names_every_status(v1):

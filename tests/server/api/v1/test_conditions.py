@@ -1,3 +1,5 @@
+"""Searches of lineage: what a body may be, and which rows it finds."""
+
 import pytest
 
 from mindinsight.server.api.v1.conditions import parse_search, sort_rows
@@ -20,12 +22,19 @@ def found(body):
         ({"learning_rate": {"lt": 0.05}}, ["./c"]),
         ({"learning_rate": {"ge": 0.001}}, ["./a", "./c"]),
         ({"learning_rate": {"not_in": [0.1]}}, ["./b", "./c"]),
-        ({"learning_rate": {"eq": None}}, ["./b"]),
+        ({"learning_rate": {"in": [None, "x", {}, 0.001]}}, ["./b", "./c"]),
+        ({"learning_rate": {"not_in": [None, []]}}, ["./a", "./c"]),
         ({"network": {"eq": "Net"}, "epoch": {"gt": 3}}, ["./b"]),
         ({"network": {"in": ["Other", "None"]}}, ["./c"]),
         ({"metric/acc": {"le": 1}}, ["./a"]),
         ({"user_defined/kind": {"eq": 2}}, ["./c"]),
         ({"user_defined/kind": {"gt": 1}}, ["./c"]),
+        ({"user_defined/kind": {"eq": None}}, ["./a"]),
+        ({"user_defined/kind": {"in": "xyz"}}, ["./b"]),
+        ({"user_defined/kind": {"in": 5}}, []),
+        ({"user_defined/kind": {"in": [2.0, True]}}, ["./c"]),
+        ({"epoch": {"in": [1.5, "3", 3]}}, ["./a"]),
+        ({"network": {}}, ["./a", "./b", "./c"]),
         ({}, ["./a", "./b", "./c"]),
     ],
 )
@@ -56,6 +65,17 @@ def test_conditions_are_joined_by_and(condition, expected):
         {"sorted_name": "loss", "sorted_type": "up"},
         {"lineage_type": {"eq": "both"}},
         {"lineage_type": "model"},
+        {"lineage_type": None},
+        {"lineage_type": {"in": [["model"]]}},
+        {"learning_rate": {"eq": None}},
+        {"network": {"eq": None}},
+        {"epoch": {"lt": None}},
+        {"metric/acc": {"gt": None}},
+        {"loss": None},
+        {"limit": None},
+        {"sorted_name": None},
+        {"sorted_type": None},
+        {f"metric/{number}": {"gt": 0} for number in range(1001)},
     ],
 )
 def test_every_fault_of_the_body_has_one_code(body):
@@ -88,6 +108,43 @@ def test_missing_values_sort_lowest_and_types_do_not_mix():
     assert order("user_defined/kind", False) == ["./a", "./c", "./b"]
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([True, 0.5, 3], [0.5, True, 3]),
+        ([{"x": 1}, {"x": 0}], [{"x": 1}, {"x": 0}]),
+        (["b", [1], "a"], [[1], "a", "b"]),
+    ],
+)
+def test_values_sort_as_python_compares_them_else_by_their_types(values, expected):
+    rows = [{"user_defined/x": value} for value in values]
+    assert [row["user_defined/x"] for row in sort_rows(rows, "user_defined/x", False)] == expected
+
+
+class Counted(str):
+    """A text that counts how often it is compared with another that is equal to it or not."""
+
+    __slots__ = ()
+    comparisons = 0
+
+    def __eq__(self, other):
+        type(self).comparisons += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_a_long_list_is_not_gone_through_for_every_row():
+    rows = [{"summary_dir": Counted(f"./run{number}")} for number in range(200)]
+    names = [f"./other{number}" for number in range(5000)]
+    search = parse_search({"summary_dir": {"in": [*names, "./run7"]}})
+    assert search.matching(rows) == [rows[7]]
+    assert Counted.comparisons < 5000
+
+
 def test_halves():
     assert parse_search({"lineage_type": {"eq": "model"}}).halves == {"model"}
     assert parse_search({"lineage_type": {"in": ["dataset", "model"]}}).halves == {"model", "dataset"}
+    assert parse_search({"lineage_type": {"eq": "model", "in": ["dataset"]}}).halves == {"dataset"}
+    assert parse_search({"lineage_type": {}}).halves == {"model", "dataset"}
+    assert parse_search({"lineage_type": {"in": []}}).halves == frozenset()

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.graph_pb2 import TensorProto
+from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.client.reader import open as open_base
+
+from .conftest import Interface, serving
 
 LENET = {"train_id": "./lenet"}
 LOSS = {**LENET, "tag": "loss/auto/scalar"}
@@ -169,6 +174,23 @@ def test_intervals_and_landscapes(v1):
     assert np.shape(one["points"]["z"]) == (len(one["points"]["y"]), len(one["points"]["x"]))
     assert one["metadata"]["decomposition"] == "PCA"
     assert "path" not in v1.ok(path, **run, type="final")["landscapes"][0]
+
+
+def test_a_landscape_without_intervals_is_final_though_it_has_a_path(tmp_path):
+    event = Event(wall_time=1.0, step=1)
+    value = event.summary.value.add(tag="landscape")
+    value.loss_landscape.landscape.z.MergeFrom(TensorProto(dims=[1], data_type=11, float_data=[0.5]))
+    value.loss_landscape.loss_path.points.SetInParent()
+    value.loss_landscape.metadata.decomposition = "PCA"
+    run = tmp_path / "base" / "run"
+    run.mkdir(parents=True)
+    (run / "a.summary.1700000000").write_bytes(encode_record(event.SerializeToString()))
+    with serving(tmp_path / "base", tmp_path / "workspace") as client:
+        v1 = Interface(client)
+        (item,) = v1.ok("datavisual/landscape/landscapes", train_id="./run", type="final")["landscapes"]
+        assert item["metadata"]["decomposition"] == "PCA"
+        assert "path" not in item
+        assert v1.ok("datavisual/landscape/intervals", train_id="./run") == {"intervals": []}
 
 
 def test_a_landscape_that_cannot_be_had_is_an_item(v1):

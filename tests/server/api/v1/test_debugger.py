@@ -272,6 +272,14 @@ def test_a_watchpoint_is_hit(dumps, session):
     assert history[0]["is_hit"]
 
 
+def test_why_a_condition_was_not_judged_is_a_key_of_the_pages(dumps, session):
+    watch(dumps, session, "weight_not_changed")
+    go(dumps, session, mode="continue", level="step", steps=1)
+    hits = dumps.sent(f"{session}/search-watchpoint-hits", {"group_condition": {"limit": 1}})
+    (caught,) = hits["watch_point_hits"][0]["tensors"][0]["watch_points"]
+    assert (caught["error_code"], caught["error_list"]) == (4, ["no_prev_tensor"])
+
+
 def test_hits_in_pages(dumps, session):
     def page(**group):
         return dumps.post(f"{session}/search-watchpoint-hits", {"group_condition": group})
@@ -453,6 +461,15 @@ def test_the_neighbourhood_of_a_tensor(dumps, session):
     values = recorded("ReLU.ReLU-op52", 0)
     assert nodes[0]["slots"][0]["statistics"]["max"] == pytest.approx(float(values.max()))
     assert nodes[0]["input"][CONV]["slot_mapping"] == [["0", ""]]
+
+
+def test_slots_of_a_neighbourhood_carry_their_hits(dumps, session):
+    watch(dumps, session, "tensor_too_small", [("max_lt", 1e9)], watch_nodes=[RELU])
+    go(dumps, session, mode="continue", level="step", steps=1)
+    nodes = dumps.ok(f"{session}/tensor-graphs", tensor_name=f"{RELU}:0")["graph"]["nodes"]
+    slots = {node["name"]: node["slots"][0] for node in nodes}
+    assert [caught["id"] for caught in slots[RELU]["watch_points"]] == [1]
+    assert "watch_points" not in slots[CONV]
 
 
 def test_a_tensor_as_a_file(dumps, session):

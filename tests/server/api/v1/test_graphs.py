@@ -26,10 +26,13 @@ def test_the_simplified_graph_has_a_tag_of_its_own(v1):
         assert v1.ok(f"{PATH}/nodes", **query, name=scope)["nodes"] == nodes
 
 
-def test_the_first_tag_is_taken_when_none_is_named(v1):
-    first = v1.ok("datavisual/plugins", train_id="./pb")["plugins"]["graph"][0]
-    assert first == "ms_output_optimize.pb"
-    assert v1.ok(f"{PATH}/nodes", train_id="./pb") == v1.ok(f"{PATH}/nodes", train_id="./pb", tag=first)
+@pytest.mark.parametrize(("mode", "suffix"), [("normal", ""), ("optimize", " (optimized)")])
+def test_the_first_tag_by_name_is_taken_when_none_is_named(v1, mode, suffix):
+    tags = v1.ok("datavisual/plugins", train_id="./pb")["plugins"]["graph"]
+    assert tags == ["ms_output_optimize.pb", "aggregated.pb"]
+    query = {"train_id": "./pb", "mode": mode}
+    first = v1.ok(f"{PATH}/nodes", **query, tag=f"aggregated.pb{suffix}")
+    assert v1.ok(f"{PATH}/nodes", **query) == first
 
 
 def test_a_leaf_holds_nothing(v1):

@@ -1,8 +1,14 @@
 """Lineage searched, annotated and set against objectives, over real runs."""
 
 import json
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
+from mindinsight.server.api.v1 import lineages
+from mindinsight.server.api.v1.conditions import parse_search
 
 from .conftest import DATA, ROOT, Interface, code_of, serving
 
@@ -11,7 +17,9 @@ TARGETS = "optimizer/targets/search"
 
 
 def put(v1, body, **query):
-    return v1.client.put(f"{ROOT}/{SEARCH}", json=body, params=query)
+    """The body is sent in ASCII, as half a character can be sent in no other way."""
+    headers = {"Content-Type": "application/json"}
+    return v1.client.put(f"{ROOT}/{SEARCH}", content=json.dumps(body), params=query, headers=headers)
 
 
 def test_every_run_with_lineage_is_a_row(v1):
@@ -70,6 +78,7 @@ def test_tags_and_remarks_outlive_the_server(tmp_path):
         ({"train_id": "./lenet"}, {"tag": True}, "50542081"),
         ({"train_id": "./lenet"}, {"remark": "x" * 129}, "50542081"),
         ({"train_id": "./lenet"}, {"other": 1}, "50542081"),
+        ({"train_id": "./lenet"}, {"remark": "a\ud800"}, "50542081"),
     ],
 )
 def test_annotations_that_cannot_be_kept(v1, query, body, code):
@@ -80,6 +89,36 @@ def test_nothing_is_changed_by_an_empty_annotation(v1):
     assert put(v1, {}, train_id="./lenet").json() == {"status": "success"}
     wrong = v1.client.put(f"{ROOT}/{SEARCH}", params={"train_id": "./lenet"}, content=b"{")
     assert wrong.status_code == 400
+
+
+def test_a_remark_that_cannot_be_kept_leaves_nothing_behind(tmp_path):
+    base = tmp_path / "base"
+    shutil.copytree(DATA / "events" / "lenet", base / "lenet")
+    with serving(base, tmp_path / "workspace") as client:
+        before = sorted(path.name for path in (tmp_path / "workspace").rglob("*"))
+        assert put(Interface(client), {"remark": "\udc80"}, train_id="./lenet").status_code == 400
+        assert sorted(path.name for path in (tmp_path / "workspace").rglob("*")) == before
+
+
+@pytest.mark.parametrize("path", [SEARCH, TARGETS])
+def test_others_are_answered_while_a_search_goes_on(v1, monkeypatch, path):
+    begun, done = threading.Event(), threading.Event()
+
+    def slow(body):
+        begun.set()
+        assert done.wait(20)
+        return parse_search(body)
+
+    monkeypatch.setattr(lineages, "parse_search", slow)
+    with ThreadPoolExecutor(2) as threads:
+        search = threads.submit(v1.post, path, {})
+        assert begun.wait(20)
+        other = threads.submit(v1.get, "ui-config")
+        try:
+            assert other.result(timeout=10).status_code == 200
+        finally:
+            done.set()
+        assert search.result(timeout=20).status_code == 200
 
 
 def test_the_dataset_graph_of_a_run(v1):

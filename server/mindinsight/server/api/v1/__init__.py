@@ -26,7 +26,7 @@ from mindinsight.server.api.v1 import (
     tensors,
 )
 from mindinsight.server.api.v1.description import corrected
-from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error
+from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error, v1_error
 from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.v1 import UnknownNode
@@ -47,13 +47,13 @@ def create_v1(state: State) -> FastAPI:
     v1.state = state
     for part in (jobs, scalars, images, histograms, tensors, graphs, landscapes, lineages, config, debugger):
         v1.include_router(part.router)
-    v1.add_exception_handler(V1Error, _told)
-    v1.add_exception_handler(HTTPException, _no_such_route)
+    v1.add_exception_handler(V1Error, _v1_error)
+    v1.add_exception_handler(ApiError, _api_error)
+    v1.add_exception_handler(HTTPException, _http_error)
     v1.add_exception_handler(RequestValidationError, _not_readable)
     v1.add_exception_handler(UnknownNode, _no_such_node)
     v1.add_exception_handler(Gone, _gone)
     v1.add_exception_handler(UnreadableError, _gone)
-    v1.add_exception_handler(ApiError, _busy)
     v1.add_middleware(Methods)
     described = v1.openapi
     v1.openapi = lambda: corrected(described())  # type: ignore[method-assign]
@@ -83,16 +83,24 @@ class Methods:
         await self.app(scope, receive, with_headers)  # type: ignore[arg-type]
 
 
-def _told(request: Request, error: Exception) -> Response:
+def _v1_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, V1Error)
     return error.response()
 
 
-def _no_such_route(request: Request, error: Exception) -> Response:
+def _api_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return v1_error(error).response(error.status)
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    """An error of the framework: an unknown path or method, or a body that it cannot decode (400)."""
     status = getattr(error, "status_code", 404)
     if status == Fault.METHOD.status:
         return V1Error(Fault.METHOD, "This method is not allowed.").response()
-    return V1Error(Fault.UNKNOWN_PATH, "There is no such interface.").response()
+    if status == Fault.UNKNOWN_PATH.status:
+        return V1Error(Fault.UNKNOWN_PATH, "There is no such interface.").response()
+    return _not_readable(request, error)
 
 
 def _not_readable(request: Request, error: Exception) -> Response:
@@ -106,10 +114,3 @@ def _no_such_node(request: Request, error: Exception) -> Response:
 
 def _gone(request: Request, error: Exception) -> Response:
     return V1Error(Fault.JOB, "The file of this value was removed, replaced or damaged.").response()
-
-
-def _busy(request: Request, error: Exception) -> Response:
-    """What is answered before a route is reached, or instead of it: a deadline, too much to do."""
-    assert isinstance(error, ApiError)
-    fault = Fault.UNEXPECTED if error.status >= 500 else Fault.VALUE
-    return V1Error(fault, error.message).response(error.status)

@@ -7,8 +7,9 @@ A row is a flat mapping from field name to value; fields are the ones below, ``m
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
 from typing import Any, Final, TypeAlias, TypeVar
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
@@ -34,23 +35,43 @@ COUNT_FIELDS: Final = (
     "model_size",
 )
 NUMBER_FIELDS: Final = ("learning_rate", "loss")
-_ORDERED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+_COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "eq": operator.eq,
     "lt": operator.lt,
     "gt": operator.gt,
     "le": operator.le,
     "ge": operator.ge,
 }
 _LISTS: Final = ("in", "not_in")
-_OPERATORS: Final = ("eq", *_ORDERED, *_LISTS)
+_OPERATORS: Final = (*_COMPARISONS, *_LISTS)
+_OF_TEXTS: Final = ("eq", *_LISTS)
 _KEYS: Final = ("limit", "offset", "sorted_name", "sorted_type", "lineage_type")
 _MOST_ROWS: Final = 100
 _MOST_PAGES: Final = 100_000
 _LARGEST_COUNT: Final = 2**63 - 1
+_BOTH: Final = frozenset(("model", "dataset"))  # halves of a row
+_MOST_CONDITIONS: Final = 1000  # each is looked at for every row
+
+
+class Values:
+    """The values of a list, for fast membership tests: those that can be hashed in a set."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._hashed: set[Hashable] = set()
+        self._others: list[Any] = []
+        for value in values:
+            if isinstance(value, Hashable):
+                self._hashed.add(value)
+            else:
+                self._others.append(value)
+
+    def __contains__(self, value: object) -> bool:
+        return value in (self._hashed if isinstance(value, Hashable) else self._others)
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``row[name] <operation> operand``."""
+    """``row[name] <operation> operand`` with Python's meaning; false for values that cannot be compared."""
 
     name: str
     operation: str
@@ -58,14 +79,14 @@ class Condition:
 
     def holds(self, row: Row) -> bool:
         value = row.get(self.name)
-        if self.operation == "eq":
-            return _same(value, self.operand)
-        if self.operation in _LISTS:
-            found = any(_same(value, one) for one in self.operand)
-            return found if self.operation == "in" else not found
-        if value is None or not _comparable(value, self.operand):
+        try:
+            if self.operation in _LISTS:
+                return (value in self.operand) is (self.operation == "in")
+            if value is None and self.operation != "eq":
+                return False
+            return bool(_COMPARISONS[self.operation](value, self.operand))
+        except TypeError:
             return False
-        return _ORDERED[self.operation](value, self.operand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +98,12 @@ class Search:
     limit: int | None = None
     sorted_name: str | None = None
     descending: bool = False
-    halves: frozenset[str] = field(default=frozenset(("model", "dataset")))
+    halves: frozenset[str] = _BOTH
 
     def matching(self, rows: Iterable[Row]) -> list[Row]:
         """Rows that hold all conditions, in the order asked for."""
-        kept = [row for row in rows if all(condition.holds(row) for condition in self.conditions)]
-        return sort_rows(kept, self.sorted_name, self.descending) if self.sorted_name else kept
+        matching = [row for row in rows if all(condition.holds(row) for condition in self.conditions)]
+        return sort_rows(matching, self.sorted_name, self.descending) if self.sorted_name else matching
 
     def page(self, rows: Sequence[T]) -> Sequence[T]:
         if self.limit is None:
@@ -91,15 +112,20 @@ class Search:
 
 
 def sort_rows(rows: Sequence[Row], name: str, descending: bool) -> list[Row]:
-    """Rows by ``name``: missing values lowest, values of different types by the type's name."""
+    """Rows by ``name``: missing values lowest, values that cannot be compared by the names of their types."""
+    key = cmp_to_key(_compare)
+    return sorted(rows, key=lambda row: key(row.get(name)), reverse=descending)
 
-    def key(row: Row) -> tuple[int, str, Any]:
-        value = row.get(name)
-        if value is None:
-            return (0, "", 0)
-        return (1, "number", value) if _is_number(value) else (1, type(value).__name__, str(value))
 
-    return sorted(rows, key=key, reverse=descending)
+def _compare(value: Any, other: Any) -> int:
+    """Negative, 0 or positive, as ``value`` is below, like or above ``other``."""
+    if value is None or other is None:
+        return (value is not None) - (other is not None)
+    try:
+        return int(value > other) - int(value < other)
+    except TypeError:
+        names = type(value).__name__, type(other).__name__
+        return (names[0] > names[1]) - (names[0] < names[1])
 
 
 def parse_search(body: object) -> Search:
@@ -114,6 +140,8 @@ def parse_search(body: object) -> Search:
         raise _wrong("The search body must be an object.")
     offset = _whole(body, "offset", 0, _MOST_PAGES, default=0)
     limit = _whole(body, "limit", 1, _MOST_ROWS, default=10 if "offset" in body else None)
+    if len(body) > _MOST_CONDITIONS:
+        raise _wrong(f"A search has at most {_MOST_CONDITIONS} conditions.")
     sorted_name = _sorted_name(body)
     return Search(
         conditions=tuple(_conditions(body)),
@@ -121,7 +149,7 @@ def parse_search(body: object) -> Search:
         limit=limit,
         sorted_name=sorted_name,
         descending=_sorted_type(body, sorted_name) == "descending",
-        halves=_halves(body.get("lineage_type")),
+        halves=_halves(body["lineage_type"]) if "lineage_type" in body else _BOTH,
     )
 
 
@@ -134,7 +162,8 @@ def _conditions(body: Mapping[str, Any]) -> Iterable[Condition]:
             raise _wrong(f"The condition on {name} must be an object of operators.")
         for operation, operand in operations.items():
             _check_operation(name, operation, operand)
-            yield Condition(name, operation, operand)
+            is_list = operation in _LISTS and isinstance(operand, list)
+            yield Condition(name, operation, Values(operand) if is_list else operand)
 
 
 def _check_name(name: object) -> None:
@@ -151,18 +180,18 @@ def _check_name(name: object) -> None:
 def _check_operation(name: str, operation: str, operand: Any) -> None:
     if operation not in _OPERATORS:
         raise _wrong(f"There is no operator {operation!r}; use one of {', '.join(_OPERATORS)}.")
-    if name in TEXT_FIELDS and operation in _ORDERED:
-        raise _wrong(f"{name} is a text: use eq, in or not_in.")
-    operands = operand if operation in _LISTS else [operand]
-    if not isinstance(operands, list):
-        raise _wrong(f"{name}: {operation} takes a list.")
-    if not all(_fits(name, one) for one in operands):
-        raise _wrong(f"{name}: a value has the wrong type.")
+    if name in TEXT_FIELDS and operation not in _OF_TEXTS:
+        raise _wrong(f"{name} is a text: use {', '.join(_OF_TEXTS)}.")
+    if name.startswith("user_defined/"):
+        return
+    if operation in _LISTS:
+        if not isinstance(operand, list):
+            raise _wrong(f"{name}: {operation} takes a list.")
+    elif not _fits(name, operand):
+        raise _wrong(f"{name}: the value has the wrong type.")
 
 
 def _fits(name: str, value: Any) -> bool:
-    if value is None or name.startswith("user_defined/"):
-        return True
     if name in TEXT_FIELDS:
         return isinstance(value, str)
     if name in COUNT_FIELDS:
@@ -180,9 +209,9 @@ def _whole(body: Mapping[str, Any], key: str, low: int, high: int, default: int 
 
 
 def _sorted_name(body: Mapping[str, Any]) -> str | None:
-    name = body.get("sorted_name")
-    if name is None:
+    if "sorted_name" not in body:
         return None
+    name = body["sorted_name"]
     if name != "tag":
         _check_name(name)
     return str(name)
@@ -192,35 +221,23 @@ def _sorted_type(body: Mapping[str, Any], sorted_name: str | None) -> str:
     order = body.get("sorted_type")
     if order not in (None, "ascending", "descending"):
         raise _wrong("sorted_type must be ascending or descending.")
-    if order is not None and sorted_name is None:
+    if "sorted_type" in body and sorted_name is None:
         raise _wrong("sorted_type needs sorted_name.")
     return order or "ascending"
 
 
-def _halves(asked: object) -> frozenset[str]:
-    if asked is None:
-        return frozenset(("model", "dataset"))
-    if not isinstance(asked, dict) or len(asked) != 1 or next(iter(asked)) not in ("eq", "in"):
+def _halves(condition: object) -> frozenset[str]:
+    """Which halves of a row are answered; ``in`` counts more than ``eq``."""
+    if not isinstance(condition, dict) or not condition.keys() <= {"eq", "in"}:
         raise _wrong("lineage_type takes eq or in.")
-    operation, operand = next(iter(asked.items()))
-    halves = [operand] if operation == "eq" else operand
-    if not isinstance(halves, list) or not halves or any(half not in ("model", "dataset") for half in halves):
+    halves = condition.get("in", [condition["eq"]] if "eq" in condition else list(_BOTH))
+    if not isinstance(halves, list) or not all(isinstance(half, str) and half in _BOTH for half in halves):
         raise _wrong("lineage_type is model or dataset.")
     return frozenset(halves)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _comparable(value: object, operand: object) -> bool:
-    return (_is_number(value) and _is_number(operand)) or type(value) is type(operand)
-
-
-def _same(value: object, operand: object) -> bool:
-    if value is None or operand is None:
-        return value is operand
-    return _comparable(value, operand) and value == operand
 
 
 def _wrong(message: str) -> V1Error:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from mindinsight.server.api.v1.json_router import JsonRouter
 
-from mindinsight.server.api.v1.jobs import Uses
-
-router = APIRouter(tags=["config"])
+router = JsonRouter(tags=["config"])
 
 
 @router.get("/ui-config")
-def ui_config(service: Uses) -> dict[str, bool]:
-    """Whether the debugger of running trainings is switched on."""
-    return {"enable_debugger": service.settings.enable_debugger}
+def ui_config() -> dict[str, bool]:
+    """Whether trainings can be debugged while they run: never, so that pages do not offer it."""
+    return {"enable_debugger": False}

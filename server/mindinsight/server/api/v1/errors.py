@@ -10,8 +10,10 @@ from enum import Enum
 from typing import Final
 
 from pydantic import BaseModel
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 
+from mindinsight.server.api.v1.json_router import json_response
+from mindinsight.server.errors import ApiError
 from mindinsight.server.http.openapi import DOOR, Responses
 
 _MODULES = {"general": 0, "lineage": 2, "datavisual": 5, "debugger": 11}
@@ -24,6 +26,7 @@ class Fault(Enum):
     TYPE = ("general", 0x001, 400)
     VALUE = ("general", 0x002, 400)
     MISSING = ("general", 0x003, 400)
+    PERMISSION = ("general", 0x008, 400)
     UNKNOWN_PATH = ("datavisual", 0x001, 404)
     METHOD = ("datavisual", 0x002, 405)
     JOB = ("datavisual", 0x005, 400)
@@ -79,10 +82,17 @@ class V1Error(Exception):
         super().__init__(message)
         self.fault = fault
 
-    def response(self, status: int | None = None) -> JSONResponse:
+    def response(self, status: int | None = None) -> Response:
         """The answer; ``status`` takes the place of the fault's own."""
         body = {"error_code": self.fault.code, "error_msg": str(self)}
-        return JSONResponse(body, status_code=status or self.fault.status)
+        return json_response(body, status or self.fault.status)
+
+
+def v1_error(error: ApiError) -> V1Error:
+    """An error that is not of this interface alone; its status stays what it is."""
+    faults = {401: Fault.PERMISSION, 403: Fault.PERMISSION, 404: Fault.UNKNOWN_PATH, 421: Fault.PERMISSION}
+    fault = Fault.VALUE if error.status < Fault.UNEXPECTED.status else Fault.UNEXPECTED
+    return V1Error(faults.get(error.status, fault), error.message)
 
 
 class FaultBody(BaseModel):
@@ -97,5 +107,5 @@ RESPONSES: Final[Responses] = {
     404: {"model": FaultBody, "description": "There is no such interface."},
     405: {"model": FaultBody, "description": "The method is not allowed."},
     503: {"model": FaultBody, "description": "Too much to do at once, or it took too long: ask again."},
-    **DOOR,
+    **{status: {**description, "model": FaultBody} for status, description in DOOR.items()},
 }

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import OPTIMIZED, tags_of
 from mindinsight.server.formats.graphs import read_graph
@@ -19,7 +20,7 @@ from mindinsight.server.graph.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.plugins.graph.opened import OpenTrees
 
-router = APIRouter(route_class=GraphRoute, prefix="/datavisual/graphs", tags=["graphs"])
+router = JsonRouter(route_class=GraphRoute, prefix="/datavisual/graphs", tags=["graphs"])
 
 _NORMAL: Final = "normal"
 _OPTIMIZE: Final = "optimize"
@@ -38,10 +39,10 @@ def tree_of(
         raise V1Error(Fault.VALUE, "Parameter mode must be normal or optimize.")
     run = train(service.store.snapshot(), required(train_id, "train_id"))
     tags = tags_of(run)["graph" if view == _NORMAL else "optimized_graph"]
-    name = first(tag) or (tags[0] if tags else "")
+    name = min(tags, default="") if tag is None else first(tag)
     if name not in tags:
         raise V1Error(Fault.GRAPH, "Parameter tag names no graph of this train job.")
-    series = run.references["graph"][name if view == _NORMAL else name.removesuffix(OPTIMIZED)]
+    series = run.references["graph"][str(name) if view == _NORMAL else str(name).removesuffix(OPTIMIZED)]
     make = partial(tree_in, simplified=view == _OPTIMIZE)
     return service.parts.of(OpenTrees).newest(series, f"v1 {view}", make, service.openers)
 
@@ -64,7 +65,7 @@ def all_nodes(tree: Shown, name: Text = None) -> dict[str, Any]:
 @router.get("/nodes/names")
 def names(tree: Shown, search: Text = None, offset: Number = None, limit: Number = None) -> dict[str, Any]:
     """The nodes whose path ends in what is searched, in the scopes around them."""
-    page = integer(offset, "offset", 0, 0, 2**31)
+    page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 100, 1, 1000)
     return {"nodes": v1.found_names(tree, first(search) or "", page, rows)}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from fastapi import APIRouter
 
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededText, required, train
 from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
@@ -16,7 +16,7 @@ from mindinsight.server.api.v1.thin import HISTOGRAMS, even_rows
 from mindinsight.server.formats.payloads import Histograms
 from mindinsight.server.formats.payloads import histograms as read_histograms
 
-router = APIRouter(prefix="/datavisual", tags=["histograms"])
+router = JsonRouter(prefix="/datavisual", tags=["histograms"])
 
 
 @router.get("/histograms")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededNumber, NeededText, required, to_integer, train
 from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.thin import IMAGES, even_rows
 from mindinsight.server.formats.payloads import image, image_header
 
-router = APIRouter(prefix="/datavisual/image", tags=["images"])
+router = JsonRouter(prefix="/datavisual/image", tags=["images"])
 
 _SIGNATURES: Final = {
     b"\x89PNG": "image/png",

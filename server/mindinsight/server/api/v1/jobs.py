@@ -7,16 +7,18 @@ import time
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body, Depends
+from fastapi import Body, Depends
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import NAMES, tags_of
 from mindinsight.server.files.folders import folders_of, names_of
 from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.store import file_names
 from mindinsight.server.store.run import Run, Snapshot
 
-router = APIRouter(prefix="/datavisual", tags=["jobs"])
+router = JsonRouter(prefix="/datavisual", tags=["jobs"])
 
 Uses = Annotated[Service, Depends(service_of)]
 
@@ -26,7 +28,6 @@ _PROFILER_FILES: Final = {
     "gpu": re.compile(r"gpu_op_detail_info|gpu_activity_data|gpu_op_type_info"),
     "cpu": re.compile(r"cpu_op_detail_info|cpu_op_type_info"),
 }
-_PROFILER_INFO: Final = re.compile(r"profiler_info_\d+\.json\Z")
 
 
 @router.get("/train-jobs")
@@ -34,7 +35,7 @@ def train_jobs(
     service: Uses, offset: Number = None, limit: Number = None, train_id: Text = None
 ) -> dict[str, Any]:
     """All train jobs, the most recently written first, a page of them."""
-    page = integer(offset, "offset", 0, 0, 2**31)
+    page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 10, 1, _MOST_JOBS)
     snapshot = service.store.snapshot()
     wanted = first(train_id)
@@ -133,7 +134,7 @@ def _profiler(path: str) -> dict[str, Any]:
     """The first profiler folder of a job that holds data, and for which device it was made."""
     for folder in _folders(path):
         names = names_of(folder)
-        if not any(_PROFILER_INFO.match(name) for name in names):
+        if not any(map(file_names.is_profile_of_rank, names)):
             continue
         kind = next((kind for kind, pattern in _PROFILER_FILES.items() if any(map(pattern.match, names))), "")
         found: dict[str, Any] = {"profiler_dir": f"./{folder.name}", "profiler_type": kind}
@@ -145,4 +146,4 @@ def _profiler(path: str) -> dict[str, Any]:
 
 
 def _folders(path: str) -> list[Path]:
-    return [folder for folder in folders_of(Path(path)) if folder.name.startswith("profiler")]
+    return [folder for folder in folders_of(Path(path)) if file_names.is_profile(folder.name)]

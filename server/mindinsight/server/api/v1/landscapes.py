@@ -6,24 +6,25 @@ import hashlib
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Text, Texts, first, required, train
 from mindinsight.server.formats.payloads import Landscape, Point, landscape
 from mindinsight.server.store.run import Run
 
-router = APIRouter(prefix="/datavisual/landscape", tags=["landscapes"])
+router = JsonRouter(prefix="/datavisual/landscape", tags=["landscapes"])
 
 
 @router.get("/intervals")
 def intervals(service: Uses, train_id: NeededText = None) -> dict[str, Any]:
     """First and last of the intervals of one job that have a landscape, by their start."""
     run = train(service.store.snapshot(), required(train_id, "train_id"))
-    with_path = (one for one in _landscapes(run) if one.path is not None and one.intervals)
-    known = sorted({one.intervals for one in with_path}, key=lambda one: one[:1])
-    return {"intervals": [{"id": interval_id(one), "value": [one[0], one[-1]]} for one in known]}
+    known = {landscape.intervals for landscape in _landscapes(run) if landscape.intervals}
+    rows = sorted(known, key=lambda steps: steps[:1])
+    return {"intervals": [{"id": interval_id(steps), "value": [steps[0], steps[-1]]} for steps in rows]}
 
 
 @router.get("/landscapes")
@@ -37,7 +38,7 @@ def landscapes(
     kind = first(type) or "interval"
     wanted = first(interval_id)
     runs = service.store.snapshot().runs
-    return {"landscapes": [_item(one, runs.get(one), kind, wanted) for one in train_id or ()]}
+    return {"landscapes": [_item(run, runs.get(run), kind, wanted) for run in train_id or ()]}
 
 
 def interval_id(interval: tuple[int, ...]) -> str:
@@ -57,29 +58,30 @@ def _item(train_id: str, run: Run | None, kind: str, wanted: str | None) -> dict
         return {"train_id": train_id, "error_code": Fault.VALUE.code}
     if run is None:
         return {"train_id": train_id, "error_code": Fault.JOB.code}
-    found = next((one for one in _landscapes(run) if _asked(one, kind, wanted)), None)
-    if found is None or found.grid is None:
+    shown = next((landscape for landscape in _landscapes(run) if _is_wanted(landscape, kind, wanted)), None)
+    if shown is None or shown.grid is None:
         return {"train_id": train_id, "error_code": Fault.LANDSCAPE.code}
-    answer: dict[str, Any] = {
+    item: dict[str, Any] = {
         "train_id": train_id,
-        "points": _point(found.grid),
-        "convergence_point": _corner(found.convergence),
+        "points": _point(shown.grid),
+        "convergence_point": _corner(shown.convergence),
         "metadata": {
-            "decomposition": found.decomposition,
-            "unit": found.unit,
-            "step_per_epoch": found.step_per_epoch,
+            "decomposition": shown.decomposition,
+            "unit": shown.unit,
+            "step_per_epoch": shown.step_per_epoch,
             **_training(run),
         },
     }
-    if found.path is not None:
-        answer["path"] = {**_point(found.path), "intervals": list(found.intervals)}
-    return answer
+    if shown.path is not None and shown.intervals:
+        item["path"] = {**_point(shown.path), "intervals": list(shown.intervals)}
+    return item
 
 
-def _asked(one: Landscape, kind: str, wanted: str | None) -> bool:
+def _is_wanted(shown: Landscape, kind: str, interval: str | None) -> bool:
+    """Whether a landscape is of a kind: the final one has no intervals, though it may have a path."""
     if kind == "final":
-        return one.path is None
-    return kind == "interval" and one.path is not None and wanted in (None, interval_id(one.intervals))
+        return not shown.intervals
+    return kind == "interval" and bool(shown.intervals) and interval in (None, interval_id(shown.intervals))
 
 
 def _point(point: Point) -> dict[str, Any]:

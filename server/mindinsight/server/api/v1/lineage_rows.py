@@ -25,12 +25,15 @@ class LineageRow:
     added: Mapping[str, Any]
 
     def answer(self, halves: frozenset[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {"summary_dir": self.flat["summary_dir"], "added_info": self.added}
+        """The row with the halves that are asked for; nothing but notes when none is."""
+        item: dict[str, Any] = {"added_info": self.added}
+        if halves:
+            item["summary_dir"] = self.flat["summary_dir"]
         if "model" in halves:
-            found["model_lineage"] = self.model
+            item["model_lineage"] = self.model
         if "dataset" in halves:
-            found["dataset_graph"] = self.dataset
-        return found
+            item["dataset_graph"] = self.dataset
+        return item
 
 
 def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[LineageRow]:

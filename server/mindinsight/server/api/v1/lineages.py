@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import re
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body, Request
+from fastapi import Body
 
 from mindinsight.server.api.v1.conditions import Search, parse_search
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses, in_order
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.lineage_rows import LineageRow, customized, lineage_rows
-from mindinsight.server.api.v1.parameters import NeededText, is_train_id, required, train
+from mindinsight.server.api.v1.parameters import NeededText, RawBody, is_train_id, parsed, required, train
 from mindinsight.server.api.v1.targets import targets_answer
 from mindinsight.server.http.service import Service
 
-router = APIRouter(tags=["lineage"])
+router = JsonRouter(tags=["lineage"])
 
 _LONGEST_REMARK: Final = 128
 _LARGEST_TAG: Final = 10
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SEARCH: Final = {
     "requestBody": {
         "description": "conditions on fields, sorted_name, sorted_type, limit, offset, lineage_type",
@@ -28,9 +30,9 @@ _SEARCH: Final = {
 
 
 @router.post("/lineagemgr/lineages", openapi_extra=_SEARCH)
-async def search(service: Uses, request: Request) -> dict[str, Any]:
+def search(service: Uses, body: RawBody) -> dict[str, Any]:
     """Rows that match, sorted and in pages; the body is parsed whatever its content type."""
-    asked, rows = await _matching(service, request)
+    asked, rows = _matching(service, body)
     page = list(asked.page(rows))
     return {
         "customized": customized(page),
@@ -58,9 +60,9 @@ def annotate(
 
 
 @router.post("/optimizer/targets/search", openapi_extra=_SEARCH)
-async def targets(service: Uses, request: Request) -> dict[str, Any]:
+def targets(service: Uses, body: RawBody) -> dict[str, Any]:
     """Objectives, hyper-parameters, and how much each matters."""
-    asked, rows = await _matching(service, request)
+    asked, rows = _matching(service, body)
     return targets_answer([row.flat for row in asked.page(rows)])
 
 
@@ -76,13 +78,9 @@ def dataset_graph(service: Uses, train_id: NeededText = None) -> dict[str, Any]:
     return {"dataset_graph": run.lineage.dataset_graph, "summary_dir": wanted}
 
 
-async def _matching(service: Service, request: Request) -> tuple[Search, list[LineageRow]]:
-    text = await request.body()
-    try:
-        body = json.loads(text) if text.strip() else None
-    except (ValueError, RecursionError):
-        raise V1Error(Fault.VALUE, "The body is not JSON.") from None
-    asked = parse_search(body)
+def _matching(service: Service, body: bytes) -> tuple[Search, list[LineageRow]]:
+    """The search that a body is, and the rows it finds. Takes time: to be called in a thread."""
+    asked = parse_search(parsed(body))
     rows = lineage_rows(in_order(service.store.snapshot()), service.workspace.notes.all())
     by_run = {row.flat["summary_dir"]: row for row in rows}
     return asked, [by_run[flat["summary_dir"]] for flat in asked.matching(row.flat for row in rows)]
@@ -104,5 +102,7 @@ def _checked(body: dict[str, Any]) -> dict[str, Any]:
             raise V1Error(
                 Fault.LINEAGE_VALUE, f"remark must be a text of at most {_LONGEST_REMARK} characters."
             )
+        if _SURROGATE.search(remark):
+            raise V1Error(Fault.LINEAGE_VALUE, "remark holds half of a character (a lone surrogate).")
         changes["note"] = remark
     return changes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Final, TypeAlias
+import json
+from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import Query
+from fastapi import Depends, Query, Request
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.store.run import Run, Snapshot
@@ -27,8 +27,6 @@ Number: TypeAlias = Annotated[list[str] | None, Query(description="an integer; t
 Texts: TypeAlias = Annotated[list[str] | None, Query(description="may be repeated")]
 Full: TypeAlias = Annotated[bool, Query(description="every recorded step instead of a sample")]
 
-_INTEGER: Final = re.compile(r"[+-]?\d{1,18}\Z")
-
 
 def first(values: list[str] | None) -> str | None:
     """The first value of a parameter; None when it is absent."""
@@ -46,21 +44,40 @@ def required(values: list[str] | None, name: str) -> str:
     return text
 
 
-def integer(values: list[str] | None, name: str, default: int, low: int, high: int) -> int:
-    """Raises V1Error for a value that is not an integer, or out of range."""
+def integer(values: list[str] | None, name: str, default: int, low: int, high: int | None = None) -> int:
+    """Raises V1Error for a value that is not an integer, or out of range; ``high`` None is no limit."""
     text = first(values)
     if text is None:
         return default
     number = to_integer(text, name)
-    if not low <= number <= high:
-        raise V1Error(Fault.VALUE, f"Parameter {name} must be from {low} to {high}.")
+    if number < low or (high is not None and number > high):
+        limit = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise V1Error(Fault.VALUE, f"Parameter {name} must be {limit}.")
     return number
 
 
 def to_integer(text: str, name: str) -> int:
-    if not _INTEGER.match(text):
-        raise V1Error(Fault.TYPE, f"Parameter {name} must be an integer.")
-    return int(text)
+    """An integer as Python reads it, as MindInsight did: of any sign and size, spaces around it allowed."""
+    try:
+        return int(text)
+    except ValueError:
+        raise V1Error(Fault.TYPE, f"Parameter {name} must be an integer.") from None
+
+
+async def raw_body(request: Request) -> bytes:
+    """The body as it came; it is parsed by who needs it, in a thread."""
+    return await request.body()
+
+
+RawBody: TypeAlias = Annotated[bytes, Depends(raw_body)]
+
+
+def parsed(body: bytes) -> Any:
+    """A body as JSON, whatever its content type; None for an empty one. Raises V1Error."""
+    try:
+        return json.loads(body) if body.strip() else None
+    except (ValueError, RecursionError):
+        raise V1Error(Fault.VALUE, "The body is not JSON.") from None
 
 
 def is_train_id(text: str) -> bool:

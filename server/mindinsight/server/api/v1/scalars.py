@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fastapi import APIRouter
-
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededText, Texts, required, train
 from mindinsight.server.api.v1.plugins import scalar_of
 from mindinsight.server.api.v1.thin import SCALARS, extreme_rows
 from mindinsight.server.store.series import ScalarSeries
 
-router = APIRouter(prefix="/datavisual", tags=["scalars"])
+router = JsonRouter(prefix="/datavisual", tags=["scalars"])
 
 
 @router.get("/scalar/metadata")

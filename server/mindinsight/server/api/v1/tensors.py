@@ -11,10 +11,11 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import (
     Full,
     NeededTexts,
@@ -33,7 +34,7 @@ from mindinsight.server.compute.statistics import Statistics, measure, measure_v
 from mindinsight.server.formats.payloads import Recorded, recorded
 from mindinsight.server.store.series import ReferenceSeries
 
-router = APIRouter(prefix="/datavisual", tags=["tensors"])
+router = JsonRouter(prefix="/datavisual", tags=["tensors"])
 
 MOST_VALUES: Final = 100_000
 _DETAILS: Final = ("stats", "histogram", "data")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter
-
 from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
 from mindinsight.server.api.v1.debugger.session import RUNNING, SENDING, WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
 _MOST_STEPS: Final = 2**31 - 1
 

@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 import numpy as np
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from mindinsight.server.api.v1.debugger.lookup import (
     Asked,
@@ -19,9 +19,10 @@ from mindinsight.server.api.v1.debugger.lookup import (
 )
 from mindinsight.server.api.v1.debugger.tensors import values_of
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
 
 @router.post(

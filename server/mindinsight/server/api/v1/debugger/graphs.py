@@ -5,18 +5,17 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any, Final
 
-from fastapi import APIRouter
-
 from mindinsight.server.api.v1.debugger.conditions_json import watched_json
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
 from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
 from mindinsight.server.api.v1.debugger.nodes import Watching, levels_json, nodes_json, watching
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.graph.tree import ROOT
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
 _MODES: Final = ("all", "node", "watchpoint")
 

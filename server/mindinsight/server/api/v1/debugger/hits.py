@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from fastapi import APIRouter
-
 from mindinsight.server.api.v1.debugger.conditions_json import hit_json
 from mindinsight.server.api.v1.debugger.dump_graph import shown_name
 from mindinsight.server.api.v1.debugger.lookup import Asked, One, known_rank, slot_of, takes
 from mindinsight.server.api.v1.debugger.session import WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer
 from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, NO_VALUES
 from mindinsight.server.debug.watchpoints import Hit
+from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
-_ERRORS: Final = {
-    HOLDS_NAN: "The tensor holds NaN.",
-    HOLDS_INF: "The tensor holds Inf.",
-    NO_PREVIOUS: "There is no value of the step before.",
-    NO_VALUES: "The values were not dumped.",
-}
+# What keeps a condition from being judged: our bit, and the bit and key by which clients choose their text.
+_ERRORS: Final = (
+    (HOLDS_NAN, 1, "nan"),
+    (HOLDS_INF, 2, "inf"),
+    (NO_PREVIOUS, 4, "no_prev_tensor"),
+    (NO_VALUES, 16, "no_history"),  # 8 is out_of_mem, which does not happen here
+)
 
 
 @router.post(
@@ -61,8 +62,14 @@ def tensor_hits(
         raise V1Error(Fault.DEBUGGER_HITS, "The session is busy; wait until its state is waiting.")
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
     slot = slot_of(session, first(tensor_name), rank, first(graph_name))
-    caught = [hit for hit in hits_of(session, rank) if _key(hit) == (slot.operator.graph, slot.operator.name)]
-    return {"watch_points": [_watchpoint(session, hit) for hit in caught if hit.entry.slot == slot.slot]}
+    return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}
+
+
+def slot_hits(session: Session, rank: int, operator: Operator, slot: str) -> list[dict[str, Any]]:
+    """The watchpoints that caught one output of an operator, by their numbers."""
+    tensor = (operator.graph, operator.name, slot)
+    caught = [hit for hit in hits_of(session, rank) if (*_key(hit), hit.entry.slot) == tensor]
+    return [_watchpoint(session, hit) for hit in sorted(caught, key=lambda hit: hit.watchpoint.id)]
 
 
 def hits_of(session: Session, rank: int) -> list[Hit]:
@@ -106,9 +113,12 @@ def _node(session: Session, hit: Hit) -> dict[str, Any]:
 
 def _watchpoint(session: Session, hit: Hit) -> dict[str, Any]:
     watched = session.watchpoints[hit.watchpoint.id]
-    error = hit.verdict.error
-    found = {"error_code": error, "error_list": [text for code, text in _ERRORS.items() if error & code]}
-    return {**hit_json(watched, hit.verdict.findings), **found}
+    errors = [(code, key) for bit, code, key in _ERRORS if hit.verdict.error & bit]
+    return {
+        **hit_json(watched, hit.verdict.findings),
+        "error_code": sum(code for code, _ in errors),
+        "error_list": [key for _, key in errors],
+    }
 
 
 def _focused(nodes: Sequence[dict[str, Any]], focus: object, limit: int, page: int) -> int:

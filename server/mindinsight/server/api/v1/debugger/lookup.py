@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import json
 import threading
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
-from fastapi import Depends, Request
+from fastapi import Depends
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.parameters import RawBody, parsed
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 from mindinsight.server.http.service import Service, service_of
 
@@ -48,16 +48,12 @@ def session_of(sessions: LruCache, session_id: str) -> Session:
 One = Annotated[Session, Depends(session_of)]
 
 
-async def body_of(request: Request) -> dict[str, Any]:
-    """The body as an object, whatever its content type; an empty body is an empty object."""
-    text = await request.body()
-    try:
-        body = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError):
-        raise V1Error(Fault.VALUE, "The body is not JSON.") from None
-    if not isinstance(body, dict):
+def body_of(raw: RawBody) -> dict[str, Any]:
+    """The body as an object; an empty body is an empty object."""
+    body = parsed(raw)
+    if not isinstance(body, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "The body must be an object.")
-    return body
+    return body or {}
 
 
 Asked = Annotated[dict[str, Any], Depends(body_of)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
-
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
+from mindinsight.server.api.v1.debugger.hits import slot_hits
 from mindinsight.server.api.v1.debugger.lookup import One, Slot, known_rank, outputs_of, slot_of
 from mindinsight.server.api.v1.debugger.nodes import stack_json
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.debugger.tensors import values_of
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer
 from mindinsight.server.api.v1.tensors import statistics_json
 from mindinsight.server.compute.statistics import measure
@@ -19,7 +19,7 @@ from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.graph import v1
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
 
 @router.get("/{session_id}/tensor-graphs")
@@ -61,8 +61,13 @@ def _with_slots(ends: dict[str, Any]) -> dict[str, Any]:
 
 
 def _slots(session: Session, rank: int, operator: Operator) -> list[dict[str, Any]]:
+    """Outputs of an operator with their statistics, and with the watchpoints that caught them, if any."""
     entries = outputs_of(session, rank, operator, session.step)
-    return [_slot(each.slot, values_of(each)) for each in entries] or [{"slot": "0"}]
+    slots = [_slot(entry.slot, values_of(entry)) for entry in entries] or [{"slot": "0"}]
+    caught = [slot_hits(session, rank, operator, slot["slot"]) for slot in slots]
+    return [
+        {**slot, "watch_points": hits} if hits else slot for slot, hits in zip(slots, caught, strict=True)
+    ]
 
 
 def _slot(slot: str, values: Any) -> dict[str, Any]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter
-
 from mindinsight.server.api.v1.debugger.events import Event
 from mindinsight.server.api.v1.debugger.lookup import Asked, LruCache, One, OpenSessions, takes
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, first
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -19,7 +18,7 @@ from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.dump.lookup import cache_of
 from mindinsight.server.store.mounts import place_of
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
 _ONLINE: Final = "0"  # the session a live training would have
 

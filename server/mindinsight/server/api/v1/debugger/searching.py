@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
 from mindinsight.server.api.v1.debugger.graphs import watch_of
@@ -12,12 +12,13 @@ from mindinsight.server.api.v1.debugger.lookup import One, graph_of, known_rank
 from mindinsight.server.api.v1.debugger.nodes import classes_of, frame_json
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Number, Text, first, integer, to_integer
 from mindinsight.server.formats.call_stacks import Frame
 from mindinsight.server.graph.search import match_end_of_path, nested
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
 CATEGORIES: Final = ("weight", "gradient", "activation")
 _MOST: Final = 2**31
@@ -54,7 +55,7 @@ def stacks(
 ) -> dict[str, Any]:
     """Source lines that led to operators, by file; ``offset`` counts pages of files."""
     rows = integer(limit, "limit", 10, 0, 100)
-    page = integer(offset, "offset", 0, 0, _MOST)
+    page = integer(offset, "offset", 0, 0)
     word = (first(key_word) or "").lower()
     files: dict[str, list[Frame]] = {}
     for frame in sorted(_frames(session), key=lambda each: (each.file, each.line, each.code)):

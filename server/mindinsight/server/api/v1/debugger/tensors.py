@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Any, Final
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from mindinsight.server.api.v1.debugger.hits import hits_of
 from mindinsight.server.api.v1.debugger.lookup import (
@@ -23,6 +23,7 @@ from mindinsight.server.api.v1.debugger.lookup import (
 )
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required
 from mindinsight.server.api.v1.tensors import MOST_VALUES, index_of, plain_values, statistics_json
 from mindinsight.server.compute.statistics import Array, measure
@@ -32,7 +33,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.types import Doubles
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
 CACHED: Final = "cached"
 EMPTY: Final = "empty"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fastapi import APIRouter
-
 from mindinsight.server.api.v1.debugger.conditions_json import collections_json, condition_of
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
 from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
@@ -14,10 +12,11 @@ from mindinsight.server.api.v1.debugger.nodes import names_watched
 from mindinsight.server.api.v1.debugger.searching import found
 from mindinsight.server.api.v1.debugger.session import WAITING, Session, Watched
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
-router = APIRouter(route_class=DumpRoute)
+router = JsonRouter(route_class=DumpRoute)
 
 
 @router.get("/{session_id}/condition-collections")
