@@ -134,7 +134,8 @@ test("a run's state follows the age of its last event", () => {
 });
 
 test("a run whose files were closed is finished at once", () => {
-  assert.equal(stateOf({ last_event: 9_999, finished: true }, 10_000), "finished");
+  assert.equal(stateOf({ last_event: 9_999, finished: true, failure: "" }, 10_000), "finished");
+  assert.equal(stateOf({ last_event: 9_999, finished: true, failure: "ValueError" }, 10_000), "failed");
 });
 
 test("an unfinished record is one for good from a moment on", () => {

@@ -80,6 +80,7 @@ class Stretch:
     references: tuple[ReferenceColumns, ...] = ()
     damage: tuple[Damage, ...] = ()
     version: str = ""
+    closing: str | None = None  # a record says that the recorder was closed: the error that ended it, or ""
     skipped: tuple[tuple[str, int], ...] = ()  # ("explain", 3): understood, and not ours to show
     first_event: float = 0.0  # Unix seconds of the earliest event; 0 when none carries a believable time
     last_event: float = 0.0  # the same of the latest
@@ -108,4 +109,5 @@ class FileState:
     skipped: tuple[tuple[str, int], ...] = ()
     first_event: float = 0.0  # Unix seconds of the earliest event; 0 when none carries a believable time
     last_event: float = 0.0  # the same of the latest
-    closed: bool = False  # its writer closed it: nobody may write to it any more
+    closed: bool = False  # its writer closed it
+    failure: str = ""  # the exception that ended the training, where the writer noted one

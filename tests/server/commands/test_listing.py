@@ -86,6 +86,20 @@ def test_a_run_that_was_closed_is_finished_at_once(run, tmp_path):
     assert states(run, tmp_path) == {"./a": "running"}
 
 
+def test_a_closing_record_says_how_a_training_ended(run, tmp_path):
+    with SummaryRecord(str(tmp_path / "well")) as record:
+        record.add_value("scalar", "loss", 0.5)
+        record.record(1)
+    with pytest.raises(ValueError, match="odd"), SummaryRecord(str(tmp_path / "ill")) as record:
+        record.add_value("scalar", "loss", 0.5)
+        record.record(1)
+        raise ValueError("odd batch")
+    for path in tmp_path.glob("*/*summary*"):
+        path.chmod(0o600)  # as a copy of it has
+    assert states(run, tmp_path) == {"./ill": "failed", "./well": "finished"}
+    assert "failed: ValueError: odd batch" in run("ls", "--summary-dir", tmp_path)[1]
+
+
 def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_path):
     whole, cut, growing = (
         written(tmp_path / name, age) for name, age in (("a", 9_000), ("b", 9_000), ("c", 0))

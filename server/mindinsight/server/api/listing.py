@@ -100,6 +100,7 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         "first_event": run.first_event,
         "last_event": run.last_event,
         "finished": run.finished,
+        "failure": run.failure,
         "torn_since": min(torn_since(run).values(), default=None),
         "size": run.size,
         "read": run.read,

@@ -48,6 +48,8 @@ def _row(run: Run, now: float) -> tuple[object, ...]:
 def _state_text(run: Run, now: float) -> str:
     state = state_of(run, now)
     text = f"no data for {int((now - run.last_event) // 60)} min" if state == "quiet" else str(state)
+    if state == "failed":
+        text = f"failed: {run.failure}"
     damage = damage_count(run, now)
     return f"{text}, {damage} damaged" if damage else text
 
@@ -57,6 +59,7 @@ def _facts(runs: Iterable[Run], now: float) -> Iterator[dict[str, Any]]:
         yield {
             "run": run.id,
             "state": state_of(run, now),
+            "failure": run.failure,
             "updated": run.updated,
             "first_event": run.first_event,
             "last_event": run.last_event,

@@ -26,6 +26,7 @@ def preserve(file: FileStage, pack: CacheFileWriter) -> Note:
         "read": file.read,
         "pending": file.pending,
         "events": [file.first_event, file.last_event],
+        "closing": file.closing,
         "damage": [[one.offset, one.size, one.reason] for one in file.damage],
         "skipped": file.skipped,
         "scalars": [_scalars(group, pack) for group in groups.values()],
@@ -39,6 +40,7 @@ def restore(note: Note, body: Body, path: str) -> FileStage:
     file.print = Print(*map(bytes.fromhex, note["print"]))
     file.read, file.pending = int(note["read"]), int(note["pending"])
     file.first_event, file.last_event = map(float, note["events"])
+    file.closing = None if note["closing"] is None else str(note["closing"])
     file.damage = [Damage(*one) for one in note["damage"]]
     file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
     for axis, tags, places in note["scalars"]:

@@ -44,6 +44,7 @@ class FileStage:
         self.skipped: dict[str, int] = {}
         self.first_event = 0.0  # Unix seconds; 0 while no event carries a believable time
         self.last_event = 0.0
+        self.closing: str | None = None  # of its closing record: the error that ended the training, or ""
         self.lineage: Lineage | None = None
         self.scalars = ScalarTable()
         self.references: dict[Key, ReferenceGroup] = {}
@@ -84,7 +85,8 @@ class FileStage:
             skipped=tuple(sorted(self.skipped.items())),
             first_event=self.first_event or self._named_time,
             last_event=self.last_event or self._named_time,
-            closed=self.stamp.closed,
+            closed=self.stamp.closed or self.closing is not None,
+            failure=self.closing or "",
         )
 
     def held(self) -> list[Key]:
@@ -99,6 +101,7 @@ class FileStage:
         self.error = ""
         self._note_damage(stretch.damage)
         self._note_times(stretch)
+        self.closing = self.closing if stretch.closing is None else stretch.closing
         for what, count in stretch.skipped:
             self.skipped[what] = self.skipped.get(what, 0) + count
         grown: list[Key] = []

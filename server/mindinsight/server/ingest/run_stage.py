@@ -10,7 +10,7 @@ from mindinsight.server.ingest.file_stage import FileStage, Key
 from mindinsight.server.ingest.tag_parts import TagPart
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
 from mindinsight.server.store.run import Run
-from mindinsight.server.store.run_state import first_event, is_finished, last_event
+from mindinsight.server.store.run_state import failure, first_event, is_finished, last_event
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import ChangedKind
 from mindinsight.server.types import FileState, Kind, Stretch
@@ -176,4 +176,5 @@ class RunStage:
             first_event=first_event(states, found.created),
             last_event=last_event(states, self.updated),
             finished=is_finished(states),
+            failure=failure(states),
         )

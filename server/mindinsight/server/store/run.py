@@ -36,6 +36,7 @@ class Run:
     first_event: float = 0.0  # Unix seconds, from the events themselves where they tell
     last_event: float = 0.0  # Unix seconds, no later than the newest write
     finished: bool = False  # the writer closed its files
+    failure: str = ""  # the exception that ended the training, where the writer noted one
 
 
 @dataclass(frozen=True, slots=True)

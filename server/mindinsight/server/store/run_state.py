@@ -12,16 +12,16 @@ from mindinsight.server.store import file_names
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import FileState
 
-State: TypeAlias = Literal["running", "quiet", "stopped", "finished"]
+State: TypeAlias = Literal["running", "quiet", "stopped", "finished", "failed"]
 
 QUIET: Final = 120.0  # seconds without an event after which a run is not called running
 STOPPED: Final = 3600.0  # seconds without an event after which an unclosed run is called stopped
 
 
 def state_of(run: Run, now: float) -> State:
-    """``finished`` where the writer closed the files, else by the time since the last event."""
+    """``finished`` or ``failed`` where the writer closed the files, else by the time since the last event."""
     if run.finished:
-        return "finished"
+        return "failed" if run.failure else "finished"
     age = now - run.last_event
     return "running" if age < QUIET else "quiet" if age < STOPPED else "stopped"
 
@@ -33,6 +33,11 @@ def is_finished(files: Iterable[FileState]) -> bool:
     """
     newest = _newest(files).values()
     return bool(newest) and all(file.closed and not file.pending and not file.error for file in newest)
+
+
+def failure(files: Iterable[FileState]) -> str:
+    """The exception that ended the training, from the newest event file of any rank; empty without one."""
+    return next((file.failure for file in _newest(files).values() if file.failure), "")
 
 
 def last_event(files: Iterable[FileState], updated: float) -> float:

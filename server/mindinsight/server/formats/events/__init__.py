@@ -77,6 +77,7 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
         references=references,
         damage=tuple(replace(one, offset=one.offset + base_offset) for one in damage),
         version=remarks.version,
+        closing=remarks.closing,
         skipped=remarks.skipped,
         first_event=first_event,
         last_event=last_event,

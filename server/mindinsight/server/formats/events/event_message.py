@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mindinsight.server.formats.events.fields import (
+    CLOSING_ERROR,
+    EVENT_CLOSING,
     EVENT_EXPLAIN,
     EVENT_KINDS,
     EVENT_STEP,
@@ -26,7 +28,8 @@ from mindinsight.server.formats.events.fields import (
 from mindinsight.server.formats.wire_format import message_fields, read_varint, signed
 
 _DOUBLE: Final = struct.Struct("<d")
-_WHAT: Final = (EVENT_VERSION, EVENT_SUMMARY, EVENT_EXPLAIN, *EVENT_KINDS)
+_WHAT: Final = (EVENT_VERSION, EVENT_SUMMARY, EVENT_EXPLAIN, EVENT_CLOSING, *EVENT_KINDS)
+_MOST_ERROR: Final = 1000  # bytes of the error in a closing record
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class ParsedEvent:
     step_at: int = -1
     step_size: int = 0
     version: bytes = b""
+    closing: bytes | None = None  # the error of a closing record
     entries: list[Entry] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     free: list[tuple[int, int]] = field(default_factory=list)
@@ -93,6 +97,11 @@ def _read_what(event: ParsedEvent, data: bytes, key: int, start: int, stop: int)
         event.free.append((start, stop - start))
     elif key == EVENT_VERSION:
         event.version = data[start:stop]
+    elif key == EVENT_CLOSING:
+        errors = [
+            data[at:end] for part, at, end in message_fields(data, start, stop) if part == CLOSING_ERROR
+        ]
+        event.closing = errors[-1][:_MOST_ERROR] if errors else b""
     else:
         event.skipped.append("explain")
 

@@ -20,6 +20,7 @@ class Remarks:
 
     damage: tuple[Damage, ...]
     version: str  # of the first record that tells one
+    closing: str | None  # of the last record that tells that the recorder was closed
     skipped: tuple[tuple[str, int], ...]
 
 
@@ -34,10 +35,12 @@ def read_one_by_one(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple
         except UnparsableError:
             damage.append(Damage(at, HEADER_SIZE + size + FOOTER_SIZE, "damage.unparsable"))
     version = next((event.version for event in events.values() if event.version), b"")
+    closings = [event.closing for event in events.values() if event.closing is not None]
     counts: dict[str, int] = {}
     for name in (name for event in events.values() for name in event.skipped):
         counts[name] = counts.get(name, 0) + 1
-    remarks = Remarks(tuple(damage), tag_text(version), tuple(sorted(counts.items())))
+    closing = tag_text(closings[-1]) if closings else None
+    remarks = Remarks(tuple(damage), tag_text(version), closing, tuple(sorted(counts.items())))
     return ([_part(data, events)] if events else []), remarks
 
 

@@ -91,7 +91,9 @@ def _shape(payload: bytes) -> _Shape | None:
         return None
     names = {(entry.kind in (SCALAR, EXACT) or entry.kind, tag_text(entry.tag)) for entry in event.entries}
     in_payloads = sum(entry.size for entry in event.entries if entry.kind in KIND_NAMES)
-    if event.version or event.skipped or len(names) < len(event.entries) or 2 * in_payloads > len(payload):
+    if event.version or event.skipped or event.closing is not None:
+        return None
+    if len(names) < len(event.entries) or 2 * in_payloads > len(payload):
         return None
     mask = np.full(len(payload), 0xFF, np.uint8)
     for at, size in event.free:

@@ -11,6 +11,7 @@
  * @property {number} first_event Unix seconds
  * @property {number} last_event Unix seconds
  * @property {boolean} finished the writer closed its files
+ * @property {string} failure the exception that ended the training, or ""
  * @property {number|null} torn_since Unix seconds from which on an unfinished record is one for good
  * @property {number} size bytes
  * @property {number} read bytes read so far

@@ -194,12 +194,13 @@ export function factColumns(app) {
 export function stateMark(app, run, now) {
   const state = run.read < run.total ? "reading" : stateOf(run, now);
   const minutes = Math.floor((now - run.last_event) / 60);
+  const why = app.t(`runs.state.${state}.why`, { error: run.failure });
   const text =
     state === "reading"
       ? `${Math.floor((100 * run.read) / run.total)} %`
       : app.t(`runs.state.${state}`, { n: minutes });
   return [
-    h("span", { class: `state ${state}`, title: app.t(`runs.state.${state}.why`) }, text),
+    h("span", { class: `state ${state}`, title: why }, text),
     isTorn(run, now)
       ? h("span", { class: "badge warn", title: app.t("damage.torn.why") }, app.t("damage.torn"))
       : null,

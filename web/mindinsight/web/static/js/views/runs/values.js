@@ -15,13 +15,13 @@ export function bestEnd(tag) {
 }
 
 /**
- * "finished" where the writer closed the files; else "running" up to two minutes after the last event,
+ * "finished" or "failed" where the writer closed the files; else "running" up to two minutes after the last event,
  * "quiet" up to an hour, then "stopped". The server's side is run_state.py.
  * @param {Run} run
  * @param {number} now
  */
 export function stateOf(run, now) {
-  if (run.finished) return "finished";
+  if (run.finished) return run.failure ? "failed" : "finished";
   const age = now - run.last_event;
   return age < 120 ? "running" : age < 3600 ? "quiet" : "stopped";
 }
