@@ -1,9 +1,13 @@
 """Files that a reader never comes to the end of: other requests are answered, and the server can be ended."""
 
 import os
+import re
+import resource
 import shutil
+import socket
 import threading
 import urllib.error
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -63,3 +67,58 @@ def test_twenty_requests_for_it_keep_nobody_waiting(base, server, wait, make):
     assert len(statuses) == AT_ONCE
     assert set(statuses) <= {200, 422, 503}
     assert server.stop() == 0
+
+
+def test_a_hundred_idle_connections_with_64_descriptors_deny_nobody(base, server):
+    base.run("run")
+    server.start(limits=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+    idle = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(100)]
+    for _ in range(5):
+        assert server.get("health")["status"] == "ok"
+    for connection in idle:
+        connection.close()
+
+
+def test_three_hundred_slow_clients_take_little_memory(base, server):
+    """Each asks for the largest script and reads nothing of it."""
+    base.run("run")
+    server.start()
+    page = urllib.request.urlopen(f"http://127.0.0.1:{server.port}/scalar").read().decode()
+    script = re.search(r"static/\w+/plotly\.min\.js", page)[0]
+    urllib.request.urlopen(f"http://127.0.0.1:{server.port}/{script}").read()
+    before = server.memory()
+    clients = []
+    for _ in range(300):
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", server.port))
+        client.sendall(f"GET /{script} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        clients.append(client)
+    for client in clients:
+        assert client.recv(15) == b"HTTP/1.1 200 OK"
+    assert server.memory() - before < 100 << 20
+    for client in clients:
+        client.close()
+    assert server.get("health")
+
+
+STUCK = """
+import sys, time
+from mindinsight.server.api import tables
+tables.thinned = lambda *values: time.sleep(600)
+from mindinsight.server.process.serve import main
+sys.exit(main())
+"""
+
+
+def test_threads_at_work_do_not_outlive_the_server(base, server, wait, monkeypatch):
+    monkeypatch.setitem(type(server).start.__globals__, "SERVE", STUCK)
+    base.run("run")
+    server.start()
+    assert wait(lambda: server.steps() == {"./run": 99})
+    asking = socket.create_connection(("127.0.0.1", server.port))
+    asking.sendall(b"GET /v2/runs/sparklines?tag=loss&run=./run HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    assert server.get("health")
+    server.process.terminate()
+    assert server.process.wait(60) == 0
+    asking.close()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
+import threading
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -18,6 +19,7 @@ from starlette.routing import Mount, Route
 
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.body_limit import BodyLimit
 from mindinsight.server.http.health import Health
 from mindinsight.server.http.lazy_app import LazyApp
 from mindinsight.server.http.security import Security, error_response
@@ -32,6 +34,7 @@ V1 = "/v1/mindinsight"
 THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
 
 LONGEST = 10  # deadlines of a request that one piece of work in the background may take
+STOP_SECONDS = 3.0  # for which the end of a server waits for what is looked at
 
 
 def create_app(settings: Settings, service: Service | None = None) -> Starlette:
@@ -46,6 +49,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
         routes=[Route("/health", _health), *(_below(path, part) for path, part in parts.items())],
         middleware=[
             Middleware(Security, settings=settings, ask_for_token=_ask_for_token, error_of=_error_of),
+            Middleware(BodyLimit, error_of=_error_of),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
         ],
         lifespan=lambda app: _running(state, parts.values()),
@@ -117,7 +121,14 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
         for pool in service.pools:
             stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         stack.callback(service.loader.stop)
-        stack.callback(service.parts.stop)  # before the pool it works in is gone
+        stack.callback(_within, STOP_SECONDS, service.parts.stop)  # before the pool it works in is gone
         for part in parts:
             await stack.enter_async_context(part.living())
         yield
+
+
+def _within(seconds: float, function: Callable[[], None]) -> None:
+    """Call a function, and wait no longer for it than so many seconds: what hangs may hold its locks."""
+    thread = threading.Thread(target=function, name="ending", daemon=True)
+    thread.start()
+    thread.join(seconds)

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from fastapi import Depends, FastAPI
 
-from mindinsight.server.api.v1 import _busy
+from mindinsight.server.api.v1 import _api_error as v1_error
 from mindinsight.server.api.v2 import _api_error
 from mindinsight.server.app import create_app
 from mindinsight.server.errors import ApiError
@@ -118,7 +118,7 @@ def test_work_of_a_client_that_left_is_stopped(app):
 
 
 def test_v1_says_it_in_its_own_words():
-    answer = _busy(None, ApiError(503, "busy", "The server is busy."))
+    answer = v1_error(None, ApiError(503, "busy", "The server is busy."))
     assert answer.status_code == 503
     assert b'"error_msg":"The server is busy."' in answer.body
 

@@ -52,6 +52,22 @@ def test_foreign_pages_may_not_change_anything(samples, headers):
     assert answer.json()["error"]["code"] == "foreign_origin"
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_foreign_pages_may_not_ask_an_interface(samples, site):
+    client = samples()
+    for path in ("/v2/runs", "/v2/nothing", "/v1/mindinsight/datavisual/train-jobs"):
+        answer = client.get(path, headers={"Sec-Fetch-Site": site})
+        assert answer.status_code == 403
+        assert answer.json()["error"]["code"] == "foreign_site"
+    for path in ("/", "/health"):  # a link to a page may be anywhere
+        assert client.get(path, headers={"Sec-Fetch-Site": site}).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+def test_our_pages_and_people_may_ask(samples, site):
+    assert samples().get("/v2/runs", headers={"Sec-Fetch-Site": site}).status_code == 200
+
+
 def test_our_pages_and_scripts_may(samples):
     client = samples("record_api/values")
     for headers in ({}, {"Origin": "http://127.0.0.1", "Sec-Fetch-Site": "same-origin"}):

@@ -17,6 +17,8 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from mindinsight.server.http.responses import PartsResponse
+
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
 _FOREVER = "public, max-age=31536000, immutable"
 PLOTLY = "plotly.min.js"
@@ -74,8 +76,10 @@ class Assets:
         headers = {"Cache-Control": _FOREVER if current else "no-cache", "Vary": "Accept-Encoding"}
         media_type = _TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0]
         if "gzip" not in request.headers.get("accept-encoding", ""):
-            return Response(body.plain, headers=headers, media_type=media_type)
-        return Response(body.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=media_type)
+            return PartsResponse(body.plain, headers=headers, media_type=media_type)
+        return PartsResponse(
+            body.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=media_type
+        )
 
 
 def texts(folder: Path) -> dict[str, str]:

@@ -32,7 +32,8 @@ class WrongParameters(BaseModel):
 
 DOOR: Final[Responses] = {
     401: {"model": ErrorBody, "description": "A token is needed."},
-    403: {"model": ErrorBody, "description": "A page of another site may not change anything here."},
+    403: {"model": ErrorBody, "description": "A page of another site may not ask or change anything here."},
+    413: {"model": ErrorBody, "description": "The body is too large."},
     421: {"model": ErrorBody, "description": "This host name is not allowed."},
 }
 OURS: Final[Responses] = {

@@ -9,10 +9,12 @@ from typing import Any, Final
 from fastapi.encoders import jsonable_encoder
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from mindinsight.server.http.column_encoding import as_json, pack
 
 COLUMNS: Final = "application/vnd.mindinsight.columns"
+_PART: Final = 1 << 16  # bytes
 
 
 def answer(content: Any, accept: str) -> Response:
@@ -40,3 +42,16 @@ def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     return [_finite(item) for item in value] if isinstance(value, list) else value
+
+
+class PartsResponse(Response):
+    """Bytes that are sent in parts of 64 KiB: each client that reads slowly costs a part, not the whole."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        await send(start)
+        body = bytes(self.body)
+        for offset in range(0, max(1, len(body)), _PART):
+            more = offset + _PART < len(body)
+            part = body[offset : offset + _PART]
+            await send({"type": "http.response.body", "body": part, "more_body": more})

@@ -2,7 +2,8 @@
 
 Three doors, in this order. The *Host* of a request must be an address, this machine's name or one the
 user allowed, so that a foreign name pointed at 127.0.0.1 (DNS rebinding) gets nothing. A request that
-changes something and comes from a page must come from one of ours (*Origin*). Where there is a token,
+changes something and comes from a page must come from one of ours (*Origin*); so must any request to an
+interface (*Sec-Fetch-Site*), as answers may cost much work. Where there is a token,
 it must be shown: in the link, in a cookie set by that link, or as ``Authorization: Bearer``.
 """
 
@@ -27,10 +28,12 @@ from mindinsight.server.settings import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = frozenset({"/health"})  # answered to anybody: says no more than that the server is up
+INTERFACES = ("/v1/", "/v2/")  # what is for our pages and for scripts
 Refusal: TypeAlias = "tuple[int, str, str]"
 NOT_HERE: Refusal = (404, "not_found", "There is nothing here.")
 UNKNOWN_HOST: Refusal = (421, "unknown_host", "This host name is not allowed; start with --allow-host NAME.")
 FOREIGN_ORIGIN: Refusal = (403, "foreign_origin", "A page of another site may not change anything here.")
+FOREIGN_SITE: Refusal = (403, "foreign_site", "A page of another site may not ask for anything here.")
 TOKEN_REQUIRED: Refusal = (
     401,
     "token_required",
@@ -82,6 +85,8 @@ class Security:
             return self._error(scope, UNKNOWN_HOST)
         if scope["method"] not in SAFE_METHODS and not same_origin(headers):
             return self._error(scope, FOREIGN_ORIGIN)
+        if path.startswith(INTERFACES) and not same_site(headers):
+            return self._error(scope, FOREIGN_SITE)
         if self._token and path not in OPEN_PATHS:
             return self._check_token(scope, headers)
         return None
@@ -186,13 +191,18 @@ def is_address(name: str) -> bool:
 
 def same_origin(headers: Headers) -> bool:
     """Whether a request comes from one of our pages or from no page at all (a script)."""
-    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+    if not same_site(headers):
         return False
     origin = headers.get("origin")
     if origin is None:
         return True
     site = urlsplit(origin).netloc  # empty for "null": a sandboxed frame or a file
     return site != "" and site in (headers.get("host"), headers.get("x-forwarded-host"))
+
+
+def same_site(headers: Headers) -> bool:
+    """Whether a browser says that one of our pages asks, or its user; a script says nothing."""
+    return headers.get("sec-fetch-site", "none") in ("same-origin", "none")
 
 
 def forwarded_prefix(value: str) -> str:

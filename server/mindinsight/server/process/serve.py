@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Final
@@ -24,6 +26,9 @@ from mindinsight.server.settings.base_dirs import told
 # s after which a thread that computes lets others on. Requests need the interpreter for moments, several
 # times each; with Python's 0.005 they would take three times as long while files are read.
 _TURN: Final = 0.001
+
+LEAVE_SECONDS: Final = 1.0  # for which the end of a server waits for threads at work
+KEEP_ALIVE: Final = 10  # s for which a connection is held without a request
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +68,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         server_header=False,
         proxy_headers=False,  # nothing depends on who asks; the prefix is read in security
         timeout_graceful_shutdown=2,
+        timeout_keep_alive=KEEP_ALIVE,
     )
 
     def answering() -> None:
@@ -77,7 +83,21 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     finally:
         daemon.forget(settings.port)
         sock.close()
-    return 0 if server.started else 1
+    return leave(0 if server.started else 1)
+
+
+def leave(code: int) -> int:
+    """The exit code; ends the process at once when threads are at work that it would wait for."""
+    main_thread = threading.main_thread()
+    busy = [each for each in threading.enumerate() if each is not main_thread and not each.daemon]
+    for thread in busy:
+        thread.join(LEAVE_SECONDS / len(busy))
+    if any(thread.is_alive() for thread in busy):
+        _log.warning("ending while %d threads are at work", len(busy))
+        logging.shutdown()
+        sys.stdout.flush()
+        os._exit(code)
+    return code
 
 
 def _say_who_may_ask(settings: Settings) -> None:
