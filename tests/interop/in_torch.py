@@ -25,7 +25,7 @@ from mindinsight.writer import (
     graph_of,
     record_gradients,
 )
-from mindinsight.writer.graph import observed_graph
+from mindinsight.writer.network import observed_graph
 from mindinsight.writer.operators import take_operator_values
 
 

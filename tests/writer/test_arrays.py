@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mindinsight.writer.arrays import to_numpy
+from mindinsight.writer.arrays import mindspore_dtype, to_numpy
 
 
 class MindSporeTensor:
@@ -143,3 +143,17 @@ def test_memory_the_loop_may_write_to_is_told():
     assert to_numpy(TorchTensor(np.arange(4.0))).shared
     assert not to_numpy(TorchTensor(np.arange(4.0), device="cuda")).shared
     assert not to_numpy([1.0, 2.0]).shared
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [
+        ("float32", "Float32"),
+        ("uint8", "UInt8"),
+        ("bfloat16", "BFloat16"),
+        ("bool", "Bool"),
+        ("int4", "Int4"),
+    ],
+)
+def test_element_types_have_names_of_mindspores(dtype, name):
+    assert mindspore_dtype(dtype) == name

@@ -132,7 +132,7 @@ def test_inside_a_compiled_function_the_value_comes_when_it_runs(monkeypatch):
         deliver=lambda put, value: waiting.append(lambda: put(3.0)),
         barrier=lambda: barriers.append("waited"),
     )
-    monkeypatch.setattr("mindinsight.writer.frameworks.traced.framework_of", lambda value: jax)
+    monkeypatch.setattr("mindinsight.writer.frameworks.tracing.framework_of", lambda value: jax)
     values = OperatorValues()
     values.put("scalar", "loss", "traced")
     assert values.take() == []

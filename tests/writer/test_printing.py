@@ -58,7 +58,7 @@ def test_inside_a_compiled_function_the_value_is_printed_when_it_runs(capsys, mo
         is_traced=lambda value: True, deliver=lambda put, value: waiting.append(put), barrier=None
     )
     monkeypatch.setattr(
-        "mindinsight.writer.frameworks.traced.framework_of", lambda value: jax if value == "traced" else None
+        "mindinsight.writer.frameworks.tracing.framework_of", lambda value: jax if value == "traced" else None
     )
     Print()("traced")
     assert capsys.readouterr().out == ""

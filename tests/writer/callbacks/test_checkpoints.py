@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mindinsight.writer.callbacks import CheckpointConfig, KeepBest, ModelCheckpoint, RunArguments, RunContext
+from mindinsight.writer.callbacks.checkpoints import CheckpointFiles, free_prefix
 from mindinsight.writer.graph import GraphBuilder
 
 
@@ -166,3 +167,49 @@ def test_metrics_at_the_end_of_an_epoch_count_too(tmp_path):
 def test_a_wrong_mode_is_refused(tmp_path):
     with pytest.raises(ValueError, match="'max' or 'min'"):
         KeepBest("acc", "best", tmp_path)
+
+
+def left(directory, files, times):
+    for time in times:
+        path = directory / f"{time:04}"
+        path.touch()
+        files.add(path, time)
+    return [int(path.name) for path in sorted(directory.iterdir())]
+
+
+def test_the_newest_stay(tmp_path):
+    assert left(tmp_path, CheckpointFiles(most=2, seconds=0), [10, 20, 30, 40]) == [30, 40]
+
+
+def test_one_file_for_each_period_stays_and_the_newest(tmp_path):
+    assert left(tmp_path, CheckpointFiles(0, seconds=60), [0, 20, 40, 70, 90, 150, 160]) == [0, 70, 150, 160]
+
+
+def test_a_file_written_again_counts_once(tmp_path):
+    files = CheckpointFiles(most=2, seconds=0)
+    assert left(tmp_path, files, [10, 20]) == [10, 20]
+    files.add(tmp_path / "0010", 30)
+    assert left(tmp_path, files, [40]) == [10, 40]
+
+
+def test_a_file_somebody_removed_is_no_error(tmp_path):
+    kept = CheckpointFiles(most=1, seconds=0)
+    left(tmp_path, kept, [10])
+    (tmp_path / "0010").unlink()
+    assert left(tmp_path, kept, [20]) == [20]
+
+
+@pytest.mark.parametrize(
+    ("files", "prefix"),
+    [
+        ([], "CKP"),
+        (["CKP2-1_1.ckpt", "notes.txt", "xCKP-1_1.ckpt", "CKP-best.pt"], "CKP"),
+        (["CKP-1_1.ckpt"], "CKP_1"),
+        (["CKP-graph.meta"], "CKP_1"),
+        (["CKP-1_1.ckpt", "CKP_1-2_1.ckpt", "CKP_9-2_1.ckpt"], "CKP_10"),
+    ],
+)
+def test_a_prefix_in_use_gets_a_number(tmp_path, files, prefix):
+    for name in files:
+        (tmp_path / name).touch()
+    assert free_prefix(tmp_path, "CKP") == prefix

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mindinsight.writer.callbacks import LossMonitor, RunArguments, RunContext, TimeMonitor
+from mindinsight.writer.callbacks import LossMonitor, RunArguments, RunContext, StopAfterTime, TimeMonitor
 from mindinsight.writer.callbacks.loss import loss_of, position
 
 
@@ -131,3 +131,20 @@ def test_the_time_waiting_for_data_is_added(capsys):
 def test_a_wrong_data_size_is_refused(wrong):
     with pytest.raises(ValueError, match="data_size"):
         TimeMonitor(wrong)
+
+
+def test_the_first_step_past_the_time_asks_to_stop():
+    seconds = iter([0, 100, 159, 160, 161])
+    callback = StopAfterTime(minutes=1, clock=lambda: next(seconds))
+    run = RunContext({})
+    callback.on_train_begin(run)  # at 100
+    callback.on_train_step_end(run)
+    assert not run.get_stop_requested()
+    callback.on_train_step_end(run)
+    assert run.get_stop_requested()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, float("nan")])
+def test_a_time_that_is_none_is_refused(wrong):
+    with pytest.raises(ValueError, match="minutes"):
+        StopAfterTime(wrong)

@@ -58,17 +58,17 @@ def test_a_landscape_that_cannot_be_meant_is_refused(given, error):
 
 
 def test_a_landscape_is_made_only_when_asked_for():
-    assert options.wanted(None, True).collect_landscape is None
+    assert options.collected_kinds(None, True).collect_landscape is None
     assert options.landscape({}) is None
     assert options.landscape({"intervals": INTERVALS}).intervals == ((1, 2, 3),)
 
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_keys_that_are_not_given_follow_the_default(keep):
-    wanted = options.wanted({"collect_graph": not keep}, keep)
-    assert wanted.collect_metric is keep
-    assert wanted.collect_graph is not keep
-    assert wanted.histograms is keep
+    collected = options.collected_kinds({"collect_graph": not keep}, keep)
+    assert collected.collect_metric is keep
+    assert collected.collect_graph is not keep
+    assert collected.histograms is keep
 
 
 def test_what_is_given_counts_over_the_environment():

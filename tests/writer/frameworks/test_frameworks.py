@@ -8,7 +8,7 @@ import pytest
 
 from mindinsight.writer import frameworks
 from mindinsight.writer.frameworks import framework_of
-from mindinsight.writer.frameworks.traced import is_symbolic, with_numbers
+from mindinsight.writer.frameworks.tracing import is_symbolic, with_numbers
 
 
 def instance(module, base=object):

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.writer import weights
-from mindinsight.writer.collector.path import write_metadata
+from mindinsight.writer.collector.weight_path import write_metadata
+from mindinsight.writer.encoding import checkpoints
 from mindinsight.writer.landscape import SummaryLandscape
 
 
@@ -26,7 +26,7 @@ def run(tmp_path):
         value = 1 + random.normal(size=(4, 3)) / step
         path = directory / f"Net_{step}_step.ckpt"
         files[str(step)] = str(path)
-        weights.save(path, [("fc.weight", value.astype(np.float32))])
+        checkpoints.save(path, [("fc.weight", value.astype(np.float32))])
     write_metadata(directory, {
         "epoch_group": {"0": [1, 2, 3, 4], "1": [5, 6, 7, 8]}, "model_params_file_map": files,
         "step_per_epoch": 4, "unit": "step", "num_samples": 10, "landscape_size": 5,
@@ -56,7 +56,7 @@ def test_each_interval_and_the_result_get_a_landscape(run, reading):
 def test_losses_are_those_of_the_saved_weights(run, reading):
     SummaryLandscape(run).gen_landscapes(bowl)
     first = landscapes(reading)["landscape_[1, 4]"]
-    expected = [bowl(weights.load(run / "ckpt_dir" / f"Net_{step}_step.ckpt")) for step in (1, 2, 3, 4)]
+    expected = [bowl(checkpoints.load(run / "ckpt_dir" / f"Net_{step}_step.ckpt")) for step in (1, 2, 3, 4)]
     np.testing.assert_allclose(first.loss_path.points.z.float_data, expected, rtol=1e-6)
     assert first.convergence_point.z.float_data[0] == pytest.approx(expected[-1])
     # The middle of the result's landscape is the end of the training.

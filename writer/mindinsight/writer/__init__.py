@@ -1,4 +1,4 @@
-"""What runs inside a training loop: records values into event files."""
+"""Training-side API: recorders, callbacks, metrics, operators and dumps that write event files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mindinsight.writer.collector import SummaryCollector
     from mindinsight.writer.dump import Dump
     from mindinsight.writer.gradients import record_gradients
-    from mindinsight.writer.graph import GraphBuilder, graph_of
+    from mindinsight.writer.graph import GraphBuilder
     from mindinsight.writer.landscape import SummaryLandscape
     from mindinsight.writer.metrics import (
         F1,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Precision,
         Recall,
     )
+    from mindinsight.writer.network import graph_of
     from mindinsight.writer.operators import (
         HistogramSummary,
         ImageSummary,
@@ -73,7 +74,7 @@ _HOMES: Final = {
     "SummaryRecord": "record",
     "TensorSummary": "operators",
     "TimeMonitor": "callbacks",
-    "graph_of": "graph",
+    "graph_of": "network",
     "record_gradients": "gradients",
 }
 

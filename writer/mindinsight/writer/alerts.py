@@ -1,12 +1,13 @@
-"""Alerts: their message, and how often the same one is recorded."""
+"""Alerts: encoder of the message and rate limit."""
 
 from __future__ import annotations
 
 import logging
 from typing import Any, Final, Literal, TypeAlias
 
-from mindinsight.writer import options, wire
-from mindinsight.writer.events import Item
+from mindinsight.writer import options
+from mindinsight.writer.encoding import wire
+from mindinsight.writer.encoding.events import Item
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 
@@ -22,8 +23,8 @@ def alert(title: Any, text: Any, level: Any) -> Item:
     """The message Alert of summary.proto. Whatever is given becomes one: this is no moment to raise."""
     number = _NUMBERS.get(level) if isinstance(level, str) else None
     if number is None:
-        known = ", ".join(_NUMBERS)
-        _log.warning("the level of an alert is one of %s, not %r: 'warning' is taken", known, level)
+        levels = ", ".join(_NUMBERS)
+        _log.warning("the level of an alert is one of %s, not %r: 'warning' is taken", levels, level)
         number = _NUMBERS["warning"]
     heading = str(title)[:LONGEST_TITLE]
     fields = (_text(_TITLE, heading), _text(_TEXT, str(text)[:LONGEST_TEXT]), wire.integer(_LEVEL, number))

@@ -1,16 +1,17 @@
-"""Anything that holds numbers, as a NumPy array on the host.
+"""Conversion of arrays of any framework to NumPy arrays on the host.
 
 No framework is imported here: an object is recognised by the methods it brings.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 NumberArray = npt.NDArray[Any]
+_MINDSPORE_STEMS: Final = {"bfloat": "BFloat", "uint": "UInt"}
 
 
 class HostArray(NamedTuple):
@@ -103,3 +104,9 @@ def _extension_type(name: str) -> type[np.generic] | None:
     if name.startswith("int"):
         return np.int8
     return np.uint8 if name.startswith("uint") else None
+
+
+def mindspore_dtype(dtype: str) -> str:
+    """MindSpore's name of an element type: ``Float32`` for "float32", ``UInt8`` for "uint8"."""
+    stem = dtype.rstrip("0123456789")
+    return _MINDSPORE_STEMS.get(stem, stem.title()) + dtype[len(stem) :]

@@ -1,4 +1,4 @@
-"""Histograms of gradients, without a line in the training loop."""
+"""Hooks that record gradients as histograms."""
 
 from __future__ import annotations
 

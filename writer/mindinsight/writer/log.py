@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 
-from mindinsight.writer.folders import private_folder
+from mindinsight.writer.files.directories import private_folder
 from mindinsight.writer.ranks import rank_of
 
 VARIABLES = (
@@ -76,7 +76,7 @@ def configure(environment: Mapping[str, str] = os.environ, logger_name: str = "m
     settings = LogSettings.of(environment)
     handlers = _handlers(settings, rank_of(environment).number)
     logger = logging.getLogger(logger_name)
-    for handler in [known for known in logger.handlers if known.get_name() == __name__]:
+    for handler in [handler for handler in logger.handlers if handler.get_name() == __name__]:
         logger.removeHandler(handler)
         handler.close()
     for handler in handlers:

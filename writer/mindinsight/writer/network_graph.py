@@ -33,12 +33,12 @@ class NetworkGraph:
 
     def reason(self) -> str:
         """Why there is no graph."""
-        from mindinsight.writer.graph import no_graph_reason
+        from mindinsight.writer.network import no_graph_reason
 
         return no_graph_reason(self._network) or "the network shows none"
 
 
 def _observed(network: Any) -> Callable[[], bytes | None]:
-    from mindinsight.writer.graph import observed_graph  # loads protobuf, which scalars do without
+    from mindinsight.writer.network import observed_graph  # loads protobuf, which scalars do without
 
     return observed_graph(network)

@@ -1,4 +1,4 @@
-"""Summary operators: record a value from inside a forward pass, where no recorder is at hand.
+"""Summary operators, called inside a forward pass, where no recorder is at hand.
 
 The next ``SummaryRecord.record`` takes what was delivered since the one before it. Of several values of
 one plugin and tag it gets the newest, as with MindSpore's operators of the same names.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from mindinsight.writer.frameworks.mindspore_types import mindspore_subclass
-from mindinsight.writer.frameworks.traced import is_symbolic, with_numbers
+from mindinsight.writer.frameworks.tracing import is_symbolic, with_numbers
 
 if TYPE_CHECKING:
     from typing_extensions import Self

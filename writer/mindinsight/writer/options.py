@@ -1,4 +1,4 @@
-"""What a recorder was asked for, checked: the rules and the exceptions are MindSpore's."""
+"""Validation of a recorder's arguments: the rules and the exceptions are MindSpore's."""
 
 from __future__ import annotations
 

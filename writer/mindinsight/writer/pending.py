@@ -1,20 +1,20 @@
-"""Values collected since the last step was recorded."""
+"""Buffer of the values collected since the last step was recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from mindinsight.writer import intake
-from mindinsight.writer.buffers import Buffers
-from mindinsight.writer.encoding import LARGEST_EVENT
-from mindinsight.writer.events import LINEAGE_FIELDS, Item, Job
-from mindinsight.writer.values import wire_size
+from mindinsight.writer import value_checks
+from mindinsight.writer.buffer_pool import BufferPool
+from mindinsight.writer.encoding.events import LINEAGE_FIELDS, Item, Job
+from mindinsight.writer.encoding.jobs import LARGEST_EVENT
+from mindinsight.writer.encoding.values import wire_size
 
 # Memory of a queued step and of a scalar in it, on CPython 3.11: tuple, list, float, references.
 _STEP_BYTES: Final = 200
 _SCALAR_BYTES: Final = 40
-_PLUGINS: Final = ("scalar", *intake.ARRAY_KINDS, *intake.MESSAGE_KINDS)
+_PLUGINS: Final = ("scalar", *value_checks.ARRAY_KINDS, *value_checks.MESSAGE_KINDS)
 
 PluginFilter = Callable[[str], bool]
 
@@ -23,7 +23,7 @@ class Pending:
     """Scalars and other values that wait for their step. Several threads may add; one at a time may take."""
 
     def __init__(self) -> None:
-        self._buffers = Buffers()
+        self._buffers = BufferPool()
         self.scalars: list[Any] = []  # tag, value, tag, value, ...
         self.good_tags: set[str] = set()  # scalar tags that were checked
         self._items: list[Item] = []
@@ -39,14 +39,14 @@ class Pending:
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
         """Check ``value`` and keep a copy. Raises as ``SummaryRecord.add_value`` does, and TooLarge."""
-        kind, tag = _kind(plugin), intake.tag(name)
+        kind, tag = _kind(plugin), value_checks.tag(name)
         if kind == "scalar":
-            self.scalars.extend((tag, intake.number(tag, value)))
+            self.scalars.extend((tag, value_checks.number(tag, value)))
             self.good_tags.add(tag)
             return
         try:
             item = self._item(kind, tag, value, self._room)
-        except intake.TooLarge as error:
+        except value_checks.TooLarge as error:
             self.refused.append((str(error), tag))
             raise
         if kind == "tensor":
@@ -54,11 +54,11 @@ class Pending:
             self._room -= wire_size(item.payload)
         self._items.append(item)
 
-    def alone(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
+    def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
         """``value`` as the job of an event of its own; what is collected stays. Raises as ``add`` does."""
-        kind, tag = _kind(plugin), intake.tag(name)
+        kind, tag = _kind(plugin), value_checks.tag(name)
         if kind == "scalar":
-            return step, wall, [tag, intake.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
+            return step, wall, [tag, value_checks.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
         item = self._item(kind, tag, value, LARGEST_EVENT)
         return step, wall, [], (item,), _STEP_BYTES + _size(item)
 
@@ -80,18 +80,18 @@ class Pending:
                     self._buffers.give_back(item.payload)
 
     def _item(self, kind: str, tag: str, value: Any, room: int) -> Item:
-        if kind in intake.MESSAGE_KINDS:
-            return intake.message(kind, tag, value)
-        return intake.array(kind, tag, value, room, self._buffers)
+        if kind in value_checks.MESSAGE_KINDS:
+            return value_checks.message(kind, tag, value)
+        return value_checks.array(kind, tag, value, room, self._buffers)
 
-    def _take_all(self, step: int, wall: float, pairs: list[Any], wanted: PluginFilter) -> list[Job]:
-        items = [item for item in self._items if wanted(item.kind)]
-        pairs = pairs if pairs and wanted("scalar") else []
+    def _take_all(self, step: int, wall: float, pairs: list[Any], plugin_filter: PluginFilter) -> list[Job]:
+        items = [item for item in self._items if plugin_filter(item.kind)]
+        pairs = pairs if pairs and plugin_filter("scalar") else []
         self._items.clear()
         self._room = LARGEST_EVENT
-        alone = [item for item in items if item.kind == "graph" or item.kind in LINEAGE_FIELDS]
-        together = [item for item in items if item not in alone] if alone else items
-        jobs: list[Job] = [(step, wall, [], (item,), _STEP_BYTES + _size(item)) for item in alone]
+        singles = [item for item in items if item.kind == "graph" or item.kind in LINEAGE_FIELDS]
+        together = [item for item in items if item not in singles] if singles else items
+        jobs: list[Job] = [(step, wall, [], (item,), _STEP_BYTES + _size(item)) for item in singles]
         if pairs or together:
             cost = _STEP_BYTES + _SCALAR_BYTES * len(pairs) + sum(map(_size, together))
             jobs.append((step, wall, pairs, together, cost))

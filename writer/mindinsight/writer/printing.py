@@ -7,9 +7,8 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.writer.arrays import to_numpy
-from mindinsight.writer.dtype_names import camel
-from mindinsight.writer.frameworks.traced import with_numbers
+from mindinsight.writer.arrays import mindspore_dtype, to_numpy
+from mindinsight.writer.frameworks.tracing import with_numbers
 from mindinsight.writer.operators import Operator
 
 
@@ -39,7 +38,7 @@ def tensor_text(value: object) -> str:
     values, shape = host.values, list(host.values.shape)
     if values.ndim == 0:
         return f"{values[()]:g}" if values.dtype.kind == "f" else str(values[()])
-    start = f"Tensor(shape={shape}, dtype={camel(host.dtype)}, value="
+    start = f"Tensor(shape={shape}, dtype={mindspore_dtype(host.dtype)}, value="
     if values.size == 0:
         return f"{start}\n)"
     line = "\n" if values.ndim > 1 else ""

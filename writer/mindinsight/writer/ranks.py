@@ -44,18 +44,18 @@ def directory_of(directory: Path, rank: int | None, environment: Mapping[str, st
     the number will do, as its tutorials write ``"summary_dir" + str(get_rank())``; unless the directory has
     folders of ranks, which another process made because it was given the same name (``run1``).
     """
-    known = rank_of(environment)
-    if (rank is None and known.world <= 1) or re.fullmatch(r"rank_\d+", directory.name):
+    launched = rank_of(environment)
+    if (rank is None and launched.world <= 1) or re.fullmatch(r"rank_\d+", directory.name):
         return directory
-    number = known.number if rank is None else rank
+    number = launched.number if rank is None else rank
     return directory if _carries_rank(directory, number) else directory / f"rank_{number}"
 
 
 def device_of(rank: int | None, environment: Mapping[str, str] = os.environ) -> int:
     """The number in a file's name: the rank among several or as given, else ``DEVICE_ID``, else 0."""
-    known = rank_of(environment)
-    if rank is not None or known.world > 1:
-        return known.number if rank is None else rank
+    launched = rank_of(environment)
+    if rank is not None or launched.world > 1:
+        return launched.number if rank is None else rank
     device = environment.get("DEVICE_ID", "")
     return int(device) if device.isdecimal() else 0
 

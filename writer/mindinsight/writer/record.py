@@ -1,4 +1,4 @@
-"""SummaryRecord: what a training loop calls."""
+"""SummaryRecord, the recorder that a training loop calls."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from mindinsight.writer import alerts, events, intake, lifetime, options, ranks, variables
-from mindinsight.writer.event_file import EventFile
-from mindinsight.writer.export import NpyExport
-from mindinsight.writer.folders import make_log_dir
+from mindinsight.writer import alerts, options, ranks, value_checks, variables
+from mindinsight.writer.encoding import events
+from mindinsight.writer.files import process_hooks
+from mindinsight.writer.files.directories import make_log_dir
+from mindinsight.writer.files.event_file import EventFile
+from mindinsight.writer.files.npy_export import NpyExport
+from mindinsight.writer.files.record_file import FileName, RecordFile
 from mindinsight.writer.network_graph import NetworkGraph
 from mindinsight.writer.pending import Pending
-from mindinsight.writer.record_file import FileName, RecordFile
 
 _OPERATORS: Final = "mindinsight.writer.operators"
 _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
@@ -91,7 +93,7 @@ class SummaryRecord:
         self._warned_closed = False
         self._lock = threading.Lock()
         self._scalars, self._tags = self._pending.scalars, self._pending.good_tags
-        lifetime.call_in_children(self._forked)
+        process_hooks.call_in_children(self._forked)
         weakref.finalize(self, self._events.close)
 
     @property
@@ -106,7 +108,7 @@ class SummaryRecord:
         plugin               value: an array is any of NumPy, MindSpore, PyTorch, JAX or a Python number
         ==================== =====================================================================
         scalar               a number, or an array of one element
-        image                an array (N, C, H, W) of 1 to 4 channels; scaling: see pictures.py
+        image                an array (N, C, H, W) of 1 to 4 channels; scaling: see images.py
         tensor, histogram    an array of one dimension or more; no complex numbers
         graph                bytes of a ModelProto, a network or a graph object
         train_lineage,       the message, or a dict of its fields (lineage.py)
@@ -240,7 +242,7 @@ class SummaryRecord:
     def _add(self, plugin: str, name: str, value: Any) -> None:
         try:
             self._pending.add(plugin, name, value)
-        except intake.TooLarge:
+        except value_checks.TooLarge:
             if self._raise:
                 raise
 
@@ -249,8 +251,8 @@ class SummaryRecord:
             self._warn_closed("'%s' is not recorded", name)
             return
         try:
-            job = self._pending.alone(step, time.time(), plugin, name, value)
-        except intake.TooLarge as error:
+            job = self._pending.single_job(step, time.time(), plugin, name, value)
+        except value_checks.TooLarge as error:
             self._events.drop(str(error), [(name, step)])
             if self._raise:
                 raise

@@ -1,4 +1,4 @@
-"""Callbacks: what is done at the start, the steps and the end of a training."""
+"""Callbacks of a training loop."""
 
 from mindinsight.writer.callbacks.base import Callback
 from mindinsight.writer.callbacks.best import KeepBest
@@ -6,8 +6,7 @@ from mindinsight.writer.callbacks.checkpoint_config import CheckpointConfig
 from mindinsight.writer.callbacks.checkpoints import ModelCheckpoint
 from mindinsight.writer.callbacks.context import RunArguments, RunContext
 from mindinsight.writer.callbacks.loop import CallbackList
-from mindinsight.writer.callbacks.monitors import LossMonitor, TimeMonitor
-from mindinsight.writer.callbacks.stopping import StopAfterTime
+from mindinsight.writer.callbacks.monitors import LossMonitor, StopAfterTime, TimeMonitor
 
 __all__ = [
     "Callback",

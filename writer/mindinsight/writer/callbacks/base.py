@@ -1,4 +1,4 @@
-"""What a callback is: hooks a training loop calls, each with a RunContext.
+"""Base class of callbacks: hooks a training loop calls, each with a RunContext.
 
 The names, the order and the meaning of the arguments are those of ``mindspore.train.Callback``, so a
 callback of ours runs in MindSpore's ``Model.train``, ``eval`` and ``fit`` and in any loop that drives a

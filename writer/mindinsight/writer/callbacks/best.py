@@ -1,4 +1,4 @@
-"""Saves the network whenever an evaluation is better than all before."""
+"""Callback that saves the network of the best evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a network is saved, how many files are kept, and what goes into them."""
+"""Policy of checkpoints: when they are written, how many stay, what goes into them."""
 
 from __future__ import annotations
 

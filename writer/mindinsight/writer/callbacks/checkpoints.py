@@ -1,7 +1,8 @@
-"""Saves the network while it is trained."""
+"""Callback that writes checkpoints, and the retention of their files."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from mindinsight.writer.callbacks.base import Callback
 from mindinsight.writer.callbacks.checkpoint_config import CheckpointConfig
-from mindinsight.writer.callbacks.kept import KeptFiles, free_prefix
 from mindinsight.writer.callbacks.loss import position
 from mindinsight.writer.callbacks.saving import SaveFunction, save_function
-from mindinsight.writer.graph import graph_of
+from mindinsight.writer.network import graph_of
 
 if TYPE_CHECKING:
     from mindinsight.writer.callbacks.context import RunArguments, RunContext
@@ -53,7 +53,7 @@ class ModelCheckpoint(Callback):
         self._saved_at = clock()
         self._saved_step = 0
         self._graph_written = False
-        self._files = KeptFiles(self._config.keep_most, 60 * self._config.keep_minutes)
+        self._files = CheckpointFiles(self._config.keep_most, 60 * self._config.keep_minutes)
         self._latest = ""
         self._arguments: RunArguments | None = None
 
@@ -122,3 +122,37 @@ def network_of(chosen: object, arguments: RunArguments) -> object:
         if network is not None:
             return network
     raise TypeError("the loop named no network to save")
+
+
+class CheckpointFiles:
+    """Retention of the files of one ModelCheckpoint, oldest first.
+
+    Keeps the newest ``most`` files or, when that is 0, one file for each ``seconds`` seconds.
+    """
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._files: list[tuple[float, Path]] = []
+
+    def add(self, path: Path, now: float) -> None:
+        """``path`` was written at ``now`` (seconds): remove what the rule no longer keeps."""
+        self._files = [*(entry for entry in self._files if entry[1] != path), (now, path)]
+        if self._most:
+            while len(self._files) > self._most:
+                self._drop(0)
+        elif len(self._files) > 2 and self._files[-2][0] - self._files[-3][0] < self._seconds:
+            self._drop(-2)  # it stood for a period that is not over yet
+
+    def _drop(self, index: int) -> None:
+        _, path = self._files.pop(index)
+        path.unlink(missing_ok=True)
+
+
+def free_prefix(directory: Path, prefix: str) -> str:
+    """``prefix``, or ``<prefix>_<n>`` with the first n above all in use, when files of that prefix exist."""
+    pattern = re.compile(rf"{re.escape(prefix)}(?:_(\d+))?-(?:\d+_\d+.*|graph\.meta)")
+    used = [match[1] for entry in directory.iterdir() if (match := pattern.fullmatch(entry.name))]
+    if not used:
+        return prefix
+    return f"{prefix}_{max(int(number or 0) for number in used) + 1}"

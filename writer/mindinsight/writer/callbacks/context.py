@@ -1,4 +1,4 @@
-"""What a training loop tells its callbacks."""
+"""Arguments and context that a training loop hands to its callbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several callbacks as one, for loops that are written by hand."""
+"""List of callbacks that is a callback itself, for loops that are written by hand."""
 
 from __future__ import annotations
 

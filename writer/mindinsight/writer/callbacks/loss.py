@@ -1,4 +1,4 @@
-"""Where a loop stands, and its loss, read from what it told its callbacks."""
+"""Position and loss of a training, read from the arguments of its callbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callbacks that print how a training goes, and end one that cannot succeed any more."""
+"""Callbacks that print progress, and that end a training by its loss or after a time."""
 
 from __future__ import annotations
 
@@ -99,3 +99,24 @@ class TimeMonitor(Callback):
         if self._data_time:
             line += f" (data time: {1000 * self._waited / steps:5.3f} ms)"
         print(line, flush=True)
+
+
+class StopAfterTime(Callback):
+    """Asks the loop to stop after the first step that ends ``minutes`` or more after the training began.
+
+    Raises ValueError unless ``minutes`` is above 0.
+    """
+
+    def __init__(self, minutes: float, clock: Callable[[], float] = time.monotonic) -> None:
+        if not minutes > 0:
+            raise ValueError(f"minutes must be above 0, got {minutes!r}")
+        self._seconds = 60 * minutes
+        self._clock = clock
+        self._start = clock()
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        self._start = self._clock()
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        if self._clock() - self._start >= self._seconds:
+            run_context.request_stop()

@@ -1,4 +1,4 @@
-"""How a network becomes a file: a function of the user's, or the framework's own."""
+"""Choice of the function that saves a network: the user's, or the framework's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SummaryCollector: a callback that records what is usually wanted of a training."""
+"""SummaryCollector, a callback that records a training by itself."""
 
 from mindinsight.writer.collector.summary import SummaryCollector
 

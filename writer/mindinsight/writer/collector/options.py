@@ -1,4 +1,4 @@
-"""What a collector was asked to collect, checked: the rules and the exceptions are MindSpore's."""
+"""Options of a collector and their validation: the rules and the exceptions are MindSpore's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Landscape:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CollectedKinds:
     """One field for each key of ``collect_specified_data``."""
 
     collect_metric: bool = True
@@ -45,7 +45,7 @@ class Wanted:
     histograms: bool = True  # False when defaults are off and histogram_regular was not given
 
 
-def wanted(specified: Any, keep_defaults: Any) -> Wanted:
+def collected_kinds(specified: Any, keep_defaults: Any) -> CollectedKinds:
     """What ``collect_specified_data`` and ``keep_default_action`` mean together.
 
     Unlike MindSpore's, this collector saves no weights for a landscape unless ``collect_landscape`` is given.
@@ -57,13 +57,13 @@ def wanted(specified: Any, keep_defaults: Any) -> Wanted:
         specified = {}
     if not isinstance(specified, Mapping):
         raise TypeError(f"collect_specified_data must be a dict or None, got {type(specified).__name__}")
-    known = [field.name for field in fields(Wanted) if field.name != "histograms"]
-    unknown = [key for key in specified if key not in known]
+    names = [field.name for field in fields(CollectedKinds) if field.name != "histograms"]
+    unknown = [key for key in specified if key not in names]
     if unknown:
-        raise ValueError(f"collect_specified_data has unknown keys {unknown}; known are {', '.join(known)}")
-    chosen: dict[str, Any] = dict.fromkeys(known[:-2], keep_defaults)
-    chosen |= {name: _switch(name, specified[name]) for name in known[:-2] if name in specified}
-    return Wanted(
+        raise ValueError(f"collect_specified_data has unknown keys {unknown}; known are {', '.join(names)}")
+    chosen: dict[str, Any] = dict.fromkeys(names[:-2], keep_defaults)
+    chosen |= {name: _switch(name, specified[name]) for name in names[:-2] if name in specified}
+    return CollectedKinds(
         **chosen,
         histogram_regular=_pattern(specified.get("histogram_regular")),
         collect_landscape=landscape(specified.get("collect_landscape")),
@@ -77,10 +77,10 @@ def landscape(given: Any) -> Landscape | None:
         raise TypeError(f"collect_landscape must be a dict or None, got {type(given).__name__}")
     if not given:
         return None
-    known = [field.name for field in fields(Landscape)]
-    unknown = [key for key in given if key not in known]
+    names = [field.name for field in fields(Landscape)]
+    unknown = [key for key in given if key not in names]
     if unknown:
-        raise ValueError(f"collect_landscape has unknown keys {unknown}; known are {', '.join(known)}")
+        raise ValueError(f"collect_landscape has unknown keys {unknown}; known are {', '.join(names)}")
     settings = Landscape(**{**given, "intervals": _intervals(given.get("intervals"))})
     _check(settings)
     return settings

@@ -1,4 +1,4 @@
-"""At which steps something is collected: MindSpore's rules."""
+"""Schedule of the steps at which values are collected: MindSpore's rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The callback that records what is usually wanted of a training."""
+"""The SummaryCollector callback."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from mindinsight.writer import alerts, ranks
 from mindinsight.writer.callbacks import Callback, RunContext
-from mindinsight.writer.collector import facts, kinds, options, train_facts
-from mindinsight.writer.collector.options import Wanted
-from mindinsight.writer.collector.path import WeightPath
+from mindinsight.writer.collector import lineage_facts, options, training_objects, values
+from mindinsight.writer.collector.options import CollectedKinds
 from mindinsight.writer.collector.schedule import Schedule, everything
-from mindinsight.writer.graph import no_graph_reason, observed_graph
+from mindinsight.writer.collector.weight_path import WeightPath
+from mindinsight.writer.network import no_graph_reason, observed_graph
 from mindinsight.writer.record import SummaryRecord
 
 _log: Final = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class SummaryCollector(Callback):
         self._every = options.frequency(collect_freq, "collect_freq")
         self._tensor_every = options.optional_frequency(collect_tensor_freq, "collect_tensor_freq")
         options.optional_frequency(max_file_size, "max_file_size")
-        self._wanted = options.wanted(collect_specified_data, keep_default_action)
+        self._collected = options.collected_kinds(collect_specified_data, keep_default_action)
         self._custom = options.custom_lineage(custom_lineage_data)
         self._make_record = partial(
             SummaryRecord, summary_dir, max_file_size=max_file_size, export_options=export_options, rank=rank
@@ -77,13 +77,13 @@ class SummaryCollector(Callback):
         self._record: SummaryRecord | None = None
         self._depth = 0
         self._graph: Callable[[], bytes | None] | None = None
-        self._told_once = False
+        self._run_recorded = False
         self._recorded: int | None = None
         self._step = 0  # the one at which the training is
         self._schedule = Schedule(self._every, self._tensor_every, None)
         run = ranks.directory_of(Path(summary_dir), rank)
-        self._path = WeightPath(run, self._wanted.collect_landscape)
-        self._kinds = _kinds(self._wanted)
+        self._path = WeightPath(run, self._collected.collect_landscape)
+        self._kinds = _kinds(self._collected)
 
     def __enter__(self) -> SummaryCollector:
         self._depth += 1  # the evaluation inside a fit enters again
@@ -112,7 +112,7 @@ class SummaryCollector(Callback):
         if arguments["mode"] == "train":
             self._recorded = None
             self._schedule = Schedule(self._every, self._tensor_every, _total(arguments))
-            if self._wanted.collect_graph and not self._told_once:
+            if self._collected.collect_graph and not self._run_recorded:
                 self._graph = observed_graph(arguments.get("train_network") or arguments.get("network"))
 
     def step_end(self, run_context: RunContext) -> None:
@@ -121,7 +121,7 @@ class SummaryCollector(Callback):
             return
         self._step = _step(arguments)
         if self._recorded is None:
-            self._tell_once(arguments)
+            self._record_run(arguments)
             self._collect(arguments, everything)
         elif not arguments.get("dataset_sink_mode"):
             self._collect(arguments, self._schedule.plugins_at(_step(arguments)))
@@ -133,20 +133,20 @@ class SummaryCollector(Callback):
             return
         if arguments.get("dataset_sink_mode") and self._recorded != _step(arguments):
             self._collect(arguments, self._schedule.plugins_at(int(arguments.get("cur_epoch_num", 1))))
-        if arguments.get("metrics") and self._wanted.collect_eval_lineage:
+        if arguments.get("metrics") and self._collected.collect_eval_lineage:
             # MindSpore's fit evaluates before the end of the epoch and passes over collectors while it does.
-            self._add("eval_lineage", train_facts.evaluation(arguments))
+            self._add("eval_lineage", lineage_facts.evaluation(arguments))
             self._record_messages()
         self._path.epoch(arguments)
 
     def end(self, run_context: RunContext) -> None:
         arguments = run_context.original_args()
         if arguments.get("mode") == "train":
-            if self._wanted.collect_train_lineage:
-                self._add("train_lineage", train_facts.training(arguments))
+            if self._collected.collect_train_lineage:
+                self._add("train_lineage", lineage_facts.training(arguments))
             self._path.end(arguments)
-        elif self._wanted.collect_eval_lineage:
-            self._add("eval_lineage", train_facts.evaluation(arguments))
+        elif self._collected.collect_eval_lineage:
+            self._add("eval_lineage", lineage_facts.evaluation(arguments))
         self._record_messages()
 
     def _record_messages(self) -> None:
@@ -161,27 +161,27 @@ class SummaryCollector(Callback):
             self._record = self._make_record()
         return self._record
 
-    def _collect(self, arguments: Arguments, wanted: Callable[[str], bool] | None) -> None:
-        if wanted is None:
+    def _collect(self, arguments: Arguments, plugin_filter: Callable[[str], bool] | None) -> None:
+        if plugin_filter is None:
             return
-        for kind, values in list(self._kinds.items()) if wanted("scalar") else ():
+        for kind, collect in list(self._kinds.items()) if plugin_filter("scalar") else ():
             try:
-                for plugin, tag, value in values(arguments):
+                for plugin, tag, value in collect(arguments):
                     self._open().add_value(plugin, tag, value)
             except (TypeError, ValueError) as error:
                 _log.warning("%s is not collected from step %d on: %s", kind, _step(arguments), error)
                 del self._kinds[kind]
-        self._open().record(_step(arguments), plugin_filter=wanted)
+        self._open().record(_step(arguments), plugin_filter=plugin_filter)
         self._recorded = _step(arguments)
 
-    def _tell_once(self, arguments: Arguments) -> None:
-        if self._told_once:
+    def _record_run(self, arguments: Arguments) -> None:
+        if self._run_recorded:
             return
-        self._told_once = True
+        self._run_recorded = True
         if self._graph is not None:
             self._add_graph(self._graph(), arguments.get("train_network") or arguments.get("network"))
-        if self._wanted.collect_dataset_graph:
-            pipeline = facts.dataset_facts(arguments.get("train_dataset")).pipeline
+        if self._collected.collect_dataset_graph:
+            pipeline = training_objects.dataset_facts(arguments.get("train_dataset")).pipeline
             if pipeline:
                 self._add("dataset_graph", pipeline)
         if self._custom:
@@ -201,14 +201,14 @@ class SummaryCollector(Callback):
             _log.warning("no %s is recorded: %s", plugin.replace("_", " "), error)
 
 
-def _kinds(wanted: Wanted) -> dict[str, Callable[[Arguments], kinds.Values]]:
-    chosen: dict[str, Callable[[Arguments], kinds.Values]] = {}
-    if wanted.collect_metric:
-        chosen |= {"loss": kinds.loss, "learning rate": kinds.learning_rate}
-    if wanted.collect_input_data:
-        chosen["input data"] = kinds.input_data
-    if wanted.histograms:
-        chosen["histograms"] = partial(kinds.histograms, pattern=wanted.histogram_regular)
+def _kinds(collected: CollectedKinds) -> dict[str, Callable[[Arguments], values.Values]]:
+    chosen: dict[str, Callable[[Arguments], values.Values]] = {}
+    if collected.collect_metric:
+        chosen |= {"loss": values.loss, "learning rate": values.learning_rate}
+    if collected.collect_input_data:
+        chosen["input data"] = values.input_data
+    if collected.histograms:
+        chosen["histograms"] = partial(values.histograms, pattern=collected.histogram_regular)
     return chosen
 
 

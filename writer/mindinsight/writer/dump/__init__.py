@@ -1,4 +1,4 @@
-"""Tensors of single operators on disk, for a debugger."""
+"""Dump of the tensors of single operators, for a debugger."""
 
 from mindinsight.writer.dump.dump import Dump, DumpStep
 

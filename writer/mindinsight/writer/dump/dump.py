@@ -1,4 +1,4 @@
-"""Dumps from any loop, in the layout of MindSpore's synchronous dump.
+"""Dump writer for any loop, in the layout of MindSpore's synchronous dump.
 
 ::
 
@@ -17,13 +17,12 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.writer.arrays import HostArray, to_numpy
-from mindinsight.writer.dtype_names import camel
+from mindinsight.writer.arrays import HostArray, mindspore_dtype, to_numpy
 from mindinsight.writer.dump.layout import ESCAPES, file_name, iteration_filter, operator_type
 from mindinsight.writer.dump.metadata import DumpMetadata
 from mindinsight.writer.dump.origin import origin_of
 from mindinsight.writer.dump.statistics import HEADER, cells
-from mindinsight.writer.folders import private_folder
+from mindinsight.writer.files.directories import private_folder
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.ranks import rank_of
 
@@ -116,7 +115,7 @@ class DumpStep:
         self._dump.take_origin(value)
         stamp = self._dump.next_time()
         fields = [kind, name.translate(ESCAPES), "0", "0", str(stamp)]
-        full = ".".join([*fields, io, str(slot), "DefaultFormat", camel(host.dtype), "npy"])
+        full = ".".join([*fields, io, str(slot), "DefaultFormat", mindspore_dtype(host.dtype), "npy"])
         _save(self._folder / file_name(self._folder, full), host)
         row = ",".join([*fields, io, str(slot), cells(host)])
         _append(self._folder / "statistic.csv", HEADER, row + ",\n")

@@ -10,7 +10,7 @@ from typing import Final
 from mindinsight.proto import graph_pb2
 from mindinsight.writer.dump.origin import Origin
 from mindinsight.writer.dump.statistics import COLUMNS
-from mindinsight.writer.folders import private_folder
+from mindinsight.writer.files.directories import private_folder
 
 _ORDER_HEADER: Final = "NodeExecutionOrder-FullNameWithScope"
 

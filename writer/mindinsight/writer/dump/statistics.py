@@ -1,4 +1,4 @@
-"""One row of ``statistic.csv``: what MindSpore's dump tells about a tensor without its numbers."""
+"""Statistics of a tensor as a row of MindSpore's ``statistic.csv``."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def cells(host: HostArray) -> str:
     raw = raw_bytes(host)
     shape = ",".join(map(str, host.values.shape))
     values = host.values.astype(np.float64)
-    found = [_number(value) for value in _extremes(values)]
-    found += [str(int(count)) for count in _counts(values)]
-    found += [hashlib.md5(raw, usedforsecurity=False).hexdigest(), _number(_norm(values))]
-    return ",".join([str(len(raw)), host.dtype, f'"[{shape}]"', *found])
+    columns = [_number(value) for value in _extremes(values)]
+    columns += [str(int(count)) for count in _counts(values)]
+    columns += [hashlib.md5(raw, usedforsecurity=False).hexdigest(), _number(_norm(values))]
+    return ",".join([str(len(raw)), host.dtype, f'"[{shape}]"', *columns])
 
 
 def _extremes(values: npt.NDArray[np.float64]) -> tuple[Any, Any, Any]:

@@ -1,4 +1,4 @@
-"""What differs between MindSpore, PyTorch and JAX; each module is imported only when its framework is used.
+"""Adapters of MindSpore, PyTorch and JAX; each module is imported only when its framework is used.
 
 Every module offers some of: ``parameters(network)``, ``save(network, path, extra, options)`` and
 ``trace(network, inputs)``.

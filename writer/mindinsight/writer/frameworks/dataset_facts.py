@@ -1,4 +1,4 @@
-"""What a dataset tells about itself."""
+"""Facts about a dataset, the same for all frameworks."""
 
 from __future__ import annotations
 

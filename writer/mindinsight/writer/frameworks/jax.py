@@ -1,4 +1,4 @@
-"""JAX: values that leave a compiled function, and the graph of a function."""
+"""JAX adapter: values that leave a compiled function, and the graph of a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of a JAX function: its jaxpr, with named scopes and inner functions as scopes."""
+"""Graph of a JAX function: its jaxpr, with named scopes and inner functions as scopes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _operator(equation: Any, names: _Names) -> None:
     if len(outputs) == 1:
         names.set(outputs[0], names.builder.node(op_type, inputs, *_type(outputs[0]), attributes))
         return
-    several = names.builder.node(op_type, inputs, None, "", attributes, [_type(one) for one in outputs])
+    several = names.builder.node(op_type, inputs, None, "", attributes, [_type(output) for output in outputs])
     for index, variable in enumerate(outputs):
         item = names.builder.node("TupleGetItem", [several, names.builder.constant(index)], *_type(variable))
         names.set(variable, item)
@@ -122,7 +122,11 @@ def _type(variable: Any) -> tuple[list[int], str]:
 def _argument_names(function: Callable[..., Any], inputs: Sequence[object]) -> list[str]:
     """One name for each array of the arguments, in the order of the jaxpr's inputs."""
     parameters = inspect.signature(function).parameters.values()
-    named = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    named = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
     named += [f"input{index}" for index in range(len(named), len(inputs))]
     return [
         ".".join([name, *map(_key, path)])

@@ -1,4 +1,4 @@
-"""MindSpore: parameters, files, graphs and summary operators of a Cell."""
+"""MindSpore adapter: parameters, files, graph, gradients and summary operators of a Cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MindSpore: what its cells, optimizers and datasets tell about a training."""
+"""MindSpore adapter: facts about cells, optimizers and datasets."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def loss_function(
         raise ValueError("metrics must have a Loss under the key 'Loss'")
     batches = max(1, samples // int(dataset.get_batch_size()))
     part = dataset.take(batches) if batches < int(dataset.get_dataset_size()) else dataset
-    known = {parameter.name: parameter for parameter in network.get_parameters()}
+    parameters = {parameter.name: parameter for parameter in network.get_parameters()}
 
     def loss(weights: Mapping[str, Any]) -> float:
         for name, value in weights.items():
-            if name in known:
-                known[name].set_data(mindspore.Tensor(value, known[name].dtype))
+            if name in parameters:
+                parameters[name].set_data(mindspore.Tensor(value, parameters[name].dtype))
         return float(model.eval(part, dataset_sink_mode=False)["Loss"])
 
     return loss

@@ -1,4 +1,4 @@
-"""Classes that derive from ours and from MindSpore's, which is not imported for it."""
+"""Subclasses of ours and of MindSpore's classes at once, without importing MindSpore."""
 
 from __future__ import annotations
 

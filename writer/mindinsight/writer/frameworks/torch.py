@@ -1,4 +1,4 @@
-"""PyTorch: parameters, files and graphs of a module."""
+"""PyTorch adapter: parameters, files, graph and gradients of a module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of a PyTorch module, as torch.export or torch.fx sees it."""
+"""Graph of a PyTorch module, as torch.export or torch.fx traces it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _Translation:
                 shape,
                 dtype,
                 attributes,
-                [_type(one) for one in several] if isinstance(several, (tuple, list)) else None,
+                [_type(output) for output in several] if isinstance(several, (tuple, list)) else None,
             )
 
     def _weights(self, path: str, module: torch.nn.Module) -> list[str]:
@@ -117,9 +117,9 @@ def _attributes(node: fx.Node) -> dict[str, object]:
 
 
 def _holds_nodes(value: object) -> bool:
-    found: list[fx.Node] = []
-    fx.map_arg(value, found.append)
-    return bool(found)
+    nodes: list[fx.Node] = []
+    fx.map_arg(value, nodes.append)
+    return bool(nodes)
 
 
 def _plain(value: object) -> object:

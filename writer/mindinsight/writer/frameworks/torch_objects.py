@@ -1,4 +1,4 @@
-"""PyTorch: what its modules, optimizers and data loaders tell about a training."""
+"""PyTorch adapter: facts about modules, optimizers and data loaders."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def learning_rates(optimizer: torch.optim.Optimizer) -> list[float]:
 def trained(network: torch.nn.Module, optimizer: Any) -> Iterator[tuple[str, torch.Tensor]]:
     """The named parameters that the optimizer knows, all of them without one."""
     groups = getattr(optimizer, "param_groups", None)
-    known = None if groups is None else {id(tensor) for group in groups for tensor in group["params"]}
+    trained = None if groups is None else {id(tensor) for group in groups for tensor in group["params"]}
     for name, tensor in network.named_parameters():
-        if known is None or id(tensor) in known:
+        if trained is None or id(tensor) in trained:
             yield name, tensor
 
 

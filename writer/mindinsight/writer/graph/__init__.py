@@ -1,6 +1,5 @@
-"""Networks as computational graphs."""
+"""Computational graphs of networks."""
 
 from mindinsight.writer.graph.builder import GraphBuilder
-from mindinsight.writer.graph.network import graph_of, no_graph_reason, observed_graph
 
-__all__ = ["GraphBuilder", "graph_of", "no_graph_reason", "observed_graph"]
+__all__ = ["GraphBuilder"]

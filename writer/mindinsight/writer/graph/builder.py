@@ -1,4 +1,4 @@
-"""A graph put together by hand, in the form MindSpore gives its own."""
+"""Builder of a computational graph, in the form of MindSpore's."""
 
 from __future__ import annotations
 

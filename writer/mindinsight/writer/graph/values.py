@@ -1,4 +1,4 @@
-"""Types and attribute values of a graph in the messages of graph.proto."""
+"""Encoders of types and attribute values to the messages of graph.proto."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss around the way that the weights took in a training."""
+"""Loss landscapes: the loss around the trajectory of the weights."""
 
 from mindinsight.writer.landscape.message import loss_landscape
 from mindinsight.writer.landscape.summary import SummaryLandscape

@@ -1,4 +1,4 @@
-"""The loss at many points of a plane, here or on several devices."""
+"""Evaluator of the loss at many points of a plane, in this process or on several devices."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def loss_of(setup: Setup, samples: int) -> Loss:
     """
     made = setup()
     if callable(made):
-        known: Loss = made
-        return known
+        function: Loss = made
+        return function
     if not isinstance(made, (tuple, list)) or len(made) != 4:
         raise TypeError("callback_fn must return a loss function or (model, network, dataset, metrics)")
     framework = framework_of(made[1])
@@ -62,14 +62,14 @@ class Evaluation:
         """The loss at each of ``points`` of ``plane``."""
         if self._loss is not None:
             return losses_at(self._loss, plane, points)
-        count, found = len(self._workers), [0.0] * len(points)
+        count, losses = len(self._workers), [0.0] * len(points)
         shares = [
             worker.submit(losses_on_device, self._setup, self._samples, device, plane, points[index::count])
             for index, (worker, device) in enumerate(zip(self._workers, self._devices, strict=True))
         ]
         for index, share in enumerate(shares):
-            found[index::count] = share.result()
-        return found
+            losses[index::count] = share.result()
+        return losses
 
     def loss_of_weights(self, weights: Weights) -> float:
         """The loss of one set of weights."""

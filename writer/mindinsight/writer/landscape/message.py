@@ -1,4 +1,4 @@
-"""A LossLandscape message (summary.proto) from arrays."""
+"""Encoder of LossLandscape messages (summary.proto)."""
 
 from __future__ import annotations
 

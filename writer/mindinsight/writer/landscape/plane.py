@@ -1,4 +1,4 @@
-"""A plane through the space of weights, to look at the loss in.
+"""Plane through the space of weights, on which the loss is evaluated.
 
 Source: Li et al., Visualizing the Loss Landscape of Neural Nets (2018): directions are scaled to the norm of
 the weights, parameter by parameter, and those of a way are its principal components.

@@ -1,4 +1,4 @@
-"""Landscapes of a run, made after its training from the weights that were saved."""
+"""SummaryLandscape: landscapes of a run, made after its training from saved weights."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from mindinsight.proto.summary_pb2 import LossLandscape
-from mindinsight.writer import weights
 from mindinsight.writer.collector import options
-from mindinsight.writer.collector.path import DIRECTORY, METADATA, write_metadata
+from mindinsight.writer.collector.weight_path import DIRECTORY, METADATA, write_metadata
+from mindinsight.writer.encoding import checkpoints
 from mindinsight.writer.landscape.evaluation import Evaluation, Loss, Setup
 from mindinsight.writer.landscape.message import loss_landscape
 from mindinsight.writer.landscape.plane import Plane, Weights, axis, plane_of_path, random_plane
@@ -129,7 +129,7 @@ class SummaryLandscape:
             path = Path(settings["model_params_file_map"][str(number)])
         except KeyError:
             raise ValueError(f"no weights were saved at {settings['unit']} {number}") from None
-        return weights.load(path if path.is_file() else self._directory / path.name)
+        return checkpoints.load(path if path.is_file() else self._directory / path.name)
 
 
 def _grid(evaluation: Evaluation, plane: Plane, x: Any, y: Any) -> Any:

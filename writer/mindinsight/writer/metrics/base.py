@@ -1,4 +1,4 @@
-"""What a metric is: a number that builds up over the batches of an evaluation."""
+"""Base class of metrics, which build up over the batches of an evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precision, recall and their mean, from how often each class was predicted, was true, and was both."""
+"""Precision, recall and F-score, from counts of predicted, true and correct classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions and truths in the shapes the metrics take them."""
+"""Conversion of predictions and labels to the shapes that metrics take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The newest value of every tag and the graph, read back from the event files of a run."""
+"""Reader of the newest value of every tag, and of the graph, from the event files of a run."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, 
                 if plugin:
                     tag = value.tag.decode("utf-8", "replace")
                     newest[plugin, tag] = (event.wall_time, event.step, value.SerializeToString())
-    found: dict[str, dict[str, Any]] = {}
+    described: dict[str, dict[str, Any]] = {}
     for (plugin, tag), (wall, step, raw) in newest.items():
         value = summary_pb2.Summary.Value.FromString(raw)
-        found.setdefault(plugin, {})[tag] = {"step": step, "wall_time": wall, **_described(plugin, value)}
-    return found
+        described.setdefault(plugin, {})[tag] = {"step": step, "wall_time": wall, **_described(plugin, value)}
+    return described
 
 
 def recorded_graph(files: Iterable[Path]) -> bytes | None:
     """The newest graph near the start of one of ``files``, as bytes of a ModelProto."""
-    found = None
+    graph_def = None
     for path in files:
         with path.open("rb") as file:
             start = file.read(TAIL)
         for payload in _payloads(start):
             event = lazy_pb2.LazyEvent.FromString(payload)
-            found = event.graph_def if event.HasField("graph_def") else found
-    if found is None:
+            graph_def = event.graph_def if event.HasField("graph_def") else graph_def
+    if graph_def is None:
         return None
-    graph = graph_pb2.GraphProto.FromString(found)
+    graph = graph_pb2.GraphProto.FromString(graph_def)
     return bytes(graph_pb2.ModelProto(ir_version=graph_pb2.IR_VERSION, graph=graph).SerializeToString())
 
 
@@ -101,16 +101,16 @@ def _described(plugin: str, value: Any) -> dict[str, Any]:
 def _tensor(tensor: Any) -> dict[str, Any]:
     numbers = np.asarray(tensor.float_data, dtype=np.float64)
     finite = numbers[np.isfinite(numbers)]
-    found: dict[str, Any] = {
+    described: dict[str, Any] = {
         "shape": list(tensor.dims),
         "count": numbers.size,
         "not_finite": numbers.size - finite.size,
     }
     if finite.size:
-        found.update(min=float(finite.min()), max=float(finite.max()), mean=float(finite.mean()))
+        described.update(min=float(finite.min()), max=float(finite.max()), mean=float(finite.mean()))
     if numbers.size <= _LISTED:
-        found["values"] = [_number(number) for number in numbers]
-    return found
+        described["values"] = [_number(number) for number in numbers]
+    return described
 
 
 def _number(value: float) -> float | str:

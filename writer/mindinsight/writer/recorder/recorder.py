@@ -1,4 +1,4 @@
-"""The Running Data Recorder: what is left of a run that fails."""
+"""The Running Data Recorder: writes settings, graph and last values of a run that fails."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from mindinsight.writer.callbacks import Callback
-from mindinsight.writer.folders import private_folder
-from mindinsight.writer.graph import graph_of, observed_graph
+from mindinsight.writer.files.directories import private_folder
+from mindinsight.writer.network import graph_of, observed_graph
 from mindinsight.writer.ranks import directory_of, rank_of
-from mindinsight.writer.recorder import about
+from mindinsight.writer.recorder import process_facts
 from mindinsight.writer.recorder.last_values import last_values, recorded_graph
 from mindinsight.writer.recorder.settings import RecorderSettings
 
@@ -81,12 +81,12 @@ class RunningDataRecorder(Callback):
     def leave(self, error: BaseException | None) -> None:
         """Write the files now; ``error`` is what ended the run, None when it ended well."""
         contents: dict[str, Callable[[], bytes | None]] = {
-            "RUN.settings.{}.json": lambda: _json(about.settings(self._arguments)),
+            "RUN.settings.{}.json": lambda: _json(process_facts.settings(self._arguments)),
             "SESSION.graph_build.0.{}.pb": self._graph,
             "SUMMARY.last_values.{}.json": lambda: _json(last_values(self._files())),
         }
         if error is not None:
-            contents = {"RUN.traceback.{}.txt": lambda: about.failure(error).encode(), **contents}
+            contents = {"RUN.traceback.{}.txt": lambda: process_facts.failure(error).encode(), **contents}
         stamp = time.strftime("%Y%m%d%H%M%S", time.localtime(self._clock()))
         for name, content in contents.items():
             try:

@@ -1,0 +1,61 @@
+import json
+
+import numpy as np
+import pytest
+
+from mindinsight.writer.collector import SummaryCollector
+from mindinsight.writer.encoding import checkpoints
+
+
+def collector(directory, **landscape):
+    settings = {"intervals": [[1, 5, 10], [10, 15, 20]], **landscape}
+    return SummaryCollector(str(directory), collect_specified_data={"collect_landscape": settings})
+
+
+def test_weights_are_saved_at_the_numbers_asked_for(tmp_path, loop):
+    network = loop.arguments["network"]
+    loop.run(collector(tmp_path), at_step=network["scale"].fill)
+    names = sorted(path.name for path in (tmp_path / "ckpt_dir").glob("*.ckpt"))
+    assert names == sorted(f"dict_{number}_step.ckpt" for number in (1, 5, 10, 15, 20))
+    assert checkpoints.load(tmp_path / "ckpt_dir" / "dict_15_step.ckpt")["scale"].tolist() == [15]
+    assert (tmp_path / "ckpt_dir").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_metadata_tell_where_they_are(tmp_path, loop):
+    loop.run(collector(tmp_path, landscape_size=5, num_samples=7))
+    metadata = json.loads((tmp_path / "ckpt_dir" / "train_metadata.json").read_text())
+    files = metadata.pop("model_params_file_map")
+    assert files["5"] == str(tmp_path / "ckpt_dir" / "dict_5_step.ckpt")
+    assert metadata == {
+        "epoch_group": {"0": [1, 5, 10], "1": [10, 15, 20]}, "step_per_epoch": 10, "unit": "step",
+        "num_samples": 7, "landscape_size": 5, "create_landscape": {"train": True, "result": False},
+    }  # fmt: skip
+
+
+def test_epochs_are_counted_when_asked_for(tmp_path, loop):
+    loop.run(collector(tmp_path, unit="epoch", intervals=[[1, 2, 3]]), epoch_num=3)
+    assert (tmp_path / "ckpt_dir" / "dict_3_epoch.ckpt").exists()
+
+
+def test_a_training_that_ends_early_says_what_is_missing(tmp_path, loop, caplog):
+    loop.run(collector(tmp_path), epoch_num=1)
+    metadata = json.loads((tmp_path / "ckpt_dir" / "train_metadata.json").read_text())
+    assert metadata["epoch_group"] == {"0": [1, 5, 10]}
+    assert "ended before" in caplog.text
+
+
+def test_without_a_landscape_nothing_is_saved(tmp_path, loop):
+    loop.run(SummaryCollector(str(tmp_path)))
+    assert not (tmp_path / "ckpt_dir").exists()
+
+
+@pytest.mark.parametrize("code", ["?", "i1", "i8", "u4", "f2", "f4", "f8"])
+def test_weights_read_back_equal(tmp_path, code):
+    matrix = np.arange(6).reshape(2, 3).astype(code)
+    given = {"a": matrix, "b": np.array(1, code), "c": np.zeros((0, 2), code)}
+    checkpoints.save(tmp_path / "w.ckpt", given.items())
+    loaded = checkpoints.load(tmp_path / "w.ckpt")
+    assert list(loaded) == ["a", "b", "c"]
+    for name, array in given.items():
+        assert loaded[name].dtype == array.dtype
+        np.testing.assert_array_equal(loaded[name], array)

@@ -1,0 +1,107 @@
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.writer.encoding.histograms import bucket_count, bucket_edges, histogram
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+extremes = st.sampled_from([0.0, 5e-324, 1e-310, 1.0, 1e300, 1.7976931348623157e308, -1.7976931348623157e308])
+finite = hnp.arrays(np.float64, st.integers(1, 200), elements=numbers | extremes)
+
+
+@pytest.mark.parametrize(
+    ("elements", "buckets"),
+    [
+        (1, 2),
+        (5, 2),
+        (6, 3),
+        (10, 3),
+        (11, 2),
+        (30, 4),
+        (880, 89),
+        (881, 90),
+        (10**6, 90),
+    ],
+)
+def test_the_number_of_buckets_is_mindspores(elements, buckets):
+    assert bucket_count(elements) == buckets
+
+
+@given(finite)
+def test_a_bucket_holds_what_lies_between_its_edges(values):
+    counted = histogram(values)
+    assert (np.diff(counted.edges) > 0).all()
+    for index, count in enumerate(counted.counts):
+        inside = (values >= counted.edges[index]) & (values < counted.edges[index + 1])
+        if index == len(counted.counts) - 1:
+            inside |= values == counted.edges[-1]
+        assert count == inside.sum()
+
+
+@given(finite)
+def test_no_element_is_outside_the_edges(values):
+    counted = histogram(values)
+    assert counted.edges[0] <= values.min() <= values.max() <= counted.edges[-1]
+    assert counted.counts.sum() == values.size == counted.count
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (5.0, 5.0),
+        (0.0, 0.0),
+        (0.0, 5e-324),
+        (1.0, 1.0 + 2.3e-16),
+        (-1.79e308, 1.79e308),
+        (1e308, 1e308),
+        (-1e300, -1e300),
+    ],
+)
+def test_edges_grow_in_every_range(low, high):
+    edges = bucket_edges(low, high, 90)
+    assert np.isfinite(edges).all()
+    assert (np.diff(edges) > 0).all()
+
+
+def test_equal_values_get_half_a_unit_to_either_side():
+    counted = histogram(np.full(30, 5.0, np.float32))
+    assert (counted.edges[0], counted.edges[-1], len(counted.counts)) == (4.5, 5.5, 4)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros(4, np.uint8),
+        np.zeros(4, np.bool_),
+        np.array([True, False]),
+        np.array([-128, 127, 3], np.int8),
+        np.array([0, (1 << 64) - 1], np.uint64),
+    ],
+)
+def test_integers_and_bools_are_counted_with_even_buckets(values):
+    counted = histogram(values)
+    assert counted.counts.sum() == values.size
+    np.testing.assert_allclose(np.diff(counted.edges), np.diff(counted.edges)[0])
+
+
+def test_what_is_not_finite_is_counted_apart():
+    counted = histogram(np.array([1.0, np.nan, np.inf, -np.inf, np.inf, 3.0], np.float32))
+    assert (counted.count, counted.nan, counted.positive_infinity, counted.negative_infinity) == (6, 1, 2, 1)
+    assert (counted.low, counted.high, counted.total) == (1.0, 3.0, 4.0)
+
+
+@pytest.mark.parametrize("values", [np.array([]), np.array([np.nan, np.inf])])
+def test_without_a_finite_element_there_are_no_buckets(values):
+    counted = histogram(values)
+    assert (counted.low, counted.high, counted.total) == (None, None, None)
+    assert len(counted.counts) == len(counted.edges) == 0
+
+
+def test_many_elements_are_counted_like_few():
+    values = np.random.default_rng(0).normal(size=(400, 500)).astype(np.float32)
+    counted = histogram(values)
+    expected, _ = np.histogram(values.astype(np.float64), counted.edges)
+    np.testing.assert_array_equal(counted.counts, expected)
+    np.testing.assert_allclose(counted.total, values.sum(dtype=np.float64))

@@ -1,0 +1,219 @@
+"""The queue and its thread, with a disk that obeys the test."""
+
+import errno
+import threading
+
+import numpy as np
+import pytest
+
+from mindinsight.writer.encoding import jobs
+from mindinsight.writer.encoding.events import Item
+from mindinsight.writer.files.event_file import EventFile
+
+
+class Disk:
+    """Takes records as RecordFile does, or refuses, or makes the thread wait."""
+
+    path = "disk"
+
+    def __init__(self):
+        self.records = []
+        self.full = False
+        self.ready = threading.Event()
+        self.ready.set()
+        self.asked = threading.Event()
+
+    def append(self, records):
+        self.asked.set()
+        self.ready.wait(10)
+        if self.full and records:
+            return 0, OSError(errno.ENOSPC, "No space left on device")
+        self.records += records
+        return len(records), None
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def disk():
+    return Disk()
+
+
+@pytest.fixture
+def make(disk):
+    made = []
+
+    def event_file(flush_seconds=3600.0, queue_bytes=1 << 20, **options):
+        made.append(EventFile(disk, Disk(), flush_seconds, queue_bytes, **options))
+        return made[-1]
+
+    yield event_file
+    disk.ready.set()
+    for file in made:
+        file.close()
+
+
+def job(step, cost=100, tag="loss"):
+    return (step, 1.0, [tag, 0.5], (), cost)
+
+
+def test_a_queued_job_is_on_disk_after_flush(make, disk):
+    file = make()
+    file.put(job(1))
+    assert disk.records == []
+    file.flush()
+    assert len(disk.records) == 1
+
+
+def test_it_is_on_disk_by_itself_after_flush_seconds(make, disk):
+    make(flush_seconds=0.01).put(job(1))
+    assert disk.asked.wait(10)
+
+
+def test_much_is_not_left_waiting(make, disk):
+    file = make(queue_bytes=1 << 30)
+    file.put(job(1, cost=2 << 20))
+    assert disk.asked.wait(10)
+
+
+def test_flush_and_close_without_jobs_touch_nothing(make, disk):
+    file = make()
+    file.flush()
+    file.close()
+    assert not disk.asked.is_set()
+
+
+def test_close_writes_what_is_queued(make, disk):
+    file = make()
+    for step in range(1000):
+        file.put(job(step))
+    file.close()
+    assert len(disk.records) == 1000
+
+
+def test_put_waits_for_a_slow_disk_and_says_so_once(make, disk, caplog):
+    file = make(queue_bytes=1000)
+    disk.ready.clear()
+    putting = threading.Thread(target=lambda: [file.put(job(step)) for step in range(40)])
+    putting.start()
+    assert disk.asked.wait(10)
+    assert putting.is_alive()
+    disk.ready.set()
+    putting.join(10)
+    file.flush()
+    assert len(disk.records) == 40
+    assert [record.getMessage().count("waits") for record in caplog.records] == [1]
+
+
+def test_one_job_larger_than_the_queue_passes_alone(make, disk):
+    file = make(queue_bytes=1000)
+    file.put(job(1, cost=5000))
+    file.put(job(2, cost=5000))
+    file.flush()
+    assert len(disk.records) == 2
+
+
+def test_a_full_disk_is_tried_again_and_nothing_is_lost(make, disk, caplog):
+    file = make(flush_seconds=0.01)
+    disk.full = True
+    file.put(job(1))
+    file.flush()
+    assert isinstance(file.take_failure(), OSError)
+    assert disk.records == []
+    disk.full = False
+    file.put(job(2))
+    file.flush()
+    assert len(disk.records) == 2
+    assert file.failure is None
+    assert "No space left" in caplog.text
+
+
+def test_past_the_limit_a_full_disk_costs_values_that_are_named(make, disk, caplog):
+    file = make(queue_bytes=1000)
+    disk.full = True
+    for step in range(20):
+        file.put(job(step, tag="acc"))
+    file.close()
+    assert disk.records == []
+    assert "10 values of 'acc' from step 10 to 19: the queue is full" in caplog.text
+    assert "10 values of 'acc' from step 0 to 9: closed while the disk refused it" in caplog.text
+
+
+def test_one_value_that_cannot_be_encoded_leaves_the_others(make, disk, caplog):
+    file = make()
+    file.put((7, 1.0, ["loss", 0.5], [Item("image", "bad", "no array")], 100))
+    file.put(job(8))
+    file.flush()
+    assert len(disk.records) == 2
+    assert file.take_failure() is not None
+    assert "'bad' of step 7" in caplog.text
+
+
+def test_a_step_with_nothing_left_is_no_record(make, disk):
+    file = make()
+    file.put((7, 1.0, [], [Item("image", "bad", "no array")], 100))
+    file.flush()
+    assert disk.records == []
+
+
+def test_an_export_that_fails_does_not_stop_the_event(make, disk, caplog):
+    def refuse(item, step):
+        raise OSError(errno.EACCES, "Permission denied")
+
+    file = make(export=refuse)
+    file.put((7, 1.0, [], [Item("landscape", "l", b"")], 100))
+    file.flush()
+    assert len(disk.records) == 1
+    assert "'l' of step 7" in caplog.text
+
+
+def test_jobs_are_told_when_they_are_on_disk(make, disk):
+    told = []
+    file = make(done=told.extend)
+    disk.full = True
+    file.put(job(1))
+    file.flush()
+    assert told == []
+    disk.full = False
+    file.flush()
+    assert told == [job(1)]
+
+
+def test_a_full_disk_is_said_once(make, disk, caplog):
+    file = make()
+    disk.full = True
+    file.put(job(1))
+    for _ in range(3):
+        file.flush()
+        file.take_failure()
+    assert caplog.text.count("No space left") == 1
+
+
+def test_after_close_a_job_is_told_and_not_kept(make, disk, caplog):
+    file = make()
+    file.close()
+    file.put(job(1))
+    file.close()
+    assert disk.records == []
+    assert "'loss' of step 1" in caplog.text
+
+
+def test_an_event_too_large_for_a_message_is_told(make, disk, caplog, monkeypatch):
+    monkeypatch.setattr(jobs, "LARGEST_EVENT", 100)
+    file = make()
+    file.put((3, 1.0, [], [Item("tensor", "huge", np.zeros(100, np.float32), "float32")], 400))
+    file.put(job(4))
+    file.flush()
+    assert len(disk.records) == 1
+    assert "'huge' of step 3" in caplog.text
+
+
+def test_an_unforeseen_failure_keeps_the_thread_alive_and_is_told(make, disk, caplog):
+    file = make()
+    file.put((1, 1.0, ["loss", "no number"], (), 100))
+    file.flush()
+    file.put(job(2))
+    file.flush()
+    assert len(disk.records) == 1
+    assert "'loss' of step 1" in caplog.text

@@ -1,0 +1,1 @@
+"""Encoders: numbers and arrays to the records of event files."""

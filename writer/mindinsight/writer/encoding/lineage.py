@@ -1,0 +1,199 @@
+"""Encoder of lineage messages (lineage.proto) from plain dicts.
+
+The content of each message is the one MindSpore writes, so that lineage tables put old and new runs together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any, Final
+
+from google.protobuf.message import Message
+
+from mindinsight.proto.lineage_pb2 import (
+    DatasetGraph,
+    EvaluationLineage,
+    Operation,
+    OperationParameter,
+    TrainLineage,
+    UserDefinedInfo,
+)
+from mindinsight.writer.arrays import to_numpy
+
+# Name of a fact -> the part of TrainLineage it belongs to.
+_TRAIN_FACTS: Final = {
+    "optimizer": "hyper_parameters",
+    "learning_rate": "hyper_parameters",
+    "loss_function": "hyper_parameters",
+    "epoch": "hyper_parameters",
+    "parallel_mode": "hyper_parameters",
+    "device_num": "hyper_parameters",
+    "batch_size": "hyper_parameters",
+    "train_dataset_path": "train_dataset",
+    "train_dataset_size": "train_dataset",
+    "network": "algorithm",
+    "loss": "algorithm",
+    "model_path": "model",
+    "model_size": "model",
+}
+_EVALUATION_FACTS: Final = ("metrics", "valid_dataset_path", "valid_dataset_size")
+_INT32: Final = 1 << 31
+
+
+def serialised(kind: str, value: Any) -> bytes:
+    """The bytes of a message of ``kind``: ``value`` is the message, or a dict or dataclass to build it from.
+
+    Raises TypeError for anything else, ValueError for a fact that is unknown or does not fit.
+    """
+    name, build = _KINDS[kind]
+    if isinstance(value, Message):
+        if value.DESCRIPTOR.name != name:
+            raise TypeError(f"{kind} takes a {name} message, got {value.DESCRIPTOR.name}")
+        return bytes(value.SerializeToString())
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if build is None or not isinstance(value, Mapping):
+        dict_too = " or a dict" if build else ""
+        raise TypeError(f"{kind} takes a {name} message{dict_too}, got {type(value).__name__}")
+    return bytes(build(value).SerializeToString())
+
+
+def train_lineage(facts: Mapping[str, Any]) -> TrainLineage:
+    """A TrainLineage of any of these facts; those that are None are left out.
+
+    ``optimizer``, ``loss_function``, ``network``: class names. ``learning_rate``, ``loss``: numbers.
+    ``epoch``, ``device_num``, ``batch_size``, ``train_dataset_size`` (samples), ``model_size`` (bytes): ints.
+    ``parallel_mode``, ``train_dataset_path``, ``model_path`` (the newest checkpoint): text.
+    """
+    _check_names(facts, _TRAIN_FACTS)
+    message = TrainLineage()
+    for name, value in facts.items():
+        if value is not None and name != "model_path":
+            part = getattr(message, _TRAIN_FACTS[name])
+            _set(part, "size" if name == "model_size" else name, value)
+    message.model.path = json.dumps({"ckpt": facts.get("model_path")})
+    return message
+
+
+def evaluation_lineage(facts: Mapping[str, Any]) -> EvaluationLineage:
+    """An EvaluationLineage of ``metrics`` (dict name -> number or array), ``valid_dataset_path`` and
+    ``valid_dataset_size`` (samples). Raises TypeError for a metric that holds no numbers."""
+    _check_names(facts, _EVALUATION_FACTS)
+    message = EvaluationLineage()
+    metrics = {name: _metric(name, value) for name, value in (facts.get("metrics") or {}).items()}
+    message.metric = json.dumps(metrics)
+    for name in _EVALUATION_FACTS[1:]:
+        if facts.get(name) is not None:
+            _set(message.valid_dataset, name, facts[name])
+    return message
+
+
+def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> UserDefinedInfo:
+    """Anything worth telling about a run, one entry each.
+
+    An int that does not fit 32 bits becomes a double if one holds it exactly, otherwise text, as bools do.
+    """
+    message = UserDefinedInfo()
+    for name, value in facts.items():
+        if not isinstance(name, str):
+            raise TypeError(f"names of custom lineage data must be str, got {name!r}")
+        entry = message.user_info.add()
+        if isinstance(value, float):
+            entry.map_double[name] = value
+        elif isinstance(value, str) or value is True or value is False:
+            entry.map_str[name] = str(value)
+        elif isinstance(value, int):
+            _set_integer(entry, name, value)
+        else:
+            raise TypeError(f"custom lineage data '{name}' must be a number or text, got {value!r}")
+    return message
+
+
+def dataset_graph(operator: Mapping[str, Any]) -> DatasetGraph:
+    """A dataset pipeline, from its last operator back to the source.
+
+    ``operator``: its settings by name, ``op_type`` among them; ``children``: the operators it takes from;
+    ``operations``: what a map applies, each a dict with ``tensor_op_name`` and ``tensor_op_params``;
+    ``sampler``: settings. This is the form of MindSpore's serialised pipelines.
+    """
+    message = DatasetGraph()
+    for name, value in operator.items():
+        if name == "children":
+            message.children.extend(map(dataset_graph, value))
+        elif name == "operations":
+            message.operations.extend(map(_operation, value))
+        elif name == "sampler" and value:
+            message.sampler.CopyFrom(_operation(value))
+        elif name != "sampler":
+            _put(message.parameter, name, value)
+    return message
+
+
+def _operation(settings: Mapping[str, Any]) -> Operation:
+    message = Operation()
+    for name, value in settings.items():
+        if isinstance(value, list) and all(type(item) is int for item in value):
+            message.size.extend(value)
+        elif isinstance(value, list) and all(isinstance(item, (int, float)) for item in value):
+            message.weights.extend(value)
+        else:
+            _put(message.operationParam, name, value)
+    return message
+
+
+def _put(parameters: OperationParameter, name: str, value: Any) -> None:
+    """A setting under the map of its type; what has none becomes JSON text, an empty list nothing."""
+    if isinstance(value, bool):
+        parameters.mapBool[name] = value
+    elif isinstance(value, int) and -_INT32 <= value < _INT32:
+        parameters.mapInt[name] = value
+    elif isinstance(value, float):
+        parameters.mapDouble[name] = value
+    elif isinstance(value, list):
+        for item in value:
+            text = "" if item is None else json.dumps(item, default=str)
+            parameters.mapStrList[name].strValue.append(text)
+    elif isinstance(value, str) or value is None:
+        parameters.mapStr[name] = str(value)
+    else:
+        parameters.mapStr[name] = json.dumps(value, default=str)
+
+
+def _set_integer(entry: UserDefinedInfo, name: str, value: int) -> None:
+    if -_INT32 <= value < _INT32:
+        entry.map_int32[name] = value
+    elif abs(value) <= 1 << 53:
+        entry.map_double[name] = value
+    else:
+        entry.map_str[name] = str(value)
+
+
+def _set(message: Message, name: str, value: Any) -> None:
+    try:
+        setattr(message, name, value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"lineage fact '{name}' cannot be {value!r}: {error}") from error
+
+
+def _metric(name: str, value: Any) -> Any:
+    try:
+        return value if isinstance(value, (int, float, str)) else to_numpy(value).values.tolist()
+    except TypeError as error:
+        raise TypeError(f"metric '{name}': {error}") from error
+
+
+def _check_names(facts: Mapping[str, Any], names: Any) -> None:
+    unknown = set(facts) - set(names)
+    if unknown:
+        raise ValueError(f"unknown lineage facts {sorted(map(str, unknown))}; known are {', '.join(names)}")
+
+
+_KINDS: Final[dict[str, tuple[str, Callable[[Mapping[str, Any]], Message] | None]]] = {
+    "train_lineage": ("TrainLineage", train_lineage),
+    "eval_lineage": ("EvaluationLineage", evaluation_lineage),
+    "custom_lineage_data": ("UserDefinedInfo", user_defined_info),
+    "dataset_graph": ("DatasetGraph", dataset_graph),
+    "landscape": ("LossLandscape", None),
+}

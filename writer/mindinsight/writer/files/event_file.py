@@ -1,0 +1,270 @@
+"""Background writer of a run's files: a bounded queue and one thread that encodes and appends.
+
+The loop's thread only appends to a deque. Everything else - protobuf bytes, counting, compressing, checksums,
+writing - is done here, at the latest ``flush_seconds`` later.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from mindinsight.writer.encoding import events
+from mindinsight.writer.encoding.events import Item, Job
+from mindinsight.writer.encoding.jobs import encode
+from mindinsight.writer.files import process_hooks
+from mindinsight.writer.files.dropped_values import DroppedValues
+from mindinsight.writer.files.record_file import RecordFile
+
+_CHUNK_JOBS: Final = 256  # encoded and written together: about half a millisecond of scalars
+_CHUNK_BYTES: Final = 8 << 20
+_WAKE_BYTES: Final = 1 << 20  # queued: do not wait for the next flush
+_log: Final = logging.getLogger(__name__)
+
+# Does something else with an item of a step, such as saving it beside the event file.
+Export = Callable[[Item, int], None]
+# Called with the that are on disk.
+Done = Callable[[Iterable[Job]], None]
+
+
+class EventFile:
+    """The files of one recorder and the thread that writes them.
+
+    ``put``, ``flush`` and ``close`` are for the loop's side and need one caller at a time; the rest is the
+    background thread's, ``done`` too, which is told the jobs that are on disk. When the disk refuses, values
+    stay queued and are tried again every ``flush_seconds``; past ``queue_bytes`` a warning names them.
+    When the disk is merely slow, ``put`` waits.
+    """
+
+    def __init__(
+        self,
+        summary: RecordFile,
+        lineage: RecordFile,
+        flush_seconds: float,
+        queue_bytes: int,
+        export: Export | None = None,
+        done: Done | None = None,
+    ) -> None:
+        self._summary = summary
+        self._lineage = lineage
+        self._flush_seconds = flush_seconds
+        self._limit = queue_bytes
+        self._export = export
+        self._done = done
+        self._warned_full = False
+        self._warned_refused = False
+        self._begin()
+        process_hooks.call_in_children(self._forked)
+
+    def _begin(self) -> None:
+        self._queue: deque[Job] = deque()
+        self._given = 0  # bytes put, counted by the loop's side
+        self._taken = 0  # bytes written or dropped, counted by the thread
+        self._requested = 0
+        self._answered = 0
+        self._closing = False
+        self._last_record = b""
+        self._failure: Exception | None = None
+        self._refusing = False  # the disk did not take the last chunk
+        self._thread: threading.Thread | None = None
+        self._wake = threading.Event()
+        self._progress = threading.Condition()
+        self._dropped = DroppedValues()
+
+    @property
+    def path(self) -> str:
+        """Full path of the newest summary file."""
+        return str(self._summary.path)
+
+    @property
+    def failure(self) -> Exception | None:
+        """What went wrong in the background and was not taken by ``take_failure`` yet."""
+        return self._failure
+
+    def take_failure(self) -> Exception | None:
+        """The failure, handed out once; the thread sets it again while the cause lasts."""
+        failure, self._failure = self._failure, None
+        return failure
+
+    def put(self, job: Job) -> None:
+        """Queue ``job``; waits while the queue is full and the disk keeps working."""
+        cost = job[4]
+        if self._closing:
+            self.drop("the recorder is closed", events.job_names(job))
+            return
+        if self._given - self._taken + cost > self._limit and not self._room_for(cost):
+            self._dropped.add("the queue is full and the disk takes nothing", events.job_names(job))
+            return
+        self._queue.append(job)
+        self._given += cost
+        if self._thread is None:
+            self._start()
+        if self._given - self._taken > _WAKE_BYTES and not self._wake.is_set():
+            self._wake.set()
+
+    def drop(self, reason: str, names: Iterable[tuple[str, int]]) -> None:
+        """Warn that these values, by tag and step, are not recorded and why."""
+        self._dropped.add(reason, names)
+        self._dropped.log()
+
+    def wake(self) -> None:
+        """Start writing what is queued, without waiting for it."""
+        self._wake.set()
+
+    def flush(self) -> None:
+        """Return when everything put so far is in the file or has failed."""
+        if self._thread is None:
+            return
+        with self._progress:
+            self._requested += 1
+            ticket = self._requested
+            self._wake.set()
+            self._wait(lambda: self._answered >= ticket)
+
+    def close(self, last_record: bytes = b"") -> None:
+        """Write everything, finish the files, end the thread. A warning names what the disk still refuses.
+
+        ``last_record`` ends the summary file, if there is one.
+        """
+        self._last_record = last_record
+        self._closing = True
+        thread, self._thread = self._thread, None
+        if thread is None:
+            self._finish()
+            return
+        self._wake.set()
+        if thread is not threading.current_thread():  # which may be where a recorder is garbage collected
+            thread.join()
+
+    def _start(self) -> None:
+        process_hooks.call_at_worker_exit(self.close)
+        self._thread = threading.Thread(target=self._run, name="mindinsight-writer", daemon=True)
+        self._thread.start()
+
+    def _room_for(self, cost: int) -> bool:
+        if not self._warned_full:
+            self._warned_full = True
+            _log.warning(
+                "the loop records faster than %s is written: record() waits whenever %d bytes are queued",
+                self.path, self._limit,
+            )  # fmt: skip
+        with self._progress:
+            self._wake.set()
+            self._wait(lambda: self._fits(cost) or self._refusing)
+        return self._fits(cost)
+
+    def _fits(self, cost: int) -> bool:
+        queued = self._given - self._taken
+        return queued == 0 or queued + cost <= self._limit
+
+    def _wait(self, done: Callable[[], bool]) -> None:
+        thread = self._thread
+        while not done() and thread is not None and thread.is_alive():
+            self._progress.wait(1.0)
+
+    def _run(self) -> None:
+        closing = False
+        while not closing:
+            self._wake.wait(self._flush_seconds)
+            self._wake.clear()
+            closing, ticket = self._closing, self._requested
+            self._drain()
+            self._dropped.log()
+            with self._progress:
+                self._answered = ticket
+                self._progress.notify_all()
+        self._lose(f"closed while the disk refused it ({self._failure})", self._queue)
+        self._queue.clear()
+        self._finish()
+
+    def _finish(self) -> None:
+        if self._last_record and self._summary.is_open:
+            self._summary.append([self._last_record])  # if the disk refuses it, the file is done without it
+        self._summary.close()
+        self._lineage.close()
+        self._dropped.log()
+
+    def _drain(self) -> None:
+        """Write what is queued now, until done or the disk refuses."""
+        left = len(self._queue)
+        self._refusing = False
+        while left and not self._refusing:
+            chunk = self._next_chunk()
+            left = max(0, left - len(chunk))
+            try:
+                self._store(chunk)
+            except Exception as error:  # the thread must live on, and nothing may vanish unsaid
+                self._failure = error
+                self._taken += _size(chunk)
+                self._lose(_text(error), chunk)
+            with self._progress:
+                self._progress.notify_all()
+
+    def _next_chunk(self) -> list[Job]:
+        chunk = [self._queue.popleft()]
+        size = chunk[0][4]
+        while self._queue and len(chunk) < _CHUNK_JOBS and size < _CHUNK_BYTES:
+            chunk.append(self._queue.popleft())
+            size += chunk[-1][4]
+        return chunk
+
+    def _store(self, chunk: Sequence[Job]) -> None:
+        lineage = [job for job in chunk if events.is_lineage(job)]
+        summary = [job for job in chunk if not events.is_lineage(job)]
+        refused = [*self._append(self._lineage, lineage), *self._append(self._summary, summary)]
+        self._queue.extendleft(reversed(refused))
+        self._taken += _size(chunk) - _size(refused)
+
+    def _append(self, file: RecordFile, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Write ``jobs``; those that the disk did not take."""
+        records = encode(jobs, self._item_failed)
+        encoded = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
+        done, error = file.append([record for _, record in encoded])
+        written = [job for job, _ in encoded[:done]]
+        self._save_exports(written)
+        if self._done:
+            self._done(written)
+        if error is None:
+            self._warned_refused = self._warned_refused and not encoded
+            return ()
+        if not self._warned_refused:
+            self._warned_refused = True
+            _log.error("cannot write %s: %s; trying again every %g s", file.path, error, self._flush_seconds)
+        self._failure = error
+        self._refusing = True
+        return [job for job, _ in encoded[done:]]
+
+    def _save_exports(self, jobs: Iterable[Job]) -> None:
+        if self._export is None:
+            return
+        for step, _, _, items, _ in jobs:
+            for item in items:
+                try:
+                    self._export(item, step)
+                except OSError as error:
+                    self._item_failed(error, item, step)
+
+    def _item_failed(self, error: Exception, item: Item, step: int) -> None:
+        self._failure = error
+        self._dropped.add(_text(error), [(item.tag, step)])
+
+    def _lose(self, reason: str, jobs: Iterable[Job]) -> None:
+        for job in jobs:
+            self._dropped.add(reason, events.job_names(job))
+
+    def _forked(self) -> None:
+        """In a child: queue and files are the parent's; what the child records gets files of its own."""
+        self._summary.forget()
+        self._lineage.forget()
+        self._begin()
+
+
+def _size(jobs: Iterable[Job]) -> int:
+    return sum(job[4] for job in jobs)
+
+
+def _text(error: Exception) -> str:
+    return f"{error.__class__.__name__}: {error}"

@@ -1,0 +1,165 @@
+"""Append-only files of whole records, with rollover; each file has one writer."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import platform
+import stat
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+# Records of a megabyte and more are written one by one, smaller ones are joined first.
+_JOIN_BELOW: Final = 1 << 20
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """The parts of a file's name that stay the same when the seconds move on (FORMAT.md, names)."""
+
+    directory: Path
+    prefix: str
+    device: int
+    suffix: str
+
+    def at(self, seconds: int) -> Path:
+        """The path of the file of this Unix second."""
+        when_and_where = f"{seconds}.{self.device}.{platform.node()}"
+        return self.directory / f"{self.prefix}.out.events.summary.{when_and_where}{self.suffix}"
+
+
+class RecordFile:
+    """One file after another, each at most ``max_size`` bytes and each created by us alone.
+
+    A file appears with its first record. It is 0600 while it grows and 0400 when done, as MindSpore's are.
+    Not for several threads at once.
+    """
+
+    def __init__(
+        self,
+        name: FileName,
+        seconds: int,
+        max_size: int | None = None,
+        first_record: Callable[[], bytes] = bytes,
+    ) -> None:
+        self._name = name
+        self._seconds = seconds
+        self._max_size = max_size or sys.maxsize
+        self._first_record = first_record
+        self._descriptor: int | None = None
+        self._size = 0
+        self._unused = True  # no record of a caller in the current file
+        self.path = name.at(seconds)  # of the newest file; where it would be while there is none
+
+    @property
+    def is_open(self) -> bool:
+        """Whether records were written since the last ``close``, to a file that nobody removed."""
+        return self._descriptor is not None and os.fstat(self._descriptor).st_nlink > 0
+
+    def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
+        """Write ``records``; how many are on disk now, and what stopped it. No torn record is left behind."""
+        done = 0
+        try:
+            while done < len(records):
+                done += self._append_some(records[done:])
+        except _Interrupted as stop:
+            return done + stop.whole, stop.reason
+        except OSError as error:
+            return done, error
+        return done, None
+
+    def close(self) -> None:
+        """Finish the file. A later append starts a next one."""
+        if self._descriptor is not None:
+            with contextlib.suppress(FileNotFoundError):
+                self.path.chmod(stat.S_IRUSR)
+            self.forget()
+
+    def forget(self) -> None:
+        """Let go of the file as it is: a forked child leaves it to its parent."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+            self._seconds = max(self._seconds + 1, int(time.time()))
+        self._size = 0
+        self._unused = True
+
+    def _append_some(self, records: Sequence[bytes]) -> int:
+        """Write as many of ``records`` as belong together in one system call."""
+        descriptor = self._opened(len(records[0]))
+        room = min(self._max_size - self._size, _JOIN_BELOW)
+        count, size = 1, len(records[0])
+        while count < len(records) and size + len(records[count]) <= room:
+            size += len(records[count])
+            count += 1
+        self._write(descriptor, records[:count])
+        self._unused = False
+        return count
+
+    def _opened(self, needed: int) -> int:
+        """The descriptor of a file with room for ``needed`` bytes; a new file has room for any one record."""
+        if self._descriptor is not None:
+            if os.fstat(self._descriptor).st_nlink == 0:
+                _log.warning("%s was removed while it was written; going on in a next file", self.path)
+                self.forget()
+            elif self._size + needed > self._max_size and not self._unused:
+                self.close()
+        if self._descriptor is None:
+            self._descriptor = self._create()
+        if self._size == 0 and (first := self._first_record()):
+            self._write(self._descriptor, [first])
+        return self._descriptor
+
+    def _create(self) -> int:
+        self._name.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        while True:
+            self.path = self._name.at(self._seconds)
+            try:
+                return os.open(self.path, _FLAGS, 0o600)
+            except FileExistsError:
+                self._seconds += 1
+
+    def _write(self, descriptor: int, records: Sequence[bytes]) -> None:
+        data = memoryview(b"".join(records) if len(records) > 1 else records[0])
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(descriptor, data[written:])
+        except OSError as error:
+            whole, size = _whole_records(records, written)
+            self._cut_back(descriptor, self._size + size)
+            raise _Interrupted(whole, error) from error
+        self._size += written
+
+    def _cut_back(self, descriptor: int, size: int) -> None:
+        """Leave ``size`` bytes in the file, or the file behind if even that cannot be done."""
+        try:
+            os.ftruncate(descriptor, size)
+            self._size = size
+        except OSError:
+            self.forget()
+
+
+class _Interrupted(Exception):  # noqa: N818 - not an error of its own, it carries one
+    """A write stopped after ``whole`` records."""
+
+    def __init__(self, whole: int, reason: OSError) -> None:
+        super().__init__(whole, reason)
+        self.whole = whole
+        self.reason = reason
+
+
+def _whole_records(records: Sequence[bytes], written: int) -> tuple[int, int]:
+    """How many of ``records`` the first ``written`` bytes hold entirely, and their size in bytes."""
+    whole = size = 0
+    while whole < len(records) and size + len(records[whole]) <= written:
+        size += len(records[whole])
+        whole += 1
+    return whole, size
