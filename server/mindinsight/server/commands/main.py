@@ -12,7 +12,7 @@ from mindinsight.server import commands
 from mindinsight.server.compute.plugin_loading import modules_of
 from mindinsight.server.errors import BadSettings
 
-_NOT_COMMANDS: Final = ("main", "messages", "options", "terminal")
+_NOT_COMMANDS: Final = ("damage_report", "main", "messages", "options", "terminal")
 
 
 def parser(command: str = "") -> argparse.ArgumentParser:
