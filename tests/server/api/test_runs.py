@@ -1,5 +1,7 @@
 import pytest
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.lineage_pb2 import LineageEvent
 from mindinsight.server.http.column_encoding import decode
 
 LENET = {"run": "./lenet"}
@@ -18,6 +20,27 @@ def test_a_list_says_of_each_run_what_a_table_shows(samples):
     assert (runs["./multi_rank/rank_2"]["job"], runs["./multi_rank/rank_2"]["rank"]) == ("./multi_rank", 2)
     assert body["base_missing"] is False
     assert body["now"] >= lenet["updated"]
+
+
+def test_one_run_with_odd_lineage_hides_no_other(samples, tmp_path):
+    odd = tmp_path / "base" / "odd"
+    odd.mkdir(parents=True)
+    metric = r'{"\ud800": "\udfff", "nan": NaN, "big": 1' + "0" * 399 + "}"
+    record = LineageEvent(wall_time=1.0)
+    record.evaluation_lineage.metric = metric
+    network = LineageEvent(wall_time=1.0)
+    network.train_lineage.algorithm.network = "@@"
+    (odd / "events.out.events.summary.1.0.h_lineage").write_bytes(
+        encode_record(record.SerializeToString())
+        + encode_record(network.SerializeToString().replace(b"@@", b"\xff\xfe"))
+    )
+    answer = samples("lenet").get("/v2/runs")
+    assert answer.status_code == 200
+    runs = {run["id"]: run for run in answer.json()["runs"]}
+    assert runs.keys() == {"./lenet", "./odd"}
+    big = "10000000000000000000… (400 digits)"
+    assert runs["./odd"]["metrics"] == {"\\ud800": "\\udfff", "nan": "nan", "big": big}
+    assert runs["./odd"]["hyper"]["network"] == "\\xff\\xfe"
 
 
 def test_some_runs_may_be_asked_for(samples):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,9 @@ from google.protobuf.json_format import ParseDict
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.lineage_pb2 import LineageEvent
 from mindinsight.server.formats.lineage import (
+    MAX_BYTES,
+    MAX_ITEMS,
+    MAX_METRICS,
     EvaluationLineage,
     Lineage,
     TrainLineage,
@@ -216,3 +221,55 @@ def test_the_path_of_the_model_is_a_path_and_no_json(tmp_path: Path, text: str, 
     assert found.damage == ()
     assert found.train is not None
     assert found.train.model_path == path
+
+
+def metrics_record(text: str | bytes) -> bytes:
+    """A record with an evaluation; ``text`` stands where the JSON of its metrics does, whatever it is."""
+    data = text.encode() if isinstance(text, str) else text
+    metric = ParseDict({"evaluation_lineage": {"metric": "@" * len(data)}}, LineageEvent(wall_time=1.0))
+    return encode_record(metric.SerializeToString().replace(b"@" * len(data), data))
+
+
+@pytest.mark.parametrize(
+    ("text", "metrics"),
+    [
+        (r'{"\ud800": "\udfff"}', {"\\ud800": "\\udfff"}),
+        ('{"big": 1' + "0" * 399 + "}", {"big": "10000000000000000000… (400 digits)"}),
+        ('{"big": ' + "9" * 5000 + "}", {"big": "99999999999999999999… (5000 digits)"}),
+        (b'{"a": "\xff"}', {"a": "\ufffd"}),
+    ],
+)
+def test_odd_metrics_are_shown_as_what_they_are(text: str | bytes, metrics: dict):
+    lineage = decode_lineage(metrics_record(text))
+    assert lineage.metrics == metrics
+    assert lineage.damage == ()
+    assert json.dumps(lineage.metrics, ensure_ascii=False).encode()
+
+
+def test_text_that_is_not_utf8_is_escaped():
+    record = ParseDict({"train_lineage": {"algorithm": {"network": "@@"}}}, LineageEvent(wall_time=1.0))
+    data = record.SerializeToString().replace(b"@@", b"\xff\xfe")
+    assert decode_lineage(encode_record(data)).train.network == "\\xff\\xfe"
+
+
+def test_more_values_than_the_budget_are_damage():
+    many = json.dumps({str(number): number for number in range(MAX_ITEMS + 1)})
+    found = decode_lineage(metrics_record(many) + metrics_record('{"a": 1}'))
+    assert [stretch.reason for stretch in found.damage] == ["damage.unparsable"]
+    assert found.metrics == {"a": 1}
+    assert decode_lineage(metrics_record('{"a": "' + "x" * MAX_METRICS + '"}')).metrics == {}
+
+
+def test_a_huge_file_is_read_up_to_the_budget(tmp_path: Path):
+    path = tmp_path / "summary.1_lineage"
+    path.write_bytes(metrics_record('{"a": 1}'))
+    os.truncate(path, 3 << 30)
+    tracemalloc.start()
+    found = read_lineage(str(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.metrics == {"a": 1}
+    assert found.damage[-1].reason == "damage.too_large"
+    assert found.damage[-1].offset + found.damage[-1].size == 3 << 30
+    assert (found.end, found.pending) == (3 << 30, 0)
+    assert peak < 8 * MAX_BYTES

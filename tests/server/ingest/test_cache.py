@@ -4,6 +4,7 @@ import dataclasses
 import os
 import stat
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,6 +167,29 @@ def test_a_damaged_cache_is_read_afresh(piece, written, restart, packs):
     path.write_bytes(bytes(data) if piece % 2 else bytes(data[: len(data) - piece]))
     assert repr(seen(restart())) == repr(seen(first))
     assert repr(seen(restart())) == repr(seen(first))
+
+
+def test_a_cache_entry_that_cannot_be_removed_hides_no_run(written, restart, read, packs, caplog):
+    restart()
+    (folder,) = {pack.parent for pack in packs()}
+    stuck = folder / "0.pack"
+    stuck.mkdir()
+    (stuck / "file").touch()
+    for _ in range(2):
+        assert sorted(restart().runs) == ["./a", "./b"]
+    assert read == []
+    assert stuck.is_dir()
+    assert "cannot be removed" in caplog.text
+
+
+def test_names_that_are_not_text_are_known_again(base, events, restart, read):
+    folder = os.fsdecode(os.fsencode(base) + b"/\xff")
+    path = events.file(Path(folder), events.records(1, 2), name="summary.{}.\udcfe.h")
+    first = seen(restart())
+    assert read == [(Path(folder).name, 0)]
+    assert seen(restart()) == first
+    assert read == []
+    assert path.exists()
 
 
 def test_a_cache_of_another_format_is_replaced(written, restart, read, packs, monkeypatch):

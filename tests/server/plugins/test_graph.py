@@ -1,5 +1,6 @@
 """The routes of graphs over real runs."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -47,6 +48,16 @@ def test_graph_files_beside_events_are_graphs_and_the_final_one_comes_first(samp
     }
     picture = client.get("/v2/graph/picture", params={"run": "./files", "tag": "a.pb"}).json()
     assert (picture["operators"], picture["parameters"], picture["constants"]) == (26, 9, 4)
+
+
+def test_a_graph_beyond_the_budget_is_refused(samples, tmp_path):
+    base = tmp_path / "base" / "huge"
+    base.mkdir(parents=True)
+    (base / "a.pb").touch()
+    os.truncate(base / "a.pb", 1400 << 20)
+    answer = samples().get("/v2/graph/picture", params={"run": "./huge", "tag": "a.pb"})
+    assert answer.status_code == 422
+    assert "256 MB" in answer.json()["error"]["message"]
 
 
 def test_both_graphs_of_a_file_can_be_reached(samples, tmp_path):

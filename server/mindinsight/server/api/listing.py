@@ -71,7 +71,9 @@ class Listing:
 
 
 def _json(content: Any) -> bytes:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    """JSON in UTF-8; lone surrogates are escaped as JSON has it."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _head(snapshot: Snapshot, troubles: Iterable[Trouble]) -> dict[str, Any]:

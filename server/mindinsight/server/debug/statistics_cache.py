@@ -12,6 +12,7 @@ from typing import Final
 
 from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.formats.dumps.types import TensorRef
+from mindinsight.server.formats.safe_values import safe_text
 
 FORMAT: Final = 1  # of the rows below; another number starts the cache anew
 
@@ -43,7 +44,14 @@ def identify(ref: TensorRef) -> Identity | None:
         found = Path(ref.path).lstat()
     except (OSError, ValueError):  # gone, or a name no file can have
         return None
-    return Identity(ref.path, ref.member, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    path, member = safe_text(ref.path), safe_text(ref.member)
+    device, inode = _signed(found.st_dev), _signed(found.st_ino)
+    return Identity(path, member, device, inode, found.st_size, found.st_mtime_ns)
+
+
+def _signed(number: int) -> int:
+    """The 64 bits of a number as SQLite takes them: inodes use all of them on some file systems."""
+    return (number + 2**63) % 2**64 - 2**63
 
 
 class StatisticsCache:

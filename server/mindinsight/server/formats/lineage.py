@@ -6,20 +6,25 @@ those around it. Of several messages of one kind the last counts; what the user 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
 from mindinsight.proto.lineage_pb2 import LineageEvent, UserDefinedInfo
-from mindinsight.server.files.opener import open_stream
+from mindinsight.server.files.opener import opened, read_at
 from mindinsight.server.formats.dataset_graph import dataset_graph, shortest
 from mindinsight.server.formats.events.records import verified_records
+from mindinsight.server.formats.safe_values import parse_json, safe_value
 from mindinsight.server.types import Damage
+
+MAX_BYTES: Final = 16 << 20  # of a file that are read; a training writes a few kilobytes
+MAX_METRICS: Final = 1 << 20  # bytes of JSON text in one record
+MAX_ITEMS: Final = 10_000  # metrics, or values that the user defined
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +79,38 @@ class Lineage:
         return {"loss": self.train.loss, **found}
 
     pending: int = 0  # bytes of a record at the end that is cut
+    end: int = 0  # offset in the file up to which it was read
 
 
 def read_lineage(path: str) -> Lineage:
     """The lineage in the file, empty when there is none. Raises OSError when it cannot be read."""
-    with open_stream(path) as file:
-        return decode_lineage(file.read())
+    with opened(path) as descriptor:
+        return read_lineage_file(descriptor)
 
 
-def decode_lineage(data: bytes) -> Lineage:
-    """The lineage in the bytes of a whole file."""
-    records = verified_records(data, at_end=True)
+def read_lineage_file(descriptor: int) -> Lineage:
+    """The lineage in an open file; of one that is too large, in its beginning."""
+    size = os.fstat(descriptor).st_size
+    return decode_lineage(read_at(descriptor, 0, min(size, MAX_BYTES)), max(0, size - MAX_BYTES))
+
+
+def decode_lineage(data: bytes, left_out: int = 0) -> Lineage:
+    """The lineage in the first MAX_BYTES of a file, or in all of it; ``left_out`` bytes were not read.
+
+    A record with more than MAX_ITEMS values counts as damaged.
+    """
+    records = verified_records(data, at_end=not left_out)
     lineage, damage = Lineage(), list(records.damage)
     for start, payload in zip(records.starts.tolist(), records.payloads(data), strict=True):
         try:
             lineage = _with_event(lineage, LineageEvent.FromString(payload))
         except (DecodeError, ValueError, RecursionError):
             damage.append(Damage(start, HEADER_SIZE + len(payload) + FOOTER_SIZE, "damage.unparsable"))
-    damage.sort(key=lambda one: one.offset)
-    return replace(lineage, damage=tuple(damage), pending=len(data) - records.end)
+    if left_out:
+        damage.append(Damage(records.end, len(data) + left_out - records.end, "damage.too_large"))
+    damage.sort(key=lambda stretch: stretch.offset)
+    pending = 0 if left_out else len(data) - records.end
+    return replace(lineage, damage=tuple(damage), pending=pending, end=len(data) + left_out - pending)
 
 
 def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
@@ -130,9 +148,10 @@ def _with_event(lineage: Lineage, event: LineageEvent) -> Lineage:
         known = _set_fields(evaluation.valid_dataset)
         return replace(lineage, evaluation=_filled(EvaluationLineage, known, {"metric": metric}))
     if what == "dataset_graph":
-        return replace(lineage, dataset_graph=dataset_graph(event.dataset_graph))
+        return replace(lineage, dataset_graph=safe_value(dataset_graph(event.dataset_graph)))
     if what == "user_defined_info":
-        defined = {**lineage.user_defined, **_user_defined(event.user_defined_info)}
+        defined = {**lineage.user_defined, **safe_value(_user_defined(event.user_defined_info))}
+        _check_count(defined)
         return replace(lineage, user_defined=defined)
     return lineage
 
@@ -148,7 +167,9 @@ def _filled(kind: type[_Facts], *sources: dict[str, Any]) -> _Facts:
 def _set_fields(message: Message) -> dict[str, Any]:
     """Fields that are set, by name; float32 in the shortest form that tells it (0.01, not 0.0099999998)."""
     return {
-        descriptor.name: shortest(value) if descriptor.cpp_type == FieldDescriptor.CPPTYPE_FLOAT else value
+        descriptor.name: shortest(value)
+        if descriptor.cpp_type == FieldDescriptor.CPPTYPE_FLOAT
+        else safe_value(value)
         for descriptor, value in message.ListFields()
     }
 
@@ -156,18 +177,26 @@ def _set_fields(message: Message) -> dict[str, Any]:
 def _checkpoint(text: str) -> str | None:
     """The path in ``{"ckpt": path or null}``, as MindSpore writes it; other text is the path itself."""
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except ValueError:
         return text or None
     path = content.get("ckpt") if isinstance(content, dict) else text
     return path if isinstance(path, str) else None
 
 
-def _metric(text: str) -> dict[str, Any]:
-    metric = json.loads(text)
+def _metric(text: str | bytes) -> dict[str, Any]:
+    if len(text) > MAX_METRICS:
+        raise ValueError(f"metrics of {len(text)} bytes")
+    metric = parse_json(text)
     if not isinstance(metric, dict):
         raise ValueError("metrics are a JSON object")
+    _check_count(metric)
     return metric
+
+
+def _check_count(values: Mapping[str, Any]) -> None:
+    if len(values) > MAX_ITEMS:
+        raise ValueError(f"{len(values)} values are more than {MAX_ITEMS}")
 
 
 def _user_defined(info: UserDefinedInfo) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class Cache:
         self._known: dict[str, tuple[CacheFile, dict[str, Note]]] = {}
         self._bodies: dict[str, Body] = {}
         self._packs: list[CacheFile] = []
+        self._stuck: set[Path] = set()  # could not be removed
         self._kept: dict[str, int] = {}  # bytes read of each run when it was last written
 
     def open(self) -> None:
@@ -53,7 +54,7 @@ class Cache:
                 self._packs.append(CacheFile(path))
                 notes = _notes(self._packs[-1])
             except (*_STRANGE, OSError):
-                path.unlink(missing_ok=True)
+                self._discard(path)
                 continue
             self._known.update({run: (self._packs[-1], files) for run, files in notes.items()})
 
@@ -93,7 +94,7 @@ class Cache:
             whole = len(packs) >= _MOST_PACKS
             self._write(list(stages.values()) if whole else changed)
             for path in packs if whole else []:
-                path.unlink(missing_ok=True)
+                self._discard(path)
         except OSError as error:
             _log.warning("the index cache cannot be written: %s", error.strerror or error)
         self._kept.update({stage.found.id: _read(stage) for stage in changed})
@@ -105,10 +106,19 @@ class Cache:
                 shutil.rmtree(folder, ignore_errors=True)
         for path in _below(self._folder):
             if path.name.startswith(".") and _age(path) > _UNFINISHED:
-                path.unlink(missing_ok=True)
+                self._discard(path)
+
+    def _discard(self, path: Path) -> None:
+        """Remove a file of the cache; one that cannot be removed is passed over from now on."""
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            self._stuck.add(path)
+            _log.warning("a file of the index cache cannot be removed: %s", error.strerror or error)
 
     def _paths(self) -> list[Path]:
-        return sorted(path for path in _below(self._folder) if path.suffix == ".pack")
+        packs = {path for path in _below(self._folder) if path.suffix == ".pack"}
+        return sorted(packs - self._stuck)
 
     def _worth(self, stage: RunStage, everything: bool) -> bool:
         before = self._kept.get(stage.found.id)

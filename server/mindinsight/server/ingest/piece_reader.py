@@ -6,7 +6,6 @@ The decoders are loaded with the first piece there is to read: after a restart t
 from __future__ import annotations
 
 import errno
-import os
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,12 +94,10 @@ def _read_events(descriptor: int, request: Request) -> Answer:
 
 
 def _read_lineage(descriptor: int) -> Answer:
-    from mindinsight.server.formats.lineage import decode_lineage
+    from mindinsight.server.formats.lineage import read_lineage_file
 
-    data = read_at(descriptor, 0, os.fstat(descriptor).st_size)
-    lineage = decode_lineage(data)
-    end = len(data) - lineage.pending
-    return Answer(Stretch(end, lineage.pending, 0, damage=lineage.damage), lineage)
+    lineage = read_lineage_file(descriptor)
+    return Answer(Stretch(lineage.end, lineage.pending, 0, damage=lineage.damage), lineage)
 
 
 def _take_print(descriptor: int, read: int) -> Print:

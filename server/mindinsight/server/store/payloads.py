@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
 
 from mindinsight.server.errors import Gone
 from mindinsight.server.files.opener import opened, read_at
+from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.types import Reference
+
+MAX_PAYLOAD: Final = 512 << 20  # bytes that are read as one; larger tensors are read in parts
 
 
 def make_sure(reference: Reference, identity: tuple[int, int]) -> None:
@@ -23,10 +27,13 @@ def make_sure(reference: Reference, identity: tuple[int, int]) -> None:
 
 
 def read_payload(reference: Reference, identity: tuple[int, int] | None = None) -> bytes:
-    """The bytes a reference names; raises ``Gone`` when the file is missing, too short or another one.
+    """The bytes a reference names, at most MAX_PAYLOAD.
 
     ``identity`` is (device, inode) of the file in which the payload was found. Links are not followed.
+    Raises ``Gone`` when the file is missing, too short or another one, ``UnreadableError`` for more bytes.
     """
+    if reference.size > MAX_PAYLOAD:
+        raise UnreadableError("payload.too_large", f"{reference.size} bytes are more than {MAX_PAYLOAD}")
     try:
         with opened(reference.path) as descriptor:
             found = os.fstat(descriptor)

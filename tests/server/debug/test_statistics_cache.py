@@ -1,0 +1,28 @@
+"""Statistics are found again by the identity of their file, whatever its name and inode are."""
+
+import os
+from pathlib import Path
+
+from mindinsight.server.compute.statistics import Statistics
+from mindinsight.server.debug import statistics_cache
+from mindinsight.server.debug.statistics_cache import Measured, StatisticsCache, identify
+
+
+class Ref:
+    member = ""
+
+    def __init__(self, path):
+        self.path = path
+
+
+def test_an_inode_of_64_bits_and_a_name_that_is_not_utf8_are_kept(tmp_path, monkeypatch):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.npy")
+    Path(path).touch()
+    found = os.lstat(path)
+    large = os.stat_result((found.st_mode, 2**64 - 5, 2**63 + 1, *found[3:10]), {"st_mtime_ns": 1})
+    monkeypatch.setattr(statistics_cache.Path, "lstat", lambda _: large)
+    identity = identify(Ref(path))
+    cache = StatisticsCache(tmp_path / "cache.sqlite")
+    measured = Measured(Statistics(1, 0, 0, 1, 0, 0, 0), (1,), "float32")
+    cache.keep({identity: measured})
+    assert cache.find([identity]) == {identity: measured}
