@@ -22,6 +22,7 @@ ALLOWED = {
     "ingest/cache.py": "the cache in the workspace",
     "ingest/cache_file.py": "the cache in the workspace",
     "ingest/loader.py": "the cache in the workspace",
+    "workspace/file_lock.py": "a lock in the workspace",
     "workspace/json_store.py": "notes and rules in the workspace",
     "process/daemon.py": "the state of running servers",
     "process/logs.py": "the log in the workspace",

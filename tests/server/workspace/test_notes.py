@@ -49,7 +49,9 @@ def test_only_the_user_can_read_it(notes, tmp_path):
     assert stat.S_IMODE((tmp_path / "workspace" / "notes.json").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("content", ["{half", "[]", '{"base": 3}', '{"base": {"./a": 3}}', "null"])
+@pytest.mark.parametrize(
+    "content", ["{half", "[]", '{"base": 3}', '{"base": {"./a": 3}}', "null", "[" * 100_000, '{"a":' * 5000]
+)
 def test_a_file_that_is_not_ours_is_put_aside(tmp_path, content):
     folder = tmp_path / "workspace"
     folder.mkdir()
@@ -67,6 +69,29 @@ def test_fields_of_a_later_version_are_left_out(tmp_path):
     content = {str(tmp_path / "base"): {"./a": {"note": "n", "mood": "good"}}}
     (folder / "notes.json").write_text(json.dumps(content))
     assert Notes(folder, tmp_path / "base").all() == {"./a": Note("n")}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"labels": None}, {"labels": 3}, {"labels": [3]}, {"note": None}, {"hidden": "yes"}, {"pinned": 1},
+        {"colour": []}, {"tag": "x"}, {"tag": True},
+    ],
+)  # fmt: skip
+def test_wrong_fields_are_left_out(tmp_path, fields):
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    content = {str(tmp_path / "base"): {"./a": {"note": "n", "hidden": True, **fields}}}
+    (folder / "notes.json").write_text(json.dumps(content))
+    wrong = next(iter(fields))
+    expected = {"note": "n", "hidden": True}
+    expected.pop(wrong, None)
+    assert Notes(folder, tmp_path / "base").all() == {"./a": Note(**expected)}
+
+
+def test_a_lone_surrogate_is_no_part_of_a_note(notes, tmp_path):
+    assert notes.change("./a", note="x\udc80y", labels=("\ud800",)) == Note("x?y", ("?",))
+    assert Notes(tmp_path / "workspace", tmp_path / "base").all() == notes.all()
 
 
 def test_a_change_that_cannot_be_kept_is_not_made(notes, tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.workspace.json_store import Full
-from mindinsight.server.workspace.storage_errors import answered
+from mindinsight.server.workspace.storage_errors import storing
 
 REFUSALS = {
     KeyError: ApiError(404, "unknown_view", "There is none.", view="a"),
@@ -21,13 +21,13 @@ REFUSALS = {
     ],
 )
 def test_each_refusal_has_its_status_and_its_words(raised, status, key, variables):
-    with pytest.raises(ApiError) as refusal, answered(REFUSALS):
+    with pytest.raises(ApiError) as refusal, storing(REFUSALS):
         raise raised
     assert (refusal.value.status, refusal.value.key, refusal.value.vars) == (status, key, variables)
 
 
 def test_what_goes_well_and_faults_of_our_own_pass():
-    with answered(REFUSALS):
+    with storing(REFUSALS):
         pass
-    with pytest.raises(ZeroDivisionError), answered(REFUSALS):
+    with pytest.raises(ZeroDivisionError), storing(REFUSALS):
         raise ZeroDivisionError

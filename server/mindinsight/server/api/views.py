@@ -14,7 +14,7 @@ from mindinsight.server.http.openapi import ErrorBody
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import plugins
 from mindinsight.server.workspace.json_store import Full, Taken
-from mindinsight.server.workspace.storage_errors import answered
+from mindinsight.server.workspace.storage_errors import storing
 from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, QUERY, VIEW, View
 
 router = APIRouter(
@@ -54,7 +54,7 @@ def save(saved: SavedView, request: Request, service: OneService) -> dict[str, A
     """Keep a view, in the place of one that had this name."""
     if saved.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
-    with answered(_refusals(saved.name)):
+    with storing(_refusals(saved.name)):
         service.workspace.views.keep(saved.name, View(saved.view, saved.query))
     return views(service)
 
@@ -62,7 +62,7 @@ def save(saved: SavedView, request: Request, service: OneService) -> dict[str, A
 @router.patch("")
 def rename(change: NewName, service: OneService) -> dict[str, Any]:
     """Another name for a saved view."""
-    with answered(_refusals(change.name, change.to)):
+    with storing(_refusals(change.name, change.to)):
         service.workspace.views.rename(change.name, change.to)
     return views(service)
 
@@ -70,7 +70,7 @@ def rename(change: NewName, service: OneService) -> dict[str, Any]:
 @router.delete("")
 def forget(service: OneService, name: Annotated[str, Query()]) -> dict[str, Any]:
     """Keep a view no longer."""
-    with answered(_refusals(name)):
+    with storing(_refusals(name)):
         service.workspace.views.forget(name)
     return views(service)
 

@@ -1,15 +1,20 @@
-"""A file of values by name, for many base directories."""
+"""A JSON file of values by name, for many base directories, shared by several servers."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+
+from mindinsight.server.workspace.file_lock import locked
+
+_log = logging.getLogger(__name__)
 
 
 class Fields(Protocol):
@@ -19,6 +24,8 @@ class Fields(Protocol):
 
 
 T = TypeVar("T", bound=Fields)
+Content: TypeAlias = dict[str, dict[str, dict[str, Any]]]  # fields by name by base directory
+Stamp: TypeAlias = "tuple[int, int, int] | None"  # of a file: inode, size, time of its last change
 
 
 class Full(Exception):  # noqa: N818
@@ -32,55 +39,98 @@ class Taken(Exception):  # noqa: N818
 class JsonStore(Generic[T]):
     """The values of one base directory, in a file beside those of other bases.
 
-    Written to a temporary file and renamed, mode 0600. A file that is not ours to read is put aside
-    as ``<name>.damaged`` and never overwritten. ``read`` makes a value of what the file says of one
-    name, or None of what cannot be understood.
+    A change is made under a lock to what is in the file by then, so that several servers on one workspace
+    lose nothing of each other's. The file is written to a temporary name and renamed, mode 0600. One that is
+    not ours to read is put aside as ``<name>.damaged`` and never overwritten. ``parse`` makes a value of what
+    the file says of one name, or None of what cannot be understood.
     """
 
-    def __init__(self, file: Path, base: Path, read: Callable[[dict[str, Any]], T | None]) -> None:
+    def __init__(self, file: Path, base: Path, parse: Callable[[dict[str, Any]], T | None]) -> None:
         self._file = file
         self._base = str(base)
+        self._parse = parse
         self._lock = threading.Lock()
-        found = {name: read(fields) for name, fields in self._read().get(self._base, {}).items()}
-        self._values: Mapping[str, T] = {name: value for name, value in found.items() if value is not None}
-        self.version = 1
+        self._values: Mapping[str, T] = {}
+        self._stamp: Stamp = None
+        self._version = 1
+        self._refresh()
+
+    @property
+    def version(self) -> int:
+        """Another number after every change, by whichever server."""
+        self._refresh()
+        return self._version
 
     def values(self) -> Mapping[str, T]:
-        """By name, in the order in which they came."""
+        """By name, in the order in which they came, as they are in the file now."""
+        self._refresh()
         return self._values
 
     def change(self, how: Callable[[dict[str, T]], dict[str, T]]) -> Mapping[str, T]:
         """Keep what ``how`` makes of a copy of the values; OSError when it cannot be kept."""
-        with self._lock:
-            values = how(dict(self._values))
-            self._write({**self._read(), self._base: {name: asdict(one) for name, one in values.items()}})
-            self._values = values
-            self.version += 1
+        with self._lock, locked(self._file):
+            content = self._read()
+            values = how(self._values_in(content))
+            _write(
+                self._file, {**content, self._base: {name: asdict(value) for name, value in values.items()}}
+            )
+            self._publish(values)
             return values
 
-    def _read(self) -> dict[str, Any]:
+    def _refresh(self) -> None:
+        """Read the file again when it has changed. What cannot be read leaves the values as they are."""
+        if _stamp(self._file) == self._stamp:
+            return
+        with self._lock:
+            stamp = _stamp(self._file)
+            if stamp == self._stamp:
+                return
+            try:
+                self._publish(self._values_in(self._read()))
+            except OSError as error:
+                _log.warning("%s cannot be read: %s", self._file.name, error.strerror or error)
+                self._stamp = stamp
+
+    def _publish(self, values: Mapping[str, T]) -> None:
+        self._stamp = _stamp(self._file)
+        self._values = values
+        self._version += 1
+
+    def _values_in(self, content: Content) -> dict[str, T]:
+        parsed = {name: self._parse(fields) for name, fields in content.get(self._base, {}).items()}
+        return {name: value for name, value in parsed.items() if value is not None}
+
+    def _read(self) -> Content:
         try:
-            content = json.loads(self._file.read_text(encoding="utf-8"))
+            content: Content = json.loads(self._file.read_text(encoding="utf-8"))
             if not all(_by_name(values) for values in content.values()):
                 raise ValueError("not ours")
         except FileNotFoundError:
             return {}
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             self._file.replace(self._file.with_suffix(".json.damaged"))
             return {}
-        return dict(content)
+        return content
 
-    def _write(self, content: dict[str, Any]) -> None:
-        folder = self._file.parent
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{self._file.stem}-")  # mode 0600
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(content, file, ensure_ascii=False)
-            Path(name).replace(self._file)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+
+def _stamp(file: Path) -> Stamp:
+    try:
+        state = file.stat()
+    except OSError:
+        return None
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def _write(file: Path, content: Content) -> None:
+    data = json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")  # surrogates as \udcxx
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")  # mode 0600
+    try:
+        with os.fdopen(handle, "wb") as temporary:
+            temporary.write(data)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _by_name(values: Any) -> bool:

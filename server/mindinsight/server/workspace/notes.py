@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from mindinsight.server.workspace.json_store import JsonStore
 
@@ -29,17 +29,18 @@ class Notes:
     """The notes of one base directory by run, in ``<folder>/notes.json``."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._kept = JsonStore(folder / "notes.json", base, _note)
+        self._store = JsonStore(folder / "notes.json", base, _note)
 
     @property
     def version(self) -> int:
-        return self._kept.version
+        return self._store.version
 
     def all(self) -> Mapping[str, Note]:
-        return self._kept.values()
+        return self._store.values()
 
     def change(self, run: str, **fields: Any) -> Note:
         """Set the given fields of one run's note and keep it; raises OSError when it cannot be kept."""
+        fields = {name: _encodable(value) for name, value in fields.items()}
 
         def written(notes: dict[str, Note]) -> dict[str, Note]:
             notes[run] = replace(notes.get(run, Note()), **fields)
@@ -47,10 +48,35 @@ class Notes:
                 del notes[run]
             return notes
 
-        return self._kept.change(written).get(run, Note())
+        return self._store.change(written).get(run, Note())
 
 
-def _note(fields: dict[str, Any]) -> Note:
-    """A note from what the file says; unknown fields of later versions are left out."""
-    known = {name: fields[name] for name in Note.__slots__ if name in fields}
-    return replace(Note(), **{**known, "labels": tuple(known.get("labels", ()))})
+def _note(content: dict[str, Any]) -> Note:
+    """A note from what the file says. Unknown fields, of later versions, and wrong ones are left out."""
+    good = {name: value for name, value in content.items() if name in _CHECKS and _CHECKS[name](value)}
+    return Note(**{**good, "labels": tuple(good.get("labels", ()))})
+
+
+def _encodable(value: Any) -> Any:
+    """A text, or texts, without lone surrogates, which no answer could carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return tuple(_encodable(text) for text in value) if isinstance(value, tuple) else value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+_CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "note": _is_text,
+    "labels": lambda value: isinstance(value, list) and all(map(_is_text, value)),
+    "hidden": _is_flag,
+    "pinned": _is_flag,
+    "colour": _is_text,
+    "tag": lambda value: value is None or (isinstance(value, int) and not _is_flag(value)),
+}

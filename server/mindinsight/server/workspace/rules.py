@@ -15,6 +15,7 @@ Condition: TypeAlias = Literal["not_finite", "above", "below", "silent"]
 
 MAX_RULES: Final = 50
 MAX_TAGS: Final = 200  # characters of a pattern
+_DIGITS: Final = 10  # of a number of a rule; somebody may have written to the file
 BUILT_IN: Final = "not_finite"  # id of the rule that is there from the beginning
 
 
@@ -37,11 +38,11 @@ class Rules:
     """The rules of one base directory by id, in ``<folder>/rules.json``."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._kept = JsonStore(folder / "rules.json", base, _rule)
+        self._store = JsonStore(folder / "rules.json", base, _rule)
 
     def all(self) -> Mapping[str, Rule]:
         """By id, in the order in which they came; the built-in one first."""
-        return {BUILT_IN: Rule("not_finite", level="error"), **self._kept.values()}
+        return {BUILT_IN: Rule("not_finite", level="error"), **self._store.values()}
 
     def add(self, rule: Rule) -> None:
         """``Full`` when there is no room for more."""
@@ -49,16 +50,20 @@ class Rules:
         def with_it(rules: dict[str, Rule]) -> dict[str, Rule]:
             if len(rules) >= MAX_RULES:
                 raise Full
-            numbers = [int(one) for one in rules if one.isdecimal()]
+            numbers = [int(number) for number in rules if number.isdecimal() and len(number) < _DIGITS]
             return {**rules, str(max(numbers, default=0) + 1): rule}
 
-        self._kept.change(with_it)
+        self._store.change(with_it)
 
     def change(self, rule_id: str, rule: Rule) -> None:
         """KeyError when there is none of this id."""
-        if rule_id not in self.all():
-            raise KeyError(rule_id)
-        self._kept.change(lambda rules: {**rules, rule_id: rule})
+
+        def changed(rules: dict[str, Rule]) -> dict[str, Rule]:
+            if rule_id not in rules and rule_id != BUILT_IN:
+                raise KeyError(rule_id)
+            return {**rules, rule_id: rule}
+
+        self._store.change(changed)
 
     def forget(self, rule_id: str) -> None:
         """KeyError when there is none of this id, or it is the built-in one."""
@@ -69,7 +74,7 @@ class Rules:
             del rules[rule_id]
             return rules
 
-        self._kept.change(without)
+        self._store.change(without)
 
 
 def _rule(content: dict[str, Any]) -> Rule | None:
@@ -77,6 +82,6 @@ def _rule(content: dict[str, Any]) -> Rule | None:
     try:
         rule = Rule(**{field.name: content[field.name] for field in fields(Rule) if field.name in content})
         good = rule.condition in get_args(Condition) and rule.level in LEVELS and math.isfinite(rule.limit)
-    except TypeError:
+    except (TypeError, OverflowError):
         return None
     return rule if good and isinstance(rule.tags, str) and len(rule.tags) <= MAX_TAGS else None

@@ -1,4 +1,4 @@
-"""What can go wrong while something is kept under a name, as an answer."""
+"""Errors of the stores as errors of a request."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from mindinsight.server.errors import ApiError, not_kept
 
 
 @contextmanager
-def answered(refusals: Mapping[type[Exception], ApiError]) -> Iterator[None]:
-    """``refusals`` says what is answered to what is raised; that nothing could be written is said of all."""
+def storing(refusals: Mapping[type[Exception], ApiError]) -> Iterator[None]:
+    """Context in which something is stored: raises ``refusals[type]`` for those, ``not_kept`` for OSError."""
     try:
         yield
     except tuple(refusals) as error:

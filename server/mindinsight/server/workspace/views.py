@@ -29,11 +29,11 @@ class Views:
     """The saved views of one base directory by name, in ``<folder>/views.json``."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._kept = JsonStore(folder / "views.json", base, _view)
+        self._store = JsonStore(folder / "views.json", base, _view)
 
     def all(self) -> Mapping[str, View]:
         """By name, in the order in which they were saved."""
-        return self._kept.values()
+        return self._store.values()
 
     def keep(self, name: str, view: View) -> None:
         """Keep a view, in the place of one that had this name; ``Full`` when there is no room for more."""
@@ -43,7 +43,7 @@ class Views:
                 raise Full
             return {**views, name: view}
 
-        self._kept.change(with_it)
+        self._store.change(with_it)
 
     def rename(self, name: str, to: str) -> None:
         """KeyError when there is none of this name, ``Taken`` when there is another of the new one."""
@@ -55,7 +55,7 @@ class Views:
                 raise Taken
             return {to if one == name else one: view for one, view in views.items()}
 
-        self._kept.change(renamed)
+        self._store.change(renamed)
 
     def forget(self, name: str) -> None:
         """KeyError when there is none of this name."""
@@ -64,7 +64,7 @@ class Views:
             del views[name]
             return views
 
-        self._kept.change(without)
+        self._store.change(without)
 
 
 def _view(fields: dict[str, Any]) -> View | None:

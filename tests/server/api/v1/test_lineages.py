@@ -138,3 +138,13 @@ def test_objectives(v1):
     assert "NaN" not in json.dumps(answer)
     empty = v1.sent(TARGETS, {"summary_dir": {"eq": "./none"}})
     assert (empty["targets"], empty["metadata"]["train_ids"]) == ([], [])
+
+
+def test_a_remark_for_which_there_is_no_room_is_told(tmp_path):
+    base = tmp_path / "base"
+    shutil.copytree(DATA / "events" / "lenet", base / "lenet")
+    with serving(base, tmp_path / "workspace") as client:
+        (tmp_path / "workspace" / "notes.json").mkdir(parents=True)
+        answer = put(Interface(client), {"remark": "x"}, train_id="./lenet")
+    assert answer.status_code == 507
+    assert "could not be kept" in answer.json()["error_msg"]

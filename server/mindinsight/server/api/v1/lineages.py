@@ -15,6 +15,7 @@ from mindinsight.server.api.v1.lineage_rows import LineageRow, customized, linea
 from mindinsight.server.api.v1.parameters import NeededText, RawBody, is_train_id, parsed, required, train
 from mindinsight.server.api.v1.targets import targets_answer
 from mindinsight.server.http.service import Service
+from mindinsight.server.workspace.storage_errors import storing
 
 router = JsonRouter(tags=["lineage"])
 
@@ -55,7 +56,8 @@ def annotate(
         raise V1Error(Fault.VALUE, "This train job has no lineage.")
     changes = _checked(body)
     if changes:
-        service.workspace.notes.change(wanted, **changes)
+        with storing({}):
+            service.workspace.notes.change(wanted, **changes)
     return {"status": "success"}
 
 

@@ -18,7 +18,7 @@ from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
 from mindinsight.server.workspace.json_store import Full
 from mindinsight.server.workspace.rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
-from mindinsight.server.workspace.storage_errors import answered
+from mindinsight.server.workspace.storage_errors import storing
 
 router = APIRouter(
     responses={409: {"model": ErrorBody, "description": "There is no room for more, or the rule stays."}}
@@ -87,7 +87,7 @@ def _changing(request: Request, service: Service, rule_id: str = "") -> Iterator
         KeyError: ApiError(404, "unknown_rule", f"There is no rule {rule_id!r}.", rule=rule_id),
         Full: ApiError(409, "many_rules", f"There are {MAX_RULES} rules.", n=MAX_RULES),
     }
-    with answered(refusals):
+    with storing(refusals):
         yield
     hub: sse.Hub = request.app.state.hub
     hub.publish(Changes(service.store.snapshot().version, frozenset(), {}, list=True))

@@ -1,0 +1,114 @@
+"""One file, several servers."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from mindinsight.server.workspace.json_store import JsonStore
+from mindinsight.server.workspace.notes import Notes
+
+CHANGES = 60
+WRITE = """
+import sys
+from pathlib import Path
+from mindinsight.server.workspace import Workspace
+folder, base, name, count = sys.argv[1:]
+workspace = Workspace(Path(folder), Path(base), list)
+from mindinsight.server.workspace.rules import Rule
+from mindinsight.server.workspace.views import View
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(int(count)):
+    workspace.notes.change(f"./{name}{number}", note=name)
+    workspace.notes.change("./shared", note=f"{name}{number}")
+    workspace.views.keep(f"{name}{number}", View("scalar", "a=1"))
+    if number < 20:
+        workspace.rules.add(Rule("above", limit=float(number), tags=name))
+"""
+
+
+@dataclass(frozen=True)
+class Value:
+    text: str
+
+
+@pytest.fixture
+def store(tmp_path):
+    return lambda base="base": JsonStore(tmp_path / "values.json", tmp_path / base, lambda f: Value(**f))
+
+
+def put(name, text):
+    return lambda values: {**values, name: Value(text)}
+
+
+def test_two_processes_lose_and_double_nothing(tmp_path):
+    command = [sys.executable, "-c", WRITE, str(tmp_path / "workspace"), str(tmp_path / "base")]
+    writers = [
+        subprocess.Popen(
+            [*command, name, str(CHANGES)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for name in "ab"
+    ]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    from mindinsight.server.workspace import Workspace
+
+    workspace = Workspace(tmp_path / "workspace", tmp_path / "base", list)
+    names = {f"{name}{number}" for name in "ab" for number in range(CHANGES)}
+    notes = workspace.notes.all()
+    assert set(notes) == {f"./{name}" for name in names} | {"./shared"}
+    assert notes["./shared"].note in (f"a{CHANGES - 1}", f"b{CHANGES - 1}")
+    assert set(workspace.views.all()) == names
+    rules = [rule for rule in workspace.rules.all().values() if rule.condition == "above"]
+    assert sorted((rule.tags, rule.limit) for rule in rules) == [
+        (n, float(i)) for n in "ab" for i in range(20)
+    ]
+    assert not list((tmp_path / "workspace").glob(".*"))
+
+
+def test_what_another_server_keeps_is_seen(store):
+    mine, theirs = store(), store()
+    before = mine.version
+    theirs.change(put("a", "x"))
+    assert mine.version > before
+    assert mine.values() == {"a": Value("x")}
+    mine.change(put("b", "y"))
+    assert theirs.values() == {"a": Value("x"), "b": Value("y")}
+
+
+def test_a_version_stays_while_nothing_changes(store):
+    mine = store()
+    mine.change(put("a", "x"))
+    assert mine.version == mine.version
+
+
+def test_a_name_with_a_surrogate_comes_back(store):
+    store().change(put("\udc80", "x"))
+    assert store().values() == {"\udc80": Value("x")}
+
+
+def test_a_directory_in_its_place_hides_nothing_and_is_said_at_a_change(tmp_path):
+    (tmp_path / "notes.json").mkdir()
+    notes = Notes(tmp_path, tmp_path / "base")
+    assert notes.all() == {}
+    with pytest.raises(OSError, match="directory"):
+        notes.change("./a", note="n")
+    assert not list(tmp_path.glob(".notes-*"))
+
+
+def test_a_file_that_cannot_be_written_leaves_no_other_behind(store, tmp_path, monkeypatch):
+    def full(*arguments, **named):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("mindinsight.server.workspace.json_store.os.fdopen", full)
+    with pytest.raises(OSError, match="space"):
+        store().change(put("a", "x"))
+    assert {path.name for path in tmp_path.iterdir()} == {"values.json.lock"}
