@@ -2,7 +2,10 @@
 
 import csv
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +43,30 @@ def test_a_dump_or_a_file_of_weights_may_be_named_through_links(run, tmp_path):
     (tmp_path / "links.ckpt").symlink_to(DUMPS / "ckpt" / "tinynet-1.ckpt")
     assert run("dump", "ls", tmp_path / "links" / LENET.name)[:2] == run("dump", "ls", LENET)[:2]
     assert run("ckpt", "ls", tmp_path / "links.ckpt")[0] == 0
+
+
+def test_a_directory_of_dumps_lists_them(run, tmp_path):
+    for name in ("a", "b"):
+        shutil.copytree(LENET, tmp_path / "jobs" / name / "dump")
+    code, out, _ = run("dump", "ls", tmp_path / "jobs")
+    paths = [str(tmp_path / "jobs" / name / "dump") for name in ("a", "b")]
+    assert (code, [line.split() for line in out.splitlines()[1:]]) == (0, [[path, "sync"] for path in paths])
+    found = json.loads(run("dump", "ls", tmp_path / "jobs", "--json")[1])
+    assert [each["path"] for each in found["dumps"]] == paths
+    code, _, err = run("dump", "stat", tmp_path / "jobs")
+    assert code == 2
+    assert all(path in err for path in paths)
+    assert run("dump", "ls", tmp_path / "jobs" / "a" / "dump" / "rank_0" / "graphs")[0] == 2
+
+
+def test_a_reader_that_has_enough_is_no_trouble(tmp_path):
+    """As in ``mindinsight dump stat DUMP | head``."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "mindinsight.server.commands.main", "dump", "stat", LENET]
+    done = subprocess.run(command, check=False, stdout=writing, stderr=subprocess.PIPE, timeout=120)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_ls_lists_chosen_tensors(run):

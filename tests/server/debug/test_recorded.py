@@ -32,15 +32,36 @@ def test_what_is_recorded_is_what_is_concluded():
         (RecordedStatistics(max=0, min=-math.inf), False),
         (RecordedStatistics(max=1, min=0, mean=math.nan), False),
         (RecordedStatistics(max=1, min=0, nan=3), False),
+        (RecordedStatistics(l2norm=2.0), True),
+        (RecordedStatistics(l2norm=math.inf), None),  # the sum of squares may have overflowed
+        (RecordedStatistics(max=1), None),
+        (RecordedStatistics(nan=0), None),
+        (RecordedStatistics(nan=0, positive_inf=0, negative_inf=0), True),
     ],
 )
 def test_extremes_tell_whether_a_tensor_is_finite(recorded, finite):
-    assert presumed(recorded, (2,)).finite == finite
+    assert presumed(recorded, (2,)).finite is finite
 
 
 def test_zeros_are_known_when_both_extremes_are_zero():
     found = presumed(RecordedStatistics(max=0, min=0), (2, 3))
     assert (found.zeros, found.count) == (6, 6)
+
+
+def test_no_count_is_invented():
+    """30 positive elements are not one because the largest is positive."""
+    found = presumed(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8))
+    assert (found.count, found.zeros, found.negative, found.positive) == (48, None, None, None)
+    assert (found.nans, found.positive_infs, found.negative_infs) == (0, 0, 0)
+    lost = presumed(RecordedStatistics(max=math.nan, min=math.nan), None)
+    assert (lost.count, lost.nans, lost.infinities, lost.positive) == (None, None, None, None)
+
+
+def test_signs_are_known_where_the_extremes_have_one():
+    found = presumed(RecordedStatistics(max=4, min=1), (30,))
+    assert (found.positive, found.negative, found.zeros) == (30, 0, 0)
+    found = presumed(RecordedStatistics(max=4, min=0), (30,))
+    assert (found.positive, found.negative, found.zeros) == (None, 0, None)
 
 
 def test_nothing_recorded_is_nothing_concluded():

@@ -105,8 +105,7 @@ def _row(each: WeightStatistics) -> tuple[object, ...]:
     place = (weight.name, weight.dtype, list(weight.shape), weight.size)
     if found is None:
         return (*place, *[None] * 6)
-    infinities = found.positive_infs + found.negative_infs
-    return (*place, found.minimum, found.maximum, found.mean, found.norm, found.nans, infinities)
+    return (*place, found.minimum, found.maximum, found.mean, found.norm, found.nans, found.infinities)
 
 
 def _listed(each: WeightStatistics) -> dict[str, Any]:

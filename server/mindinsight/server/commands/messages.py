@@ -56,6 +56,8 @@ def telling(command: Command) -> Command:
     def run(options: argparse.Namespace) -> int:
         try:
             return command(options)
+        except BrokenPipeError:  # an OSError that is no trouble: ``main`` ends quietly
+            raise
         except UnreadableError as error:
             say(f"mindinsight: {told(error.reason, error.detail)}")
         except (ValueError, OSError) as error:

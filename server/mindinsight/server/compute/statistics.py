@@ -47,6 +47,10 @@ class Statistics:
     def finite(self) -> bool:
         return not (self.nans or self.positive_infs or self.negative_infs)
 
+    @property
+    def infinities(self) -> int:
+        return self.positive_infs + self.negative_infs
+
 
 class Part(NamedTuple):
     """What a piece adds to the whole. Parts of one tensor may come from several processes."""

@@ -281,7 +281,7 @@ def finiteness(answer: Answer) -> Finiteness:
     """What is known of a measured tensor; texts, which cannot be measured, hold no NaN."""
     if answer.measured is None:
         texts = answer.damage is not None and answer.damage.reason == "dump.no_numbers"
-        return "finite" if texts else "unknown"
+        return "finite" if texts or surely_finite(answer.entry) else "unknown"
     finite = answer.measured.statistics.finite
     return "unknown" if finite is None else "finite" if finite else "not_finite"
 

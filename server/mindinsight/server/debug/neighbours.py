@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.recorded import AnyStatistics
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
-Fingerprint: TypeAlias = tuple[tuple[int, ...], Statistics] | tuple[str, str]
+Fingerprint: TypeAlias = tuple[tuple[int, ...], AnyStatistics] | tuple[str, str]
 
 GIVERS: Final = 4  # operators that may have given the same tensor
 

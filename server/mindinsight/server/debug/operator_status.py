@@ -10,7 +10,8 @@ import numpy as np
 
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.fault import not_finite
-from mindinsight.server.debug.fault_search import OperatorKey, operator_key
+from mindinsight.server.debug.fault_search import OperatorKey, finiteness, operator_key
+from mindinsight.server.debug.recorded import AnyStatistics
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.graph.model import PARAMETER
 from mindinsight.server.graph.tree import Tree
@@ -48,7 +49,7 @@ def symptoms(
     for answer in measured:
         key = operator_key(answer.entry)
         worst = _of_tensor(answer, key in alive, overflowed)
-        found[key] = max(found.get(key, Symptom.FINE), worst)
+        found[key] = max(found.get(key, Symptom.UNKNOWN), worst)
     found |= {key: max(found.get(key, Symptom.FINE), Symptom.CAUGHT) for key in caught}
     if fault is not None:
         found[fault] = Symptom.FAULT
@@ -61,16 +62,19 @@ def _of_tensor(answer: Answer, alive: bool, overflowed: Collection[str]) -> Symp
         return Symptom.LOST
     if entry.operator in overflowed or entry.recorded in overflowed:
         return Symptom.OVERFLOW
+    if finiteness(answer) == "unknown":
+        return Symptom.UNKNOWN
     return Symptom.ZERO if entry.direction == "output" and not alive else Symptom.FINE
 
 
 def _not_zero(answer: Answer) -> bool:
     found = answer.measured
-    return (
-        answer.entry.direction == "output"
-        and found is not None
-        and found.statistics.zeros < max(1, found.statistics.count)
-    )
+    return answer.entry.direction == "output" and found is not None and not _all_zero(found.statistics)
+
+
+def _all_zero(found: AnyStatistics) -> bool:
+    """Whether every element is known to be zero, as in an empty tensor."""
+    return found.count is not None and found.zeros is not None and found.zeros >= max(1, found.count)
 
 
 def magnitudes(

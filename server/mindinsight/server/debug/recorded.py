@@ -6,31 +6,65 @@ Where a dump kept only statistics these are all there is, and rules and searches
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from mindinsight.server.compute.statistics import Statistics, as_dumped
 from mindinsight.server.formats.dumps.types import RecordedStatistics
 
 
-def presumed(recorded: RecordedStatistics, shape: tuple[int, ...] | None) -> Statistics | None:
-    """What can be concluded from recorded statistics; None when they hold no value at all.
+@dataclass(frozen=True, slots=True)
+class PresumedStatistics:
+    """What recorded statistics tell of a tensor, under the names of ``Statistics``; None: they do not tell.
 
-    Where elements were not counted, a NaN or an infinity seen in an extreme counts as one element:
-    enough to know that the tensor is not finite, a lower bound and no more.
+    ``finite`` can be known where no element was counted: from extremes, or a norm, that are finite or not.
     """
-    said = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
-    seen = [value for value in said if value is not None]
-    if not seen:
+
+    count: int | None
+    zeros: int | None
+    negative: int | None
+    positive: int | None
+    nans: int | None
+    positive_infs: int | None
+    negative_infs: int | None
+    finite: bool | None
+    minimum: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    absolute_mean: float | None = None
+    std: float | None = None
+    norm: float | None = None
+
+    @property
+    def infinities(self) -> int | None:
+        known = self.positive_infs is not None and self.negative_infs is not None
+        return (self.positive_infs or 0) + (self.negative_infs or 0) if known else None
+
+
+AnyStatistics: TypeAlias = Statistics | PresumedStatistics
+
+
+def presumed(recorded: RecordedStatistics, shape: tuple[int, ...] | None) -> PresumedStatistics | None:
+    """What can be concluded from recorded statistics; None when they hold no value at all."""
+    values = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
+    counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf, recorded.zero)
+    if all(value is None for value in (*values, *counts)):
         return None
-    count = recorded.count if recorded.count is not None else math.prod(shape or ())
-    all_zero = recorded.min == recorded.max == 0
-    return Statistics(
+    count = recorded.count
+    if count is None and shape is not None:
+        count = math.prod(shape)
+    finite = _all_finite(recorded, count)
+    below, above = _signs(recorded, count)
+    none_lost = 0 if finite else None
+    return PresumedStatistics(
         count=count,
-        zeros=_known(recorded.zero, count if all_zero else 0),
-        negative=_known(recorded.negative, int((recorded.min or 0) < 0)),
-        positive=_known(recorded.positive, int((recorded.max or 0) > 0)),
-        nans=_known(recorded.nan, int(any(math.isnan(value) for value in seen))),
-        positive_infs=_known(recorded.positive_inf, int(math.inf in said[:2])),
-        negative_infs=_known(recorded.negative_inf, int(-math.inf in said[:2])),
+        zeros=_first(recorded.zero, _zeros(recorded, count)),
+        negative=_first(recorded.negative, below),
+        positive=_first(recorded.positive, above),
+        nans=_first(recorded.nan, none_lost),
+        positive_infs=_first(recorded.positive_inf, none_lost),
+        negative_infs=_first(recorded.negative_inf, none_lost),
+        finite=finite,
         minimum=_finite(recorded.min),
         maximum=_finite(recorded.max),
         mean=_finite(recorded.mean),
@@ -38,8 +72,34 @@ def presumed(recorded: RecordedStatistics, shape: tuple[int, ...] | None) -> Sta
     )
 
 
-def _known(counted: int | None, otherwise: int) -> int:
-    return otherwise if counted is None else counted
+def _all_finite(recorded: RecordedStatistics, count: int | None) -> bool | None:
+    """Whether all elements are finite. A norm or mean may be infinite because its sum overflowed."""
+    lost = (recorded.nan, recorded.positive_inf, recorded.negative_inf)
+    extremes = [value for value in (recorded.min, recorded.max) if value is not None]
+    sums = [value for value in (recorded.mean, recorded.l2norm) if value is not None]
+    if any(lost) or not all(map(math.isfinite, extremes)) or any(map(math.isnan, sums)):
+        return False
+    known = len(extremes) == 2 or any(map(math.isfinite, sums)) or None not in lost
+    return True if known or count == 0 else None
+
+
+def _signs(recorded: RecordedStatistics, count: int | None) -> tuple[int | None, int | None]:
+    """How many elements are below and above zero, where the extremes have one sign."""
+    low, high = recorded.min, recorded.max
+    below = 0 if low is not None and low >= 0 else count if high is not None and high < 0 else None
+    above = 0 if high is not None and high <= 0 else count if low is not None and low > 0 else None
+    return below, above
+
+
+def _zeros(recorded: RecordedStatistics, count: int | None) -> int | None:
+    if recorded.min == recorded.max == 0:
+        return count
+    apart = (recorded.min is not None and recorded.min > 0) or (recorded.max is not None and recorded.max < 0)
+    return 0 if apart else None
+
+
+def _first(counted: int | None, concluded: int | None) -> int | None:
+    return concluded if counted is None else counted
 
 
 def _finite(value: float | None) -> float | None:

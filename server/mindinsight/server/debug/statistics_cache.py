@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.compute.statistics import Statistics
+from mindinsight.server.debug.recorded import AnyStatistics
 from mindinsight.server.formats.dumps.types import TensorRef
 from mindinsight.server.formats.safe_values import safe_text
 
@@ -31,9 +32,9 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What reading a whole tensor told: its statistics, and its shape and type as it was read."""
+    """Statistics, shape and type of a tensor: of its values, or as the dump recorded them."""
 
-    statistics: Statistics
+    statistics: AnyStatistics
     shape: tuple[int, ...]
     dtype: str
 

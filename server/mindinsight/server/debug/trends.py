@@ -81,7 +81,7 @@ def _magnitude(answer: Answer) -> float | None:
 
 
 def _or_lost(answer: Answer, state: State) -> State:
-    lost = answer.measured is not None and not answer.measured.statistics.finite
+    lost = answer.measured is not None and answer.measured.statistics.finite is False
     return "not_finite" if lost else state
 
 

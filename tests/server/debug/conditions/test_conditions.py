@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from mindinsight.server.compute.statistics import measure
-from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, Sample, conditions
+from mindinsight.server.debug.conditions import (
+    HOLDS_INF,
+    HOLDS_NAN,
+    NO_PREVIOUS,
+    NO_VALUES,
+    Sample,
+    conditions,
+)
 from mindinsight.server.debug.limits import checked_limits
+from mindinsight.server.debug.recorded import presumed
+from mindinsight.server.formats.dumps.types import RecordedStatistics
 from mindinsight.server.formats.stored import Held
 
 ABBREVIATIONS = {
@@ -138,3 +147,21 @@ def test_what_cannot_be_judged_says_why():
     assert judge("weight_change_too_small", [1.0], [1.0, 2.0]).error == NO_PREVIOUS
     verdict = judge("weight_not_changed", [1.0], [1.0, 2.0])
     assert (verdict.hit, verdict.error) == (False, NO_PREVIOUS)
+
+
+def test_what_statistics_alone_do_not_tell_is_not_judged():
+    """A mean magnitude or a share of zeros that was not recorded decides nothing."""
+
+    def never():
+        raise AssertionError("there are no values to read")
+
+    told = presumed(RecordedStatistics(max=4, min=-2, mean=1), (48,))
+    sample = Sample(told, never)
+    for condition in ("tensor_all_zero", "gradient_vanishing"):
+        limits = checked_limits(condition, {} if condition == "tensor_all_zero" else {"abs_mean_lt": 1e-9})
+        assert conditions()[condition].judge(sample, limits).error == NO_VALUES
+    assert (
+        conditions()["tensor_too_large"].judge(sample, checked_limits("tensor_too_large", {"max_gt": 3})).hit
+    )
+    unknown = Sample(presumed(RecordedStatistics(max=4), (48,)), never)
+    assert conditions()["tensor_overflow"].judge(unknown, {}).error == NO_VALUES

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mindinsight.server.commands.dump.selection import add_json, cache, selected, workers
+from mindinsight.server.commands.dump.selection import add_json, cache, open_one, selected, workers
 from mindinsight.server.commands.messages import complain, sentence, telling
 from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, room, say, table
@@ -17,7 +17,6 @@ from mindinsight.server.debug.fault import Fault, Report, find_faults, operator_
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
-from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.types import Dump
 
 
@@ -47,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
     2: no dump, a condition that cannot be, or nothing that could be judged.
     """
-    dump = open_dump(options.path)
+    dump = open_one(options.path)
     watchpoints = _watchpoints(options)
     entries, damage = selected(dump, argparse.Namespace(**vars(options) | {"type": None}))
     with workers() as executor:
@@ -141,7 +140,7 @@ def _fault(dump: Dump, fault: Fault) -> dict[str, Any]:
         "direction": fault.entry.direction,
         "slot": fault.entry.slot,
         "nans": found.nans if found else None,
-        "infs": found.positive_infs + found.negative_infs if found else None,
+        "infs": found.infinities if found else None,
         "file": frame.file if frame else None,
         "line": frame.line if frame else None,
         "code": frame.code if frame else None,

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_json, workers
+from mindinsight.server.commands.dump.selection import add_json, open_one, workers
 from mindinsight.server.commands.messages import complain, telling
 from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, room, say, table
@@ -24,7 +24,6 @@ from mindinsight.server.debug.compare.divergence import (
     first_divergence,
 )
 from mindinsight.server.debug.compare.report import fields, write_csv
-from mindinsight.server.formats.dumps import open_dump
 
 _SHOWN: Final = {
     "target": "TENSOR",
@@ -116,7 +115,7 @@ def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
 
 
 def _side(path: Path, rank: int | None, step: int | None) -> Side:
-    dump = open_dump(path)
+    dump = open_one(path)
     if not dump.folders:
         raise ValueError(f"{path} holds no tensors")
     rank = dump.ranks[0] if rank is None else rank

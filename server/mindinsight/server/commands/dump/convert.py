@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.commands.dump.selection import add_selection, selected, workers
+from mindinsight.server.commands.dump.selection import add_selection, open_one, selected, workers
 from mindinsight.server.commands.messages import complain, telling
 from mindinsight.server.commands.terminal import as_json, progress, say
 from mindinsight.server.compute.parallel_map import batched, spread
-from mindinsight.server.formats.dumps import open_dump, tensor_values
+from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry
 from mindinsight.server.formats.stored import write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -32,7 +32,7 @@ def register(actions: Any) -> None:
 @telling
 def run(options: argparse.Namespace) -> int:
     """0: all written. 1: some could not be read. 2: no dump, or nowhere to write."""
-    dump = open_dump(options.path)
+    dump = open_one(options.path)
     entries, damage = selected(dump, options)
     entries = [entry for entry in entries if entry.ref is not None]
     options.output.mkdir(parents=True, exist_ok=True)

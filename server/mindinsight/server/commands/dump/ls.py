@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_selection, selected
+from mindinsight.server.commands.dump.selection import add_selection, open_one, selected
 from mindinsight.server.commands.messages import complain, telling
 from mindinsight.server.commands.terminal import as_json, room, table
-from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.formats.dumps.types import Dump, TensorEntry
+from mindinsight.server.formats.dumps import find_dump_dirs, find_layout
+from mindinsight.server.formats.dumps.types import Dump, DumpDir, TensorEntry
 
 _HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHAPE")
 
@@ -24,8 +24,12 @@ def register(actions: Any) -> None:
 
 @telling
 def run(options: argparse.Namespace) -> int:
-    """0: listed. 1: listed, but something in the dump cannot be read. 2: no dump."""
-    dump = open_dump(options.path)
+    """0: listed, the dump or those below a directory. 1: something in it cannot be read. 2: no dump."""
+    below = () if find_layout(options.path) else find_dump_dirs(options.path)
+    if below:
+        _print_dumps(below, options.json)
+        return 0
+    dump = open_one(options.path)
     entries, damage = selected(dump, options)
     if options.json:
         print(as_json({**_summary(dump), "tensors": [_tensor(entry) for entry in entries]}))
@@ -35,6 +39,13 @@ def run(options: argparse.Namespace) -> int:
         print(_overview(dump, entries))
     complain(damage)
     return 1 if damage else 0
+
+
+def _print_dumps(dumps: Sequence[DumpDir], json: bool) -> None:
+    if json:
+        print(as_json({"dumps": [{"path": each.path, "layout": each.layout} for each in dumps]}))
+    else:
+        print(table(("DUMP", "LAYOUT"), [(each.path, each.layout) for each in dumps], room()))
 
 
 def _overview(dump: Dump, entries: Sequence[TensorEntry]) -> str:

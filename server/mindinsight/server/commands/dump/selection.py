@@ -6,13 +6,16 @@ import argparse
 import os
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Final
 
 from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.formats.dumps import list_tensors
+from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
 from mindinsight.server.settings import environment
+
+MOST_NAMED: Final = 10
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +42,17 @@ def selected(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry]
             damage += listing.damage
             entries += [entry for entry in listing.items if _wanted(entry, options)]
     return entries, damage
+
+
+def open_one(path: str | os.PathLike[str]) -> Dump:
+    """The dump at a path; a ValueError names those below it where it is none itself."""
+    if find_layout(path) is None:
+        below = find_dump_dirs(path)
+        if below:
+            names = ", ".join(each.path for each in below[:MOST_NAMED])
+            more = f" and {len(below) - MOST_NAMED} more" if len(below) > MOST_NAMED else ""
+            raise ValueError(f"{path} is no dump itself; there are dumps below it: {names}{more}")
+    return open_dump(path)
 
 
 def workers() -> WorkerPool:

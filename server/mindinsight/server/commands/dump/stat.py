@@ -8,11 +8,11 @@ from dataclasses import asdict
 from operator import itemgetter
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_selection, cache, selected, workers
+from mindinsight.server.commands.dump.selection import add_selection, cache, open_one, selected, workers
 from mindinsight.server.commands.messages import complain, telling
-from mindinsight.server.commands.terminal import as_json, progress, room, table
+from mindinsight.server.commands.terminal import as_json, progress, room, say, table
 from mindinsight.server.debug.examine import Answer, measure_all
-from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.debug.fault_search import finiteness
 
 _COLUMNS: Final = (
     "minimum",
@@ -53,19 +53,29 @@ def register(actions: Any) -> None:
 
 @telling
 def run(options: argparse.Namespace) -> int:
-    """0: all finite. 1: some tensors are not, or cannot be read. 2: no dump."""
-    dump = open_dump(options.path)
+    """0: all finite. 1: some tensors are not, or nobody can tell. 2: no dump, or nothing to measure in it."""
+    dump = open_one(options.path)
     entries, damage = selected(dump, options)
     with workers() as executor:
         answers = list(progress(measure_all(entries, executor, cache()), len(entries), "tensors measured"))
     damage += [answer.damage for answer in answers if answer.damage is not None]
-    lost = [a for a in answers if a.measured is not None and not a.measured.statistics.finite]
+    unknown = [answer for answer in answers if finiteness(answer) == "unknown"]
+    untold = sum(answer.damage is None for answer in unknown)
+    presumed = sum(answer.measured is not None and not answer.computed for answer in answers)
+    lost = [a for a in answers if a.measured is not None and a.measured.statistics.finite is False]
     rows = [_fields(answer) for answer in (lost if options.not_finite else answers)]
     if options.sort:
         rows.sort(key=lambda row: (row[options.sort] is not None, row[options.sort] or 0), reverse=True)
     print(as_json(rows) if options.json else _table(rows))
+    if presumed:
+        say(f"{presumed} tensors have statistics only; what those do not tell is left empty.")
+    if untold:
+        say(f"Of {untold} of {len(answers)} tensors it is not known whether they are finite.")
     complain(damage)
-    return 1 if lost or damage else 0
+    if len(unknown) == len(answers):
+        say("No tensor could be measured.")
+        return 2
+    return 1 if lost or damage or untold else 0
 
 
 def _fields(answer: Answer) -> dict[str, Any]:
@@ -81,6 +91,7 @@ def _fields(answer: Answer) -> dict[str, Any]:
         "dtype": entry.dtype or (measured.dtype if measured else None),
         "shape": measured.shape if measured else entry.shape,
         "computed": answer.computed,
+        "finite": {"finite": True, "not_finite": False, "unknown": None}[finiteness(answer)],
         **(asdict(measured.statistics) if measured else dict.fromkeys(_COLUMNS)),
     }
 

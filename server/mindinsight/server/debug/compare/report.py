@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Final, TextIO
 
-from mindinsight.server.compute.statistics import as_dumped
+from mindinsight.server.compute.statistics import Statistics, as_dumped
 from mindinsight.server.debug.compare.comparison import Row
 from mindinsight.server.debug.statistics_cache import Measured
 from mindinsight.server.formats.dumps.types import TensorEntry
@@ -49,8 +49,8 @@ def fields(row: Row) -> dict[str, Any]:
         "apart": measures and measures.apart,
         "norm_error": compared.norm_error,
         "same_checksum": compared.same_checksum,
-        **_extremes("target", compared.target),
-        **_extremes("reference", compared.reference),
+        **_extremes("target", target, compared.target),
+        **_extremes("reference", reference, compared.reference),
         "result": row.level,
         "messages": "; ".join(MESSAGES[code] for code in row.codes),
         "target_argument": compared.pair.argument and compared.pair.argument.target,
@@ -83,8 +83,14 @@ def _shape(entry: TensorEntry | None, measured: Measured | None) -> str | None:
     return None if shape is None else str(list(shape))
 
 
-def _extremes(side: str, measured: Measured | None) -> dict[str, float | None]:
-    found = as_dumped(measured.statistics) if measured else (None, None, None, None)
+def _extremes(side: str, entry: TensorEntry | None, measured: Measured | None) -> dict[str, float | None]:
+    """All four in the convention of MindSpore's statistics file; recorded ones as they were recorded."""
+    found: tuple[float | None, ...] = (None, None, None, None)
+    if measured is not None and isinstance(measured.statistics, Statistics):
+        found = as_dumped(measured.statistics)
+    elif entry is not None and entry.statistics is not None:
+        said = entry.statistics
+        found = (said.min, said.max, said.mean, said.l2norm)
     return dict(zip((f"{side}_min", f"{side}_max", f"{side}_mean", f"{side}_l2norm"), found, strict=True))
 
 

@@ -115,7 +115,7 @@ def _alone(row: Compared) -> list[str]:
     if row.same_checksum is False and row.measures is None:
         codes.append("checksum")
     if row.target and row.reference:
-        if not row.target.statistics.finite and row.reference.statistics.finite:
+        if row.target.statistics.finite is False and row.reference.statistics.finite:
             codes.append("not_finite")
         if (target.dtype or row.target.dtype) != (reference.dtype or row.reference.dtype):
             codes.append("dtype")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from mindinsight.server.compute.statistics import Statistics
+from mindinsight.server.debug.recorded import AnyStatistics
 from mindinsight.server.formats.stored import Values
 
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]
@@ -43,7 +43,7 @@ class Parameter:
 class Sample:
     """What a rule looks at: one tensor at one step. Values are read only by the rules that need them."""
 
-    statistics: Statistics
+    statistics: AnyStatistics
     read: Callable[[], Values]
     read_previous: Callable[[], Values] | None = None  # the same tensor at the previous dumped step
     overflowed: bool = False  # the device recorded an overflow of this operator
@@ -91,11 +91,10 @@ class Condition:
         """Apply the rule, or say with an error code why it cannot be applied."""
         error = 0
         if self.finite_only:
-            infinite = sample.statistics.positive_infs or sample.statistics.negative_infs
-            error = HOLDS_NAN * bool(sample.statistics.nans) + HOLDS_INF * bool(infinite)
+            error = _lost(sample.statistics)
         if self.needs_previous and sample.read_previous is None:
             error += NO_PREVIOUS
-        if error or not sample.statistics.count:
+        if error or sample.statistics.count == 0:
             return Verdict(False, self._complete(()), error)
         verdict = self.rule(sample, limits)
         return Verdict(verdict.hit, self._complete(verdict.findings), verdict.error)
@@ -133,14 +132,27 @@ def conditions() -> Mapping[str, Condition]:
     return found
 
 
-def compared(actual: Mapping[str, float], limits: Limits) -> Verdict:
-    """Compare each actual value with the limit of its name, as the name ends: _gt, _ge, _lt."""
+def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
+    """Compare each actual value with the limit of its name, as the name ends: _gt, _ge, _lt.
+
+    A value that is not known decides nothing: without a hit elsewhere the tensor could not be judged.
+    """
+    wanted = {name: value for name, value in actual.items() if name in limits}
     findings = tuple(
         Finding(name, _beyond(name, value, limits[name]), float(value))
-        for name, value in actual.items()
-        if name in limits
+        for name, value in wanted.items()
+        if value is not None
     )
-    return Verdict(any(finding.hit for finding in findings), findings)
+    hit = any(finding.hit for finding in findings)
+    return Verdict(hit, findings, 0 if hit or None not in wanted.values() else NO_VALUES)
+
+
+def _lost(found: AnyStatistics) -> int:
+    """Error codes of a tensor that holds NaN or infinities, or may hold them for all that is known."""
+    if found.finite is None:
+        return NO_VALUES
+    infinite = bool(found.positive_infs or found.negative_infs)
+    return HOLDS_NAN * (bool(found.nans) or not (found.finite or infinite)) + HOLDS_INF * infinite
 
 
 def _beyond(name: str, actual: float, limit: float) -> bool:

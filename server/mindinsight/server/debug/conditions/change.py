@@ -71,11 +71,12 @@ def _update_ratio(name: str, sample: Sample, limits: Limits) -> Verdict:
     if pairs is None:
         return Verdict(False, error=NO_PREVIOUS)
     moved = held = 0.0
+    count = 0
     with np.errstate(all="ignore"):
         for now, before in pairs:
             moved += float(np.abs(now - before).sum())
             held += float(np.abs(before).sum())
-    count = sample.statistics.count
+            count += now.size
     return compared({name: moved / count / (limits["epsilon"] + held / count)}, limits)
 
 

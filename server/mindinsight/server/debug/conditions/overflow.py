@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mindinsight.server.debug.conditions import Limits, Name, Sample, Verdict, condition
+from mindinsight.server.debug.conditions import NO_VALUES, Limits, Name, Sample, Verdict, condition
 
 
 @condition(
@@ -13,7 +13,8 @@ from mindinsight.server.debug.conditions import Limits, Name, Sample, Verdict, c
 )
 def overflow(sample: Sample, limits: Limits) -> Verdict:
     """Any NaN, Inf or -Inf."""
-    return Verdict(not sample.statistics.finite)
+    finite = sample.statistics.finite
+    return Verdict(finite is False, error=NO_VALUES if finite is None else 0)
 
 
 @condition(Name("operator_overflow", "OO", "tensor"), finite_only=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -26,13 +27,13 @@ _ENDS: Final = ("range_start_inclusive", "range_end_inclusive")
 )
 def value_range(sample: Sample, limits: Limits) -> Verdict:
     """The percentage of elements inside [start, end], or maximum - minimum, beyond a limit."""
-    actual: dict[str, float] = {}
+    actual: dict[str, float | None] = {}
     if "range_percentage_lt" in limits or "range_percentage_gt" in limits:
         inside = _percentage_inside(sample, limits[_ENDS[0]], limits[_ENDS[1]])
         actual |= {"range_percentage_lt": inside, "range_percentage_gt": inside}
     low, high = sample.statistics.minimum, sample.statistics.maximum
-    if low is not None and high is not None:
-        actual |= {"max_min_lt": high - low, "max_min_gt": high - low}
+    width = None if low is None or high is None else high - low
+    actual |= {"max_min_lt": width, "max_min_gt": width}
     return compared(actual, limits)
 
 
@@ -46,4 +47,4 @@ def _percentage_inside(sample: Sample, start: float, end: float) -> float:
             piece = flat[at : at + PIECE]
             plain = np.abs(piece) if piece.dtype.kind == "c" else piece.astype(np.float64)
             inside += int(np.count_nonzero((plain >= start) & (plain <= end)))
-    return 100.0 * inside / sample.statistics.count
+    return 100.0 * inside / math.prod(values.shape)

@@ -62,11 +62,11 @@ def initialization(sample: Sample, limits: Limits) -> Verdict:
     return compared(actual, limits)
 
 
-def _sizes(sample: Sample) -> dict[str, float]:
+def _sizes(sample: Sample) -> dict[str, float | None]:
     found = sample.statistics
-    sizes = {"abs_mean": found.absolute_mean, "max": found.maximum, "min": found.minimum, "mean": found.mean}
-    return {name: value for name, value in sizes.items() if value is not None}
+    return {"abs_mean": found.absolute_mean, "max": found.maximum, "min": found.minimum, "mean": found.mean}
 
 
-def _zero_percentage(sample: Sample) -> float:
-    return 100.0 * sample.statistics.zeros / sample.statistics.count
+def _zero_percentage(sample: Sample) -> float | None:
+    zeros, count = sample.statistics.zeros, sample.statistics.count
+    return None if zeros is None or not count else 100.0 * zeros / count

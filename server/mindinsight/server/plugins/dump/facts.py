@@ -31,6 +31,7 @@ def entry_facts(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
         "known": answer is not None,
         "computed": bool(answer and answer.computed and measured),
         "statistics": plain(asdict(measured.statistics)) if measured else None,
+        "finite": measured.statistics.finite if measured else None,  # None: not known
         "damage": damage_facts((answer.damage if answer else None) or entry.damage),
     }
 

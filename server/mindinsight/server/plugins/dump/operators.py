@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.fault import not_finite
 from mindinsight.server.debug.fault_search import operator_key
@@ -88,8 +89,9 @@ def _child(operator: Operator, inner: tuple[str, ...]) -> dict[str, Any]:
 def _tensor(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
     """A tensor beside what the dump itself says of it; ``disagrees`` names what is not so."""
     wrong: tuple[str, ...] = ()
-    if answer and answer.measured and answer.computed and entry.statistics:
-        wrong = disagreeing(answer.measured.statistics, entry.statistics)
+    found = answer.measured.statistics if answer and answer.measured else None
+    if isinstance(found, Statistics) and entry.statistics:
+        wrong = disagreeing(found, entry.statistics)
     return {**entry_facts(entry, answer), "said": recorded_facts(entry.statistics), "disagrees": wrong}
 
 

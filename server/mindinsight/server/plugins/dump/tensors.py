@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.fault import not_finite
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
@@ -134,7 +135,7 @@ def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
 
 
 def _fits(answer: Answer, chosen: Filter) -> bool:
-    if answer.measured is None or (chosen.lost and answer.measured.statistics.finite):
+    if answer.measured is None or (chosen.lost and not not_finite(answer)):
         return False
     if chosen.by is None:
         return True

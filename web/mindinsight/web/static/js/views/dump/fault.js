@@ -5,7 +5,7 @@ import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
 import { sourceLine } from "./operator.js";
-import { slotText } from "./rows.js";
+import { infinities, slotText } from "./rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -61,6 +61,13 @@ function allClear(app, { sentences, coverage, damage }) {
   );
 }
 
+/** @param {Page["app"]} app @param {any} found statistics */
+function countsText(app, found) {
+  const infs = infinities(found);
+  if (found.nans === null || infs === null) return app.t("dump.lost_not_counted");
+  return app.t("dump.fault.counts", { nans: found.nans, infs, count: found.count ?? "?" });
+}
+
 /** @param {Page} page @param {any} fault */
 function verdict(page, fault) {
   const { app } = page;
@@ -93,20 +100,7 @@ function verdict(page, fault) {
       " ",
       h("span", { class: "muted" }, `${tensor.type} · ${slotText(app, tensor)}`),
     ),
-    found &&
-      h(
-        "p",
-        null,
-        h(
-          "span",
-          { class: "strange" },
-          t("dump.fault.counts", {
-            nans: found.nans,
-            infs: found.positive_infs + found.negative_infs,
-            count: found.count,
-          }),
-        ),
-      ),
+    found && h("p", null, h("span", { class: "strange" }, countsText(app, found))),
     sourceLine(page, fault.operator?.source),
   );
 }

@@ -5,7 +5,7 @@ import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { runWithGraph } from "../graph/nearest_dumps.js";
 import { failure } from "./failure.js";
-import { number, shapeText, short, slotText } from "./rows.js";
+import { lostElements, number, shapeText, short, slotText } from "./rows.js";
 import { place } from "./state.js";
 import { tensorView } from "./values.js";
 
@@ -246,7 +246,8 @@ export function tensorTable(app, rows, slot, current = () => false) {
   );
   const line = (/** @type {any} */ row) => {
     const found = row.statistics;
-    const lost = found ? found.nans + found.positive_infs + found.negative_infs : null;
+    const lost = lostElements(found);
+    const strange = lost || row.finite === false;
     return h(
       "tr",
       { class: current(row) ? "current" : null },
@@ -260,8 +261,11 @@ export function tensorTable(app, rows, slot, current = () => false) {
       ),
       h(
         "td",
-        { class: lost ? "number strange" : "number" },
-        row.damage ? t(row.damage.reason) : (lost ?? ""),
+        {
+          class: strange ? "number strange" : "number",
+          title: strange && lost === null ? t("dump.lost_not_counted") : null,
+        },
+        row.damage ? t(row.damage.reason) : (lost ?? (strange ? "?" : "")),
       ),
       keys.map((name) => h("td", { class: "number" }, found ? number(app, found[name]) : "")),
     );

@@ -40,16 +40,38 @@ export function cells(page, row, open) {
     h("td", null, row.dtype),
     h("td", { class: "mono" }, shapeText(row.shape)),
     lost(app, found?.nans, row),
-    lost(app, found && found.positive_infs + found.negative_infs, row),
+    lost(app, infinities(found), row),
     ...["minimum", "maximum", "mean", "std", "norm"].map((key) =>
       h("td", { class: "number" }, found ? number(app, found[key]) : ""),
     ),
-    h("td", { class: "number" }, found && row.computed ? found.zeros : ""),
+    count(app, found?.zeros, row),
   ];
 }
 
-/** @param {App} app @param {number | undefined} count @param {any} row */
-function lost(app, count, row) {
+/** Infinities of either sign; null where they were not counted. @param {any} found statistics */
+export function infinities(found) {
+  if (!found || found.positive_infs === null || found.negative_infs === null) return null;
+  return found.positive_infs + found.negative_infs;
+}
+
+/** Elements that are not finite; null where they were not counted. @param {any} found statistics */
+export function lostElements(found) {
+  const infs = infinities(found);
+  return infs === null || found.nans === null ? null : infs + found.nans;
+}
+
+/**
+ * A number of elements; empty where the dump does not tell.
+ *
+ * @param {App} app @param {any} value @param {any} row
+ */
+function count(app, value, row) {
+  const untold = row.statistics && value === null;
+  return h("td", { class: "number", title: untold ? app.t("dump.not_counted") : null }, value ?? "");
+}
+
+/** @param {App} app @param {number | null | undefined} value @param {any} row */
+function lost(app, value, row) {
   if (row.damage) {
     return h(
       "td",
@@ -57,11 +79,10 @@ function lost(app, count, row) {
       "!",
     );
   }
-  return h(
-    "td",
-    { class: count ? "number strange" : "number" },
-    count === undefined || count === null ? "" : count,
-  );
+  if (value === null && row.finite === false) {
+    return h("td", { class: "number strange", title: app.t("dump.lost_not_counted") }, "?");
+  }
+  return value ? h("td", { class: "number strange" }, value) : count(app, value, row);
 }
 
 /** The last two parts of a scoped name. @param {string} name */

@@ -10,6 +10,8 @@ import { inWords } from "./failure.js";
 import { number, slotText } from "./rows.js";
 import { STATISTICS, tensorPlace } from "./state.js";
 
+const COUNTS = ["count", "zeros", "negative", "positive", "nans", "positive_infs", "negative_infs"];
+
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -157,7 +159,7 @@ function facts({ app }, tensor) {
       h(
         "dd",
         { class: loud ? "strange" : null },
-        number(app, found[key]),
+        found[key] === null && COUNTS.includes(key) ? t("dump.not_counted") : number(app, found[key]),
         recorded !== undefined && tensor.computed && beside(names[/** @type {"mean"} */ (key)], recorded),
       ),
     ];

@@ -1,7 +1,7 @@
 // The tensors of a file of weights, and the differences of two, as tables.
 
 import { h } from "../../core/dom.js";
-import { number, shapeText } from "./rows.js";
+import { lostElements, number, shapeText } from "./rows.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -10,10 +10,7 @@ const MEASURES = ["max_absolute", "relative_distance", "equal", "cosine"];
 
 /** @param {App} app @param {any} answer */
 export function weightsTold({ t }, answer) {
-  const lost = answer.tensors.filter(
-    (/** @type {any} */ one) =>
-      one.statistics && one.statistics.nans + one.statistics.positive_infs + one.statistics.negative_infs,
-  );
+  const lost = answer.tensors.filter((/** @type {any} */ one) => lostElements(one.statistics));
   const damage = answer.damage.map((/** @type {any} */ one) => `${t(one.reason)} (${one.detail})`);
   return [
     answer.format,
