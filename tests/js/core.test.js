@@ -71,6 +71,12 @@ test("texts are filled in, singular and plural", () => {
   assert.equal(t("missing"), "missing");
 });
 
+test("Chinese has no space between its own characters, but beside Latin letters", () => {
+  const t = createTranslate({ by: "按 {key} 着色" }, "zh");
+  assert.equal(t("by", { key: "训练" }), "按训练着色");
+  assert.equal(t("by", { key: "optimizer" }), "按 optimizer 着色");
+});
+
 test("columns come back as typed arrays", () => {
   const bdata = Buffer.from(new Float64Array([1.5, NaN]).buffer).toString("base64");
   const array = column({ dtype: "f8", bdata });

@@ -69,7 +69,7 @@ def test_the_keyboard_goes_from_the_skip_link_through_tools_to_cards(page, sampl
         "X axis",
         "Smoothing",
         "Combine tags…",
-        "Pin on top",
+        "Pin to top",
     ]
     places = [reached.index(name) for name in order]
     assert places == sorted(places)

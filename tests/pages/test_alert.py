@@ -96,15 +96,15 @@ def test_the_bell_counts_what_nobody_has_seen_and_remembers(page, address):
     bell(page, "Alerts, 4 new").click()
     expect(rows(page)).to_have_count(4)
     expect(rows(page).get_by_text("New", exact=True)).to_have_count(4)
-    expect(bell(page, "Alerts, none new")).to_have_attribute("aria-current", "page")
+    expect(bell(page, "Alerts: none new")).to_have_attribute("aria-current", "page")
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Scalars").click()
     expect(page.get_by_role("group", name="train/loss", exact=True)).to_be_visible()
-    bell(page, "Alerts, none new").click()
+    bell(page, "Alerts: none new").click()
     expect(rows(page)).to_have_count(4)
     expect(rows(page).get_by_text("New", exact=True)).to_have_count(0)
     page.reload()
     expect(rows(page)).to_have_count(4)
-    expect(bell(page, "Alerts, none new")).to_be_visible()
+    expect(bell(page, "Alerts: none new")).to_be_visible()
 
 
 def test_what_is_filtered_away_is_not_taken_for_seen(page, address):
@@ -152,7 +152,7 @@ def test_only_what_is_wanted_is_listed_and_the_address_says_so(page, address):
     expect(rows(page)).to_have_count(3)
     for name in "ab":
         page.get_by_role("checkbox", name=name, exact=True).uncheck()
-    expect(page.get_by_text("No alert is like that")).to_be_visible()
+    expect(page.get_by_text("No matching alerts")).to_be_visible()
 
 
 def test_a_long_list_comes_in_pieces(page, tmp_path, serve):
@@ -177,29 +177,29 @@ def test_without_alerts_the_page_says_how_to_raise_one(page, tmp_path, serve):
     page.goto(f"{serve(tmp_path / 'base')}alert")
     expect(page.get_by_role("heading", name="No alerts")).to_be_visible()
     expect(page.get_by_text("record.alert(")).to_be_visible()
-    expect(bell(page, "Alerts, none new")).to_be_visible()
+    expect(bell(page, "Alerts: none new")).to_be_visible()
 
 
 def test_titles_are_text_and_never_markup(page, tmp_path, serve):
     train(tmp_path / "base", "odd", [(1, HOSTILE, "error", HOSTILE), (2, "", "info", "")])
     page.goto(f"{serve(tmp_path / 'base')}alert")
     expect(row(page, HOSTILE).locator("p")).to_have_text(HOSTILE)
-    expect(row(page, "An alert without a title")).to_be_visible()
+    expect(row(page, "Untitled alert")).to_be_visible()
 
 
 def test_a_rule_is_added_changed_switched_off_and_removed(page, address):
     page.goto(f"{address}alert?rules=1&level=warning")
-    page.get_by_role("button", name="Add a rule").click()
+    page.get_by_role("button", name="Add rule").click()
     expect(page.get_by_role("combobox", name="When")).to_be_focused()
     page.get_by_role("combobox", name="When").select_option(label="is above")
     page.get_by_role("textbox", name="Scalars").fill("*loss")
     page.get_by_role("spinbutton", name="Value").fill("0.9")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(rule(page, "*loss is above 0.9")).to_contain_text("Warning")
-    expect(page.get_by_role("button", name="Add a rule")).to_be_focused()
+    expect(page.get_by_role("button", name="Add rule")).to_be_focused()
     expect(row(page, "train/loss is 1, above 0.9")).to_contain_text("step 0")
 
-    page.get_by_role("button", name="Change the rule: *loss is above 0.9").click()
+    page.get_by_role("button", name="Edit rule: *loss is above 0.9").click()
     page.get_by_role("spinbutton", name="Value").fill("0.4")
     page.get_by_role("combobox", name="Level").last.select_option(label="Error")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -212,7 +212,7 @@ def test_a_rule_is_added_changed_switched_off_and_removed(page, address):
     page.reload()
     box = page.get_by_role("checkbox", name="*loss is above 0.4")
     expect(box).not_to_be_checked()
-    page.get_by_role("button", name="Remove the rule: *loss is above 0.4").click()
+    page.get_by_role("button", name="Delete rule: *loss is above 0.4").click()
     expect(box).to_have_count(0)
 
 
@@ -220,12 +220,12 @@ def test_the_rule_for_what_is_not_finite_is_there_and_can_only_be_switched_off(p
     page.goto(f"{address}alert?rules=1")
     words = "Any scalar is NaN or infinite"
     expect(rule(page, words)).to_be_visible()
-    expect(page.get_by_role("button", name=f"Remove the rule: {words}")).to_have_count(0)
+    expect(page.get_by_role("button", name=f"Delete rule: {words}")).to_have_count(0)
     page.get_by_role("checkbox", name=words).uncheck()
     expect(rows(page)).to_have_count(3)
     page.get_by_role("checkbox", name=words).check()
     expect(rows(page)).to_have_count(4)
-    page.get_by_role("button", name=f"Change the rule: {words}").click()
+    page.get_by_role("button", name=f"Edit rule: {words}").click()
     expect(page.get_by_role("combobox", name="When")).to_be_disabled()
     page.get_by_role("textbox", name="Scalars").fill("val/*")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -235,7 +235,7 @@ def test_the_rule_for_what_is_not_finite_is_there_and_can_only_be_switched_off(p
 
 def test_a_rule_for_silence_asks_for_minutes_and_no_scalars(page, address):
     page.goto(f"{address}alert?rules=1")
-    page.get_by_role("button", name="Add a rule").click()
+    page.get_by_role("button", name="Add rule").click()
     page.get_by_role("combobox", name="When").select_option(label="a run is silent")
     expect(page.get_by_role("textbox", name="Scalars")).to_be_hidden()
     expect(page.get_by_role("spinbutton", name="Minutes")).to_have_value("10")
@@ -249,10 +249,10 @@ def test_a_rule_for_silence_asks_for_minutes_and_no_scalars(page, address):
 
 def test_leaving_the_form_changes_nothing(page, address):
     page.goto(f"{address}alert?rules=1")
-    page.get_by_role("button", name="Change the rule: Any scalar is NaN or infinite").click()
+    page.get_by_role("button", name="Edit rule: Any scalar is NaN or infinite").click()
     page.get_by_role("textbox", name="Scalars").fill("nothing")
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Change the rule: Any scalar is NaN or infinite")).to_be_focused()
+    expect(page.get_by_role("button", name="Edit rule: Any scalar is NaN or infinite")).to_be_focused()
     expect(rows(page)).to_have_count(4)
 
 
@@ -260,9 +260,9 @@ def test_what_cannot_be_kept_is_said(page, address):
     for limit in range(50):
         add_rule(address, condition="above", tags="none", limit=limit)
     page.goto(f"{address}alert?rules=1")
-    page.get_by_role("button", name="Add a rule").click()
+    page.get_by_role("button", name="Add rule").click()
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("alert")).to_have_text("There are 50 rules already; remove one first.")
+    expect(page.get_by_role("alert")).to_have_text("There are already 50 rules; delete one first.")
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
 
 
@@ -289,9 +289,9 @@ def test_who_is_at_a_rule_stays_there_when_runs_come(page, address, base):
 def test_the_rules_are_open_or_not_as_the_address_says(page, address):
     page.goto(f"{address}alert")
     heading = page.locator("summary", has_text="Rules")
-    expect(page.get_by_role("button", name="Add a rule")).to_be_hidden()
+    expect(page.get_by_role("button", name="Add rule")).to_be_hidden()
     heading.click()
-    expect(page.get_by_role("button", name="Add a rule")).to_be_visible()
+    expect(page.get_by_role("button", name="Add rule")).to_be_visible()
     page.wait_for_url("**/alert?rules=1")
     heading.click()
     page.wait_for_url("**/alert")
@@ -301,10 +301,10 @@ def test_in_a_narrow_window_nothing_is_cut(page, address):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{address}alert?rules=1")
     expect(rows(page)).to_have_count(4)
-    page.get_by_role("button", name="Add a rule").click()
+    page.get_by_role("button", name="Add rule").click()
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    expect(bell(page, "Alerts, none new")).to_be_in_viewport()
+    expect(bell(page, "Alerts: none new")).to_be_in_viewport()
 
 
 def test_the_page_speaks_chinese(browser, address):

@@ -48,7 +48,7 @@ def test_the_directories_are_named_and_lead_to_their_runs(page, url):
 
 def test_one_that_is_not_there_is_said_until_it_appears(page, url, top):
     page.goto(url)
-    said = page.get_by_text(f"{top}/lab: there is no such directory")
+    said = page.get_by_text(f"{top}/lab: no such directory")
     expect(said).to_be_visible()
     shutil.copytree(DATA / "record_api/values", top / "lab" / "first")
     expect(run(page, "my lab/first")).to_be_visible()

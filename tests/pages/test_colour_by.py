@@ -92,7 +92,7 @@ def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page, url)
     box.fill("(")
     page.keyboard.press("Enter")
     expect(choices).to_be_visible()
-    assert box.evaluate("box => box.validationMessage") == "This is not a regular expression"
+    assert box.evaluate("box => box.validationMessage") == "Invalid regular expression"
     box.fill("^([a-z]+)_")
     page.keyboard.press("Enter")
     expect(page.get_by_role("main").locator(".colour-legend .row .row")).to_have_text(["adam2", "sgd1"])
@@ -113,7 +113,7 @@ def test_a_colour_that_somebody_chose_for_a_run_wins(page, url):
 def test_each_run_has_its_own_colour_again(page, url):
     page.goto(f"{url}overview?colour=hyper:optimizer")
     expect(sample(page, "adam_2")).to_have_attribute("stroke", "#1f6fd6")
-    colour_by(page, "Each run its own", now="optimizer")
+    colour_by(page, "One colour per run", now="optimizer")
     expect(page.locator("#side .colour-legend")).to_have_text("")
     expect(page).to_have_url(f"{url}overview")
     strokes = [sample(page, name).get_attribute("stroke") for name in ("adam_0", "adam_2", "adam_4")]

@@ -59,7 +59,7 @@ def test_a_comparison_whose_baseline_is_gone_goes_on_with_the_others(page, serve
     write(base / "third", 2.0)
     page.goto(serve(base))
     row = page.get_by_role("row").filter(has=page.get_by_text("first", exact=True))
-    row.get_by_role("button", name="Make it the baseline").click()
+    row.get_by_role("button", name="Set as baseline").click()
     expect(row).to_contain_text("baseline")
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Scalars").click()
     page.get_by_role("button", name="Compare", exact=True).click()

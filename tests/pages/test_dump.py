@@ -81,15 +81,15 @@ def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown):
     page = shown()
     expect(page.get_by_text("99 tensors", exact=True)).to_be_visible()
     page.get_by_role("checkbox", name="NaN or Inf only").check()
-    expect(page.get_by_text("99 tensors · 1 chosen")).to_be_visible()
+    expect(page.get_by_text("99 tensors · 1 selected")).to_be_visible()
     rows = page.locator(".dump-table tbody tr[data-key]")
     expect(rows).to_have_count(1)
     page.reload()
     expect(rows).to_have_count(1)
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="Clear filters").click()
     page.get_by_role("searchbox", name="Source line").fill("net.py:14")
-    expect(page.get_by_text("99 tensors · 24 chosen")).to_be_visible()
-    page.get_by_role("button", name="Show all").click()
+    expect(page.get_by_text("99 tensors · 24 selected")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
     page.get_by_role("button", name="L2 norm").click()
     expect(page.locator("th[aria-sort=descending]")).to_have_text("L2 norm")
     expect(rows.first).to_contain_text("conv1-Conv2d/Conv2D-op51")
@@ -162,10 +162,10 @@ def test_common_faults_and_conditions_of_ones_own(shown):
     hits = page.locator(".dump-hits tbody tr")
     expect(hits).to_have_count(3)
     expect(hits.first).to_contain_text("Tensor overflow")
-    page.get_by_label("Your own").select_option(label="Weight too large")
+    page.get_by_label("Custom").select_option(label="Weight too large")
     page.get_by_label("max_gt").fill("0.0216")
     page.get_by_label("max_gt").press("Tab")
-    page.get_by_role("button", name="Check these").click()
+    page.get_by_role("button", name="Run these checks").click()
     expect(page.get_by_text("2 hits")).to_be_visible()
     page.locator(".dump-hits button").last.click()
     expect(side(page).get_by_role("heading", level=2)).to_have_text("fc1.weight")
@@ -173,8 +173,8 @@ def test_common_faults_and_conditions_of_ones_own(shown):
 
 def test_a_condition_is_not_checked_before_it_has_a_limit(shown):
     page = shown("tab=check")
-    page.get_by_label("Your own").select_option(label="Tensor range")
-    start = page.get_by_role("button", name="Check these")
+    page.get_by_label("Custom").select_option(label="Tensor range")
+    start = page.get_by_role("button", name="Run these checks")
     expect(start).to_be_disabled()
     page.get_by_label("range_percentage_lt").fill("50")
     page.get_by_label("range_start_inclusive").fill("-1")
@@ -266,10 +266,10 @@ def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown):
         choice(page, "Dump").select_option("./healthy/dump")
     choice(page, "Dump").select_option("./broken/dump")
     page.get_by_role("checkbox", name="NaN or Inf only").check()
-    expect(page.get_by_text("99 tensors · 1 chosen")).to_be_visible()
+    expect(page.get_by_text("99 tensors · 1 selected")).to_be_visible()
     with page.expect_response("**/summary?*healthy*"):
         assert late() == 1
-    expect(page.get_by_text("99 tensors · 1 chosen")).to_be_visible()
+    expect(page.get_by_text("99 tensors · 1 selected")).to_be_visible()
     expect(choice(page, "Dump")).to_have_value("./broken/dump")
 
 
@@ -299,7 +299,7 @@ def test_a_file_that_is_cut_off_is_told_in_words_where_it_is_met(shown, url, tmp
     expect(page.get_by_label("Reference")).to_have_value("./healthy/dump")
     page.get_by_role("button", name="Compare", exact=True).last.click()
     page.get_by_role("searchbox", name="Operator").fill("ReLU-op52")
-    expect(page.locator(".dump-compared tbody tr").last).to_contain_text("it is cut off")
+    expect(page.locator(".dump-compared tbody tr").last).to_contain_text("the file is truncated")
 
 
 def test_a_long_table_holds_only_the_rows_that_are_seen(page, serve, tmp_path):
@@ -320,7 +320,7 @@ def test_a_long_table_holds_only_the_rows_that_are_seen(page, serve, tmp_path):
     expect(rows.last).to_contain_text("Add-op1499")
     assert rows.count() < 100
     page.get_by_role("searchbox", name="Operator").fill("op77")
-    expect(page.get_by_text("1,500 tensors · 11 chosen")).to_be_visible()
+    expect(page.get_by_text("1,500 tensors · 11 selected")).to_be_visible()
 
 
 def test_logs_of_the_recorder_are_read(page, serve, tmp_path):
@@ -337,7 +337,7 @@ def test_logs_of_the_recorder_are_read(page, serve, tmp_path):
 def test_without_dumps_the_page_says_how_to_make_one(page, serve, tmp_path):
     (tmp_path / "empty").mkdir()
     page.goto(f"{serve(tmp_path / 'empty')}dump")
-    expect(page.get_by_text("No dump below this directory")).to_be_visible()
+    expect(page.get_by_text("No dumps in this directory")).to_be_visible()
 
 
 def test_the_graph_is_coloured_and_leads_to_operators(shown):

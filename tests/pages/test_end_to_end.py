@@ -54,13 +54,13 @@ def test_every_page_of_a_started_server(page, started, command, free_port):
     for view in VIEWS:
         page.goto(started + view)
         expect(page.get_by_role("main")).not_to_contain_text("Loading…")
-        expect(page.get_by_role("heading", name="This view could not be shown")).to_have_count(0)
+        expect(page.get_by_role("heading", name="This view could not be displayed")).to_have_count(0)
         page.wait_for_load_state("load")
     page.goto(started)
     for name in page.get_by_role("navigation", name="Views").get_by_role("link").all_inner_texts():
         page.get_by_role("navigation", name="Views").get_by_role("link", name=name).click()
         expect(page).to_have_title(f"{name} · MindInsight")
-        expect(page.get_by_role("heading", name="This view could not be shown")).to_have_count(0)
+        expect(page.get_by_role("heading", name="This view could not be displayed")).to_have_count(0)
     page.goto("about:blank")
     done = command("stop", "--port", free_port)
     assert done.returncode == 0, done.stdout

@@ -14,11 +14,11 @@ VIEWS = {  # address -> what is there when all of the run has come, and what is 
     "tensor?": ([".tensor-table"], "No tensors in the selected runs"),
     "graph?run=./gone": (
         [".graph-drawing [data-id]", ".graph-outline li", ".graph-finder option[value=Conv2D]"],
-        "There is no graph in the run ./gone",
+        "The run ./gone has no graph",
     ),
     "lineage?": ([".axes path.run"], "No lineage yet"),
     "landscape?": ([".landscape-chart", ".loss-plot path"], "No loss landscapes in the selected runs"),
-    "dump?": ([".dump-main tr[data-key]"], "The dump ./gone/dump is not there any more"),
+    "dump?": ([".dump-main tr[data-key]"], "The dump ./gone/dump no longer exists"),
 }
 
 

@@ -105,12 +105,12 @@ def test_patterns_and_types_narrow_the_search(graph):
     page.get_by_label("Pattern").check()
     page.fill(".graph-finder input[type=search]", "^(Conv2D|MaxPool)-op[01]$")
     page.locator(".graph-results", has_text="4 found").wait_for()
-    page.get_by_label("Type of operator").select_option("MaxPool")
+    page.get_by_label("Operator type").select_option("MaxPool")
     page.locator(".graph-results", has_text="2 found").wait_for()
     page.reload()
     page.locator(".graph-results", has_text="2 found").wait_for()
     page.fill(".graph-finder input[type=search]", "(")
-    page.locator(".graph-results", has_text="The pattern cannot be used").wait_for()
+    page.locator(".graph-results", has_text="Invalid pattern").wait_for()
 
 
 def test_a_parameter_leads_to_its_users(graph):
@@ -127,13 +127,13 @@ def test_what_a_node_depends_on_is_lit_and_the_rest_is_dim(graph):
     page = graph("run=./lenet&view=simplified")
     page.locator("g.closed", has_text="ReLU-op0").click()
     page.get_by_role("button", name="Depends on").click()
-    page.locator(".graph-about", has_text="Its value comes from 2 operators").wait_for()
+    page.locator(".graph-about", has_text="Depends on 2 operators").wait_for()
     assert page.locator("g.closed.dim", has_text="MaxPool-op0").count() == 1
     assert page.locator("path.line.on").count() > 0
     page.get_by_role("button", name="Used by").click()
-    page.locator(".graph-about", has_text="Its value reaches").wait_for()
+    page.locator(".graph-about", has_text="Used by").wait_for()
     page.reload()
-    page.locator(".graph-about", has_text="Its value reaches").wait_for()
+    page.locator(".graph-about", has_text="Used by").wait_for()
     assert page.locator("g.closed.lit", has_text="MaxPool-op0").count() == 1
 
 
@@ -147,7 +147,7 @@ def test_the_keyboard_alone_is_enough(graph):
     said = page.locator(".graph-canvas [aria-live]").text_content()
     assert "scope" in said and "open, 22 children" in said
     page.keyboard.press("u")
-    page.locator(".graph-about", has_text="Its value comes from").wait_for()
+    page.locator(".graph-about", has_text="Depends on").wait_for()
     page.keyboard.press("Escape")
     page.locator("g.box.selected").wait_for(state="detached")
     page.keyboard.press("/")
@@ -163,12 +163,12 @@ def test_the_outline_unfolds_and_leads_to_nodes(graph):
     rows = outline(page).get_by_role("treeitem")
     expect(rows.filter(has_text="Default").first).to_have_attribute("aria-expanded", "false")
     before = rows.count()
-    page.get_by_role("button", name="Unfold Gradients").click()
+    page.get_by_role("button", name="Expand Gradients").click()
     expect(page.get_by_role("button", name="Fold Gradients")).to_be_focused()
     expect(rows).to_have_count(before + 1)
     page.get_by_role("button", name="Fold Gradients").click()
     expect(rows).to_have_count(before)
-    page.get_by_role("button", name="Unfold Default").first.click()
+    page.get_by_role("button", name="Expand Default").first.click()
     outline(page).get_by_role("button", name="optimizer-Momentum", exact=True).click()
     page.locator("g.box.selected", has_text="optimizer-Momentum").wait_for()
     expect(outline(page).locator(".current")).to_have_text("optimizer-Momentum")
@@ -235,7 +235,7 @@ def test_dragging_wheel_and_the_small_map_move_the_drawing(graph):
         lambda: page.mouse.wheel(0, -240),
         lambda: (page.mouse.down(), page.mouse.move(middle[0] + 90, middle[1] + 40), page.mouse.up()),
         lambda: page.locator(".graph-minimap").click(position={"x": 20, "y": 20}),
-        lambda: page.get_by_role("button", name="Fit to the window").click(),
+        lambda: page.get_by_role("button", name="Fit to window").click(),
     ):
         page.mouse.move(*middle)
         act()
@@ -248,11 +248,9 @@ def test_dragging_wheel_and_the_small_map_move_the_drawing(graph):
 
 
 DOWNLOADS = {
-    "SVG picture": lambda data: (
-        data.startswith(b"<svg") and b"_backbone-LeNet" in data and b"var(" not in data
-    ),
-    "PNG picture": lambda data: data.startswith(b"\x89PNG") and len(data) > 5000,
-    "JSON: boxes and lines": lambda data: (
+    "SVG image": lambda data: data.startswith(b"<svg") and b"_backbone-LeNet" in data and b"var(" not in data,
+    "PNG image": lambda data: data.startswith(b"\x89PNG") and len(data) > 5000,
+    "JSON: boxes and edges": lambda data: (
         "_backbone-LeNet" in [box["label"] for box in json.loads(data)["boxes"]]
     ),
     "Plotly figure": lambda data: len(json.loads(data)["layout"]["shapes"]) > 5,
@@ -305,7 +303,7 @@ def test_names_from_files_are_never_markup(graph, page, serve, tmp_path):
 def test_a_base_without_graphs_says_how_to_record_one(page, serve, tmp_path):
     (tmp_path / "none").mkdir()
     page.goto(f"{serve(tmp_path / 'none')}graph")
-    page.get_by_text("No run holds a graph").wait_for()
+    page.get_by_text("No run has a graph").wait_for()
 
 
 def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph, base):
@@ -314,7 +312,7 @@ def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph, base):
     waiting = base / "waiting"
     waiting.write_bytes((base / "files" / "conv_optimize.pb").read_bytes())
     waiting.rename(base / "files" / "types.pb")
-    again = page.get_by_role("button", name="It was written again")
+    again = page.get_by_role("button", name="The graph was rewritten")
     expect(again).to_be_visible()
     again.click()
     expect(page.locator(".graph-notes")).to_contain_text("26 operators")

@@ -65,13 +65,18 @@ def differences(page):
 
 
 def facts(page):
-    return page.get_by_role("region", name="Facts of the selected node")
+    return page.get_by_role("region", name="Details of the selected node")
 
 
 def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(compare):
     page = compare()
     counts = page.locator(".graph-notes")
-    for text in ("operators the same", "operators differ", "1 only in the left graph", "1 only in the right"):
+    for text in (
+        "identical operators",
+        "operators differ",
+        "1 only in the left graph",
+        "1 only in the right",
+    ):
         expect(counts).to_contain_text(text)
     expect(half(page, "Left").get_by_role("combobox", name="Graph", exact=True)).to_have_value("first.pb")
     expect(half(page, "Right").get_by_role("combobox", name="Graph", exact=True)).to_have_value("second.pb")
@@ -139,7 +144,7 @@ def test_one_graph_leads_to_two_and_back(compare):
     page.get_by_role("button", name="Compare two").click()
     expect(half(page, "Right").locator(".box").first).to_be_attached()
     differences(page).get_by_role("button", name="MatMul-op0, Differs").click()
-    facts(page).get_by_role("link", name="All about it in the right graph").click()
+    facts(page).get_by_role("link", name="All details in the right graph").click()
     expect(page.locator(".graph-facts h2", has_text="MatMul-op0")).to_be_visible()
     expect(page.locator(".graph-facts")).to_contain_text("float32 [10, 64]")
     expect(page.get_by_role("combobox", name="Graph", exact=True)).to_have_value("second.pb")
@@ -148,7 +153,7 @@ def test_one_graph_leads_to_two_and_back(compare):
 def test_ranks_and_runs_are_chosen_on_each_side(compare):
     page = compare("m=compare&run=./job/rank_1")
     expect(half(page, "Right").get_by_label("Rank")).to_have_value("./job/rank_0")
-    expect(page.get_by_text("The two graphs are the same.")).to_be_visible()
+    expect(page.get_by_text("The two graphs are identical.")).to_be_visible()
     half(page, "Right").get_by_label("Rank").select_option("2")
     expect(half(page, "Right").get_by_label("Rank")).to_have_value("./job/rank_2")
     page.get_by_role("button", name="Data pipeline").click()
@@ -169,7 +174,7 @@ def test_both_drawings_begin_at_one_height_however_many_choices_there_are(compar
 
 def test_a_run_that_is_not_there_is_said_to_be_missing(page, serve, base):
     page.goto(f"{serve(base)}graph?{PAIR}&run2=./nothing")
-    expect(page.get_by_text("There is no graph in the run ./nothing")).to_be_visible()
+    expect(page.get_by_text("The run ./nothing has no graph")).to_be_visible()
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
@@ -199,7 +204,7 @@ def finder(page, side):
 def test_what_is_found_in_one_graph_is_shown_in_both(compare):
     page = compare()
     finder(page, "Left").fill("fc1-Dense/MatMul-op0")
-    found = page.get_by_role("region", name="Nodes found")
+    found = page.get_by_role("region", name="Search results")
     found.get_by_role("button", name="MatMul-op0").first.click()
     for side in ("Left", "Right"):
         expect(box(page, side, "MatMul-op0", "selected")).to_have_count(1)
@@ -217,7 +222,7 @@ def test_what_a_pair_depends_on_is_lit_in_both(compare):
     box(page, "Left", "_backbone-LeNet").click()
     facts(page).get_by_role("button", name="Used by").click()
     expect(facts(page)).to_contain_text(
-        re.compile(r"Left graph: Its value reaches \d+ operators.*Right graph: Its")
+        re.compile(r"Left graph: Used by \d+ operators.*Right graph: Used by")
     )
     for side in ("Left", "Right"):
         expect(box(page, side, "_backbone-LeNet", "lit")).to_have_count(1)
@@ -226,13 +231,15 @@ def test_what_a_pair_depends_on_is_lit_in_both(compare):
     page.keyboard.press("d")
     expect(page.locator(".graph-drawing .lit")).to_have_count(0)
     page.keyboard.press("u")
-    expect(facts(page)).to_contain_text("Its value comes from")
+    expect(facts(page)).to_contain_text("Depends on")
 
 
 def test_a_parameter_of_one_graph_leads_to_its_users_in_both(compare):
     page = compare()
     finder(page, "Right").fill("fc1.bias")
-    page.get_by_role("region", name="Nodes found").get_by_role("button", name="fc1.bias", exact=True).click()
+    page.get_by_role("region", name="Search results").get_by_role(
+        "button", name="fc1.bias", exact=True
+    ).click()
     expect(facts(page)).to_contain_text("float32 [32]")
     facts(page).get_by_role("button", name="Load-op0").first.click()
     for side in ("Left", "Right"):
@@ -243,7 +250,7 @@ def test_each_drawing_is_downloaded_by_itself(compare):
     page = compare()
     page.get_by_role("button", name="Download").click()
     with page.expect_download() as download:
-        page.get_by_role("group", name="Right graph").get_by_role("button", name="SVG picture").click()
+        page.get_by_role("group", name="Right graph").get_by_role("button", name="SVG image").click()
     assert download.value.suggested_filename == "second.pb-recorded-right.svg"
     assert b"_backbone-LeNet" in download.value.path().read_bytes()
 
@@ -254,9 +261,9 @@ def test_a_graph_that_comes_is_offered_and_one_written_again_is_looked_at_when_a
     expect(half(page, "Left").get_by_role("option", name="third.pb")).to_be_attached()
     expect(page.locator(".graph-notes")).to_contain_text("1 only in the left graph")
     replace(base, "second.pb", (base / "two" / "first.pb").read_bytes())
-    page.get_by_role("button", name="It was written again").click()
+    page.get_by_role("button", name="The graph was rewritten").click()
     expect(page.locator(".graph-notes")).to_contain_text("0 operators differ")
-    expect(differences(page)).to_contain_text("The two graphs are the same.")
+    expect(differences(page)).to_contain_text("The two graphs are identical.")
 
 
 def replace(base, name, content):

@@ -36,7 +36,7 @@ def graph(page, url):
 
 
 def tools(page):
-    return page.get_by_role("group", name="Dump over the graph")
+    return page.get_by_role("group", name="Dump overlay")
 
 
 def notes(page):
@@ -48,11 +48,11 @@ def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(gra
     expect(page.locator(".graph-drawing .ill")).to_have_count(0)
     tools(page).get_by_label("Dump").select_option("job/dump")
     expect(notes(page)).to_contain_text("22 of 22 dumped operators in this graph")
-    expect(notes(page)).to_contain_text("Nothing strange in what was dumped")
+    expect(notes(page)).to_contain_text("No anomalies in the dumped tensors")
     tools(page).get_by_role("spinbutton", name="Step").fill("1")
     tools(page).get_by_role("spinbutton", name="Step").press("Enter")
     expect(notes(page)).to_contain_text("First fault")
-    expect(notes(page)).to_contain_text("1 gives only zeros")
+    expect(notes(page)).to_contain_text("1 outputs only zeros")
     marked = page.locator("g.ill.fault:has(> .title:text-is('Gradients'))")
     expect(marked).to_have_count(1)
     expect(marked.locator(".badge text")).to_have_text("⚠ =0")
@@ -96,7 +96,7 @@ def test_what_was_found_is_said_to_who_cannot_see_it(graph):
     page = graph()
     expect(page.locator("g.ill.fault").first).to_be_visible()
     page.locator(".graph-outline").get_by_role("button", name="Gradients", exact=True).click()
-    expect(page.locator(".graph-canvas [aria-live]")).to_contain_text("First fault, 1 gives only zeros")
+    expect(page.locator(".graph-canvas [aria-live]")).to_contain_text("First fault, 1 outputs only zeros")
 
 
 def test_a_statistic_shades_the_boxes_and_writes_it_on_them(graph):

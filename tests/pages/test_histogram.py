@@ -89,7 +89,7 @@ def test_runs_are_laid_over_each_other_at_one_step(page, samples, chart, expecte
 
 def test_what_is_not_finite_is_counted(page, samples):
     page.goto(f"{samples}histogram?runs=values&q=nan")
-    expect(card(page, "histogram/nan_inf")).to_contain_text("NaN 3 · +Inf 3 · −Inf 3 · from step 1")
+    expect(card(page, "histogram/nan_inf")).to_contain_text("NaN 3 · +Inf 3 · −Inf 3 · since step 1")
     expect(card(page, "histogram/all_nan")).to_contain_text("NaN")
 
 

@@ -63,13 +63,13 @@ def test_every_step_is_reached_by_box_slider_and_keys(page, samples, expected):
 
 def test_linked_cards_move_together(page, samples):
     page.goto(f"{samples}image?runs=lenet")
-    page.get_by_label("One step for all").check()
+    page.get_by_label("Same step for all").check()
     step_box(page, "Image").fill("10")
     page.keyboard.press("Enter")
     expect(step_box(page, "input_data/auto")).to_have_value("10")
     page.reload()
     expect(step_box(page, "Image")).to_have_value("10")
-    page.get_by_label("One step for all").uncheck()
+    page.get_by_label("Same step for all").uncheck()
     step_box(page, "Image").fill("20")
     page.keyboard.press("Enter")
     expect(step_box(page, "input_data/auto")).to_have_value("10")
@@ -80,7 +80,7 @@ def test_true_size_brightness_and_the_value_under_the_pointer(page, samples):
     picture = card(page, "Image").locator("img.picture")
     expect(card(page, "Image")).to_contain_text("160 × 40")
     assert picture.bounding_box()["width"] > 200
-    page.get_by_label("True size").check()
+    page.get_by_label("Original size").check()
     assert picture.bounding_box()["width"] == 160
     box = picture.bounding_box()
     page.mouse.move(box["x"] + 10.5, box["y"] + 5.5)
@@ -114,7 +114,7 @@ def test_two_steps_are_seen_beside_each_other_blinking_or_as_difference(page, sa
     expect(box).to_contain_text(f"{np.abs(newest - before).max()} of 255")
     box.get_by_role("spinbutton", name="Step").fill("60")
     page.keyboard.press("Enter")
-    expect(box).to_contain_text("The two pictures are the same.")
+    expect(box).to_contain_text("The two images are identical.")
     page.keyboard.press("Escape")
     expect(box).to_have_count(0)
 
@@ -148,8 +148,8 @@ def test_back_and_forward_show_what_the_address_says(page, samples):
     page.go_back()
     page.go_forward()
     expect(page.locator(".card")).to_have_count(2)
-    expect(page.get_by_label("True size")).to_be_checked()
-    expect(page.get_by_label("One step for all")).not_to_be_checked()
+    expect(page.get_by_label("Original size")).to_be_checked()
+    expect(page.get_by_label("Same step for all")).not_to_be_checked()
     expect(page.get_by_role("spinbutton", name="Brightness")).to_have_value("1")
     expect(step_box(page, "Image")).not_to_have_value("10")
     page.go_back()

@@ -35,7 +35,7 @@ def test_the_map_holds_the_recorded_grid(page, samples, chart, expected):
 
 def test_contour_map_and_surface(page, samples, chart):
     page.goto(f"{samples}landscape?runs=landscape")
-    page.get_by_role("button", name="Contour").click()
+    page.get_by_role("button", name="Contours").click()
     one = chart(name(FIRST))
     one.until(lambda traces: traces[0]["contours"] == "lines")
     page.get_by_role("spinbutton", name="Lines").fill("10")
@@ -79,7 +79,7 @@ def test_every_interval_is_reached(page, samples, chart):
 
 
 def stretch(page, label):
-    return page.get_by_role("group", name="Click a stretch").get_by_role("button", name=label)
+    return page.get_by_role("group", name="Click a section").get_by_role("button", name=label)
 
 
 def test_an_interval_is_picked_on_the_curve_of_the_loss(page, samples, chart):
@@ -151,7 +151,7 @@ def test_back_and_forward_show_what_the_address_says(page, samples, chart):
     chart(name(FINAL)).until(lambda traces: traces[0]["contours"] == "lines")
     page.evaluate("history.pushState(null, '', 'landscape?runs=landscape&i=6,8,10,12')")
     page.go_back()
-    expect(page.get_by_role("button", name="Contour")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Contours")).to_have_attribute("aria-pressed", "true")
     page.go_forward()
     chart(name("landscape_[6, 12]")).until(lambda traces: traces[0]["contours"] == "fill")
     expect(page.get_by_role("button", name="Map")).to_have_attribute("aria-pressed", "true")
@@ -171,7 +171,7 @@ def test_colours_are_chosen_and_the_picture_is_downloaded(page, samples, chart):
     page.reload()
     expect(page.get_by_role("combobox", name="Colours").locator("option:checked")).to_have_text("Cividis")
     with page.expect_download() as started:
-        page.get_by_role("button", name="Picture (PNG)").click()
+        page.get_by_role("button", name="Image (PNG)").click()
     assert started.value.path().read_bytes().startswith(b"\x89PNG")
 
 
@@ -180,7 +180,7 @@ def test_runs_are_beside_or_over_each_other(page, serve, tmp_path, chart):
         shutil.copytree(DATA / "landscape", tmp_path / "base" / run)
     page.goto(f"{serve(tmp_path / 'base')}landscape")
     expect(page.locator(".card")).to_have_count(3)
-    page.get_by_label("Over each other").check()
+    page.get_by_label("Overlay").check()
     expect(page.locator(".card")).to_have_count(1)
     names = ", ".join(name(FIRST, run) for run in ("one", "three", "two"))
     assert [trace["type"] for trace in chart(names).traces()].count("contour") == 3

@@ -25,7 +25,7 @@ def kept(page):
 
 
 def field(page, name):
-    return page.get_by_role("slider", name=f"Keep a range of {name}")
+    return page.get_by_role("slider", name=f"Filter {name} by range")
 
 
 def titles(page):
@@ -132,13 +132,13 @@ def test_what_matters_is_told_for_the_objective(page, samples):
     told = matters.filter(has_text="Learning rate").get_by_role("cell").last
     assert float(told.inner_text()) > 0.9
     page.get_by_role("combobox", name="Objective").select_option("Learning rate")
-    expect(page.get_by_role("heading", name="What matters for Learning rate")).to_be_visible()
+    expect(page.get_by_role("heading", name="Importance for Learning rate")).to_be_visible()
     assert query(page)["o"] == ["train:learning_rate"]
 
 
 def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page, samples, chart):
     page.goto(f"{samples}lineage?{RUNS}&px=train:learning_rate&py=metric:loss")
-    cloud = chart("One against another")
+    cloud = chart("Scatter plot")
     (dots,) = cloud.traces()
     assert len(dots["x"]) == 6
     known = dict(zip(dots["text"], zip(dots["x"], dots["y"], strict=True), strict=True))
@@ -171,7 +171,7 @@ def test_settings_of_two_runs_are_compared(page, samples):
         ["0.01", "0.02"]
     )
     expect(box.get_by_role("row").filter(has_text="Batch size")).to_have_count(0)
-    expect(box.get_by_text("other columns are the same")).to_be_visible()
+    expect(box.get_by_text("other columns are identical")).to_be_visible()
 
 
 def test_lines_take_the_colour_of_the_objective(page, samples):
@@ -231,9 +231,9 @@ def test_without_a_metric_there_is_no_objective_until_somebody_chooses_one(page,
     expect(page.get_by_text("These runs recorded no metric.")).to_be_visible()
     expect(page.get_by_role("checkbox", name="Colour by objective")).to_be_disabled()
     strokes = page.locator(".axes path.run").evaluate_all("all => all.map(one => one.getAttribute('stroke'))")
-    (dots,) = chart("One against another").until(lambda traces: len(traces[0]["x"]) == 3)
+    (dots,) = chart("Scatter plot").until(lambda traces: len(traces[0]["x"]) == 3)
     assert set(dots["marker"]["color"]) == set(strokes)
     page.get_by_role("combobox", name="Objective").select_option("size")
-    expect(page.get_by_role("heading", name="What matters for size")).to_be_visible()
+    expect(page.get_by_role("heading", name="Importance for size")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("^rate")).first).to_be_visible()
     expect(page.get_by_role("checkbox", name="Colour by objective")).to_be_enabled()

@@ -14,7 +14,7 @@ def test_zooms_are_stepped_back_one_by_one(page, samples, chart):
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     loss = chart("loss/auto")
     loss.until(lambda traces: traces)
-    back = page.get_by_role("button", name="Step back")
+    back = page.get_by_role("button", name="Back")
     expect(back).to_have_count(0)
     page.get_by_label("Statistics").check()
     expect(card(page, "loss/auto").get_by_role("table")).to_be_visible()

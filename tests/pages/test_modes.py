@@ -21,7 +21,7 @@ def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, cha
     verdict = page.get_by_role("row").filter(has_text="loss")
     expect(verdict).to_contain_text("at step 5000")
     expect(page.get_by_role("row").filter(has_text="rate")).to_contain_text("never")
-    apart = [one for one in chart("Difference of loss to the baseline").traces() if one["axis"] == "y2"]
+    apart = [one for one in chart("Difference of loss from the baseline").traces() if one["axis"] == "y2"]
     assert max(abs(y) for x, y in zip(apart[0]["x"], apart[0]["y"], strict=True) if x < 5000) < 1e-6
     assert abs(apart[0]["y"][-1]) == pytest.approx(0.01, rel=0.01)
     page.get_by_label("Tolerance").fill("1000000000")
@@ -32,16 +32,16 @@ def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, cha
 
 def test_one_run_alone_cannot_be_compared(page, samples):
     page.goto(f"{samples}scalar?m=compare&runs=lenet")
-    expect(page.get_by_role("heading", name="Comparing takes at least two runs")).to_be_visible()
+    expect(page.get_by_role("heading", name="Select at least two runs to compare")).to_be_visible()
 
 
 def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, chart, expected):
     page.goto(f"{samples}scalar?m=ranks&runs=ranks/rank_0")
-    heat = chart("How far each rank is from the median rank: loss/auto")
+    heat = chart("Deviation of each rank from the median: loss/auto")
     (grid,) = heat.traces()
     assert len(grid["z"]) == 4
-    band = chart("Mean, deviation and range of loss/auto over the ranks")
-    mean = next(one for one in band.traces() if one["name"] == "Mean of the ranks")
+    band = chart("Mean, standard deviation and range of loss/auto across ranks")
+    mean = next(one for one in band.traces() if one["name"] == "Mean across ranks")
     every = [expected_rank(expected, rank)[1] for rank in range(4)]
     assert mean["y"][0] == pytest.approx(sum(every) / 4)
     heat.element.scroll_into_view_if_needed()
@@ -70,7 +70,7 @@ def many_ranks(tmp_path_factory, serve_once):
 
 def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, many_ranks, chart):
     page.goto(f"{many_ranks}scalar?m=ranks")
-    heat = chart("How far each rank is from the median rank: loss")
+    heat = chart("Deviation of each rank from the median: loss")
     (grid,) = heat.traces()
     assert 60 <= len(grid["z"]) <= 150
     at = [row[-1] for row in grid["z"]]
@@ -80,7 +80,7 @@ def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, m
     foot = card(page, "loss").locator("footer")
     expect(foot.get_by_role("button", name="rank 200: not finite")).to_be_visible()
     foot.get_by_role("button", name=re.compile("^rank 123: ")).click()
-    band = chart("Mean, deviation and range of loss over the ranks")
+    band = chart("Mean, standard deviation and range of loss across ranks")
     traces = band.until(lambda traces: any(one["name"] == "Rank 123" for one in traces))
     curve = next(one for one in traces if one["name"] == "Rank 123")
     assert curve["y"][-1] == pytest.approx(0.55, abs=0.01)
@@ -151,7 +151,7 @@ def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_char
 
 def test_runs_that_share_no_tag_cannot_be_compared(page, samples):
     page.goto(f"{samples}scalar?m=compare&runs=lenet,values")
-    expect(page.get_by_role("heading", name=re.compile("is in another of the selected runs"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("selected runs share no tag"))).to_be_visible()
 
 
 def test_the_tables_can_be_folded_away(page, samples):
@@ -167,7 +167,7 @@ def test_a_baseline_that_is_not_shown_and_lacks_a_tag_is_no_error(page, serve, s
     url = serve(sample_base)
     page.goto(url)
     row = page.get_by_role("row").filter(has=page.get_by_text("landscape", exact=True))
-    row.get_by_role("button", name="Make it the baseline").click()
+    row.get_by_role("button", name="Set as baseline").click()
     expect(row).to_contain_text("baseline")
     page.goto(f"{url}scalar?m=compare&runs=lenet,values")
     table = page.get_by_role("region", name="Compare").get_by_role("table")

@@ -67,7 +67,7 @@ def test_facts_and_results_of_the_training(page, lenet):
     expect(facts.filter(has_text="network")).to_contain_text("LeNet")
     expect(facts.filter(has_text="Accuracy")).to_contain_text("0.46")
     expect(page.get_by_role("heading", name="3 files")).to_be_visible()
-    expect(page.get_by_text("Everything that was written has been read.")).to_be_visible()
+    expect(page.get_by_text("Everything written so far has been read.")).to_be_visible()
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -80,8 +80,8 @@ def test_the_state_of_a_file_is_seen_without_moving_the_table(page, lenet, lang)
 
 
 def test_against_a_baseline_only_what_differs_is_listed(page, lenet):
-    page.get_by_role("button", name="Make it the baseline").click()
-    expect(page.get_by_role("button", name="No longer the baseline")).to_be_visible()
+    page.get_by_role("button", name="Set as baseline").click()
+    expect(page.get_by_role("button", name="Remove as baseline")).to_be_visible()
     page.goto(f"{lenet}overview?run=./landscape")
     expect(page.get_by_role("heading", name="Against lenet")).to_be_visible()
     expect(page.get_by_text("LeNet → ")).to_be_visible()

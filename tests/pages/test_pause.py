@@ -23,7 +23,7 @@ def way(request, page):
     """How the page learns of changes."""
     if request.param == "polling":
         page.add_init_script(NO_STREAM)
-    return {"streaming": "Live", "polling": "Asking"}[request.param]
+    return {"streaming": "Live", "polling": "Polling"}[request.param]
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def opened(page, serve, tmp_path, record, way):
     expect(foot(page)).to_contain_text("1 of 1")
     page.get_by_role("button", name="Pause").press("Enter")
     expect(page.locator(".connection")).to_have_text("Paused")
-    expect(page.get_by_role("button", name="Go on")).to_be_focused()
+    expect(page.get_by_role("button", name="Resume")).to_be_focused()
 
     def known():
         return page.request.get(f"{url}v2/runs").json()["runs"][0]["step"]
@@ -74,7 +74,7 @@ def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, opened):
     opened(3)
     expect(waiting(page)).to_have_text(WAITING)
     expect(foot(page)).not_to_contain_text("3 of 3")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Resume").click()
     expect(foot(page)).to_contain_text("3 of 3")
     expect(waiting(page)).to_have_text("")
     opened(4)
@@ -83,7 +83,7 @@ def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, opened):
 
 def test_a_look_right_now_shows_what_waits_and_stays_paused(page, opened):
     opened(2)
-    page.get_by_role("button", name="Look again now").click()
+    page.get_by_role("button", name="Refresh").click()
     expect(foot(page)).to_contain_text("2 of 2")
     opened(3)
     opened(4)
@@ -100,5 +100,5 @@ def test_a_new_run_joins_the_table_when_it_goes_on(page, serve, tmp_path, record
         write(later, 1)
     expect(waiting(page)).not_to_have_text("")
     expect(page.locator("td.name")).to_have_count(1)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Resume").click()
     expect(page.locator("td.name")).to_have_count(2)

@@ -113,13 +113,13 @@ def test_a_verdict_for_an_older_tolerance_is_dropped(page, samples):
 
 def test_a_rank_picked_later_stays(page, samples, chart):
     page.goto(f"{samples}scalar?m=ranks&q=loss/auto")
-    heat = chart("How far each rank is from the median rank: loss/auto")
+    heat = chart("Deviation of each rank from the median: loss/auto")
     heat.traces()
     held = Held(page, r"scalar/series.*rank_0")
     pick(page, heat, 0.9)
     held.until()
     pick(page, heat, 0.1)
-    band = chart("Mean, deviation and range of loss/auto over the ranks")
+    band = chart("Mean, standard deviation and range of loss/auto across ranks")
     band.until(lambda traces: any(one["name"] == "Rank 3" for one in traces))
     held.release()
     assert [one["name"] for one in band.traces() if str(one["name"]).startswith("Rank")] == ["Rank 3"]
@@ -187,10 +187,10 @@ def test_the_objective_chosen_last_stays(page, samples):
     objective.select_option(value="train:batch_size")
     held.until()
     objective.select_option(value="train:learning_rate")
-    expect(page.get_by_role("heading", name="What matters for Learning rate")).to_be_visible()
+    expect(page.get_by_role("heading", name="Importance for Learning rate")).to_be_visible()
     held.release()
     expect(objective).to_have_value("train:learning_rate")
-    expect(page.get_by_role("heading", name="What matters for Learning rate")).to_be_visible()
+    expect(page.get_by_role("heading", name="Importance for Learning rate")).to_be_visible()
     assert query(page)["o"] == ["train:learning_rate"]
 
 

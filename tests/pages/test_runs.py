@@ -109,9 +109,9 @@ def test_the_lowest_value_of_a_scalar_can_be_a_column(page, url):
 
 def test_a_baseline_is_pinned_to_the_top_and_there_is_one_at_most(page, url):
     page.goto(url)
-    row(page, "values").get_by_role("button", name="Make it the baseline").click()
+    row(page, "values").get_by_role("button", name="Set as baseline").click()
     expect(row(page, "values")).to_contain_text("baseline")
-    row(page, "lenet").get_by_role("button", name="Make it the baseline").click()
+    row(page, "lenet").get_by_role("button", name="Set as baseline").click()
     expect(row(page, "lenet")).to_contain_text("baseline")
     expect(row(page, "values")).not_to_contain_text("baseline")
     assert names(page)[0] == "lenet"
@@ -127,9 +127,9 @@ def test_a_hidden_run_leaves_all_pages_and_can_come_back(page, url):
     expect(page.get_by_role("checkbox", name="lenet")).to_be_visible()
     expect(page.get_by_role("checkbox", name="values")).to_have_count(0)
     page.goto(url)
-    page.get_by_label("Hidden too").check()
-    row(page, "values").get_by_role("button", name="Show again").click()
-    page.get_by_label("Hidden too").uncheck()
+    page.get_by_label("Show hidden").check()
+    row(page, "values").get_by_role("button", name="Unhide").click()
+    page.get_by_label("Show hidden").uncheck()
     expect(row(page, "values")).to_be_visible()
 
 
@@ -156,7 +156,7 @@ def test_what_is_damaged_is_said_and_leads_to_the_report(page, url):
     report = page.locator("#damage")
     expect(report).to_contain_text("22,770")
     expect(report).to_contain_text("757 B")
-    expect(report).to_contain_text("the checksum of a record's content is wrong")
+    expect(report).to_contain_text("checksum mismatch in a record's content")
 
 
 def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page, serve, sample_base):
@@ -165,7 +165,7 @@ def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page, serve, sample
     url = serve(sample_base)
     page.goto(url)
     main = page.get_by_role("main")
-    expect(main.get_by_text("The newest 10 runs are in the charts")).to_be_visible()
+    expect(main.get_by_text("The newest 10 runs are charted")).to_be_visible()
     main.get_by_role("button", name="All", exact=True).click()
     expect(main.get_by_text("21 of 21 in the charts")).to_be_visible()
     main.get_by_role("button", name="None", exact=True).click()
@@ -177,14 +177,14 @@ def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page, serve, sample
 
 def test_runs_over_the_limit_are_counted(page, serve, sample_base):
     page.goto(serve(sample_base, max_runs=5))
-    said = page.get_by_role("main").get_by_text("4 older runs are left out: the newest 5 are read")
+    said = page.get_by_role("main").get_by_text("4 older runs are not shown: only the newest 5 are read")
     expect(said).to_be_visible()
 
 
 def test_an_empty_base_says_what_to_do(page, serve, tmp_path):
     (tmp_path / "none").mkdir()
     page.goto(serve(tmp_path / "none"))
-    expect(page.get_by_role("heading", name="No runs here yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No runs yet")).to_be_visible()
     expect(page.get_by_text("SummaryRecord")).to_be_visible()
 
 

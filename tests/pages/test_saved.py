@@ -23,7 +23,7 @@ def opened(page):
 def save(page, name):
     """By keyboard: the box opens on the field of the name."""
     page.get_by_role("button", name="Saved views").press("Enter")
-    expect(box(page).get_by_role("textbox", name="Name for this view")).to_be_focused()
+    expect(box(page).get_by_role("textbox", name="Name of this view")).to_be_focused()
     page.keyboard.type(name)
     page.keyboard.press("Enter")
     expect(box(page).get_by_role("link", name=name)).to_be_visible()
@@ -68,9 +68,9 @@ def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page,
     page.keyboard.press("Enter")
     expect(views.get_by_role("link")).to_have_text(["secondOverview", "thirdOverview"])
     expect(views.get_by_role("link", name="third")).to_be_focused()
-    views.get_by_role("button", name="Remove second").press("Enter")
+    views.get_by_role("button", name="Delete second").press("Enter")
     expect(views.get_by_role("link")).to_have_text(["thirdOverview"])
-    expect(views.get_by_role("textbox", name="Name for this view")).to_be_focused()
+    expect(views.get_by_role("textbox", name="Name of this view")).to_be_focused()
     page.reload()
     expect(opened(page).get_by_role("link")).to_have_text(["thirdOverview"])
 
@@ -83,7 +83,7 @@ def test_a_name_that_is_taken_is_said_and_changes_nothing(page, url):
     views.get_by_role("button", name="Rename first").click()
     views.get_by_role("textbox", name="New name for first").fill("second")
     page.keyboard.press("Enter")
-    expect(views.get_by_role("alert")).to_have_text("There is a saved view second already.")
+    expect(views.get_by_role("alert")).to_have_text("There is already a saved view second.")
     expect(views.get_by_role("textbox", name="New name for first")).to_have_value("second")
 
 

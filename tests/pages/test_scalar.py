@@ -28,7 +28,7 @@ def test_losses_come_first_and_prefixes_have_sections(page, samples):
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
     groups = page.locator("details.group > summary")
     names = [text.split("\n")[0] for text in groups.all_inner_texts()]
-    assert names == ["loss", "Without a prefix", "scalar"]
+    assert names == ["loss", "No prefix", "scalar"]
 
 
 def test_sections_of_one_chart_stand_beside_each_other_where_there_is_room(page, samples):
@@ -62,11 +62,11 @@ def test_a_pattern_filters_tags_and_a_broken_one_says_so(page, samples):
 
 def test_a_pinned_chart_goes_on_top_and_stays_there(page, samples):
     page.goto(f"{samples}scalar?runs=lenet")
-    card(page, "fc2_mean").get_by_role("button", name="Pin on top").click()
+    card(page, "fc2_mean").get_by_role("button", name="Pin to top").click()
     expect(page.locator(".card").first).to_have_attribute("aria-label", "fc2_mean")
     page.reload()
     expect(page.locator(".card").first).to_have_attribute("aria-label", "fc2_mean")
-    card(page, "fc2_mean").get_by_role("button", name="Pin on top").click()
+    card(page, "fc2_mean").get_by_role("button", name="Pin to top").click()
     expect(page.locator(".card").first).to_have_attribute("aria-label", "loss/auto")
     assert "pin" not in query(page)
 
@@ -74,7 +74,7 @@ def test_a_pinned_chart_goes_on_top_and_stays_there(page, samples):
 def test_tags_share_a_chart_until_it_is_taken_apart(page, samples, chart):
     page.goto(f"{samples}scalar?runs=lenet")
     page.get_by_role("button", name="Combine tags").click()
-    box = page.get_by_role("dialog", name="Tags that share one chart")
+    box = page.get_by_role("dialog", name="Tags to combine in one chart")
     box.get_by_label("fc2_mean").check()
     box.get_by_label("loss/auto").check()
     box.get_by_role("button", name="Combine", exact=True).click()
@@ -281,7 +281,7 @@ def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart):
     page.goto(f"{long}scalar?s=0&q=loss")
     loss = chart("loss")
     assert loss.axis("yaxis")["range"][1] > 40
-    page.get_by_label("Clip outliers").check()
+    page.get_by_label("Ignore outliers").check()
     eventually_true(page, lambda: loss.axis("yaxis")["range"][1] < 5)
     ticks = [one for one in loss.traces() if one["mode"] == "markers"]
     assert [one["x"] for one in ticks] == [[12_000], [12_000]]
@@ -292,16 +292,16 @@ def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart):
     ("above", 2.3, None, lambda v: v > 2.3),
     ("below", 2, None, lambda v: v < 2),
     ("between", 1.5, 2, lambda v: 1.5 <= v <= 2),
-    ("outside of", 1.5, 2, lambda v: not 1.5 <= v <= 2),
+    ("outside", 1.5, 2, lambda v: not 1.5 <= v <= 2),
 ])  # fmt: skip
 def test_values_beyond_a_threshold_are_red(page, samples, chart, expected, kind, low, high, holds):
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     box = options(page, "loss/auto")
-    box.get_by_label("Mark values").select_option(kind)
-    box.get_by_label("Limit, or lower limit").fill(str(low))
+    box.get_by_label("Highlight values").select_option(kind)
+    box.get_by_label("Threshold, or lower limit").fill(str(low))
     if high is not None:
         box.get_by_label("Upper limit").fill(str(high))
-    box.get_by_role("button", name="Mark", exact=True).click()
+    box.get_by_role("button", name="Highlight", exact=True).click()
     known = expected("lenet", "scalar", "loss/auto")
     eventually_true(page, lambda: len(lines(chart("loss/auto"))) == 2)
     plain, red = lines(chart("loss/auto"))
@@ -316,9 +316,9 @@ def test_values_beyond_a_threshold_are_red(page, samples, chart, expected, kind,
 def test_a_threshold_can_be_set_for_all_tags_and_removed(page, samples):
     page.goto(f"{samples}scalar?runs=lenet")
     box = options(page, "fc2_mean")
-    box.get_by_label("Limit, or lower limit").fill("1")
+    box.get_by_label("Threshold, or lower limit").fill("1")
     box.get_by_label("For all tags shown").check()
-    box.get_by_role("button", name="Mark", exact=True).click()
+    box.get_by_role("button", name="Highlight", exact=True).click()
     assert query(page)["th"] == ["fc2_mean:>1", "loss/auto:>1"]
     options(page, "loss/auto").get_by_role("button", name="Remove").click()
     assert query(page)["th"] == ["fc2_mean:>1"]
@@ -327,8 +327,8 @@ def test_a_threshold_can_be_set_for_all_tags_and_removed(page, samples):
 def test_a_threshold_without_a_number_is_not_taken(page, samples):
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     box = options(page, "loss/auto")
-    box.get_by_role("button", name="Mark", exact=True).click()
-    expect(box.get_by_label("Limit, or lower limit")).to_have_attribute("aria-invalid", "true")
+    box.get_by_role("button", name="Highlight", exact=True).click()
+    expect(box.get_by_label("Threshold, or lower limit")).to_have_attribute("aria-invalid", "true")
     page.keyboard.press("Escape")
     expect(box).to_have_count(0)
 
@@ -357,7 +357,7 @@ def test_statistics_of_the_range_looked_at_stand_in_the_card(page, samples, char
     page.get_by_label("Statistics").check()
     known = expected("lenet", "scalar", "loss/auto")
     latest = dict(zip(known["steps"], known["values"], strict=True))
-    expect(table).to_contain_text("The whole curve")
+    expect(table).to_contain_text("Whole curve")
     expect(table.locator("tbody td").first).to_have_text(str(len(latest)))
     chart("loss/auto").drag(0.2, 0.5)
     page.wait_for_url("**z=**")

@@ -34,7 +34,7 @@ def test_the_link_shows_the_same_picture(page, samples):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{samples}scalar?runs=lenet&q=loss&y=log")
     page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_text("The link is copied")).to_be_visible()
+    expect(page.get_by_text("Link copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == f"{samples}scalar?runs=lenet&q=loss&y=log"
 
 
@@ -50,7 +50,7 @@ def test_a_chart_is_a_file_that_opens_offline(page, samples, chart, tmp_path, op
     chart("loss/auto").traces()
     card = page.get_by_role("group", name="loss/auto", exact=True)
     card.get_by_role("button", name="Download and thresholds").click()
-    path = save(page, page.get_by_role("button", name="Save as one HTML file").click, tmp_path)
+    path = save(page, page.get_by_role("button", name="Save as a single HTML file").click, tmp_path)
     assert path.name == "loss_auto.html"
     saved, asked = opened(path)
     expect(saved.get_by_role("heading", name="loss/auto", level=1)).to_be_visible()
@@ -68,7 +68,7 @@ def test_a_chart_is_a_file_that_opens_offline(page, samples, chart, tmp_path, op
 def test_a_whole_view_holds_what_was_not_scrolled_to(page, samples, tmp_path, opened, view, charts):
     page.goto(samples + view)
     expect(page.locator(".chart .main-svg").first).to_be_attached()
-    path = save(page, page.get_by_role("button", name="Save the page").click, tmp_path)
+    path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
     saved, asked = opened(path)
     expect(saved.locator(".chart .main-svg:first-child")).to_have_count(charts)
     assert saved.locator("button:not(.modebar-btn), input, a[href]").count() == 0
@@ -78,7 +78,7 @@ def test_a_whole_view_holds_what_was_not_scrolled_to(page, samples, tmp_path, op
 def test_pictures_are_in_the_file(page, samples, tmp_path, opened):
     page.goto(f"{samples}image?runs=lenet&q=Image")
     expect(page.get_by_text("31 of 31")).to_be_visible()
-    path = save(page, page.get_by_role("button", name="Save the page").click, tmp_path)
+    path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
     saved, _ = opened(path)
     expect(saved.locator("img.picture")).to_have_attribute("src", re.compile("^data:image/png;base64,"))
     assert saved.locator("img.picture").evaluate("picture => picture.naturalWidth") == 160

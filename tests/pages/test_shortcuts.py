@@ -62,7 +62,7 @@ def test_keys_of_the_browser_and_of_screen_readers_are_theirs(page, samples, mod
     ready(page).keyboard.press(f"{modifier}+.")
     assert page.evaluate("window.taken") is False
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    expect(page.get_by_role("button", name="Colours follow the system")).to_be_visible()
+    expect(page.get_by_role("button", name="Theme: system")).to_be_visible()
 
 
 def test_a_box_lists_the_keys_and_switches_them_off(page, samples):
@@ -71,10 +71,10 @@ def test_a_box_lists_the_keys_and_switches_them_off(page, samples):
     box = page.get_by_role("dialog", name="Keyboard shortcuts")
     rows = box.get_by_role("row")
     expect(rows.filter(has_text="Scalars")).to_have_text("gsGo to Scalars")
-    expect(rows.filter(has_text="search")).to_have_text("/Go to the search")
+    expect(rows.filter(has_text="search")).to_have_text("/Focus the search box")
     page.keyboard.press(".")
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    box.get_by_role("checkbox", name="Shortcuts are on").uncheck()
+    box.get_by_role("checkbox", name="Enable shortcuts").uncheck()
     page.keyboard.press("Escape")
     expect(box).to_have_count(0)
     page.keyboard.press("?")
@@ -85,7 +85,7 @@ def test_a_box_lists_the_keys_and_switches_them_off(page, samples):
     page.get_by_role("button", name="Keyboard shortcuts").click()
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_have_count(1)
     expect(page).to_have_title("Runs · MindInsight")
-    box.get_by_role("checkbox", name="Shortcuts are on").check()
+    box.get_by_role("checkbox", name="Enable shortcuts").check()
     page.keyboard.press("Escape")
     expect(box).to_have_count(0)
     page.keyboard.press("g")

@@ -151,8 +151,8 @@ def test_what_is_not_finite_is_loud(page, samples, chart):
     assert [name for row in others["text"] for name in row if name] == ["NaN", "+Inf", "−Inf"]
     filled = np.isfinite(np.array(others["z"], float))
     assert filled.sum() == 3 and not (filled & np.isfinite(np.array(numbers["z"], float))).any()
-    page.get_by_role("button", name="Over the steps").click()
-    expect(page.locator(".badge.bad")).to_have_text("NaN 3 · +Inf 3 · −Inf 3 · from step 1")
+    page.get_by_role("button", name="Over steps").click()
+    expect(page.locator(".badge.bad")).to_have_text("NaN 3 · +Inf 3 · −Inf 3 · since step 1")
 
 
 @pytest.mark.parametrize("dims", ["[0,0]", "[:,:,:,:]", "[99,0,:,:]", "__import__"])
@@ -161,7 +161,7 @@ def test_a_slice_that_cannot_be_says_why_and_can_be_mended(page, samples, dims):
     cells(page)
     with page.expect_response(lambda answer: "v2/tensor/slice" in answer.url and answer.status == 422):
         take(page, dims)
-    expect(page.get_by_role("heading", name="This slice cannot be taken")).to_be_visible()
+    expect(page.get_by_role("heading", name="Invalid slice")).to_be_visible()
     take(page, "[0,0,:,:]")
     assert len(cells(page)) == 2
 
@@ -171,7 +171,7 @@ def test_the_slice_as_a_map_and_the_spread_over_the_steps(page, samples, chart, 
     page.get_by_role("button", name="Heat map").click()
     (heat,) = chart("Tensor [2,:,1,:]").traces()
     assert np.array(heat["z"]).shape == (8, 2)
-    page.get_by_role("button", name="Over the steps").click()
+    page.get_by_role("button", name="Over steps").click()
     (spread,) = chart("Tensor").traces()
     assert spread["x"] == expected("lenet", "tensor", "Tensor")["steps"]
 

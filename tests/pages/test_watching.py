@@ -21,7 +21,7 @@ def write(folder):
 
 @pytest.mark.parametrize(
     ("watch", "told", "why"),
-    [("polling", "watched by polling", "again and again"), ("events", "watched by events", "at once")],
+    [("polling", "polling", "scanned periodically"), ("events", "file system events", "immediately")],
 )
 def test_the_list_of_runs_says_how_changes_are_noticed(page, serve, tmp_path, watch, told, why):
     base = tmp_path / "base"

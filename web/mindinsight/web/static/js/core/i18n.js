@@ -9,6 +9,9 @@ export async function loadTexts(boot) {
   return answer.json();
 }
 
+/** Chinese sets a space beside Latin letters and digits, not between its own characters. */
+const SPACE_IN_CHINESE = /(?<=\p{Script=Han}) (?=\p{Script=Han})/gu;
+
 /**
  * t("runs.left_out", {n: 5}): "{n}" is replaced; "{n} run | {n} runs" chooses by n.
  * @param {Record<string, string>} texts @param {string} lang
@@ -19,11 +22,12 @@ export function createTranslate(texts, lang) {
   return (key, vars = {}) => {
     const forms = (texts[key] ?? key).split(" | ");
     const form = forms.length > 1 && vars.n !== 1 ? forms[1] : forms[0];
-    return form.replace(/\{(\w+)\}/g, (whole, name) => {
+    const text = form.replace(/\{(\w+)\}/g, (whole, name) => {
       const value = vars[name];
       if (value === undefined || value === null) return whole;
       return Number.isInteger(value) && name === "n" ? numbers.format(value) : String(value);
     });
+    return lang === "zh" ? text.replace(SPACE_IN_CHINESE, "") : text;
   };
 }
 
