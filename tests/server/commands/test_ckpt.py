@@ -4,6 +4,7 @@ import json
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "data" / "dumps" / "ckpt"
@@ -34,6 +35,17 @@ def test_diff_tells_what_changed(run):
         "learning_rate",
         "momentum",
     ]
+
+
+def test_diff_puts_what_became_nan_first(run, tmp_path):
+    values = np.arange(4.0)
+    np.savez(tmp_path / "a.npz", early=values, late=values)
+    np.savez(tmp_path / "b.npz", early=values + 1, late=values * np.nan)
+    code, out, _ = run("diff", tmp_path / "a.npz", tmp_path / "b.npz")
+    rows = [line.split() for line in out.splitlines()[1:3]]
+    assert code == 1
+    assert [row[:4] for row in rows] == [["late", "changed", "4", "-"], ["early", "changed", "0", "1"]]
+    assert out.splitlines()[-1] == "1 tensors have NaN or infinities (LOST) that were finite in the first."
 
 
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"\xff" * 99])

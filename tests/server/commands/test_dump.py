@@ -160,6 +160,25 @@ def test_compare_finds_where_two_dumps_part(run, broken, tmp_path):
     ]
 
 
+def test_compare_puts_what_became_nan_first(run, tmp_path):
+    """All elements of a late tensor are NaN: no distance of 0, and above an early one that moved."""
+    path = Path(shutil.copytree(LENET, tmp_path / "lost"))
+    step = path / "rank_0" / "Net" / "0" / "1"
+    for pattern, change in (
+        ("ReLU.ReLU-op52.*.output.0.*", 1.0),
+        ("MatMul.MatMul-op66.*.output.0.*", np.nan),
+    ):
+        (file,) = step.glob(pattern)
+        np.save(file, np.load(file) + np.float32(change))
+    code, out, _ = run("dump", "compare", path, LENET, "--step", 1)
+    assert code == 1
+    rows = [line.split() for line in out.splitlines()[1:3]]
+    assert [row[0].rpartition("/")[2] for row in rows] == ["MatMul-op66.output.0", "ReLU-op52.output.0"]
+    assert [row[2] for row in rows] == ["108", "0"]
+    assert rows[0][3:6] == ["-", "-", "-"]
+    assert "1 tensors have NaN or infinities (LOST) where the reference is finite." in out
+
+
 def test_compare_of_a_dump_with_itself_agrees(run):
     code, out, _ = run("dump", "compare", LENET, LENET)
     assert code == 0

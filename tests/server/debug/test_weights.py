@@ -46,6 +46,21 @@ def test_what_stood_still_between_two_checkpoints(folder, first, second):
             assert each.measures.max_absolute == moved[np.isfinite(moved)].max()
 
 
+def test_what_became_not_finite_is_counted(tmp_path):
+    """Where nothing is left to compare there is no distance of 0."""
+    values = np.arange(6, dtype=np.float32)
+    some = np.where(values > 3, np.inf, values).astype(np.float32)
+    lost = np.full_like(values, np.nan)
+    np.savez(tmp_path / "a.npz", all=values, some=values, back=some)
+    np.savez(tmp_path / "b.npz", all=lost, some=some, back=values)
+    files = [open_weights(tmp_path / name) for name in ("a.npz", "b.npz")]
+    found = {each.name: each for each in compare_weights(*files)}
+    assert {name: each.lost for name, each in found.items()} == {"all": 6, "some": 2, "back": 0}
+    gone = found["all"].measures
+    assert (gone.max_absolute, gone.relative_distance, gone.one_thousandth) == (None, None, None)
+    assert (found["some"].measures.max_absolute, found["back"].measures.apart) == (0.0, 2)
+
+
 def test_a_pool_finds_the_same(folder, monkeypatch):
     monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     files = [open_weights(folder / f"tinynet-{name}.ckpt") for name in ("1", "nan")]

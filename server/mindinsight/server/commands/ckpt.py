@@ -81,13 +81,17 @@ def diff(options: argparse.Namespace) -> int:
     with workers() as executor:
         found = list(progress(compare_weights(first, second, executor), len(names), "tensors compared"))
     shown = [each for each in found if options.all or each.state != "unchanged"]
+    shown.sort(key=lambda each: -each.lost)
     if options.json:
         print(as_json([_difference(each) for each in shown]))
     else:
-        heads = ("NAME", "STATE", "MAX ABS", "RELATIVE", "EQUAL", "COSINE", "SHAPES")
+        heads = ("NAME", "STATE", "LOST", "MAX ABS", "RELATIVE", "EQUAL", "COSINE", "SHAPES")
         print(table(heads, map(_changed, shown), room()) if shown else "Nothing changed.")
         counts = Counter(each.state for each in found)
         print(", ".join(f"{counts[state]} {text}" for state, text in _STATES.items() if counts[state]))
+        lost = sum(each.lost > 0 for each in found)
+        if lost:
+            print(f"{lost} tensors have NaN or infinities (LOST) that were finite in the first.")
     for damage in (*first.damage, *second.damage):
         say(told(damage.reason, damage.detail))
     for each in found:
@@ -123,7 +127,7 @@ def _weight(weight: Weight) -> dict[str, Any]:
 def _changed(each: WeightDifference) -> tuple[object, ...]:
     shapes = " -> ".join(str(list(w.shape)) for w in (each.first, each.second) if w is not None)
     measures = each.measures
-    far = (measures.max_absolute, measures.relative_distance) if measures else (None, None)
+    far = (measures.lost, measures.max_absolute, measures.relative_distance) if measures else (None,) * 3
     return each.name, _STATES[each.state], *far, each.equal, measures and measures.cosine, shapes
 
 

@@ -45,6 +45,11 @@ class WeightDifference:
     equal: float | None = None  # share of elements with the same bytes
     error: UnreadableError | None = None
 
+    @property
+    def lost(self) -> int:
+        """Elements that were finite in the first file and are NaN or infinite in the second."""
+        return self.measures.lost if self.measures else 0
+
 
 def list_weights(path: Path) -> WeightFile:
     """A file of tensors as another process may list it: its values are not read through the result."""

@@ -14,7 +14,7 @@ from mindinsight.server.commands.dump.selection import add_json, open_one, worke
 from mindinsight.server.commands.messages import complain, telling
 from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, room, say, table
-from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
+from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides, lost_first
 from mindinsight.server.debug.compare.divergence import (
     COSINE,
     RELATIVE,
@@ -28,6 +28,7 @@ from mindinsight.server.debug.compare.report import fields, write_csv
 _SHOWN: Final = {
     "target": "TENSOR",
     "matched_by": "BY",
+    "lost": "LOST",
     "cosine": "COSINE",
     "max_absolute": "MAX ABS",
     "max_relative": "MAX REL",
@@ -85,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         with options.csv.open("w", newline="", encoding="utf-8") as file:
             write_csv(rows, file)
         say(f"{len(rows)} lines written to {options.csv}")
-    shown = rows if options.all else differing
+    shown = lost_first(rows if options.all else differing)
     print(_json(shown, divergence) if options.json else _text(shown, rows, divergence))
     damage = [*target.damage(), *reference.damage()]
     damage += [row.compared.damage for row in rows if row.compared.damage is not None]
@@ -135,6 +136,9 @@ def _text(shown: Sequence[Row], rows: Sequence[Row], divergence: Divergence | No
     )
     told = ", ".join(f"{count} {level}" for level, count in counts.items())
     lines.append(f"{len(rows)} tensors: {told}; {alone} on one side only.")
+    lost = sum(bool(row.lost) or "not_finite" in row.codes for row in rows)
+    if lost:
+        lines.append(f"{lost} tensors have NaN or infinities (LOST) where the reference is finite.")
     if divergence is None:
         return "\n".join([*lines, "They agree within the tolerance."])
     entry = divergence.rows[0].compared.pair.target

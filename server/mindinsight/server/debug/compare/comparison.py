@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,6 +61,25 @@ class Row:
     @property
     def level(self) -> Level:
         return level(self.codes)
+
+    @property
+    def lost(self) -> int | None:
+        """Elements that are finite in the reference and not in the target; None where nobody can tell.
+
+        Of statistics alone the elements that are not finite, where the reference has none.
+        """
+        ours, theirs = self.compared.target, self.compared.reference
+        if self.compared.measures is not None:
+            return self.compared.measures.lost
+        if ours is None or theirs is None or not theirs.statistics.finite:
+            return None
+        nans, infinities = ours.statistics.nans, ours.statistics.infinities
+        return None if nans is None or infinities is None else nans + infinities
+
+
+def lost_first(rows: Iterable[Row]) -> list[Row]:
+    """Rows with what became NaN or infinite before the others, the most first, each in their order."""
+    return sorted(rows, key=lambda row: (-(row.lost or 0), "not_finite" not in row.codes))
 
 
 def compare_sides(

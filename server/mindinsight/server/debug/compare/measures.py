@@ -22,15 +22,16 @@ _ZERO_NORM: Final = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """The numbers are of ``count`` elements. None: cannot be said."""
+    """The numbers are of ``count`` elements. None: cannot be said, as of two tensors that are all apart."""
 
     count: int
     apart: int  # elements of which one is not finite and the other is not the same: not counted
+    lost: int  # of these, elements that are finite in the reference and not in the target
     cosine: float | None  # of two elements at least; None when one side alone is zero
-    distance: float  # L2 of the difference
+    distance: float | None  # L2 of the difference
     relative_distance: float | None  # distance / L2 of the reference
-    max_absolute: float
-    max_relative: float
+    max_absolute: float | None
+    max_relative: float | None
     one_thousandth: float | None  # share with a relative error below 0.001
     five_thousandths: float | None
 
@@ -70,7 +71,7 @@ class _Sums:
         self._real = np.empty((2, size))
         self.both = self.target = self.reference = self.difference = 0.0  # sums of products
         self.absolute = self.relative = 0.0  # the largest errors
-        self.count = self.apart = self.one = self.five = 0
+        self.count = self.apart = self.lost = self.one = self.five = 0
 
     def add(self, target: Array, reference: Array) -> None:
         """Add a piece of each."""
@@ -78,6 +79,7 @@ class _Sums:
         np.copyto(a, target)
         np.copyto(b, reference)
         if not np.isfinite(np.subtract(a, b, out=work).sum()):
+            self.lost += int(np.count_nonzero(np.isfinite(b) & ~np.isfinite(a)))
             a, b = _together(a, b)
             self.apart += target.size - a.size
         if a.size:
@@ -101,10 +103,13 @@ class _Sums:
         self.count += a.size
 
     def measures(self) -> Measures:
+        if self.apart and not self.count:
+            return Measures(0, self.apart, self.lost, *[None] * 7)
         distance, norm = math.sqrt(self.difference), math.sqrt(self.reference)
         return Measures(
             count=self.count,
             apart=self.apart,
+            lost=self.lost,
             cosine=_cosine(self.both, math.sqrt(self.target), norm) if self.count > 1 else None,
             distance=distance,
             relative_distance=0.0 if not distance else distance / norm if norm else None,

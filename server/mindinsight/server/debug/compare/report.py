@@ -47,6 +47,7 @@ def fields(row: Row) -> dict[str, Any]:
         "one_thousandth": measures and measures.one_thousandth,
         "five_thousandths": measures and measures.five_thousandths,
         "apart": measures and measures.apart,
+        "lost": row.lost,
         "norm_error": compared.norm_error,
         "same_checksum": compared.same_checksum,
         **_extremes("target", target, compared.target),

@@ -60,7 +60,7 @@ def rows(
     q: Annotated[str, Query(max_length=500)] = "",
     only: Literal["", "beyond", "warning", "error", "alone"] = "",
     sort: Literal[
-        "sequence", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"
+        "sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"
     ] = "sequence",
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,

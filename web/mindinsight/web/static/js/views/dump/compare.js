@@ -13,7 +13,7 @@ import { comparedTable, verdict } from "./compared.js";
 /** @typedef {{dump: string, rank: number, step: number}} Place */
 
 const ASKING = 700;
-const SORTS = ["sequence", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"];
+const SORTS = ["sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"];
 const ONLY = ["", "beyond", "warning", "error", "alone"];
 
 /** @param {Page} page */

@@ -7,6 +7,7 @@ import { number, short, slotText } from "./rows.js";
 /** @typedef {import("../dump.js").Page} Page */
 
 const MEASURES = [
+  "lost",
   "cosine",
   "max_absolute",
   "max_relative",

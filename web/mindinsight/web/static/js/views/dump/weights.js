@@ -6,7 +6,7 @@ import { lostElements, number, shapeText } from "./rows.js";
 /** @typedef {import("../../core/types.js").App} App */
 
 const STATISTICS = ["minimum", "maximum", "mean", "std", "norm", "zeros", "nans"];
-const MEASURES = ["max_absolute", "relative_distance", "equal", "cosine"];
+const MEASURES = ["lost", "max_absolute", "relative_distance", "equal", "cosine"];
 
 /** @param {App} app @param {any} answer */
 export function weightsTold({ t }, answer) {
@@ -73,7 +73,8 @@ export function changed({ t }, answer) {
 /** What changed first. @param {App} app @param {any} answer */
 export function differenceTable(app, answer) {
   const { t } = app;
-  const order = (/** @type {any} */ one) => (one.state === "unchanged" ? 1 : 0);
+  const lost = (/** @type {any} */ one) => one.measures?.lost ?? 0;
+  const order = (/** @type {any} */ one) => (one.state === "unchanged" ? 1 : -lost(one));
   const heads = [
     ...["name", "state"].map((key) => h("th", null, t(`dump.column.${key}`))),
     ...MEASURES.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))),
