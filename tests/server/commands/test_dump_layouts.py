@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mindinsight.proto import dump_pb2
 from mindinsight.server.formats.dumps import find_dump_dirs, list_tensors, open_dump, read_tensor
 
 DATA = Path(__file__).parents[2] / "data" / "dumps"
@@ -181,3 +182,23 @@ def test_a_comparison_of_nothing_is_an_error(run, samples, arguments):
     code, out, err = run("compare", path, path, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("mindinsight: ")
+
+
+def test_convert_names_files_by_the_order_they_are_in_and_keeps_long_names(run, tmp_path):
+    """A tensor that was turned is NC1HWC0 no more; a name of ``mapping.csv`` is found again."""
+    folder = tmp_path / "dump" / "20240102030405" / "0" / "net" / "1" / "0"
+    folder.mkdir(parents=True)
+    data = dump_pb2.DumpData(version="2.0", op_name="Default/Conv2D-op1")
+    result = data.output.add(data_type=1, format=3, size=4 * 32)
+    result.shape.dim.extend([1, 1, 2, 1, 16])
+    result.original_shape.dim.extend([1, 3, 2, 1])
+    head = data.SerializeToString()
+    content = len(head).to_bytes(8, "little") + head + np.arange(32, dtype="<f4").tobytes()
+    (folder / "123456").write_bytes(content)
+    (folder / "mapping.csv").write_text("123456,Conv2D.Default_Conv2D-op1.1.2.1700000000003000\n")
+    code, out, _ = run("convert", tmp_path / "dump", "--output", tmp_path / "npy", "--json")
+    (written,) = json.loads(out)["written"]
+    assert (code, Path(written).name) == (0, "123456.output.0.NCHW.npy")
+    (entry,) = list_tensors(open_dump(tmp_path / "npy"), 0, 0)
+    assert (entry.recorded, entry.type, entry.format) == ("Default_Conv2D-op1", "Conv2D", "NCHW")
+    assert (entry.direction, entry.slot, read_tensor(entry.ref).shape) == ("output", "0", (1, 3, 2, 1))

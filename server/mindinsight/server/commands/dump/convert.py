@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from mindinsight.server.commands.messages import complain, telling
 from mindinsight.server.commands.terminal import as_json, progress, say
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.formats.dumps import tensor_values
+from mindinsight.server.formats.dumps.device_formats import host_format
+from mindinsight.server.formats.dumps.npy_folder import read_mapping
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry
 from mindinsight.server.formats.stored import write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -40,7 +42,9 @@ def run(options: argparse.Namespace) -> int:
     with workers() as executor:
         batches = spread(work, batched(entries), executor)
         answers = list(progress(_flat(batches), len(entries), "tensors written"))
-    written = [answer for answer in answers if isinstance(answer, str)]
+    pairs = [(entry, each) for entry, each in zip(entries, answers, strict=True) if isinstance(each, str)]
+    written = [path for _, path in pairs]
+    _write_mappings(pairs, damage)
     damage += [answer for answer in answers if isinstance(answer, FileDamage)]
     if options.json:
         print(as_json({"written": written}))
@@ -50,15 +54,18 @@ def run(options: argparse.Namespace) -> int:
     return 1 if damage else 0
 
 
-def file_name(entry: TensorEntry) -> str:
+def file_name(entry: TensorEntry, shape: tuple[int, ...]) -> str:
     """The name a dump in npy form would have: the recorded one, direction, slot and format.
 
-    No part of a name can lead out of the directory.
+    ``shape`` is that of the values as they were read: where it is the host's, they are in its order. No part
+    of a name can lead out of the directory.
     """
     path = Path(entry.ref.path if entry.ref else "")
     if path.suffix in (".npy", ".pt"):
         return f"{path.stem}.npy"
-    return f"{path.name}.{entry.direction}.{_harmless(entry.slot)}.{_harmless(entry.format or 'ND')}.npy"
+    turned = entry.format and shape == entry.shape
+    layout = host_format(entry.format, len(shape)) if turned else entry.format or "ND"
+    return f"{path.name}.{entry.direction}.{_harmless(entry.slot)}.{_harmless(layout)}.npy"
 
 
 def _convert_batch(root: Path, output: Path, batch: Sequence[TensorEntry]) -> list[str | FileDamage]:
@@ -68,16 +75,35 @@ def _convert_batch(root: Path, output: Path, batch: Sequence[TensorEntry]) -> li
 def _convert(root: Path, output: Path, entry: TensorEntry) -> str | FileDamage:
     assert entry.ref is not None
     source = Path(entry.ref.path)
-    target = output / os.path.relpath(source.parent, root) / file_name(entry)
+    folder = output / os.path.relpath(source.parent, root)
+    target: Path | None = None
     try:
         values = tensor_values(entry.ref)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = folder / file_name(entry, values.shape)
+        folder.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
             file.writelines(write_npy(values))
     except UnreadableError as error:
-        target.unlink(missing_ok=True)  # the half of a tensor is none
+        if target is not None:
+            target.unlink(missing_ok=True)  # the half of a tensor is none
         return FileDamage(entry.ref.path, error.reason, error.detail)
     return str(target)
+
+
+def _write_mappings(pairs: Iterable[tuple[TensorEntry, str]], damage: list[FileDamage]) -> None:
+    """``mapping.csv`` beside files whose names were too long, with what was added to their names."""
+    mappings: dict[Path, dict[str, str]] = {}
+    lines: dict[Path, list[str]] = {}
+    for entry, written in pairs:
+        source, target = Path(entry.ref.path if entry.ref else ""), Path(written)
+        if source.parent not in mappings:
+            mappings[source.parent] = read_mapping(source.parent, damage)
+        name = mappings[source.parent].get(source.name)
+        if name is not None:
+            added = "" if target.name == source.name else target.name.removeprefix(source.name)
+            lines.setdefault(target.parent, []).append(f"{target.name},{name}{added}\n")
+    for folder, found in lines.items():
+        (folder / "mapping.csv").write_text("".join(found), encoding="utf-8", errors="surrogateescape")
 
 
 def _harmless(text: str) -> str:

@@ -44,6 +44,11 @@ def is_host(layout: str) -> bool:
     return layout in _HOST
 
 
+def host_format(layout: str, axes: int) -> str:
+    """The name of the order that a tensor of a device format is in once it was turned to that of the host."""
+    return layout if layout in _HOST else {4: "NCHW", 5: "NCDHW"}.get(axes, "ND")
+
+
 def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
     """A device array in host order and the name of the order it is in now.
 
@@ -58,7 +63,7 @@ def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) 
     if any(have < want for have, want in zip(turned.shape, shape, strict=True)):
         return array, layout
     unpadded = turned[tuple(slice(0, axis) for axis in shape)]
-    return unpadded, {4: "NCHW", 5: "NCDHW"}.get(len(shape), "ND")
+    return unpadded, host_format(layout, len(shape))
 
 
 def _turned(array: Array, layout: str, shape: tuple[int, ...], groups: int) -> Array | None:
