@@ -36,6 +36,8 @@ Difference = tuple[str, Any, Any]  # where, theirs, ours
 def differences(theirs: Any, own: Any, where: str = "") -> Iterator[Difference]:
     """Where two JSON values differ; numbers only when they are farther apart than rounding."""
     if isinstance(theirs, dict) and isinstance(own, dict):
+        if theirs.keys() == own.keys() and list(theirs) != list(own):
+            yield f"{where}.keys()", list(theirs), list(own)
         for key in sorted({*theirs, *own}):
             yield from differences(theirs.get(key, "absent"), own.get(key, "absent"), f"{where}.{key}")
     elif isinstance(theirs, list) and isinstance(own, list) and len(theirs) == len(own):
@@ -110,6 +112,7 @@ def run_all(theirs: Server, own: Server, report: Report, everything: bool, runs:
         ask_landscapes(run, theirs, own, report)
     if everything:
         load(theirs, "./lenet")
+        load(theirs, "./graphs")
         for question in (*whole(), *wrong_calls()):
             ask_both(question, theirs, own, report)
 

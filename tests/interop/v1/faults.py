@@ -59,6 +59,46 @@ SEARCHES = (
     {"network": {"eq": "x"}},
     {"dataset_mark": {"eq": "1"}},
     {"batch_size": {"in": [32, 64]}},
+    {"batch_size": {"in": [32, "x", None, 1.5, {}]}},
+    {"batch_size": {"eq": None}},
+    {"epoch": {"lt": 2**63}},
+    {"epoch": {"lt": 2**70}},
+    {"epoch": {}},
+    {"learning_rate": {"eq": None}},
+    {"learning_rate": {"in": [None]}},
+    {"learning_rate": {"in": [None, "x", 0.05]}},
+    {"loss": {"lt": None}},
+    {"loss": {"lt": True}},
+    {"loss": None},
+    {"network": {"eq": None}},
+    {"network": {"in": [None, 3, "LeNet"]}},
+    {"network": {"not_in": [None]}},
+    {"summary_dir": {"in": []}},
+    {"metric/Accuracy": {"eq": None}},
+    {"metric/Accuracy": {"gt": "x"}},
+    {"metric/Accuracy": {"in": [None, "x", 0.46]}},
+    {"user_defined/version": {"eq": None}},
+    {"user_defined/version": {"gt": "x"}},
+    {"user_defined/version": {"gt": None}},
+    {"user_defined/version": {"in": [3.0, "x", None]}},
+    {"user_defined/version": {"in": 3}},
+    {"user_defined/version": {"eq": 3.0}},
+    {"user_defined/note": {"in": "hello world"}},
+    {"user_defined/note": {"not_in": ["hello", None]}},
+    {"user_defined/note": {"lt": 5}},
+    {"sorted_name": "user_defined/note", "sorted_type": "descending"},
+    {"sorted_name": None},
+    {"sorted_type": None},
+    {"sorted_name": "loss", "sorted_type": None},
+    {"limit": None},
+    {"limit": 10**20},
+    {"offset": 10**20},
+    {"lineage_type": None},
+    {"lineage_type": {}},
+    {"lineage_type": {"in": []}},
+    {"lineage_type": {"eq": "model", "in": ["dataset"]}},
+    {"lineage_type": {"in": [None]}},
+    {"lineage_type": {"eq": None}},
     [],
     "text",
 )
@@ -81,14 +121,29 @@ def wrong_calls() -> Iterator[Question]:
         {"limit": ""},
         {"offset": -1},
         {"offset": "2.5"},
+        {"offset": "9" * 30},
+        {"limit": "9" * 30},
+        {"limit": "5 "},
+        {"limit": " 5"},
+        {"limit": "+5"},
+        {"limit": "1_0"},
+        {"limit": "5", "offset": "٢"},
+        {"train_id": "./lenet", "offset": "9" * 30},
     ):
         yield get(f"train-jobs {query}", "datavisual/train-jobs", **query)
     for query in (
         {"mode": "x"},
         {"train_id": "./lenet", "tag": "none"},
         {"train_id": "./lenet", "mode": "optimize", "tag": "none"},
+        {"train_id": "./lenet", "tag": ""},
+        {"train_id": "./lenet"},
+        {"train_id": "./graphs"},
+        {"train_id": "./graphs", "mode": "optimize"},
     ):
         yield get(f"graphs {query}", "datavisual/graphs/nodes", **query)
+    for step in ("9" * 30, "-9999999999999999999999"):
+        query = {"train_id": "./lenet", "tag": "Image/image", "step": step}
+        yield get(f"single-image {step}", "datavisual/image/single-image", **query)
     for plugin in ("", "none", "scalar"):
         yield get(f"single-job {plugin}", "datavisual/single-job", plugin_name=plugin, train_id="./none")
     yield get("single-job plugin first", "datavisual/single-job", train_id="./none")
@@ -99,7 +154,17 @@ def wrong_calls() -> Iterator[Question]:
     yield get("unknown group", "nothing")
     for train_id in ("", "x", "./none"):
         yield get(f"landscapes {train_id}", "datavisual/landscape/landscapes", train_id=train_id)
-    for body in (None, b"{", {}, {"train_ids": "x"}, {"train_ids": [1]}, {"train_ids": ["./none"]}, []):
+    for body in (
+        None,
+        b"{",
+        b"\xff",
+        b'{"train_ids": ["\xff"]}',
+        {},
+        {"train_ids": "x"},
+        {"train_ids": [1]},
+        {"train_ids": ["./none"]},
+        [],
+    ):
         yield post(f"train-job-caches {body!r}", "datavisual/train-job-caches", body)
 
 

@@ -72,10 +72,24 @@ def sample_base(base: Path, damaged: bool) -> Path:
         (base / "graphs").mkdir()
         for name in ("aggregated", "conv_optimize"):
             shutil.copy(DATA / "graph" / f"{name}.pb", base / "graphs")
+        shutil.copy(DATA / "graph" / "conv_optimize.pb", base / "graphs" / "ms_output_optimize.pb")
+        _without_events(base)
     for second, run in enumerate(sorted(base.iterdir()), _FIRST_TIME):
-        for file in run.rglob("*"):
-            os.utime(file, (second, second))
+        for path in (run, *run.rglob("*")):
+            os.utime(path, (second, second))
     return base
+
+
+def _without_events(base: Path) -> None:
+    """Jobs with a dump or a profile alone; the base itself is a job as well."""
+    for job in ("dumped", "other_dumped"):
+        shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / job / "dump")
+    profile = base / "profiled" / "profiler"
+    profile.mkdir(parents=True)
+    (profile / "profiler_info_0.json").write_text('{"context_mode": "graph"}')
+    (profile / "cpu_op_type_info_0.csv").touch()
+    (file,) = (DATA / "events" / "lenet").glob("*_MS")
+    shutil.copy(file, base)
 
 
 def peer_environment() -> Path:

@@ -7,6 +7,7 @@ import pytest
 
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.graph import v1
+from mindinsight.server.graph.details import output_of
 from mindinsight.server.graph.scopes import Folding, build_tree
 from mindinsight.server.graph.simplify import simplify
 
@@ -101,3 +102,26 @@ def test_pages_of_found_names():
     facts = json.loads((DATA / "lenet.json").read_text())["normal"]
     assert v1.found_names(tree, "conv1", offset=1, limit=2) == facts["second_page_of_two"]
     assert v1.found_names(tree, "conv1", offset=900, limit=2) == []
+
+
+def test_what_an_output_is_like_is_worked_out_once(monkeypatch):
+    tree = tree_of("aggregated", ".pb", "normal")
+    nodes = []
+
+    def counted(graph, node):
+        nodes.append(node)
+        return output_of(graph, node)
+
+    monkeypatch.setattr(v1, "output_of", counted)
+    assert len(v1.all_leaves(tree)) > 10
+    assert 0 < len(nodes) <= len(set(tree.edges.sources.tolist())) < len(tree.edges)
+
+
+def test_leaves_with_too_many_edges_are_refused_and_those_of_a_scope_are_not(monkeypatch):
+    tree = tree_of("aggregated", ".pb", "normal")
+    scopes = [path for place, path in enumerate(tree.paths) if path and not tree.is_leaf(place)]
+    smallest = min(scopes, key=lambda path: v1.edges_at(tree, tree.places[path]))
+    monkeypatch.setattr(v1, "MOST_EDGES", v1.edges_at(tree, tree.places[smallest]))
+    assert v1.all_leaves(tree, smallest)
+    with pytest.raises(v1.TooManyEdges):
+        v1.all_leaves(tree)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -82,6 +82,32 @@ class Tree:
 
     def crossing(self, place: int) -> tuple[Edges, Edges]:
         """The edges that come in from outside a place, and those that leave it."""
-        into = self.below(place, self.edges.targets)
-        out_of = self.below(place, self.edges.sources)
-        return self.edges.select(into & ~out_of), self.edges.select(out_of & ~into)
+        into, out_of = (self._touching(index, place) for index in (self._by_target, self._by_source))
+        into = into[~self.below(place, self.edges.sources[into])]
+        out_of = out_of[~self.below(place, self.edges.targets[out_of])]
+        return self.edges.select(into), self.edges.select(out_of)
+
+    @cached_property
+    def _by_target(self) -> _EdgeIndex:
+        return _index(self.edges.targets, len(self.paths))
+
+    @cached_property
+    def _by_source(self) -> _EdgeIndex:
+        return _index(self.edges.sources, len(self.paths))
+
+    def _touching(self, index: _EdgeIndex, place: int) -> Offsets:
+        """The edges with that end at or below a place, in their own order."""
+        return np.sort(index.edges[index.begins[place] : index.begins[self.ends[place]]])
+
+
+class _EdgeIndex(NamedTuple):
+    """Edges by the place of one end, so that those of a few places are found without a look at all."""
+
+    edges: Offsets  # [e] numbers of edges
+    begins: Offsets  # [t + 1] where in ``edges`` those of each place begin
+
+
+def _index(ends: Numbers, places: int) -> _EdgeIndex:
+    counts = np.bincount(ends, minlength=places)
+    begins = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+    return _EdgeIndex(np.argsort(ends, kind="stable"), begins)

@@ -15,12 +15,13 @@ _TENSOR: Final = int(DataType.DT_TENSOR)
 _UNDEFINED: Final = int(DataType.DT_UNDEFINED)
 _SHAPELESS: Final = (_UNDEFINED, int(DataType.DT_SLICE))
 _SEQUENCES: Final = (int(DataType.DT_TUPLE), int(DataType.DT_LIST))
+_NAMES: Final = {int(number): str(name) for name, number in DataType.items()}
 _TYPE_LINE: Final = re.compile(r"^(\s*(?:dtype|data_type|elem_type): )(\d+)$", re.MULTILINE)
 
 
 def type_name(number: int) -> str:
     """``DT_FLOAT32``; the number itself when it is newer than our list."""
-    return str(DataType.Name(number)) if number in DataType.values() else str(number)
+    return _NAMES.get(number) or str(number)
 
 
 def type_text(proto: Any) -> str:

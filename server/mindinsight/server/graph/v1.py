@@ -6,7 +6,7 @@ All functions take the tree of the recorded graph (``build_tree(graph)``) or of 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,27 +22,37 @@ from mindinsight.server.graph.search import match_end_of_path, nested
 from mindinsight.server.graph.tree import GROUP, ROOT, Tree
 
 Node = dict[str, Any]
+MOST_EDGES: Final = 1_000_000  # of the leaves that are answered at once
 
 
 class UnknownNode(LookupError):  # noqa: N818
     """The tree has no such scope or node."""
 
 
+class TooManyEdges(ValueError):  # noqa: N818
+    """An answer would be too large to be made or read."""
+
+
 def children(tree: Tree, name: str = "") -> list[Node]:
     """The nodes directly inside a scope; none inside a leaf."""
-    return [node_json(tree, place) for place in tree.children(_place(tree, name))]
+    encoder = _Encoder(tree)
+    return [encoder.node(place) for place in tree.children(_place(tree, name))]
 
 
 def all_leaves(tree: Tree, name: str = "") -> list[Node]:
-    """All leaves below a scope, depth first."""
+    """All leaves below a scope, depth first. Raises TooManyEdges."""
     place = _place(tree, name)
-    return [node_json(tree, leaf) for leaf in tree.leaves(place) if leaf != place]
+    if len(tree.edges) > MOST_EDGES and edges_at(tree, place) > MOST_EDGES:
+        raise TooManyEdges(place)
+    encoder = _Encoder(tree)
+    return [encoder.node(leaf) for leaf in tree.leaves(place) if leaf != place]
 
 
 def found_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
     """The tree of the nodes that match and their ancestors; ``offset`` counts pages of ``limit`` nodes."""
     found = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
-    dynamic = {place: _is_dynamic(tree, place) for place in found}
+    encoder = _Encoder(tree)
+    dynamic = {place: encoder.is_dynamic(place) for place in found}
     for place in found:
         for scope in tree.ancestors(place):
             dynamic.setdefault(scope, dynamic[place])
@@ -70,24 +80,78 @@ def levels(tree: Tree, name: str) -> Node:
 
 def node_json(tree: Tree, place: int) -> Node:
     """One node or scope."""
-    node = int(tree.nodes[place])
-    inputs, outputs = tree.crossing(place)
-    outputs = outputs.select(np.argsort(tree.ages[outputs.sources], kind="stable"))
-    groups = _ParameterGroups(tree, place)
-    return {
-        "name": tree.paths[place],
-        "type": tree.types[place],
-        "is_dynamic_shape_node": _is_dynamic(tree, place),
-        "attr": attribute_texts(tree.graph, node) if node >= 0 else {},
-        "input": _ends(tree, inputs, inputs.sources.tolist()),
-        "output": _ends(tree, outputs, outputs.targets.tolist()),
-        "output_i": output_index(tree.graph, node) if node >= 0 else 0,
-        "proxy_input": groups.feeding(inputs),
-        "proxy_output": groups.fed(outputs),
-        "subnode_count": int(tree.counts[place]),
-        "independent_layout": _independent(tree, place),
-        "stack_info": [],
-    }
+    return _Encoder(tree).node(place)
+
+
+def edges_at(tree: Tree, place: int) -> int:
+    """Edges that end or begin at or below a place."""
+    into, out_of = tree.below(place, tree.edges.targets), tree.below(place, tree.edges.sources)
+    return int(np.count_nonzero(into | out_of))
+
+
+class _Encoder:
+    """Makes nodes of one tree; what is said of a node's output is worked out once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._outputs: dict[int, Output] = {}
+        self._ends: dict[tuple[int, int, bool], Node] = {}
+
+    def node(self, place: int) -> Node:
+        """One node or scope."""
+        tree = self.tree
+        node = int(tree.nodes[place])
+        inputs, outputs = tree.crossing(place)
+        outputs = outputs.select(np.argsort(tree.ages[outputs.sources], kind="stable"))
+        groups = _ParameterGroups(tree, place)
+        return {
+            "name": tree.paths[place],
+            "type": tree.types[place],
+            "is_dynamic_shape_node": self._is_dynamic(node, inputs, outputs),
+            "attr": attribute_texts(tree.graph, node) if node >= 0 else {},
+            "input": self._by_name(inputs, inputs.sources.tolist()),
+            "output": self._by_name(outputs, outputs.targets.tolist()),
+            "output_i": output_index(tree.graph, node) if node >= 0 else 0,
+            "proxy_input": groups.feeding(inputs),
+            "proxy_output": groups.fed(outputs),
+            "subnode_count": int(tree.counts[place]),
+            "independent_layout": _independent(tree, place),
+            "stack_info": [],
+        }
+
+    def is_dynamic(self, place: int) -> bool:
+        """Whether a shape that goes in or out is not known before the graph runs."""
+        return self._is_dynamic(int(self.tree.nodes[place]), *self.tree.crossing(place))
+
+    def _is_dynamic(self, node: int, inputs: Edges, outputs: Edges) -> bool:
+        if node >= 0 and says_dynamic(self.tree.graph, node):
+            return True
+        sources = {*inputs.sources.tolist(), *outputs.sources.tolist()}
+        return any(self._output(source).dynamic for source in sources)
+
+    def _by_name(self, edges: Edges, others: list[int]) -> Node:
+        """The other ends of edges by name, with what flows; of several edges to one end the last counts."""
+        ends = zip(edges.sources.tolist(), others, edges.controls.tolist(), strict=True)
+        return {self.tree.paths[other]: self._end(source, other, control) for source, other, control in ends}
+
+    def _end(self, source: int, other: int, control: bool) -> Node:
+        """What flows out of ``source`` to or from the place ``other``: one object for all equal ends."""
+        parent = int(self.tree.parents[other]) if self.tree.nodes[other] >= 0 else other
+        key = (source, parent, control)
+        if key not in self._ends:
+            output = self._output(source)
+            self._ends[key] = {
+                "shape": output.shapes,
+                "edge_type": "control" if control else "data",
+                "independent_layout": _independent(self.tree, other),
+                "data_type": output.type,
+            }
+        return self._ends[key]
+
+    def _output(self, place: int) -> Output:
+        if place not in self._outputs:
+            self._outputs[place] = output_of(self.tree.graph, int(self.tree.nodes[place]))
+        return self._outputs[place]
 
 
 def _place(tree: Tree, name: str) -> int:
@@ -95,32 +159,6 @@ def _place(tree: Tree, name: str) -> int:
         return tree.places[name]
     except KeyError:
         raise UnknownNode(name) from None
-
-
-def _ends(tree: Tree, edges: Edges, others: list[int]) -> Node:
-    """The other ends of edges by name, with what flows; of several edges to one end the last counts."""
-    known: dict[int, Output] = {}
-    found = {}
-    for source, other, control in zip(edges.sources.tolist(), others, edges.controls.tolist(), strict=True):
-        if source not in known:
-            known[source] = output_of(tree.graph, int(tree.nodes[source]))
-        found[tree.paths[other]] = {
-            "shape": known[source].shapes,
-            "edge_type": "control" if control else "data",
-            "independent_layout": _independent(tree, other),
-            "data_type": known[source].type,
-        }
-    return found
-
-
-def _is_dynamic(tree: Tree, place: int) -> bool:
-    """Whether a shape that goes in or out is not known before the graph runs."""
-    node = int(tree.nodes[place])
-    if node >= 0 and says_dynamic(tree.graph, node):
-        return True
-    inputs, outputs = tree.crossing(place)
-    sources = {*inputs.sources.tolist(), *outputs.sources.tolist()}
-    return any(output_of(tree.graph, int(tree.nodes[source])).dynamic for source in sources)
 
 
 def _independent(tree: Tree, place: int) -> bool:

@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -483,6 +484,25 @@ def test_a_tensor_as_a_file(dumps, session):
     assert answer.headers["content-disposition"] == 'attachment; filename="conv1.weight_0.npy"'
     np.testing.assert_array_equal(np.load(io.BytesIO(answer.content)), recorded("Parameter.conv1.weight", 0))
     assert dumps.fault(download) == (400, "5054B284")
+
+
+def test_a_large_tensor_is_not_held_in_memory(tmp_path):
+    base = tmp_path / "base"
+    shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / "job" / "dump")
+    (file,) = (base / "job" / "dump" / "rank_0" / "Net" / "0" / "0").glob("Parameter.conv1.weight.*.npy")
+    file.unlink()
+    np.lib.format.open_memmap(file, "w+", np.float32, (64, 1 << 20)).flush()  # 256 MB of zeros, sparse
+    with serving(base, tmp_path / "workspace") as client:
+        v1 = Interface(client)
+        number = v1.sent(SESSIONS, {"session_type": "OFFLINE", "dump_dir": "./job/dump"})
+        session = f"{SESSIONS}/{number}"
+        v1.sent(f"{session}/control", {"mode": "reset", "steps": 1})
+        tracemalloc.start()
+        try:
+            v1.sent(f"{session}/tensor-files/load", {"name": f"{WEIGHT}:0"})
+            assert tracemalloc.get_traced_memory()[1] < 128 << 20
+        finally:
+            tracemalloc.stop()
 
 
 def test_a_dump_without_a_graph(dumps):

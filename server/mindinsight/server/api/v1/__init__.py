@@ -29,7 +29,7 @@ from mindinsight.server.api.v1.description import corrected
 from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error, v1_error
 from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.graph.v1 import UnknownNode
+from mindinsight.server.graph.v1 import MOST_EDGES, TooManyEdges, UnknownNode
 
 _METHODS = ("GET", "POST", "PUT", "DELETE")
 _ALLOW = "Access-Control-Allow-Methods"
@@ -52,6 +52,7 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(HTTPException, _http_error)
     v1.add_exception_handler(RequestValidationError, _not_readable)
     v1.add_exception_handler(UnknownNode, _no_such_node)
+    v1.add_exception_handler(TooManyEdges, _too_many_edges)
     v1.add_exception_handler(Gone, _gone)
     v1.add_exception_handler(UnreadableError, _gone)
     v1.add_middleware(Methods)
@@ -110,6 +111,11 @@ def _not_readable(request: Request, error: Exception) -> Response:
 
 def _no_such_node(request: Request, error: Exception) -> Response:
     return V1Error(Fault.NODE, "Parameter name names no node of this graph.").response()
+
+
+def _too_many_edges(request: Request, error: Exception) -> Response:
+    message = f"The scope has more than {MOST_EDGES} edges; ask for a scope inside it (parameter name)."
+    return V1Error(Fault.TENSOR_ANSWER, message).response()
 
 
 def _gone(request: Request, error: Exception) -> Response:

@@ -1,11 +1,9 @@
-"""A tensor as a file: made ready by one call, taken by another."""
+"""A tensor as a file: one call names it, another downloads it, and neither holds its values in memory."""
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-import numpy as np
 from fastapi import Response
 
 from mindinsight.server.api.v1.debugger.lookup import (
@@ -17,10 +15,12 @@ from mindinsight.server.api.v1.debugger.lookup import (
     slot_of,
     takes,
 )
-from mindinsight.server.api.v1.debugger.tensors import values_of
+from mindinsight.server.api.v1.debugger.tensors import header_of
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.formats.dumps import tensor_values
+from mindinsight.server.formats.stored import write_npy
+from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
 
 router = JsonRouter(route_class=DumpRoute)
 
@@ -34,12 +34,9 @@ def load(session: One, asked: Asked) -> dict[str, Any]:
     slot = slot_of(session, asked.get("name"), rank, asked.get("graph_name"))
     before = asked.get("prev") in (True, "true")
     entry = entry_of(session, slot, session.step - before)
-    values = values_of(entry)
-    if entry is None or values is None:
+    if entry is None or entry.ref is None or header_of(entry) is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "The values of this tensor were not dumped at this step.")
-    file = io.BytesIO()
-    np.save(file, values, allow_pickle=False)
-    session.download = (file_name(entry), file.getvalue())
+    session.download = (file_name(entry), entry.ref)
     session.events.tell({"tensor_file": True, "node_name": asked["name"]})
     return {"in_memory": True, "step": session.step - before}
 
@@ -50,10 +47,9 @@ def load(session: One, asked: Asked) -> dict[str, Any]:
     responses={200: {"content": {"application/octet-stream": {}}, "description": "the tensor as .npy"}},
 )
 def download(session: One) -> Response:
-    """The tensor that was made ready; once."""
+    """The tensor that was made ready, sent while it is read; once. Raises UnreadableError."""
     ready, session.download = session.download, None
     if ready is None:
         raise V1Error(Fault.DEBUGGER_DOWNLOAD, "No tensor was made ready for download.")
-    name, data = ready
-    disposition = f'attachment; filename="{name}"'
-    return Response(data, media_type="application/octet-stream", headers={"Content-Disposition": disposition})
+    name, ref = ready
+    return stream(write_npy(tensor_values(ref)), {"Content-Disposition": f'attachment; filename="{name}"'})

@@ -17,7 +17,7 @@ from mindinsight.server.debug.conditions import Limits
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
 from mindinsight.server.formats.dumps import list_tensors
-from mindinsight.server.formats.dumps.types import Dump, TensorEntry
+from mindinsight.server.formats.dumps.types import Dump, TensorEntry, TensorRef
 
 WAITING: Final = "waiting"
 SENDING: Final = "sending"
@@ -57,7 +57,7 @@ class Session:
         self.hits: Sequence[Hit] = ()
         self.outdated = False  # watchpoints changed since they were checked
         self.recommended = False
-        self.download: tuple[str, bytes] | None = None  # file name, .npy
+        self.download: tuple[str, TensorRef] | None = None  # file name, tensor
         self.events = Events()
         self.tensors = lru_cache(maxsize=8)(self._tensors)
         self.graph = lru_cache(maxsize=8)(self._graph)
