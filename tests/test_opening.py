@@ -19,16 +19,16 @@ ALLOWED = {
     # the product's own files
     "api/pages.py": "templates",
     "http/assets.py": "scripts, styles and texts",
-    "ingest/cache.py": "the cache in the workspace",
-    "ingest/cache_file.py": "the cache in the workspace",
+    "ingest/cache/index_cache.py": "the cache in the workspace",
+    "ingest/cache/cache_file.py": "the cache in the workspace",
     "ingest/loader.py": "the cache in the workspace",
     "workspace/file_lock.py": "a lock in the workspace",
     "workspace/json_store.py": "notes and rules in the workspace",
     "process/daemon.py": "the state of running servers",
     "process/logs.py": "the log in the workspace",
     # the system's
-    "ingest/filesystems.py": "the table of mounts",
-    "ingest/watcher.py": "the process's own descriptors",
+    "ingest/watch/filesystems.py": "the table of mounts",
+    "ingest/watch/watcher.py": "the process's own descriptors",
     # what a user names on the command line or in a notebook
     "client/export.py": "output",
     "commands/main.py": "the null device",

@@ -11,7 +11,7 @@ from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.ingest import catalogue, dispatcher
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.piece_reader import Request, read_piece
-from mindinsight.server.ingest.staged_columns import ScalarTable
+from mindinsight.server.ingest.staging.staged_columns import ScalarTable
 
 
 class Held(Executor):

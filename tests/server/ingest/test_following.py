@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from mindinsight.server.ingest import piece_reader, watcher
+from mindinsight.server.ingest import piece_reader
 from mindinsight.server.ingest.loader import Loader
+from mindinsight.server.ingest.watch import watcher
 
 from .conftest import loader_threads
 
@@ -220,7 +221,7 @@ def test_a_round_that_fails_is_not_the_last(base, events, started, steps, wait, 
         raise RuntimeError("a fault of ours")
 
     assert wait(lambda: started._lookout._tree.folders)
-    monkeypatch.setattr("mindinsight.server.ingest.directories.os.lstat", fail)
+    monkeypatch.setattr("mindinsight.server.ingest.discovery.folder_listing.os.lstat", fail)
     assert wait(lambda: os.lstat is broken)
     events.file(base / "a", events.records(1))
     assert wait(lambda: steps() == [1])

@@ -8,7 +8,6 @@ import pytest
 
 from mindinsight.server.ingest import piece_reader
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.store.series import merged
 
 
 def run_of(store, run="./a"):
@@ -92,7 +91,7 @@ def test_a_restart_in_a_newer_file_is_a_segment_of_its_own(base, events, loader,
     columns = run_of(store).scalars["loss"].columns()
     assert columns.steps.tolist() == [1, 2, 3, 4, 3, 4, 5]
     assert columns.starts.tolist() == [0, 4]
-    assert merged(columns).values.tolist() == [1, 2, -3, -4, -5]
+    assert run_of(store).scalars["loss"].line().values.tolist() == [1, 2, -3, -4, -5]
 
 
 def test_a_file_that_was_rolled_over_continues_its_line(base, events, loader, store):

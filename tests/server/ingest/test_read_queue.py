@@ -3,12 +3,12 @@
 import pytest
 
 from mindinsight.server.ingest import read_queue
-from mindinsight.server.ingest.directories import Stamp
-from mindinsight.server.ingest.discovery import Found
-from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.discovery.folder_listing import Stamp
+from mindinsight.server.ingest.discovery.run_discovery import Found
 from mindinsight.server.ingest.piece_reader import Print
 from mindinsight.server.ingest.read_queue import ReadQueue, request_of
-from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.ingest.staging.file_stage import FileStage
+from mindinsight.server.ingest.staging.run_stage import RunStage
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ import shutil
 
 import pytest
 
-from mindinsight.server.ingest import piece_reader, watcher
-from mindinsight.server.ingest.discovery import discover
+from mindinsight.server.ingest import piece_reader
+from mindinsight.server.ingest.discovery import folder_listing
+from mindinsight.server.ingest.discovery.run_discovery import discover
 from mindinsight.server.ingest.loader import Loader
+from mindinsight.server.ingest.watch import watcher
 from mindinsight.server.settings.base_dirs import bases_of
 
 
@@ -103,14 +105,14 @@ def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top, ev
 
 def test_a_directory_that_may_not_be_looked_into_is_told(top, events, monkeypatch):
     events.file(top / "mine/a")
-    scandir = os.scandir
+    entries_of = folder_listing.entries_of
 
     def refusing(path):
         if str(path).endswith("ann"):
             raise PermissionError
-        return scandir(path)
+        return entries_of(path)
 
-    monkeypatch.setattr(os, "scandir", refusing)
+    monkeypatch.setattr(folder_listing, "entries_of", refusing)
     found = discover(of(top, "~~/mine", "lab=~~/data/ann"))
     assert troubles(found.troubles) == {("./lab", "directory.permission")}
     assert [one.id for one in found.runs] == ["./mine/a"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindinsight.server.ingest.ranks import places
+from mindinsight.server.ingest.discovery.ranks import places
 from mindinsight.server.store import file_names
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from mindinsight.server.ingest.cache import Cache
-from mindinsight.server.ingest.directories import Stamp
-from mindinsight.server.ingest.discovery import Discovery, Found
-from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.cache.index_cache import Cache
+from mindinsight.server.ingest.discovery.folder_listing import Stamp
+from mindinsight.server.ingest.discovery.run_discovery import Discovery, Found
 from mindinsight.server.ingest.piece_reader import Answer, Request
 from mindinsight.server.ingest.read_queue import Item, ReadQueue
-from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.ingest.staging.file_stage import FileStage
+from mindinsight.server.ingest.staging.run_stage import RunStage
 from mindinsight.server.store.run import Run, Snapshot, Trouble, Watched
 from mindinsight.server.store.store import ChangedKind, Changes, Store
 

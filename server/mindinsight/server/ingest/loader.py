@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from typing import Final
 
-from mindinsight.server.ingest.cache import Cache
+from mindinsight.server.ingest.cache.index_cache import Cache
 from mindinsight.server.ingest.catalogue import Catalogue, Facts
 from mindinsight.server.ingest.dispatcher import Dispatcher
 from mindinsight.server.ingest.read_queue import ReadQueue

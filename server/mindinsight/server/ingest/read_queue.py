@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
-from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.piece_reader import Request
-from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.ingest.staging.file_stage import FileStage
+from mindinsight.server.ingest.staging.run_stage import RunStage
 
 Item: TypeAlias = tuple[RunStage, FileStage]
 

@@ -10,11 +10,11 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from mindinsight.server.ingest.catalogue import Catalogue
-from mindinsight.server.ingest.directories import stamp_of
-from mindinsight.server.ingest.directory_tree import Tree
-from mindinsight.server.ingest.discovery import survey
-from mindinsight.server.ingest.poll_schedule import PollSchedule
-from mindinsight.server.ingest.watchers import Place, Watchers
+from mindinsight.server.ingest.discovery.folder_listing import stamp_of
+from mindinsight.server.ingest.discovery.folder_tree import Tree
+from mindinsight.server.ingest.discovery.run_discovery import survey
+from mindinsight.server.ingest.watch.poll_schedule import PollSchedule
+from mindinsight.server.ingest.watch.watchers import Place, Watchers
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.mounts import Mount
 from mindinsight.server.store.run import Watched

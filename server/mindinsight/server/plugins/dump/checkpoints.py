@@ -24,7 +24,7 @@ from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
-from mindinsight.server.ingest.directory_tree import child
+from mindinsight.server.ingest.discovery.folder_tree import child
 from mindinsight.server.plugins.dump.lookup import Kept, Uses, plain, unreadable
 from mindinsight.server.store.mounts import mounts_of, place_of
 

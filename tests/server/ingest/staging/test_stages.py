@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.lineage import Lineage
-from mindinsight.server.ingest.directories import Stamp
-from mindinsight.server.ingest.discovery import Found
-from mindinsight.server.ingest.file_stage import MOST_DAMAGE, FileStage
-from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.ingest.discovery.folder_listing import Stamp
+from mindinsight.server.ingest.discovery.run_discovery import Found
+from mindinsight.server.ingest.staging.file_stage import MOST_DAMAGE, FileStage
+from mindinsight.server.ingest.staging.run_stage import RunStage
 from mindinsight.server.types import Damage, ReferenceColumns, ScalarBlock, Stretch
 
 
@@ -27,7 +27,7 @@ def payloads(*steps, kind="image", tag="cat"):
 
 
 def stretch(end, *blocks, references=(), pending=0, damage=(), skipped=()):
-    return Stretch(end, pending, 1, blocks, tuple(references), tuple(damage), "", tuple(skipped))
+    return Stretch(end, pending, 1, blocks, tuple(references), tuple(damage), skipped=tuple(skipped))
 
 
 def file_named(seconds, size=1000, inode=1, suffix="_MS"):

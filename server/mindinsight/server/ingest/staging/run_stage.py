@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mindinsight.server.ingest.discovery import Found
-from mindinsight.server.ingest.file_stage import FileStage, Key
-from mindinsight.server.ingest.tag_parts import TagPart
+from mindinsight.server.ingest.discovery.run_discovery import Found
+from mindinsight.server.ingest.staging.file_stage import FileStage, Key
+from mindinsight.server.ingest.staging.tag_parts import TagPart
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.run_state import failure, first_event, is_finished, last_event

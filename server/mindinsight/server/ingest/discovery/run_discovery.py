@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mindinsight.server.ingest.directories import Folder, Stamp, holds_profile
-from mindinsight.server.ingest.directory_tree import Tree, child
-from mindinsight.server.ingest.ranks import concurrent_ranks, is_rank, places
+from mindinsight.server.ingest.discovery.folder_listing import Folder, Stamp, holds_profile
+from mindinsight.server.ingest.discovery.folder_tree import Tree, child
+from mindinsight.server.ingest.discovery.ranks import concurrent_ranks, is_rank, places
 from mindinsight.server.settings.base_dirs import Bases
 from mindinsight.server.store import file_names
 from mindinsight.server.store.mounts import BASE

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server.ingest import cache, piece_reader
-from mindinsight.server.ingest.cache_file import CacheFile, CacheFileWriter, StaleError
+from mindinsight.server.ingest import piece_reader
+from mindinsight.server.ingest.cache import index_cache as cache
+from mindinsight.server.ingest.cache.cache_file import CacheFile, CacheFileWriter, StaleError
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.store.store import Store
 
@@ -194,7 +195,7 @@ def test_names_that_are_not_text_are_known_again(base, events, restart, read):
 
 def test_a_cache_of_another_format_is_replaced(written, restart, read, packs, monkeypatch):
     restart()
-    monkeypatch.setattr("mindinsight.server.ingest.cache_file.FORMAT", 0)
+    monkeypatch.setattr("mindinsight.server.ingest.cache.cache_file.FORMAT", 0)
     restart()
     assert len(read) == 3
     assert len(packs()) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mindinsight.server.ingest.growing_column import Axis, GrowingColumn
+from mindinsight.server.ingest.staging.growing_column import Axis, GrowingColumn
 from mindinsight.server.types import Doubles, Floats, Ints, ScalarBlock
 
 

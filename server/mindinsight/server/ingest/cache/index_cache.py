@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.ingest.cache_entries import Note, preserve, restore
-from mindinsight.server.ingest.cache_file import Body, CacheFile, CacheFileWriter, StaleError
-from mindinsight.server.ingest.directories import Stamp
-from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.cache.cache_file import Body, CacheFile, CacheFileWriter, StaleError
+from mindinsight.server.ingest.cache.entries import Note, preserve, restore
+from mindinsight.server.ingest.discovery.folder_listing import Stamp
 from mindinsight.server.ingest.piece_reader import Request, read_piece
-from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.ingest.staging.file_stage import FileStage
+from mindinsight.server.ingest.staging.run_stage import RunStage
 
 _MOST_PACKS: Final = 6
 _GROWTH: Final = 0.25  # a run is written again when it grew by this part

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 from hypothesis.extra import numpy as arrays
 
-from mindinsight.server.ingest.cache_file import FORMAT, CacheFile, CacheFileWriter, StaleError
-from mindinsight.server.ingest.directories import Stamp
+from mindinsight.server.ingest.cache.cache_file import FORMAT, CacheFile, CacheFileWriter, StaleError
+from mindinsight.server.ingest.discovery.folder_listing import Stamp
 
 KINDS = strategies.sampled_from([np.dtype(name) for name in ("<i8", "<f8", "<f4")])
 COLUMNS = strategies.lists(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.ingest.directories import NOWHERE, Stamp
-from mindinsight.server.ingest.growing_column import Axis
+from mindinsight.server.ingest.discovery.folder_listing import NOWHERE, Stamp
 from mindinsight.server.ingest.piece_reader import Print
-from mindinsight.server.ingest.staged_columns import ReferenceGroup, ScalarTable
+from mindinsight.server.ingest.staging.growing_column import Axis
+from mindinsight.server.ingest.staging.staged_columns import ReferenceGroup, ScalarTable
 from mindinsight.server.store import file_names
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
 from mindinsight.server.types import BELIEVABLE, Damage, FileState, Kind, ReferenceColumns, Stretch

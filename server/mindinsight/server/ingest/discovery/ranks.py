@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
-from mindinsight.server.ingest.directories import Stamp
+from mindinsight.server.ingest.discovery.folder_listing import Stamp
 from mindinsight.server.store import file_names
 
 Place = tuple[str, "int | None"]  # id of the job, rank

@@ -26,7 +26,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from mindinsight.server.files.folders import folders_of
-from mindinsight.server.ingest.filesystems import tells_changes
+from mindinsight.server.ingest.watch.filesystems import tells_changes
 from mindinsight.server.settings import Watch
 
 _WANTED: Final = [

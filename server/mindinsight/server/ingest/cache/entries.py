@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindinsight.server.ingest.cache_file import Body, CacheFileWriter
-from mindinsight.server.ingest.directories import Stamp
-from mindinsight.server.ingest.file_stage import FileStage
-from mindinsight.server.ingest.growing_column import Axis
+from mindinsight.server.ingest.cache.cache_file import Body, CacheFileWriter
+from mindinsight.server.ingest.discovery.folder_listing import Stamp
 from mindinsight.server.ingest.piece_reader import Print
-from mindinsight.server.ingest.staged_columns import ReferenceGroup, ScalarGroup
+from mindinsight.server.ingest.staging.file_stage import FileStage
+from mindinsight.server.ingest.staging.growing_column import Axis
+from mindinsight.server.ingest.staging.staged_columns import ReferenceGroup, ScalarGroup
 from mindinsight.server.types import Damage
 
 Note = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, TypeAlias
 
-from mindinsight.server.ingest.watcher import Stirred, Watcher
+from mindinsight.server.ingest.watch.watcher import Stirred, Watcher
 from mindinsight.server.settings import Watch
 
 MOST: Final = 24  # listened to at a time: each takes three threads, and a user has 128 places to listen from

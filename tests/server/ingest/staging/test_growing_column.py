@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mindinsight.server.ingest.growing_column import Axis, GrowingColumn
-from mindinsight.server.ingest.staged_columns import ScalarTable
+from mindinsight.server.ingest.staging.growing_column import Axis, GrowingColumn
+from mindinsight.server.ingest.staging.staged_columns import ScalarTable
 from mindinsight.server.types import ScalarBlock
 
 

@@ -1,6 +1,6 @@
 """Ranks of one training are told from the names of folders and the device ids in the names of files."""
 
-from mindinsight.server.ingest.ranks import places
+from mindinsight.server.ingest.discovery.ranks import places
 
 
 def on(device: int, *runs: str) -> dict[str, frozenset[int]]:

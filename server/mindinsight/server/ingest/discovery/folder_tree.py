@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mindinsight.server.ingest.directories import NOWHERE, Folder, Stamp, look, stamp_of
-from mindinsight.server.ingest.ranks import is_rank
+from mindinsight.server.ingest.discovery.folder_listing import NOWHERE, Folder, Stamp, look, stamp_of
+from mindinsight.server.ingest.discovery.ranks import is_rank
 from mindinsight.server.settings.base_dirs import Bases
 from mindinsight.server.store.file_names import shown
 from mindinsight.server.store.mounts import BASE, Mount, mounts_of

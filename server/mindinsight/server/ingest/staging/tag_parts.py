@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.staging.file_stage import FileStage
 from mindinsight.server.store.file_names import Order
 
 Part = TypeVar("Part")

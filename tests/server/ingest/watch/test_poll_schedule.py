@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from mindinsight.server.ingest.filesystems import tells_changes
-from mindinsight.server.ingest.poll_schedule import PollSchedule
+from mindinsight.server.ingest.watch.filesystems import tells_changes
+from mindinsight.server.ingest.watch.poll_schedule import PollSchedule
 
 
 def looks(rounds, until, files=1, stirred_at=()):

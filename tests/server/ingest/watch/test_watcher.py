@@ -11,8 +11,8 @@ from watchdog.events import (
     FileMovedEvent,
 )
 
-from mindinsight.server.ingest import watcher as module
-from mindinsight.server.ingest.watcher import Watcher
+from mindinsight.server.ingest.watch import watcher as module
+from mindinsight.server.ingest.watch.watcher import Watcher
 
 
 @pytest.fixture

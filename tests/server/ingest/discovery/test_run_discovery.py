@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from mindinsight.server.ingest import directories
-from mindinsight.server.ingest import directory_tree as tree_module
-from mindinsight.server.ingest.directory_tree import Tree
-from mindinsight.server.ingest.discovery import discover, survey
+from mindinsight.server.ingest.discovery import folder_listing as directories
+from mindinsight.server.ingest.discovery import folder_tree as tree_module
+from mindinsight.server.ingest.discovery.folder_tree import Tree
+from mindinsight.server.ingest.discovery.run_discovery import discover, survey
 
 
 def ids(discovery):

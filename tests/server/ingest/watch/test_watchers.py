@@ -2,9 +2,9 @@
 
 import pytest
 
-from mindinsight.server.ingest import watcher, watchers
-from mindinsight.server.ingest.directories import stamp_of
-from mindinsight.server.ingest.watchers import Watchers
+from mindinsight.server.ingest.discovery.folder_listing import stamp_of
+from mindinsight.server.ingest.watch import watcher, watchers
+from mindinsight.server.ingest.watch.watchers import Watchers
 
 
 @pytest.fixture

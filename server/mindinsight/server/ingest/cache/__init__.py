@@ -1,0 +1,1 @@
+"""The index cache: what was read of event files, kept on disk between two starts."""

@@ -1,0 +1,1 @@
+"""Discovery: which folders below the base directories are runs, jobs, ranks and dumps."""

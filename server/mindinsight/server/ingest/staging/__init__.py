@@ -1,0 +1,1 @@
+"""Staging: the columns of files and runs while they are read."""

@@ -1,0 +1,1 @@
+"""Watching: which paths changed, by events of the file system and by polling."""
