@@ -50,6 +50,18 @@ test("the training code's own words are kept, a rule's are made of what it found
   assert.deepEqual(values, ["NaN", "+Inf", "−Inf"]);
 });
 
+test("what is wrong with a rank is said by kind", () => {
+  const stray = { kind: "lasting", step: 200, last_step: null, relative: 0.26, count: 1, period: null };
+  const words = (/** @type {any} */ more) =>
+    inWords(app, { ...alert, condition: "strays", stray: { ...stray, ...more } });
+  assert.match(words({}), /stray\.since.*\+26 %.*200/);
+  assert.match(words({ last_step: 300, relative: -0.5 }), /stray\.between.*−50 %.*300/);
+  assert.match(words({ kind: "spikes", relative: 39, count: 6, period: 50 }), /stray\.every.*×40.*50/);
+  assert.match(words({ kind: "spikes", count: 1 }), /stray\.spikes/);
+  assert.match(words({ kind: "silent" }), /stray\.silent.*200/);
+  assert.match(words({ kind: "not_finite", count: 3 }), /stray\.not_finite.*3/);
+});
+
 test("an alert leads to the chart of its tag, of its run, or to the run", () => {
   assert.deepEqual(placeOf(app, { ...alert, tag: "a.b/c[0]" }), [
     "scalar",

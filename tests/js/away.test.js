@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { awayFromMedian, folded, usualMost } from "../../web/mindinsight/web/static/js/views/scalar/away.js";
+import {
+  awayFromMedian,
+  folded,
+  notFiniteRows,
+  usualMost,
+} from "../../web/mindinsight/web/static/js/views/scalar/away.js";
 
 const grid = (rows) => ({
   ranks: rows.map((_, rank) => rank),
@@ -64,6 +69,17 @@ test("one that strays among a thousand is in the picture, with its name", () => 
   assert.deepEqual([...z[56]], [Math.fround(0.01), -9]);
   assert.equal(who[56][1], 567);
   assert.equal(y[56], 564.5);
+});
+
+test("cells that are not finite are marked in the rows of the picture", () => {
+  const z = notFiniteRows([1, 6, 7], 4, 2, 2); // rank 0 at column 1, rank 3 at both
+  assert.deepEqual(
+    z.map((row) => [...row]),
+    [
+      [NaN, 1],
+      [1, 1],
+    ],
+  );
 });
 
 test("a hole is where no rank of a row has a value", () => {

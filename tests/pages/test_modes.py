@@ -71,15 +71,20 @@ def many_ranks(tmp_path_factory, serve_once):
 def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, many_ranks, chart):
     page.goto(f"{many_ranks}scalar?m=ranks")
     heat = chart("Deviation of each rank from the median: loss")
-    (grid,) = heat.traces()
+    grid, strange = heat.traces()
     assert 60 <= len(grid["z"]) <= 150
     at = [row[-1] for row in grid["z"]]
     strays = [i for i, away in enumerate(at) if away is not None and abs(away) > 0.3]
     assert len(strays) == 1
     assert abs(grid["y"][strays[0]] - 123) <= 300 / len(at)
+    (row,) = (i for i, cells in enumerate(strange["z"]) if 1 in cells)
+    assert abs(strange["y"][row] - 200) <= 300 / len(at)
+    assert [cell == 1 for cell in strange["z"][row]] == [False] * 15 + [True] * 5
     foot = card(page, "loss").locator("footer")
-    expect(foot.get_by_role("button", name="rank 200: not finite")).to_be_visible()
-    foot.get_by_role("button", name=re.compile("^rank 123: ")).click()
+    expect(
+        foot.get_by_role("button", name="Rank 200: NaN or infinite at 5 steps, first at step 16")
+    ).to_be_visible()
+    foot.get_by_role("button", name=re.compile("^Rank 123: .* since step 11$")).click()
     band = chart("Mean, standard deviation and range of loss across ranks")
     traces = band.until(lambda traces: any(one["name"] == "Rank 123" for one in traces))
     curve = next(one for one in traces if one["name"] == "Rank 123")

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.bands import band, cells, stray
+from mindinsight.server.curves.bands import band, cells
 
 
 def test_equal_steps_are_averaged_step_by_step():
@@ -51,19 +51,6 @@ def test_non_finite_values_are_counted_and_left_out():
     assert band(grid).mean.tolist() == [1.0, 1.0, 2.0]
 
 
-def test_the_rank_that_strays_is_found():
-    generator = np.random.default_rng(4)
-    base = np.exp(-np.arange(200) / 50)
-    curves = [(np.arange(200), base + 0.01 * generator.standard_normal(200)) for _ in range(64)]
-    curves[17] = (np.arange(200), base + np.where(np.arange(200) > 150, 0.5, 0.0))
-    curves[40] = (np.arange(200), np.where(np.arange(200) > 190, np.nan, base))
-    far = stray(cells(curves, 100))
-    assert np.isinf(far[40])
-    assert np.argmax(np.where(np.isinf(far), 0, far)) == 17
-    assert far[17] > 4 * np.median(far)
-
-
 def test_no_curves():
     grid = cells([], 10)
     assert band(grid).mean.tolist() == []
-    assert stray(grid).tolist() == []

@@ -1,4 +1,4 @@
-"""Many curves as one: mean with its band, the rank x step picture, and who strays.
+"""Many curves on one grid of steps: mean with its band, and the rank x step picture.
 
 The ranks of one job, or the runs of a group. Curves need not have the same steps.
 """
@@ -91,22 +91,3 @@ def band(grid: Cells) -> Band:
     high = np.where(there, grid.high, -np.inf).max(axis=0, initial=-np.inf)
     mean, deviation, low, high = (np.where(empty, np.nan, column) for column in (mean, deviation, low, high))
     return Band(grid.steps, mean, deviation, low, high, curves.astype(np.int64))
-
-
-def stray(grid: Cells) -> Doubles:
-    """How far each curve [r] strays: its largest distance from the median, in units of the usual distance.
-
-    The usual distance of a column is 1.4826 times the median distance (the robust standard deviation),
-    at least a thousandth of the column's size; a curve with a non-finite value where most are finite is inf.
-    """
-    if not grid.mean.size:
-        return np.zeros(len(grid.mean))
-    there = ~np.isnan(grid.mean)
-    some = there.any(axis=0)
-    mean = grid.mean[:, some]
-    centre = np.nanmedian(mean, axis=0)
-    distance = np.abs(mean - centre)
-    usual = np.maximum(1.4826 * np.nanmedian(distance, axis=0), 1e-3 * np.maximum(np.abs(centre), 1e-12))
-    far = np.max(np.where(there[:, some], distance / usual, 0.0), axis=1, initial=0.0)
-    alone = (grid.bad > 0) & ((grid.bad > 0).sum(axis=0) * 2 <= len(grid.bad))
-    return np.where(alone.any(axis=1), np.inf, far)

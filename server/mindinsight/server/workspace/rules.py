@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from mindinsight.server.types import LEVELS, Level
 from mindinsight.server.workspace.json_store import Full, JsonStore
 
-Condition: TypeAlias = Literal["not_finite", "above", "below", "silent"]
+Condition: TypeAlias = Literal["not_finite", "above", "below", "silent", "strays"]
 
 MAX_RULES: Final = 50
 MAX_TAGS: Final = 200  # characters of a pattern
@@ -24,7 +24,8 @@ class Rule:
     """What is looked for, and where.
 
     ``not_finite``, ``above`` and ``below`` look at every point of the scalars that ``tags`` names, with ``*``
-    and ``?``; ``silent`` at runs that nothing was written to for ``limit`` minutes.
+    and ``?``; ``silent`` at runs that nothing was written to for ``limit`` minutes; ``strays`` at
+    these scalars of all ranks of a job, for ranks that differ from the others.
     """
 
     condition: Condition

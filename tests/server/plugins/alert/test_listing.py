@@ -116,6 +116,28 @@ def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(client, ask,
     assert ask()["total"] == 0
 
 
+def test_a_rule_over_ranks_says_which_strays_and_how(client, ask, train):
+    for rank in range(3):
+        train(
+            f"job/rank_{rank}",
+            ms=[(1.5 if rank == 1 and step >= 30 else 1.0) + 0.01 * (step % 3) for step in range(60)],
+        )
+    train("alone/rank_0", ms=[1.0, math.nan])
+    assert ask(total(1))["alerts"][0]["condition"] == "not_finite"
+    client.post("/v2/alert/rules", json={"condition": "strays", "tags": "m*", "level": "info"})
+    (alert,) = ask(total(1), level="info")["alerts"]
+    assert (alert["run"], alert["tag"], alert["step"], alert["condition"]) == (
+        "./job/rank_1",
+        "ms",
+        30,
+        "strays",
+    )
+    assert (alert["stray"]["kind"], alert["stray"]["last_step"]) == ("lasting", None)
+    assert alert["stray"]["relative"] == pytest.approx(0.5, abs=0.01)
+    client.post("/v2/alert/rules", json={"condition": "strays", "tags": "other"})
+    assert ask()["total"] == 2
+
+
 def test_the_list_is_cut_by_run_level_time_and_place(ask, train):
     train("a", [(1, "a1", "info"), (2, "a2", "warning")], loss=[1.0])
     ask(total(2))

@@ -263,7 +263,10 @@ def test_ranks_of_a_job_in_their_order(ask):
     client = ask(*ranks)
     grid = client.get("/ranks", params={"tag": "loss", "job": "./job"}).json()
     assert grid["ranks"] == [1, 2, 3, 10]
-    assert grid["stray"][1] is None
+    assert [(stray["row"], stray["kind"], stray["step"]) for stray in grid["strays"]] == [
+        (1, "not_finite", 3)
+    ]
+    assert decode(grid["not_finite"]).tolist() == [5]
     mean = decode(grid["mean"]).reshape(4, 3)
     np.testing.assert_array_equal(mean[3], [10, 10, 10])
     assert np.isnan(mean[1, 2])

@@ -9,9 +9,11 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.curves.rank_differences import Stray
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads import Alert, alert
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.plugins.alert.jobs import JobWatch, RankStrays
 from mindinsight.server.plugins.alert.watching import Watched, silent_since, tags_of, watched
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries
@@ -38,6 +40,7 @@ class Source:
     counts: Ints | None = None  # [n] points, for rules over scalars
     ongoing: bool = False  # whether the last one has not ended
     contents: tuple[Alert, ...] = ()  # [n] of the training code
+    strays: tuple[Stray, ...] = ()  # [n] for rules over the ranks of a job
 
 
 class _OfRun:
@@ -68,11 +71,12 @@ class _OfRun:
         self, run: Run, rules: Mapping[str, Rule], same: set[str]
     ) -> Iterator[tuple[tuple[str, str], Watched]]:
         for rule_id, rule in rules.items():
-            if not rule.on or rule.condition == "silent":
+            condition = rule.condition
+            if not rule.on or condition == "silent" or condition == "strays":  # noqa: PLR1714 (narrows the type)
                 continue
             for tag in tags_of(run, rule.tags):
                 before = self.watched.get((rule_id, tag)) if rule_id in same else None
-                yield (rule_id, tag), watched(before, run.scalars[tag], rule.condition, rule.limit)
+                yield (rule_id, tag), watched(before, run.scalars[tag], condition, rule.limit)
 
 
 class Finding:
@@ -81,6 +85,7 @@ class Finding:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._runs: dict[str, _OfRun] = {}
+        self._jobs = JobWatch()
 
     def sources(self, snapshot: Snapshot, rules: Mapping[str, Rule], now: float) -> list[Source]:
         """All alerts at Unix time ``now``, in an order that depends on nothing but them."""
@@ -89,6 +94,8 @@ class Finding:
             for run_id, one in self._runs.items():
                 one.renew(snapshot.runs[run_id], rules)
             found = [source for one in self._runs.values() for source in one.sources]
+            for rule_id, ranks in self._jobs.strays(snapshot.runs.values(), rules):
+                found.append(_stray_source(rule_id, rules[rule_id], ranks))
         return [*found, *_silences(snapshot.runs.values(), rules, now)]
 
 
@@ -135,6 +142,20 @@ def _source(run: str, key: tuple[str, str], rule: Rule, one: Watched) -> Source:
         values=one.values,
         counts=found.counts,
         ongoing=found.ongoing,
+    )
+
+
+def _stray_source(rule_id: str, rule: Rule, found: RankStrays) -> Source:
+    return Source(
+        found.run,
+        rule.level,
+        found.steps,
+        found.walls,
+        found.keys,
+        rule=rule_id,
+        tag=found.tag,
+        counts=np.array([stray.count for stray in found.strays], np.int64),
+        strays=found.strays,
     )
 
 

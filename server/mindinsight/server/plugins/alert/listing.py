@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import numpy as np
@@ -74,6 +75,7 @@ def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:
         "value": None if source.values is None else _number(float(source.values[row])),
         "count": 1 if source.counts is None else int(source.counts[row]),
         "ongoing": source.ongoing and last,
+        "stray": asdict(source.strays[row]) if source.strays else None,
     }
 
 

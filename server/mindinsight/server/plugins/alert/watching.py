@@ -65,8 +65,12 @@ def _values_behind(series: ScalarSeries, row: int) -> Floats:
 
 def tags_of(run: Run, pattern: str) -> list[str]:
     """The scalars that a rule is about, by name or by a pattern with ``*`` and ``?``."""
-    plain = pattern.replace("[", "[[]")
-    return [tag for tag in run.scalars if plain == "*" or tag == pattern or fnmatchcase(tag, plain)]
+    return [tag for tag in run.scalars if matches(tag, pattern)]
+
+
+def matches(tag: str, pattern: str) -> bool:
+    """Whether ``pattern`` is the tag, or fits it."""
+    return pattern in ("*", tag) or fnmatchcase(tag, pattern.replace("[", "[[]"))
 
 
 def silent_since(run: Run, minutes: float, now: float) -> float | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from mindinsight.server.curves.bands import Cells, band, cells, stray
+from mindinsight.server.curves.bands import Cells, band, cells
+from mindinsight.server.curves.strays import strays
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import line_of
@@ -54,25 +56,30 @@ async def ranks(
 ) -> Response:
     """The rank x step picture: ``mean`` holds ranks x columns numbers, row by row, NaN where a rank has none.
 
-    ``stray`` says how far each rank is from the median rank, in usual distances; null means that it alone
-    is not finite.
+    ``not_finite`` holds the numbers of the cells with values that are not finite. ``strays`` says which ranks
+    differ from the others, and how: ``row`` of the rank, ``kind`` (not_finite, silent, lasting, spikes),
+    ``step`` at which it begins, ``last_step`` of a lasting difference that ended, ``relative`` difference as
+    a share of the median, ``count`` of spikes or of values that are not finite, ``period`` in steps.
     """
-    found = _lines(service.store.snapshot(), tag, None, job)
-    grid = await run_in_threadpool(_cells, found, px)
-    far = stray(grid)
-    return answer(
-        {
-            "tag": tag,
-            "job": job,
-            "runs": [one.id for one, _ in found],
-            "ranks": [one.rank for one, _ in found],
-            "stray": [float(one) if np.isfinite(one) else None for one in far],
-            "step": grid.steps,
-            "mean": grid.mean.astype(np.float32).ravel(),
-            "non_finite": grid.bad.sum(axis=1),
-        },
-        accept,
-    )
+    lines = _lines(service.store.snapshot(), tag, None, job)
+
+    def made() -> Response:
+        grid, found = _cells(lines, px), strays([(line.steps, line.values) for _, line in lines])
+        return answer(
+            {
+                "tag": tag,
+                "job": job,
+                "runs": [run.id for run, _ in lines],
+                "ranks": [run.rank for run, _ in lines],
+                "strays": [asdict(stray) for stray in found],
+                "step": grid.steps,
+                "mean": grid.mean.astype(np.float32).ravel(),
+                "not_finite": np.flatnonzero(grid.bad),
+            },
+            accept,
+        )
+
+    return await run_in_threadpool(made)
 
 
 def _lines(snapshot: Snapshot, tag: str, runs: list[str] | None, job: str | None) -> list[tuple[Run, Line]]:

@@ -1,6 +1,7 @@
 // Alerts in words: what happened, and where it leads.
 
 import { h } from "../core/dom.js";
+import { strayWords } from "./strays.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/alerts.js").Alert} Alert */
@@ -14,6 +15,10 @@ const BADGES = { info: "badge", warning: "badge warn", error: "badge bad" };
 export function inWords(app, alert) {
   const { t, format } = app;
   if (!alert.condition) return alert.title;
+  if (alert.stray) {
+    const rank = app.selection.run(alert.run)?.rank ?? alert.run;
+    return t("alert.found.strays", { tag: alert.tag, rank, what: strayWords(app, alert.stray) });
+  }
   const value = typeof alert.value === "string" ? NOT_FINITE[alert.value] : alert.value;
   const limit = alert.limit ?? 0;
   return t(`alert.found.${alert.condition}`, {

@@ -16,12 +16,13 @@ import { latest, leaveAsIs } from "./latest.js";
  * @property {string} title of the training code; "" for a rule's
  * @property {string} text
  * @property {string | null} rule id
- * @property {"not_finite" | "above" | "below" | "silent" | null} condition of the rule
+ * @property {"not_finite" | "above" | "below" | "silent" | "strays" | null} condition of the rule
  * @property {number | null} limit of the rule
  * @property {string | null} tag
  * @property {number | string | null} value of the first point; text when it is not finite
  * @property {number} count points
  * @property {boolean} ongoing
+ * @property {import("../components/strays.js").Stray | null} [stray] of a rule over the ranks of a job
  */
 
 export const LIST = "v2/alert/list";

@@ -61,7 +61,9 @@ function row(app, alert, fresh) {
   const name = selection.run(alert.run)?.name ?? alert.run;
   const facts = [
     t("alert.step", { step: alert.step }),
-    alert.count > 1 ? t(alert.ongoing ? "alert.points.ongoing" : "alert.points", { n: alert.count }) : null,
+    alert.count > 1 && !alert.stray
+      ? t(alert.ongoing ? "alert.points.ongoing" : "alert.points", { n: alert.count })
+      : null,
   ].filter((fact) => fact !== null);
   const element = h(
     "li",

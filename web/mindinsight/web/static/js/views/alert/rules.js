@@ -11,7 +11,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
  * @typedef {Object} Rule
  * @property {string} id
  * @property {boolean} built_in
- * @property {"not_finite" | "above" | "below" | "silent"} condition
+ * @property {"not_finite" | "above" | "below" | "silent" | "strays"} condition
  * @property {string} tags
  * @property {number} limit
  * @property {"info" | "warning" | "error"} level
@@ -21,7 +21,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 
 const PATH = "v2/alert/rules";
 const LONGEST = 200; // characters of a pattern
-const CONDITIONS = ["above", "below", "not_finite", "silent"];
+const CONDITIONS = ["above", "below", "not_finite", "strays", "silent"];
 const LEVELS = ["error", "warning", "info"];
 /** @type {Given} */
 const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: true };
@@ -246,7 +246,7 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
   const fit = () => {
     const silent = given.condition === "silent";
     tagsField.hidden = tags.disabled = silent;
-    limitField.hidden = limit.disabled = given.condition === "not_finite";
+    limitField.hidden = limit.disabled = ["not_finite", "strays"].includes(given.condition);
     name.textContent = t(silent ? "alert.form.minutes" : "alert.form.limit");
     if (silent) limit.min = "1";
     else limit.removeAttribute("min");

@@ -8,6 +8,7 @@ const LOOKED_AT = 20_000; // cells that the size of the colours is judged by
  * @property {number[]} ranks
  * @property {ArrayLike<number>} step
  * @property {Float32Array} mean ranks × steps, NaN where a rank has none
+ * @property {ArrayLike<number>} not_finite numbers of the cells with NaN or infinities
  */
 
 /** Each cell less the median of its step. @param {Grid} grid @returns {Float32Array} ranks × steps */
@@ -35,6 +36,21 @@ export function usualMost(away) {
     .filter(Number.isFinite)
     .sort();
   return sizes[Math.floor((sizes.length - 1) * ALMOST_ALL)] || 1;
+}
+
+/**
+ * Which cells of the picture hold NaN or infinities, in the rows of `folded`.
+ * @param {ArrayLike<number>} cells numbers among ranks × columns
+ * @param {number} ranks
+ * @param {number} columns
+ * @param {number} rows at most
+ * @returns {Float32Array[]} 1 where there are some, else NaN
+ */
+export function notFiniteRows(cells, ranks, columns, rows) {
+  const each = Math.ceil(ranks / Math.max(1, rows));
+  const z = Array.from({ length: Math.ceil(ranks / each) }, () => new Float32Array(columns).fill(NaN));
+  for (let i = 0; i < cells.length; i++) z[Math.floor(cells[i] / columns / each)][cells[i] % columns] = 1;
+  return z;
 }
 
 /**

@@ -4,18 +4,19 @@ import { card } from "../../components/card.js";
 import { button } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
 import { select } from "../../components/field.js";
+import { strayWords } from "../../components/strays.js";
 import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
 import { saveButton } from "../../core/share.js";
-import { awayFromMedian, folded, usualMost } from "./away.js";
+import { awayFromMedian, folded, notFiniteRows, usualMost } from "./away.js";
 import { bandSheet, bandTraces, lineOn } from "./band.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
-const STRAY = 6; // usual distances beyond which a rank is named
 const ROW = 2; // px of a row of the picture at least
+const NOT_FINITE = "--warn";
 const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above it
 const NAMED = 8; // ranks named in the foot line at most
 
@@ -126,7 +127,7 @@ function rankCard(page, tag, job) {
           pick(grid.ranks.indexOf(event.points[0].customdata)),
         ),
     );
-    replace(key, scaleKey(app, grid.most));
+    replace(key, scaleKey(app, grid.most, grid.not_finite.length > 0));
     replace(
       foot,
       straying(app, grid, pick),
@@ -218,8 +219,9 @@ function bandFigure(page, together, picked) {
  * band.
  * @param {import("../../core/types.js").App} app
  * @param {number} most
+ * @param {boolean} strange whether there are values that are not finite
  */
-function scaleKey(app, most) {
+function scaleKey(app, most, strange) {
   const bar = h("i", {
     style: { background: `linear-gradient(to right, ${SCALE.map((name) => `var(${name})`).join(", ")})` },
   });
@@ -229,6 +231,10 @@ function scaleKey(app, most) {
     number(-most, 3),
     bar,
     `+${number(most, 3)}`,
+    strange && [
+      h("i", { style: { background: `var(${NOT_FINITE})`, width: "14px" } }),
+      h("span", null, app.t("scalar.ranks.nan")),
+    ],
   ];
 }
 
@@ -240,8 +246,20 @@ function scaleKey(app, most) {
  */
 function heatFigure(app, grid, height) {
   const { theme } = app;
-  const { y, z, who } = folded(grid.away, grid.ranks, grid.step.length, Math.floor(height / ROW));
+  const [columns, rows] = [grid.step.length, Math.floor(height / ROW)];
+  const { y, z, who } = folded(grid.away, grid.ranks, columns, rows);
   const colours = SCALE.map((name, i) => [i / 2, theme.colour(name)]);
+  const strange = {
+    type: "heatmap",
+    x: grid.step,
+    y,
+    z: notFiniteRows(grid.not_finite, grid.ranks.length, columns, rows),
+    customdata: who,
+    colorscale: [0, 1].map((end) => [end, theme.colour(NOT_FINITE)]),
+    showscale: false,
+    hovertemplate: app.t("scalar.ranks.cell_nan"),
+    hoverongaps: false,
+  };
   return {
     data: [
       {
@@ -257,6 +275,7 @@ function heatFigure(app, grid, height) {
         hovertemplate: app.t("scalar.ranks.cell"),
         hoverongaps: false,
       },
+      ...(grid.not_finite.length ? [strange] : []),
     ],
     layout: {
       ...theme.plotly(),
@@ -268,19 +287,17 @@ function heatFigure(app, grid, height) {
 
 /** @param {import("../../core/types.js").App} app @param {any} grid @param {(row: number) => void} pick */
 function straying(app, grid, pick) {
-  const far = grid.stray
-    .map((/** @type {number | null} */ away, /** @type {number} */ row) => ({ row, away: away ?? Infinity }))
-    .filter((/** @type {any} */ one) => one.away > STRAY)
-    .sort((/** @type {any} */ a, /** @type {any} */ b) => b.away - a.away);
-  if (!far.length) {
+  /** @type {Map<number, import("../../components/strays.js").Stray[]>} */
+  const far = new Map();
+  for (const stray of grid.strays) far.set(stray.row, [...(far.get(stray.row) ?? []), stray]);
+  if (!far.size) {
     return h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
   }
-  const named = far.slice(0, NAMED).map((/** @type {any} */ one) => {
-    const text = Number.isFinite(one.away)
-      ? app.t("scalar.ranks.strays", { rank: grid.ranks[one.row], away: number(one.away, 2) })
-      : app.t("scalar.ranks.not_finite", { rank: grid.ranks[one.row] });
-    return button(text, () => pick(one.row), { class: "badge bad" });
+  const named = [...far].slice(0, NAMED).map(([row, some]) => {
+    const what = some.map((stray) => strayWords(app, stray)).join(app.t("stray.and"));
+    const text = app.t("scalar.ranks.strays", { rank: grid.ranks[row], what });
+    return button(text, () => pick(row), { class: "badge bad" });
   });
-  const rest = far.length - named.length;
+  const rest = far.size - named.length;
   return [named, rest > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: rest }))];
 }

@@ -1,0 +1,110 @@
+"""Rules over the ranks of a job: alerts of ranks that stray from the others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias, get_args
+
+import numpy as np
+
+from mindinsight.server.curves.rank_differences import Stray, StrayKind
+from mindinsight.server.curves.strays import strays
+from mindinsight.server.plugins.alert.watching import matches
+from mindinsight.server.store.run import Run
+from mindinsight.server.types import Doubles, Ints
+from mindinsight.server.workspace.rules import Rule
+
+_KINDS: Final = get_args(StrayKind)
+_GROWTH: Final = 1.01  # more points than when a job was looked at last, before it is looked at again
+_Key: TypeAlias = tuple[str, str]  # job and tag
+
+
+@dataclass(frozen=True, slots=True)
+class RankStrays:
+    """What is wrong with one tag of one rank."""
+
+    run: str
+    tag: str
+    strays: tuple[Stray, ...]  # [n]
+    walls: Doubles  # [n] Unix seconds, of the first step of each
+
+    @property
+    def steps(self) -> Ints:
+        return np.array([stray.step for stray in self.strays], np.int64)
+
+    @property
+    def keys(self) -> Ints:
+        """What tells one from the others of this run and tag."""
+        return np.array(
+            [stray.step * len(_KINDS) + _KINDS.index(stray.kind) for stray in self.strays], np.int64
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The verdict on one tag of one job, and the points it was made of."""
+
+    runs: tuple[str, ...]
+    generations: tuple[int, ...]
+    points: int
+    found: tuple[RankStrays, ...]
+
+
+class JobWatch:
+    """Cache of the strays of all jobs. A job is looked at again when a hundredth more points have come."""
+
+    def __init__(self) -> None:
+        self._judged: dict[_Key, _Judged] = {}
+
+    def strays(self, runs: Iterable[Run], rules: Mapping[str, Rule]) -> Iterator[tuple[str, RankStrays]]:
+        """What is found by each rule that is on, with the rule's id."""
+        wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "strays"}
+        if not wanted:
+            self._judged = {}
+            return
+        ranks: dict[str, list[Run]] = defaultdict(list)
+        for run in runs:
+            if run.rank is not None:
+                ranks[run.job].append(run)
+        judged: dict[_Key, _Judged] = {}
+        for job, members in ranks.items():
+            members.sort(key=lambda run: (run.rank or 0, run.id))
+            tags = {tag for run in members for tag in run.scalars} if len(members) > 1 else set()
+            for rule_id, rule in wanted.items():
+                for tag in sorted(tags):
+                    holders = [run for run in members if tag in run.scalars]
+                    if len(holders) < 2 or not matches(tag, rule.tags):
+                        continue
+                    key = (job, tag)
+                    judged[key] = judged.get(key) or _renewed(self._judged.get(key), holders, tag)
+                    yield from ((rule_id, found) for found in judged[key].found)
+        self._judged = judged
+
+
+def _renewed(before: _Judged | None, runs: list[Run], tag: str) -> _Judged:
+    series = [run.scalars[tag] for run in runs]
+    ids, generations = tuple(run.id for run in runs), tuple(one.generation for one in series)
+    points = sum(one.count for one in series)
+    same = before is not None and (before.runs, before.generations) == (ids, generations)
+    if before is not None and same and before.points <= points < before.points * _GROWTH:
+        return before
+    lines = [one.line() for one in series]
+    by_row: dict[int, list[Stray]] = defaultdict(list)
+    for stray in strays([(line.steps, line.values) for line in lines]):
+        by_row[stray.row].append(stray)
+    found = tuple(
+        RankStrays(
+            ids[row],
+            tag,
+            tuple(some),
+            np.array([_wall(lines[row].steps, lines[row].walls, stray.step) for stray in some]),
+        )
+        for row, some in sorted(by_row.items())
+    )
+    return _Judged(ids, generations, points, found)
+
+
+def _wall(steps: Ints, walls: Doubles, step: int) -> float:
+    return float(walls[min(int(np.searchsorted(steps, step)), len(walls) - 1)])

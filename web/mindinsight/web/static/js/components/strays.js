@@ -1,0 +1,33 @@
+// What is wrong with a rank, in words.
+
+/**
+ * @typedef {Object} Stray
+ * @property {"not_finite" | "silent" | "lasting" | "spikes"} kind
+ * @property {number} step at which it begins
+ * @property {number | null} last_step of a lasting difference that ended
+ * @property {number | null} relative difference as a share of the median of the ranks
+ * @property {number} count of spikes, or of values that are not finite
+ * @property {number | null} period of spikes in steps
+ */
+
+const PLENTY = 10; // times the median, from which on percent are hard to read
+
+/** @param {import("../core/types.js").App} app @param {Stray} stray */
+export function strayWords(app, stray) {
+  const { t, format } = app;
+  const [step, last] = [format.number(stray.step, 12), format.number(stray.last_step ?? NaN, 12)];
+  const by = amount(app, stray.relative ?? 0);
+  if (stray.kind === "not_finite") return t("stray.not_finite", { step, n: stray.count });
+  if (stray.kind === "silent") return t("stray.silent", { step });
+  if (stray.kind === "lasting") {
+    return t(stray.last_step === null ? "stray.since" : "stray.between", { by, step, last });
+  }
+  if (stray.period !== null) return t("stray.every", { by, step, period: format.number(stray.period, 12) });
+  return t("stray.spikes", { by, step, n: stray.count });
+}
+
+/** "+26 %", or "×40". @param {import("../core/types.js").App} app @param {number} relative */
+function amount({ format }, relative) {
+  if (relative >= PLENTY) return `×${format.number(1 + relative, 2)}`;
+  return `${relative < 0 ? "−" : "+"}${format.number(Math.abs(relative) * 100, 2)} %`;
+}
