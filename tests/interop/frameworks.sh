@@ -43,4 +43,8 @@ for name in ${*:-torch jax mindspore mindinsight}; do
     done
     PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" \
         "$root/examples/${name}_train.py" --out "$runs/$name"
+    if [ "$name" = mindspore ]; then
+        "$root/.venv/bin/python" "$root/tests/interop/ranks_in_mindspore.py" \
+            --mindspore "$environments/venv-mindspore/bin/python"
+    fi
 done
