@@ -1,12 +1,10 @@
 """When a network is saved and under which names; files are written by a function of the test's."""
 
 import json
-import types
 
-import numpy as np
 import pytest
 
-from mindinsight.writer.callbacks import CheckpointConfig, KeepBest, ModelCheckpoint, RunArguments, RunContext
+from mindinsight.writer.callbacks import CheckpointConfig, ModelCheckpoint, RunArguments, RunContext
 from mindinsight.writer.callbacks.checkpoints import CheckpointFiles, free_prefix
 from mindinsight.writer.graph import GraphBuilder
 
@@ -103,27 +101,6 @@ def test_a_loop_that_raises_is_saved_when_asked(tmp_path, asked, files):
     assert names(tmp_path) == files
 
 
-def test_a_network_nobody_can_save_asks_for_a_function(tmp_path):
-    with pytest.raises(TypeError, match="give a save function: str is no network"):
-        train(ModelCheckpoint("net", tmp_path), 1)
-    with pytest.raises(TypeError, match="named no network"):
-        ModelCheckpoint(directory=tmp_path).on_train_step_end(RunContext({"cur_step_num": 1}))
-
-
-def test_a_framework_saves_its_own_networks(tmp_path, monkeypatch):
-    torch = types.SimpleNamespace(
-        SUFFIX=".pt",
-        SAVE_OPTIONS=False,
-        save=lambda network, path, extra, options: path.write_text(f"{network} {extra}"),
-        trace=lambda network, inputs: None,
-    )
-    monkeypatch.setattr("mindinsight.writer.callbacks.saving.framework_of", lambda network: torch)
-    train(ModelCheckpoint("net", tmp_path), 1)
-    assert (tmp_path / "net-1_1.pt").read_text() == "net {}"
-    with pytest.raises(ValueError, match="only MindSpore saves with crc_check, format"):
-        train(ModelCheckpoint("x", tmp_path, CheckpointConfig(crc_check=True, format="safetensors")), 1)
-
-
 @pytest.mark.parametrize("prefix", ["", "a/b", 3])
 def test_a_bad_prefix_is_refused(tmp_path, prefix):
     with pytest.raises((ValueError, TypeError)):
@@ -133,40 +110,6 @@ def test_a_bad_prefix_is_refused(tmp_path, prefix):
 def test_a_config_of_another_type_is_refused(tmp_path):
     with pytest.raises(TypeError, match="CheckpointConfig, got dict"):
         ModelCheckpoint(directory=tmp_path, config={"save_checkpoint_steps": 1})
-
-
-def evaluate(callback, epoch, metrics):
-    callback.on_eval_end(RunContext({"cur_epoch_num": epoch, "metrics": metrics, "network": f"net {epoch}"}))
-
-
-@pytest.mark.parametrize(("mode", "epoch", "value"), [("max", 3, 0.8), ("min", 2, 0.4)])
-def test_the_best_evaluation_is_kept(tmp_path, mode, epoch, value):
-    best = KeepBest("acc", mode, tmp_path, "net", write)
-    for number, accuracy in enumerate([0.5, 0.4, 0.8, 0.8, np.nan], start=1):
-        evaluate(best, number, {"acc": np.float32(accuracy)})
-    assert names(tmp_path) == ["net-best.ckpt"]
-    content = json.loads((tmp_path / "net-best.ckpt").read_text())
-    assert content["network"] == f"'net {epoch}'"
-    assert (best.best_epoch, content["epoch_num"]) == (epoch, epoch)
-    assert best.best == content["acc"] == pytest.approx(value)
-
-
-def test_an_evaluation_without_the_metric_changes_nothing(tmp_path):
-    best = KeepBest("acc", directory=tmp_path, save=write)
-    evaluate(best, 1, {"loss": 1.0})
-    evaluate(best, 1, None)
-    assert names(tmp_path) == []
-
-
-def test_metrics_at_the_end_of_an_epoch_count_too(tmp_path):
-    best = KeepBest("acc", directory=tmp_path, save=write)
-    best.on_train_epoch_end(RunContext({"cur_epoch_num": 4, "metrics": {"acc": 1.0}, "network": "net"}))
-    assert best.best_epoch == 4
-
-
-def test_a_wrong_mode_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="'max' or 'min'"):
-        KeepBest("acc", "best", tmp_path)
 
 
 def left(directory, files, times):

@@ -8,7 +8,6 @@ import pytest
 
 from mindinsight.writer import frameworks
 from mindinsight.writer.frameworks import framework_of
-from mindinsight.writer.frameworks.tracing import is_symbolic, with_numbers
 
 
 def instance(module, base=object):
@@ -46,21 +45,6 @@ def test_a_class_of_the_users_counts_for_what_it_derives_from(imported):
 def test_everything_else_is_of_no_framework(imported, value):
     assert framework_of(value) is None
     assert imported == []
-
-
-def test_numbers_are_put_at_once():
-    got = []
-    assert with_numbers(3.0, got.append) is None
-    assert got == [3.0]
-
-
-@pytest.mark.parametrize("module", ["torch.fx.proxy", "torch._subclasses.fake_tensor"])
-def test_a_stand_in_is_never_put(module):
-    got = []
-    stand_in = instance(module)
-    assert is_symbolic(stand_in)
-    assert with_numbers(stand_in, got.append) is None
-    assert got == []
 
 
 def test_the_public_names_need_no_framework():
