@@ -237,9 +237,9 @@ def check_gradients(mode):
 def check_reason(directory):
     """A network without a graph: the recorder and the collector say why."""
     mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
-    said = []
+    messages = []
     handler = logging.Handler()
-    handler.emit = lambda record: said.append(record.getMessage())
+    handler.emit = lambda record: messages.append(record.getMessage())
     logging.getLogger("mindinsight").addHandler(handler)
     with SummaryRecord(f"{directory}/record", network=Net()) as record:
         for step in range(4):
@@ -248,7 +248,7 @@ def check_reason(directory):
         1, dataset(), callbacks=[SummaryCollector(f"{directory}/collector")], dataset_sink_mode=False
     )
     logging.getLogger("mindinsight").removeHandler(handler)
-    assert len([text for text in said if "compiles no graph in PyNative mode" in text]) == 2, said
+    assert len([text for text in messages if "compiles no graph in PyNative mode" in text]) == 2, messages
 
 
 def check_recorder_by_file(directory):

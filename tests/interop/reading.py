@@ -8,14 +8,14 @@ from mindinsight.proto.summary_pb2 import Event
 
 
 def events(directory, suffix, message):
-    found = []
+    messages = []
     for path in sorted(Path(directory).glob(f"*{suffix}")):
         data, start = path.read_bytes(), 0
         while start < len(data):
             size = framing.decode_header(data[start : start + framing.HEADER_SIZE])
-            found.append(message.FromString(data[start + framing.HEADER_SIZE :][:size]))
+            messages.append(message.FromString(data[start + framing.HEADER_SIZE :][:size]))
             start += size + framing.HEADER_SIZE + framing.FOOTER_SIZE
-    return found
+    return messages
 
 
 def values(directory):
@@ -25,10 +25,10 @@ def values(directory):
 
 def steps(directory):
     """The steps of each tag."""
-    found = {}
+    steps = {}
     for step, value in values(directory):
-        found.setdefault(value.tag, []).append(step)
-    return found
+        steps.setdefault(value.tag, []).append(step)
+    return steps
 
 
 def graphs(directory):
@@ -37,5 +37,5 @@ def graphs(directory):
 
 def lineage(directory):
     """Kind and message of each lineage event."""
-    found = events(directory, "_lineage", LineageEvent)
-    return [(kind := event.WhichOneof("what"), getattr(event, kind)) for event in found]
+    messages = events(directory, "_lineage", LineageEvent)
+    return [(kind := event.WhichOneof("what"), getattr(event, kind)) for event in messages]

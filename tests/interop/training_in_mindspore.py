@@ -72,9 +72,9 @@ def train(directory, graph_mode):
     assert len(reading.graphs(run)) == graph_mode
     rates = [value.scalar_value for _, value in reading.values(run) if value.tag == "learning_rate/auto"]
     assert rates[0] > rates[-1] > 0, rates
-    found = dict(reading.lineage(run))
-    assert set(found) == {"dataset_graph", "user_defined_info", "train_lineage"}, found
-    train_lineage = found["train_lineage"]
+    lineage = dict(reading.lineage(run))
+    assert set(lineage) == {"dataset_graph", "user_defined_info", "train_lineage"}, lineage
+    train_lineage = lineage["train_lineage"]
     assert train_lineage.algorithm.network == "Network"
     assert train_lineage.train_dataset.train_dataset_size == 40
     assert train_lineage.model.size == Path(json.loads(train_lineage.model.path)["ckpt"]).stat().st_size
@@ -118,9 +118,9 @@ if __name__ == "__main__":
         os.chdir(temporary)  # MindSpore leaves files where it runs
         for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
             ms.set_context(mode=mode)
-            place = Path(temporary) / str(mode)
-            train(place, graph_mode=mode == ms.GRAPH_MODE)
-            fit(place)
-            landscape(place)
-            arrays(place)
+            directory = Path(temporary) / str(mode)
+            train(directory, graph_mode=mode == ms.GRAPH_MODE)
+            fit(directory)
+            landscape(directory)
+            arrays(directory)
             print(f"ok   MindSpore {ms.__version__}, mode {mode}: train, eval, fit, landscape, arrays")

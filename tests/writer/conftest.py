@@ -12,7 +12,7 @@ from mindinsight.proto.summary_pb2 import Event
 
 def payloads(path):
     """Every record of a file; fails on a wrong checksum. Returns them and the bytes of an unfinished one."""
-    data, start, found = Path(path).read_bytes(), 0, []
+    data, start, records = Path(path).read_bytes(), 0, []
     while start + framing.HEADER_SIZE <= len(data):
         size = framing.decode_header(data[start : start + framing.HEADER_SIZE])
         assert size is not None, f"{path}: wrong length checksum at byte {start}"
@@ -21,9 +21,9 @@ def payloads(path):
             break
         payload = framing.decode_payload(body)
         assert payload is not None, f"{path}: wrong checksum of the record at byte {start}"
-        found.append(payload)
+        records.append(payload)
         start += len(body) + framing.HEADER_SIZE
-    return found, data[start:]
+    return records, data[start:]
 
 
 class Reading:

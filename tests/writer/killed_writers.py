@@ -54,10 +54,10 @@ def killed_after(directory, seconds):
 def main(directory, count, seed):
     chance = random.Random(seed)
     for index in range(count):
-        place = Path(directory) / str(index)
+        run = Path(directory) / str(index)
         # One in five is killed while it starts.
         seconds = -chance.uniform(0, 0.01) if index % 5 == 0 else chance.uniform(0, 0.05)
-        print(json.dumps({"directory": str(place), "flushed": killed_after(place, seconds)}))
+        print(json.dumps({"directory": str(run), "flushed": killed_after(run, seconds)}))
 
 
 if __name__ == "__main__":

@@ -149,6 +149,6 @@ def test_a_reader_of_before_reads_everything_else(tmp_path, reading, records_of)
     event = old_event()
     events = [event.FromString(payload) for payload in records_of(path)[0]]
     assert [event.step for event in events] == [0, 0, 0, 1, 1, 2, 2, 0]  # the last one closes the file
-    summaries = [Summary.FromString(one.summary) for one in events if one.HasField("summary")]
+    summaries = [Summary.FromString(event.summary) for event in events if event.HasField("summary")]
     assert [summary.value[0].scalar_value for summary in summaries] == [0, 1, 2]
-    assert [one.version for one in events if one.HasField("version")] == ["MindSpore.Event:1"]
+    assert [event.version for event in events if event.HasField("version")] == ["MindSpore.Event:1"]

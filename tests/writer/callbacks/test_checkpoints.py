@@ -136,10 +136,10 @@ def test_a_file_written_again_counts_once(tmp_path):
 
 
 def test_a_file_somebody_removed_is_no_error(tmp_path):
-    kept = CheckpointFiles(most=1, seconds=0)
-    left(tmp_path, kept, [10])
+    files = CheckpointFiles(most=1, seconds=0)
+    left(tmp_path, files, [10])
     (tmp_path / "0010").unlink()
-    assert left(tmp_path, kept, [20]) == [20]
+    assert left(tmp_path, files, [20]) == [20]
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from mindinsight.writer.operators import ScalarSummary, TensorSummary
 
 
 def steps_by_tag(reading):
-    found = {}
+    steps = {}
     for step, value in reading.values():
-        found.setdefault(value.tag, []).append(step)
-    return found
+        steps.setdefault(value.tag, []).append(step)
+    return steps
 
 
 def test_loss_input_and_histograms_are_collected_at_the_first_step_and_every_few(tmp_path, reading, loop):

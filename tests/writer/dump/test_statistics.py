@@ -34,7 +34,7 @@ def large(case):
     return HostArray(values, "float32", shared=False)
 
 
-CASES = [(one["op_name"], tensor(one)) for one in json.loads((DATA / "edge_values.json").read_text())]
+CASES = [(case["op_name"], tensor(case)) for case in json.loads((DATA / "edge_values.json").read_text())]
 CASES += [(f"Default_MatMul-op{case}", large(case)) for case in range(3)]
 
 

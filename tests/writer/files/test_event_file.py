@@ -21,10 +21,10 @@ class Disk:
         self.full = False
         self.ready = threading.Event()
         self.ready.set()
-        self.asked = threading.Event()
+        self.requested = threading.Event()
 
     def append(self, records):
-        self.asked.set()
+        self.requested.set()
         self.ready.wait(10)
         if self.full and records:
             return 0, OSError(errno.ENOSPC, "No space left on device")
@@ -68,20 +68,20 @@ def test_a_queued_job_is_on_disk_after_flush(make, disk):
 
 def test_it_is_on_disk_by_itself_after_flush_seconds(make, disk):
     make(flush_seconds=0.01).put(job(1))
-    assert disk.asked.wait(10)
+    assert disk.requested.wait(10)
 
 
 def test_much_is_not_left_waiting(make, disk):
     file = make(queue_bytes=1 << 30)
     file.put(job(1, cost=2 << 20))
-    assert disk.asked.wait(10)
+    assert disk.requested.wait(10)
 
 
 def test_flush_and_close_without_jobs_touch_nothing(make, disk):
     file = make()
     file.flush()
     file.close()
-    assert not disk.asked.is_set()
+    assert not disk.requested.is_set()
 
 
 def test_close_writes_what_is_queued(make, disk):
@@ -97,7 +97,7 @@ def test_put_waits_for_a_slow_disk_and_says_so_once(make, disk, caplog):
     disk.ready.clear()
     putting = threading.Thread(target=lambda: [file.put(job(step)) for step in range(40)])
     putting.start()
-    assert disk.asked.wait(10)
+    assert disk.requested.wait(10)
     assert putting.is_alive()
     disk.ready.set()
     putting.join(10)
@@ -169,15 +169,15 @@ def test_an_export_that_fails_does_not_stop_the_event(make, disk, caplog):
 
 
 def test_jobs_are_told_when_they_are_on_disk(make, disk):
-    told = []
-    file = make(done=told.extend)
+    finished = []
+    file = make(done=finished.extend)
     disk.full = True
     file.put(job(1))
     file.flush()
-    assert told == []
+    assert finished == []
     disk.full = False
     file.flush()
-    assert told == [job(1)]
+    assert finished == [job(1)]
 
 
 def test_a_full_disk_is_said_once(make, disk, caplog):

@@ -112,7 +112,7 @@ def test_several_processes_in_one_directory_share_no_file(tmp_path, reading):
     steps = {}
     for step, tag, _ in reading.scalars():
         steps.setdefault(tag, []).append(step)
-    assert [sorted(found) for found in steps.values()] == [list(range(50))] * 4
+    assert [sorted(numbers) for numbers in steps.values()] == [list(range(50))] * 4
 
 
 def test_each_rank_of_a_launcher_writes_into_its_directory(tmp_path, reading_of):
@@ -146,7 +146,7 @@ def test_values_of_several_threads_are_all_recorded(tmp_path, reading):
     numbers = {}
     for _, tag, number in reading.scalars():
         numbers.setdefault(tag, []).append(number)
-    assert {tag: sorted(found) for tag, found in numbers.items()} == {
+    assert {tag: sorted(values) for tag, values in numbers.items()} == {
         f"t{index}": list(range(3000)) for index in range(4)
     }
 

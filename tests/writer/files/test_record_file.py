@@ -36,7 +36,7 @@ def test_a_file_appears_with_its_first_record(name, tmp_path, records_of):
     assert file.path.name.startswith("events.out.events.summary.1700000000.3.")
     assert file.path.name.endswith("_MS")
     records, rest = records_of(file.path)
-    assert [len(found) for found in records] == [28, 4, 14]
+    assert [len(record) for record in records] == [28, 4, 14]
     assert rest == b""
 
 
@@ -81,7 +81,7 @@ def test_a_record_above_the_limit_has_a_file_to_itself(name, tmp_path):
 def test_a_large_record_is_written_whole(name, records_of):
     file = RecordFile(name, 1_000_000_000)
     file.append([record(20), record(3 << 20), record(20)])
-    assert [len(found) for found in records_of(file.path)[0]] == [4, (3 << 20) - 16, 4]
+    assert [len(record) for record in records_of(file.path)[0]] == [4, (3 << 20) - 16, 4]
 
 
 def test_a_removed_file_is_followed_by_another(name, tmp_path, caplog):

@@ -79,7 +79,7 @@ def test_an_operator_may_have_several_outputs():
     graph.node("TopK", [], several=[((2, 3), "float32"), ((2, 3), "int32")])
     output = graph.model().graph.node[0].output_type
     assert output.data_type == graph_pb2.DT_TUPLE
-    assert [one.tensor_type.elem_type for one in output.sequence_type.elem_types] == [
+    assert [element.tensor_type.elem_type for element in output.sequence_type.elem_types] == [
         graph_pb2.DT_FLOAT32,
         graph_pb2.DT_INT32,
     ]

@@ -41,9 +41,9 @@ def landscapes(reading):
 
 def test_each_interval_and_the_result_get_a_landscape(run, reading):
     SummaryLandscape(run).gen_landscapes(bowl)
-    found = landscapes(reading)
-    assert list(found) == ["landscape_[1, 4]", "landscape_[5, 8]", "landscape_[8]"]
-    first, result = found["landscape_[1, 4]"], found["landscape_[8]"]
+    shown = landscapes(reading)
+    assert list(shown) == ["landscape_[1, 4]", "landscape_[5, 8]", "landscape_[8]"]
+    first, result = shown["landscape_[1, 4]"], shown["landscape_[8]"]
     assert list(first.landscape.z.dims) == [5, 5]
     assert list(first.loss_path.intervals) == [1, 2, 3, 4]
     metadata = first.metadata
@@ -71,17 +71,21 @@ def test_settings_given_now_count_and_are_kept(run, reading):
     )
     (message,) = landscapes(reading).values()
     assert list(message.landscape.z.dims) == [3, 3]
-    kept = json.loads((run / "ckpt_dir" / "train_metadata.json").read_text())
-    assert (kept["landscape_size"], kept["epoch_group"], kept["unit"]) == (3, {"0": [2, 4, 6]}, "step")
+    metadata = json.loads((run / "ckpt_dir" / "train_metadata.json").read_text())
+    assert (metadata["landscape_size"], metadata["epoch_group"], metadata["unit"]) == (
+        3,
+        {"0": [2, 4, 6]},
+        "step",
+    )
 
 
 def test_several_devices_answer_the_same(run, reading_of):
     script = Path(__file__).with_name("on_devices.py")
     for name, devices in (("one", ["0"]), ("two", ["0", "1"])):
         subprocess.run([sys.executable, script, run, run / name, *devices], check=True)
-    one, two = (landscapes(reading_of(run / name)) for name in ("one", "two"))
-    assert len(one) == 3
-    assert one == two
+    first, second = (landscapes(reading_of(run / name)) for name in ("one", "two"))
+    assert len(first) == 3
+    assert first == second
 
 
 def test_weights_that_moved_with_the_run_are_found(run, reading):

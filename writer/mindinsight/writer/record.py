@@ -36,8 +36,7 @@ class SummaryRecord:
 
     Args:
         log_dir: directory of the run, made with mode 0700 when missing.
-        file_prefix: start of the file names.
-        file_suffix: end of the summary file's name.
+        file_prefix, file_suffix: start of the file names, end of the summary file's name.
         num_process: accepted for MindSpore's sake; there is one thread and no process.
         network: a MindSpore Cell, PyTorch module or graph of ours; its graph is written with the first step.
         max_file_size: bytes after which a next file is begun. A larger record has a file to itself.
@@ -47,9 +46,9 @@ class SummaryRecord:
         rank: number of this process among several; puts the files into ``log_dir/rank_N`` (ranks.py). The
             default is what the launcher says, if there are several.
         flush_seconds: the longest time a value waits before it is written.
-        queue_bytes: memory that values may take while they wait; past it ``record`` waits too.
+        queue_bytes: memory of waiting values; past it ``record`` waits too.
 
-    Any number of recorders may live at once, in one directory too: each has files of its own.
+    Any number of recorders may live at once, in one directory too: each has its own files.
     """
 
     def __init__(
@@ -86,11 +85,9 @@ class SummaryRecord:
             self._pending.done,
         )
         self._graph = NetworkGraph(network)
-        self._mode = "train"
-        self._step = 0  # the last that was recorded
+        self._mode, self._step = "train", 0  # the step that was recorded last
         self._throttle = alerts.AlertThrottle()
-        self._closed = False
-        self._warned_closed = False
+        self._closed = self._warned_closed = False
         self._lock = threading.Lock()
         self._scalars, self._tags = self._pending.scalars, self._pending.good_tags
         process_hooks.call_in_children(self._forked)
