@@ -2,7 +2,9 @@ import zipfile
 
 import pytest
 
+from mindinsight.server.formats import archives
 from mindinsight.server.formats.archives import Archive
+from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
@@ -56,6 +58,6 @@ def test_a_size_beyond_the_file(path):
 
 
 def test_too_many_members(path, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.archives.MAX_MEMBERS", 1)
-    with pytest.raises(UnreadableError, match=r"dump.too_large: 2 members"):
+    monkeypatch.setattr(archives, "ARCHIVE", Budget("archive", 1 << 62, 1))
+    with pytest.raises(UnreadableError, match=r"dump.too_large: archive with over 1 items"):
         Archive(path)

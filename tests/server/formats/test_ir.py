@@ -1,5 +1,6 @@
 import pytest
 
+from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.call_stacks import Frame
 from mindinsight.server.formats.ir import parse_ir, read_ir, read_ir_parameters
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -40,7 +41,7 @@ subgraph @kernel_graph0() {
 
 
 def nodes(text):
-    return {node.name.rpartition("/")[2]: node for node in parse_ir(text).nodes}
+    return {node.name.rpartition("/")[2]: node for node in parse_ir(text.splitlines()).nodes}
 
 
 def test_operators_of_the_newer_text():
@@ -79,7 +80,7 @@ subgraph @g() {
       # Scope: (Default/here)
 }
 """
-    depend, relu, add = parse_ir(text).nodes
+    depend, relu, add = parse_ir(text.splitlines()).nodes
     assert depend.sources == ()
     assert relu.name == "Default/ReLU-op2"
     assert [frame.line for frame in relu.stacks[0]] == [9, 175]
@@ -87,17 +88,17 @@ subgraph @g() {
 
 
 def test_anything_else_is_passed_over():
-    assert parse_ir("").nodes == ()
-    assert parse_ir("some text\n  %x = nothing\n  %1(a = b(\n      # In file").nodes == ()
+    assert parse_ir([]).nodes == ()
+    assert parse_ir("some text\n  %x = nothing\n  %1(a = b(\n      # In file".splitlines()).nodes == ()
 
 
 def test_an_unclosed_line_does_not_lose_the_operator():
-    (node,) = parse_ir("  %1(a) = Add(%2, %3").nodes
+    (node,) = parse_ir("  %1(a) = Add(%2, %3".splitlines()).nodes
     assert node.op == "Add"
 
 
 def test_a_text_beyond_any(tmp_path, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.ir.MAX_SIZE", 10)
+    monkeypatch.setattr("mindinsight.server.formats.ir.IR", Budget("text", 10, 10))
     (tmp_path / "a.ir").write_text(NEW)
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
         read_ir(tmp_path / "a.ir")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -99,8 +100,8 @@ def test_headers_that_cannot_be_read(folder, content, reason):
 
 
 def test_a_header_beyond_the_limit_of_the_format(folder, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.safetensors.MAX_HEADER", 10)
-    with pytest.raises(UnreadableError, match=r"dump.bad_header: header of"):
+    monkeypatch.setattr("mindinsight.server.formats.safetensors.SAFETENSORS", Budget("header", 10, 10))
+    with pytest.raises(UnreadableError, match=r"dump.too_large: header of"):
         open_safetensors(DATA / "plain.safetensors")
 
 

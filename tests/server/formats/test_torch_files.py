@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats import archives, torch_files
+from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.torch_files import open_torch, read_torch
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -229,7 +230,7 @@ def test_a_bomb_in_a_storage(tmp_path, monkeypatch):
 
 
 def test_a_bomb_in_the_description(tmp_path, monkeypatch):
-    monkeypatch.setattr(torch_files, "MAX_PICKLE", 1000)
+    monkeypatch.setattr(torch_files, "PICKLE", Budget("pickle", 1000))
     path = write(tmp_path / "a.pt", "x" * 2000)
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
         open_torch(path)

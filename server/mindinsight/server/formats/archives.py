@@ -17,17 +17,33 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final
 
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.server.formats.budgets import ARCHIVE, ARRAY
 from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_UNPACKED: Final = 1 << 30  # bytes of one member
+_PART: Final = 1 << 20  # bytes unpacked at once
 MAX_RATIO: Final = 100
-MAX_MEMBERS: Final = 200_000
+_TYPES: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy and PyTorch write
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, length of name, length of extra field
 _BROKEN: Final = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
     *(NotImplementedError, RuntimeError, EOFError, OSError, ValueError),
 )
+
+
+def read_member(member: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
+    """[size] bytes of a member at most, unpacked into place a part at a time; raises beyond the budget."""
+    ARRAY.check_size(size)
+    content = np.empty(size, np.uint8)
+    filled = 0
+    while filled < size and (part := member.read(min(_PART, size - filled))):
+        content[filled : filled + len(part)] = np.frombuffer(part, np.uint8)
+        filled += len(part)
+    return content[:filled]
 
 
 class Archive:
@@ -41,9 +57,11 @@ class Archive:
         except _BROKEN as error:
             self._file.close()
             raise UnreadableError("dump.bad_zip", str(error)) from error
-        if len(self._zip.infolist()) > MAX_MEMBERS:
+        try:
+            ARCHIVE.check_items(len(self._zip.infolist()))
+        except UnreadableError:
             self._close()
-            raise UnreadableError("dump.too_large", f"{len(self._zip.infolist())} members")
+            raise
 
     def __enter__(self) -> Archive:
         return self
@@ -99,6 +117,8 @@ class Archive:
             raise UnreadableError("dump.missing", f"no member {name[:200]}") from error
         if not 0 <= info.header_offset <= info.header_offset + info.compress_size <= self._length:
             raise UnreadableError("dump.bad_zip", f"{name[:200]} does not lie within the file")
+        if info.compress_type not in _TYPES:
+            raise UnreadableError("dump.bad_zip", f"{name[:200]} is packed in way {info.compress_type}")
         if info.file_size > MAX_UNPACKED and info.file_size > MAX_RATIO * info.compress_size:
             raise UnreadableError(
                 "dump.zip_bomb", f"{name[:200]}: {info.compress_size} bytes claim to be {info.file_size}"

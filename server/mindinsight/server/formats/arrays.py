@@ -14,7 +14,7 @@ from typing import IO, Final
 
 import numpy as np
 
-from mindinsight.server.formats.archives import Archive
+from mindinsight.server.formats.archives import Archive, read_member
 from mindinsight.server.formats.element_types import MAX_AXES, Array, count_of, widen_bfloat16
 from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -67,7 +67,7 @@ def read_npz(path: Path, name: str) -> Array:
     """One array of a .npz file, within the limits of ``archives.Archive``."""
     with Archive(path) as archive, archive.opened(f"{name}.npy") as member:
         header = _checked_header(member, archive.size(f"{name}.npy"))
-        return array_of(header, member.read(header.size))
+        return array_of(header, read_member(member, header.size))
 
 
 def array_of(header: ArrayHeader, data: bytes | Array) -> Array:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+MAX_DIGITS: Final = 9  # of a line of source code
 _INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 _SOURCE: Final = re.compile(
     r"\s*#\s*(?P<first>- )?\s*(?:inlined:)?In file (?P<file>.+?\.\w+|<[^>]*>)"
@@ -32,6 +33,11 @@ def own_frame(stack: Iterable[Frame]) -> Frame | None:
     return next((frame for frame in stack if not _INSTALLED.search(frame.file)), None)
 
 
+def line_number(digits: str | None) -> int:
+    """A line of source code; 0 where none is recorded, or no file can have so many."""
+    return int(digits) if digits and len(digits) <= MAX_DIGITS else 0
+
+
 def stacks_of(lines: Iterable[str]) -> tuple[tuple[Frame, ...], ...]:
     """Call stacks in lines of MindSpore (``# In file a.py:11, 15~27/code/``), in the order of the lines.
 
@@ -43,6 +49,6 @@ def stacks_of(lines: Iterable[str]) -> tuple[tuple[Frame, ...], ...]:
         if _GROUP.match(text) or (found and found["first"]):
             groups.append([])
         if found:
-            line, last = int(found["line"] or found["old"]), int(found["last"] or 0)
+            line, last = line_number(found["line"] or found["old"]), line_number(found["last"])
             groups[-1].append(Frame(found["file"], line, last, "", found["code"].strip()))
     return tuple(tuple(group) for group in groups if group)

@@ -15,11 +15,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from mindinsight.server.formats.budgets import ARRAY, CHECKPOINT
 from mindinsight.server.formats.element_types import Array, canonical, count_of, decode, element_type
 from mindinsight.server.formats.file_bytes import FileBytes, length_of, opened, read_stretch
 from mindinsight.server.formats.stored import Held, Values, stored_as
+from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError
 
+MAX_TAG: Final = 65_536  # bytes of a name that are looked at
 CRC_MARK: Final = b"crc_num"
 CRC_TAIL: Final = 17  # bytes: the mark and a big-endian number of ten bytes
 _CLOSED: Final = {  # first four bytes of files that hold a checkpoint we cannot look into
@@ -79,6 +82,7 @@ def read_checkpoint(file: CheckpointFile, name: str) -> Array:
     tensor = file.tensors.get(name)
     if tensor is None:
         raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
+    ARRAY.check_size(tensor.size)
     with opened(file.path) as stream:
         pieces = [read_stretch(stream, start, size) for start, size in tensor.pieces]
     raw = pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, np.uint8), *pieces])
@@ -143,7 +147,7 @@ def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, entry: _Fi
     tag, found = "", []
     for part in _fields(data, entry.start, entry.end):
         if part.number == 1:
-            tag = data.slice(part.start, part.end).decode("utf-8", "replace")
+            tag = show_name(data.slice(part.start, min(part.end, part.start + MAX_TAG)))
         elif part.number == 2:
             found.append(_tensor(data, part))
         elif part.number == 3:  # a map parameter: keys, values and states, each a tensor
@@ -162,7 +166,7 @@ def _tensor(data: FileBytes, entry: _Field) -> CheckpointTensor:
         if part.number == 1:
             axes += [part.value] if part.end == 0 else _varints(data, part)
         elif part.number == 2:
-            dtype = canonical(data.slice(part.start, part.end).decode("utf-8", "replace"))
+            dtype = canonical(show_name(data.slice(part.start, min(part.end, part.start + MAX_TAG))))
         elif part.number == 3:
             pieces.append((part.start, part.end - part.start))
     return CheckpointTensor(dtype, () if dtype == "str" else tuple(axes), pieces)
@@ -170,9 +174,14 @@ def _tensor(data: FileBytes, entry: _Field) -> CheckpointTensor:
 
 def _fields(data: FileBytes, at: int, end: int) -> Iterator[_Field]:
     """Fields of a message (protobuf encoding: key, then a varint, fixed bytes or length and bytes)."""
+    count = 0
     while at < end:
+        count += 1
+        CHECKPOINT.check_items(count)
         key, after = _varint(data, at, end)
         number, wire = key >> 3, key & 7
+        if not number:
+            raise UnreadableError("dump.not_checkpoint", f"field number 0 at byte {at}")
         if wire == 0:
             value, at = _varint(data, after, end)
             yield _Field(number, value, 0, 0)

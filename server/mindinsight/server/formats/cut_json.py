@@ -7,12 +7,13 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.formats.texts import read_text
+from mindinsight.server.formats.budgets import JSON
+from mindinsight.server.formats.text_files import parse_json, read_text
+from mindinsight.server.formats.texts import encodable, parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
 
-MAX_SIZE: Final = 1 << 29  # bytes
 _GAP: Final = re.compile(r"[\s,:]*")
-_DECODER: Final = json.JSONDecoder()
+_DECODER: Final = json.JSONDecoder(parse_int=parse_integer)
 
 
 def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], UnreadableError | None]:
@@ -21,12 +22,14 @@ def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], Unreadable
     Of a file that is cut off, the members before the cut come back; those of member ``inner`` one by
     one, the others when they are plain texts. Raises ``UnreadableError`` when the file cannot be read.
     """
-    text = read_text(path, MAX_SIZE)
+    text = read_text(path, JSON)
     try:
-        found = json.loads(text)
+        found = parse_json(text)
+    except UnreadableError:
+        raise
     except (ValueError, RecursionError) as error:
         trouble = UnreadableError("dump.json_cut", f"{path.name}: {error}"[:300])
-        return _recovered(text, inner), trouble
+        return encodable(_recovered(text, inner)), trouble
     if isinstance(found, dict):
         return found, None
     return {}, UnreadableError("dump.json", f"{path.name} is no object")

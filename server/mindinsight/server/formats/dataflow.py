@@ -6,8 +6,12 @@ Graphs as compiled are full of ``Load``, ``Depend`` and tuples: they run nowhere
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
+from mindinsight.server.formats.budgets import IR
+
+MAX_DIGITS: Final = 9  # of the index of an element
 PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "TupleGetItem"))
 
 
@@ -24,17 +28,17 @@ class Feeds:
         """
         found = self._sources(op, arguments)
         self.behind[key] = found if op in PASSING else (name,) if name else ()
-        return tuple(dict.fromkeys(source for source in found if source))
+        return tuple(islice(dict.fromkeys(source for source in found if source), IR.depth))
 
     def _sources(self, op: str, arguments: list[str]) -> tuple[str, ...]:
         feeding = [self.behind.get(argument, ()) for argument in arguments]
         if op == "UpdateState":
             return ()
         if op == "TupleGetItem" and len(arguments) == 2:
-            index = int(arguments[1]) if arguments[1].isdecimal() else 0
+            index = int(arguments[1]) if arguments[1].isdecimal() and len(arguments[1]) < MAX_DIGITS else 0
             return feeding[0][index : index + 1] or feeding[0]
         if op == "MakeTuple":  # one place for each element, for TupleGetItem to choose from
             return tuple(names[0] if names else "" for names in feeding)
         if op in ("Load", "Depend"):
-            feeding = feeding[:1]
-        return tuple(name for names in feeding for name in names)
+            return feeding[0] if feeding else ()
+        return tuple(islice((name for names in feeding for name in names), IR.depth))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.files.opener import LinkError, SpecialFileError, open_stream
+from mindinsight.server.formats.budgets import ARRAY
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_LINE: Final = 1 << 20  # bytes
@@ -49,6 +50,7 @@ def read_stretch(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint
     length = file.seek(0, 2)
     if offset + size > length:
         raise UnreadableError("dump.truncated", f"values end at {offset + size}, file at {length}")
+    ARRAY.check_size(size)
     file.seek(offset)
     try:
         found = np.fromfile(file, np.uint8, size)

@@ -6,6 +6,7 @@ plainly, and all nodes where one of them is damaged, are read one by one with pr
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -15,12 +16,15 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import GraphProto, NodeProto
+from mindinsight.server.formats.budgets import GRAPH_FIELD
+from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import FAR, varints
 from mindinsight.server.graph.model import Flags
 from mindinsight.server.types import Ints
 
 _LENGTH: Final = 2  # wire type of texts and messages
 _FEWEST: Final = 16  # messages for which a step in numpy costs less than protobuf's own reading
+_STRETCH: Final = 1 << 20  # bytes that are parsed at once
 _INPUT: Final = 1 << 3 | 2
 _TEXTS: Final = (2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2, 8 << 3 | 2)  # name, op_type, scope, full_name
 _INPUT_NAME: Final = 1 << 3 | 2
@@ -62,7 +66,7 @@ class _Fields(NamedTuple):
 
 def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
     """The nodes whose messages lie at ``begins`` and ``ends`` in the bytes of a GraphProto."""
-    plain = np.full(len(begins), _undamaged(data))
+    plain = np.full(len(begins), _undamaged(data, ends))
     texts, several = _side_by_side(data, begins, ends, plain)
     readable = plain.copy()
     few = _one_by_one(data, begins, ends, texts, readable, np.flatnonzero(~plain).tolist())
@@ -85,13 +89,25 @@ def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
     )
 
 
-def _undamaged(data: bytes) -> bool:
-    """Whether every message inside is one, down to what is not read here."""
+def _undamaged(data: bytes, ends: Ints) -> bool:
+    """Whether every message inside is one, down to what is not read here.
+
+    Some nodes at a time: protobuf may take a hundred bytes of memory for two bytes of a message. A stretch
+    that is beyond the budget of one node is left to be read node by node.
+    """
     try:
-        GraphProto.FromString(data)
+        return all(
+            end - begin <= GRAPH_FIELD.size and GraphProto.FromString(data[begin:end]) is not None
+            for begin, end in itertools.pairwise(_cuts(len(data), ends))
+        )
     except DecodeError:
         return False
-    return True
+
+
+def _cuts(size: int, ends: Ints) -> list[int]:
+    """Offsets between nodes that part a graph of ``size`` bytes into stretches of about ``_STRETCH``."""
+    steps = np.searchsorted(ends, np.arange(_STRETCH, size, _STRETCH))
+    return [0, *np.unique(ends[steps[steps < len(ends)]]).tolist(), size]
 
 
 def _side_by_side(data: bytes, begins: Ints, ends: Ints, plain: Flags) -> tuple[list[list[str]], _Inputs]:
@@ -195,10 +211,11 @@ def _one_by_one(
     types: list[int] = []
     for row in rows:
         try:
+            GRAPH_FIELD.check_size(int(ends[row] - begins[row]))
             node = NodeProto.FromString(data[begins[row] : ends[row]])
             fed = [(text(one.name), one.type) for one in node.input]
             called = [text(one) for one in (node.name, node.op_type, node.scope, node.full_name)]
-        except (DecodeError, UnicodeDecodeError):
+        except (DecodeError, UnicodeDecodeError, UnreadableError):
             continue
         readable[row] = True
         for column, one in zip(texts, called, strict=True):

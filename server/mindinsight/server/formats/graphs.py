@@ -13,6 +13,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import NamedValueProto, OutputProto, ParameterProto
+from mindinsight.server.formats.budgets import GRAPH, GRAPH_FIELD
 from mindinsight.server.formats.graph_nodes import Nodes, read_nodes, text
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
@@ -59,10 +60,15 @@ def read_graph(data: bytes) -> Graph:
 
 
 def _fields(data: bytes) -> list[Field]:
+    GRAPH.check_size(len(data))
+    fields = []
     try:
-        return list(message_fields(data, 0, len(data)))
+        for count, found in enumerate(message_fields(data, 0, len(data)), 1):
+            GRAPH.check_items(count)
+            fields.append(found)
     except UnparsableError as error:
         raise UnreadableError("graph.unreadable", str(error)) from error
+    return fields
 
 
 @dataclass(slots=True)
@@ -112,8 +118,9 @@ def _read_outer(data: bytes, fields: list[Field]) -> _Outer:
     for key, start, end in fields:
         if key != _NODE:
             try:
+                GRAPH_FIELD.check_size(end - start)
                 _read_field(outer, data, key, start, end)
-            except (DecodeError, UnicodeDecodeError):
+            except (DecodeError, UnicodeDecodeError, UnreadableError):
                 outer.unreadable += 1
     return outer
 

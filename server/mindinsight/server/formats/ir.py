@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mindinsight.server.formats.budgets import IR
 from mindinsight.server.formats.call_stacks import Frame, stacks_of
 from mindinsight.server.formats.dataflow import Feeds
-from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.text_files import read_lines
 
-MAX_SIZE: Final = 1 << 29  # bytes of a file
 MAX_STATEMENT: Final = 1 << 20  # characters that are looked at; a literal tensor can be longer
 
 _NODE: Final = re.compile(r"\s*%(?P<id>\d+)\((?P<alias>.*?)\) = (?P<op>[^\s(]+)\(")
@@ -49,17 +48,13 @@ class IrText:
 
 
 def read_ir(path: Path) -> IrText:
-    """Read an ``.ir`` file; raises ``UnreadableError`` when it cannot be opened or is beyond ``MAX_SIZE``."""
-    with opened(path) as file:
-        length = length_of(file)
-        if length > MAX_SIZE:
-            raise UnreadableError("dump.too_large", f"text of {length} bytes")
-        return parse_ir(file.read().decode("utf-8", "replace"))
+    """Read an ``.ir`` file; raises ``UnreadableError`` when it cannot be opened or is beyond its budget."""
+    return parse_ir(line.rstrip("\r\n") for line in read_lines(path, IR, MAX_STATEMENT))
 
 
-def parse_ir(text: str) -> IrText:
-    """Parameters and operators of the text of an ``.ir`` file; no error, at worst nothing is found."""
-    statements = list(_statements(text.splitlines()))
+def parse_ir(lines: Iterable[str]) -> IrText:
+    """Parameters and operators in the lines of an ``.ir`` file; no error, at worst nothing is found."""
+    statements = list(_statements(lines))
     parameters = [found for found in map(_PARAMETER.match, statements) if found]
     feeds = Feeds({f"%{found[1]}": (found[2],) for found in parameters})
     nodes = [node for node in (_node(block, feeds) for block in _blocks(statements)) if node]
@@ -68,10 +63,9 @@ def parse_ir(text: str) -> IrText:
 
 def read_ir_parameters(path: Path) -> tuple[str, ...]:
     """Names of the parameters alone: they stand before the first operator, the rest is not read."""
-    with opened(path) as file:
-        lines = (line.decode("utf-8", "replace") for line in iter(lambda: file.readline(MAX_STATEMENT), b""))
-        head = itertools.takewhile(lambda line: not line.startswith("subgraph @"), lines)
-        return tuple(dict.fromkeys(found[2] for found in map(_PARAMETER.match, head) if found))
+    lines = read_lines(path, IR, MAX_STATEMENT)
+    head = itertools.takewhile(lambda line: not line.startswith("subgraph @"), lines)
+    return tuple(dict.fromkeys(found[2] for found in map(_PARAMETER.match, head) if found))
 
 
 def _node(block: list[str], feeds: Feeds) -> IrNode | None:
@@ -90,11 +84,14 @@ def _node(block: list[str], feeds: Feeds) -> IrNode | None:
 def _statements(lines: Iterable[str]) -> Iterator[str]:
     """Lines with the ones that only continue them (literals, code over two lines) joined on."""
     statement: list[str] = []
+    length = 0
     for line in lines:
         if _STARTS.match(line) and statement:
             yield "\n".join(statement)[:MAX_STATEMENT]
-            statement = []
-        statement.append(line)
+            statement, length = [], 0
+        if length < MAX_STATEMENT:
+            statement.append(line)
+            length += len(line) + 1
     yield "\n".join(statement)[:MAX_STATEMENT]
 
 

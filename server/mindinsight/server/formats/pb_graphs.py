@@ -2,35 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto import graph_pb2
+from mindinsight.server.formats.budgets import GRAPH, GRAPH_FIELD
 from mindinsight.server.formats.call_stacks import stacks_of
 from mindinsight.server.formats.dataflow import Feeds
 from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.ir import IrNode, IrText
+from mindinsight.server.formats.texts import show_text
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.wire_format import UnparsableError, message_fields
 
-MAX_SIZE: Final = 1 << 29  # bytes
+_BYTES: Final = 2  # wire type of texts and messages, in the lowest three bits of a key
+_MODEL_GRAPH: Final = 4 << 3 | _BYTES
+_NODE: Final = 1 << 3 | _BYTES
+_PARAMETER: Final = 3 << 3 | _BYTES
+_CONSTANT: Final = 5 << 3 | _BYTES
 
 
 def read_pb(path: Path) -> IrText:
-    """Read a ``ModelProto`` file; raises ``UnreadableError``."""
+    """Read a ``ModelProto`` file; raises ``UnreadableError``.
+
+    Nodes are parsed one by one: protobuf may take a hundred bytes of memory for two bytes of a message.
+    """
     with opened(path) as file:
-        if length_of(file) > MAX_SIZE:
-            raise UnreadableError("dump.too_large", f"graph of over {MAX_SIZE} bytes")
-        model = graph_pb2.ModelProto()
-        try:
-            model.ParseFromString(file.read())
-        except DecodeError as error:
-            raise UnreadableError("dump.bad_graph", str(error)[:200]) from error
-    names = tuple(_text(parameter.name) for parameter in model.graph.parameters)
-    numbers = {_text(constant.key): str(constant.value.int_val) for constant in model.graph.const_vals}
+        GRAPH.check_size(length_of(file))
+        data = file.read(GRAPH.size)
+    try:
+        return _graph(data)
+    except (DecodeError, UnparsableError, UnicodeDecodeError) as error:
+        raise UnreadableError("dump.bad_graph", str(error)[:200]) from error
+
+
+def _graph(data: bytes) -> IrText:
+    names, numbers, nodes = [], {}, []
+    for key, start, end in _graph_fields(data):
+        if key == _PARAMETER:
+            names.append(_text(graph_pb2.ParameterProto.FromString(data[start:end]).name))
+        elif key == _CONSTANT:
+            constant = graph_pb2.NamedValueProto.FromString(data[start:end])
+            numbers[_text(constant.key)] = str(constant.value.int_val)
+        elif key == _NODE:
+            nodes.append((start, end))
     feeds = Feeds({name: (name,) for name in names})
-    return IrText(names, tuple(_node(node, feeds, numbers) for node in model.graph.node))
+    parsed = (graph_pb2.NodeProto.FromString(data[start:end]) for start, end in nodes)
+    return IrText(tuple(names), tuple(_node(node, feeds, numbers) for node in parsed))
+
+
+def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Key, begin and end of the fields of the graph of a model."""
+    count = 0
+    for key, begin, end in message_fields(data, 0, len(data)):
+        for field in message_fields(data, begin, end) if key == _MODEL_GRAPH else ():
+            count += 1
+            GRAPH.check_items(count)
+            GRAPH_FIELD.check_size(field[2] - field[1])
+            yield field
 
 
 def _node(node: graph_pb2.NodeProto, feeds: Feeds, numbers: dict[str, str]) -> IrNode:
@@ -45,4 +77,4 @@ def _node(node: graph_pb2.NodeProto, feeds: Feeds, numbers: dict[str, str]) -> I
 
 def _text(value: str | bytes) -> str:
     """A string field: protobuf gives bytes for one that is no UTF-8."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return show_text(value)

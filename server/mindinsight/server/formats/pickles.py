@@ -13,7 +13,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import IO, Any, Final, cast
 
+from mindinsight.server.formats.budgets import PICKLE
 from mindinsight.server.formats.file_bytes import FileBytes
+from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
@@ -49,7 +51,9 @@ def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
     """
     machine = _Machine(calls)
     try:
-        for opcode, argument, _ in pickletools.genops(cast(IO[bytes], file)):
+        instructions = pickletools.genops(cast(IO[bytes], file))
+        for count, (opcode, argument, _) in enumerate(instructions, 1):
+            PICKLE.check_items(count)
             if opcode.name == "STOP":
                 return machine.stack[-1]
             machine.step(opcode.name, argument)
@@ -186,7 +190,7 @@ def _global(machine: _Machine, argument: Any) -> None:
 
 def _stack_global(machine: _Machine, _: Any) -> None:
     name, module = machine.stack.pop(), machine.stack.pop()
-    machine.stack.append(Name(str(module)[:200], str(name)[:200]))
+    machine.stack.append(Name(show_name(module)[:200], show_name(name)[:200]))
 
 
 def _reduce(machine: _Machine, _: Any) -> None:

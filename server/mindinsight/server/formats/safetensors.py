@@ -5,17 +5,18 @@ Eight bytes with the length of a JSON header, the header (name: dtype, shape, be
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.formats.budgets import SAFETENSORS
 from mindinsight.server.formats.element_types import Array, count_of, decode, element_type
 from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
 from mindinsight.server.formats.stored import Held, Values, stored_as
+from mindinsight.server.formats.text_files import parse_json
+from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError
 
-MAX_HEADER: Final = 100 << 20  # bytes, the limit of the format
 _DTYPES: Final = {
     "BOOL": "bool",
     **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
@@ -56,13 +57,12 @@ def open_safetensors(path: Path) -> SafeTensorFile:
         announced = int.from_bytes(file.read(8), "little")
         if length < 8 or 8 + announced > length:
             raise UnreadableError("dump.truncated", f"header of {announced} bytes, file of {length}")
-        if announced > MAX_HEADER:
-            raise UnreadableError("dump.bad_header", f"header of {announced} bytes")
+        SAFETENSORS.check_size(announced)
         header = _parsed(file.read(announced))
     metadata = header.pop("__metadata__", {})
-    tensors = {name: _entry(entry, 8 + announced, length) for name, entry in header.items()}
+    tensors = {show_name(name): _entry(entry, 8 + announced, length) for name, entry in header.items()}
     texts = metadata if isinstance(metadata, dict) else {}
-    return SafeTensorFile(path, tensors, {str(key): str(value) for key, value in texts.items()})
+    return SafeTensorFile(path, tensors, {show_name(key): show_name(value) for key, value in texts.items()})
 
 
 def read_safetensor(file: SafeTensorFile, name: str) -> Array:
@@ -86,7 +86,9 @@ def safetensor_values(file: SafeTensorFile, name: str) -> Values:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
-        header = json.loads(text)
+        header = parse_json(text.decode("utf-8", "replace"), SAFETENSORS)
+    except UnreadableError:
+        raise
     except (ValueError, RecursionError) as error:
         raise UnreadableError("dump.bad_header", str(error)[:200]) from error
     if not isinstance(header, dict):

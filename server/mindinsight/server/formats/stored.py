@@ -55,8 +55,9 @@ class Held:
         return self.array.dtype
 
     def pieces(self) -> Iterator[Array]:
-        flat = self.array.reshape(-1)
-        for start in range(0, flat.size, PIECE):
+        whole = self.array.flags.c_contiguous
+        flat = self.array.reshape(-1) if whole else self.array.flat  # a copy of each piece, not of all
+        for start in range(0, self.array.size, PIECE):
             yield flat[start : start + PIECE]
 
     def part(self, window: Sequence[slice | int]) -> Array:

@@ -1,31 +1,79 @@
-"""Small text and JSON files beside a dump, read within a limit and forgiven their end."""
+"""Texts and numbers from files made safe where they are read: whatever stands there can be shown.
+
+A file may hold half of a surrogate pair, a name that is no UTF-8 or an integer of 400 digits. None of these
+can be sent as JSON or kept in a column, and one of them must not hide its neighbours. They are turned into a
+text or a float that shows what they are.
+"""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+import re
 from typing import Any, Final
 
-from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.unreadable import UnreadableError
-
-MAX_TEXT: Final = 64 << 20  # bytes
-
-
-def read_text(path: Path, limit: int = MAX_TEXT) -> str:
-    """A text file; bytes that are no UTF-8 come as U+FFFD. Raises ``UnreadableError``."""
-    with opened(path) as file:
-        length = length_of(file)
-        if length > limit:
-            raise UnreadableError("dump.too_large", f"text of {length} bytes")
-        return file.read(limit).decode("utf-8", "replace")
+MAX_NAME: Final = 4096  # characters of a name that is shown
+MAX_DIGITS: Final = 309  # of a float64 before the point
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def read_json(path: Path, limit: int = MAX_TEXT) -> Any:
-    """A JSON file, ``NaN`` and ``Infinity`` allowed. Raises ``UnreadableError``."""
+def show_text(value: str | bytes) -> str:
+    """A text that every encoder takes: what is no character comes as its escape, ``\\xff`` or ``\\udc80``."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
     try:
-        return json.loads(read_text(path, limit))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, UnreadableError):
-            raise
-        raise UnreadableError("dump.json", f"{path.name}: {error}"[:300]) from error
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def show_name(value: object) -> str:
+    """A name on one line: as ``show_text``, control characters escaped too, long ones cut in the middle.
+
+    Of what is neither text nor an integer only the type is named: its text may be without end.
+    """
+    if isinstance(value, int):
+        return str(show_integer(value))
+    if not isinstance(value, str | bytes):
+        return f"({type(value).__name__})"
+    if len(value) > MAX_NAME:
+        half = MAX_NAME // 2
+        value = show_text(value[:half]) + "…" + show_text(value[-half:])
+    return _CONTROL.sub(lambda sign: f"\\x{ord(sign[0]):02x}", show_text(value))
+
+
+def show_integer(value: int) -> int | float | str:
+    """An integer of 64 bits as it is; a larger one as the nearest float; one beyond floats in words."""
+    if -(1 << 63) <= value < 1 << 63:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return f"an integer of {value.bit_length()} bits"
+
+
+def parse_integer(digits: str) -> int | float | str:
+    """The integer of a JSON text as ``show_integer`` gives it; of one beyond floats the number of digits."""
+    count = len(digits.lstrip("-"))
+    return show_integer(int(digits)) if count <= MAX_DIGITS else f"an integer of {count} digits"
+
+
+def encodable(value: Any) -> Any:
+    """A JSON value with every text in it as ``show_text`` gives it; containers are changed in place."""
+    if isinstance(value, str):
+        return show_text(value)
+    waiting: list[Any] = [value]
+    while waiting:
+        container = waiting.pop()
+        if isinstance(container, dict):
+            items = [(show_text(key), inner) for key, inner in container.items()]
+            container.clear()
+            container.update((key, _safe(inner)) for key, inner in items)
+            waiting += [inner for inner in container.values() if isinstance(inner, dict | list)]
+        elif isinstance(container, list):
+            container[:] = map(_safe, container)
+            waiting += [inner for inner in container if isinstance(inner, dict | list)]
+    return value
+
+
+def _safe(value: Any) -> Any:
+    return show_text(value) if isinstance(value, str) else value

@@ -15,15 +15,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.server.formats.archives import MAX_UNPACKED, Archive
+from mindinsight.server.formats.archives import MAX_UNPACKED, Archive, read_member
+from mindinsight.server.formats.budgets import PICKLE
 from mindinsight.server.formats.element_types import Array, count_of, decode, element_type, is_known
 from mindinsight.server.formats.file_bytes import FileBytes, opened, read_stretch
 from mindinsight.server.formats.pickles import interpret
 from mindinsight.server.formats.stored import Held, Values, stored_as
+from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.torch_tensors import TORCH_CALLS, TorchTensor, tensors_of
 from mindinsight.server.formats.unreadable import UnreadableError
 
-MAX_PICKLE: Final = 256 << 20  # bytes of the description
 _LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C
 
 
@@ -93,10 +94,9 @@ def _open_zip(path: Path) -> TorchFile:
         pickles = [name for name in names if name.count("/") == 1 and name.endswith("/data.pkl")]
         if not pickles:
             raise UnreadableError("dump.not_torch", "no data.pkl inside")
-        if archive.size(pickles[0]) > MAX_PICKLE:
-            raise UnreadableError("dump.too_large", f"data.pkl of {archive.size(pickles[0])} bytes")
+        PICKLE.check_size(archive.size(pickles[0]))
         with archive.opened(pickles[0]) as member:
-            value = interpret(io.BytesIO(member.read(MAX_PICKLE)), TORCH_CALLS)
+            value = interpret(io.BytesIO(member.read(PICKLE.size)), TORCH_CALLS)
         prefix = pickles[0].removesuffix("data.pkl")
         swapped = False
         if f"{prefix}byteorder" in names:
@@ -139,7 +139,7 @@ def _legacy_places(
     """Storages follow in the order of their keys, each a count of elements and the elements."""
     types = {tensor.storage.key: tensor.dtype for tensor in tensors.values()}
     places = {}
-    for key in map(str, keys):
+    for key in map(show_name, keys):
         if not is_known(types.get(key, "")) or start + 8 > len(data):
             break  # its length is not known, so neither is where the next one begins
         count = int.from_bytes(data.slice(start, start + 8), "little")
@@ -165,7 +165,7 @@ def _storage_bytes(file: TorchFile, key: str, size: int) -> Array:
         if found < size:
             raise UnreadableError("dump.truncated", f"storage {key} of {size} bytes, found {found}"[:200])
         with archive.opened(member) as packed:
-            return np.frombuffer(packed.read(size), np.uint8)
+            return read_member(packed, size)
 
 
 def _swap(raw: Array, dtype: str) -> Array:

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from mindinsight.server.formats.budgets import PICKLE
 from mindinsight.server.formats.element_types import canonical, element_type, is_known
 from mindinsight.server.formats.pickles import Calls, Name, Opaque
+from mindinsight.server.formats.texts import show_name
 
 _STORAGES: Final = {
     "DoubleStorage": "float64",
@@ -57,15 +59,19 @@ class TorchTensor:
 def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor]]:
     """Tensors by their path. Containers are entered once, so neither loops nor sharing multiply them."""
     seen: set[int] = set()
-    waiting: list[tuple[str, object]] = [("", value)]
+    waiting: list[tuple[str, object, int]] = [("", value, 0)]
     while waiting:
-        path, item = waiting.pop()
+        path, item, depth = waiting.pop()
         if isinstance(item, TorchTensor):
             yield path, item
-        elif id(item) not in seen:
+        elif id(item) not in seen and depth < PICKLE.depth:
             seen.add(id(item))
-            inside = [(f"{path}.{key}" if path else str(key), inner) for key, inner in _inside(item)]
+            inside = [(_joined(path, key), inner, depth + 1) for key, inner in _inside(item)]
             waiting += reversed(inside)
+
+
+def _joined(path: str, key: object) -> str:
+    return show_name(f"{path}.{show_name(key)}" if path else key)
 
 
 def _inside(item: object) -> Iterator[tuple[object, object]]:
@@ -95,7 +101,7 @@ def _built(name: Name, arguments: tuple[Any, ...]) -> object:
     if name.name == "_rebuild_from_type_v2" and isinstance(arguments[0], Name):
         return _build(arguments[0], arguments[2])
     if name == Name("collections", "OrderedDict"):
-        return {str(key): inner for key, inner in (arguments[0] if arguments else ())}
+        return {show_name(key): inner for key, inner in (arguments[0] if arguments else ())}
     return Opaque(f"{name.module}.{name.name}")
 
 
@@ -127,7 +133,7 @@ def _persistent(identity: object) -> object:
         _, kind, key, _, count = identity[:5]
         dtype = _STORAGES.get(kind.name, kind.name)
         if isinstance(count, int) and count >= 0:
-            return Storage(str(key), dtype, count)
+            return Storage(show_name(key), dtype, count)
     return Opaque("storage")
 
 

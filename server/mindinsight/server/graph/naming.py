@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
+MAX_PATH: Final = 4096  # characters
+MAX_DEPTH: Final = 100  # parts
 _SUMMARY = re.compile(r"\[:\w+\]$")
 _EMPTY_PARTS = re.compile(r"^/+|/+$|(?<=/)/+")
 
@@ -21,7 +24,20 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
         full_name = f"{scope}/{op_type or 'call'}-op{number}"
     if "//" in full_name or full_name[0] == "/" or full_name[-1] == "/":
         full_name = _EMPTY_PARTS.sub("", full_name)
-    return full_name
+    return shortened(full_name)
+
+
+def shortened(path: str) -> str:
+    """A path of at most MAX_PATH characters and MAX_DEPTH parts; what is deeper is one part of its own.
+
+    Each scope around an operator has a path: of 200 000 scopes in one another these would take gigabytes.
+    """
+    if len(path) > MAX_PATH:
+        path = f"{path[: MAX_PATH // 2]}…{path[-MAX_PATH // 2 :]}"
+    if path.count("/") >= MAX_DEPTH:
+        *outer, inner = path.split("/", MAX_DEPTH - 1)
+        path = "/".join([*outer, inner.replace("/", "\N{DIVISION SLASH}")])
+    return path
 
 
 def scopes_of(paths: Iterable[str]) -> dict[str, None]:
@@ -43,14 +59,17 @@ def unique_paths(paths: Sequence[str]) -> list[str]:
         return list(paths)
     taken: set[str] = set(scopes)
     unique = []
+    numbers: dict[str, int] = {}  # the next for each path that was taken
     for path in paths:
         name = path
         if name in scopes:
             before, slash, last = path.rpartition("/")
             name = f"{before}{slash}({last})"
-        again = 2
-        while name in taken:
-            name, again = f"{path}#{again}", again + 1
+        if name in taken:
+            again = numbers.get(path, 2)
+            while (name := f"{path}#{again}") in taken:
+                again += 1
+            numbers[path] = again + 1
         taken.add(name)
         unique.append(name)
     return unique

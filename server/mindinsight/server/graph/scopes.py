@@ -233,10 +233,14 @@ def _distinct(paths: list[str], nodes: list[int]) -> list[str]:
         return paths
     taken = {path for path, node in zip(paths, nodes, strict=True) if node < 0}
     distinct = []
+    numbers: dict[str, int] = {}  # the next for each path that was taken
     for path, node in zip(paths, nodes, strict=True):
-        name, again = path, 2
-        while node >= 0 and name in taken:
-            name, again = f"{path}#{again}", again + 1
+        name = path
+        if node >= 0 and name in taken:
+            again = numbers.get(path, 2)
+            while (name := f"{path}#{again}") in taken:
+                again += 1
+            numbers[path] = again + 1
         taken.add(name)
         distinct.append(name)
     return distinct

@@ -16,13 +16,15 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto import dump_pb2
+from mindinsight.server.formats.budgets import OPERATOR
 from mindinsight.server.formats.dumps.device_formats import format_name, is_host, to_host
 from mindinsight.server.formats.element_types import Array, decode
 from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
 from mindinsight.server.formats.stored import Held, Values, stored_as
+from mindinsight.server.formats.texts import show_text
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.wire_format import UnparsableError, message_fields
 
-MAX_HEADER: Final = 64 << 20  # bytes of the message
 _DTYPES_BY_NUMBER: Final = (
     "int8 float32 float16 int8 uint8 int16 uint16 int32 int64 uint32 uint64 bool float64 string "
     "dual_sub_int8 dual_sub_uint8 complex64 complex128 int8 int16 int32 uint8 uint16 int64 "
@@ -61,14 +63,14 @@ def read_slots(path: Path) -> DumpedOperator:
     with opened(path) as file:
         length = length_of(file)
         announced = int.from_bytes(file.read(8), "little")
-        if announced > MAX_HEADER and length <= MAX_HEADER:  # no length: an old file, message alone
+        if announced > OPERATOR.size and length <= OPERATOR.size:  # no length: an old file, message alone
             file.seek(0)
             message, start = _parsed(file.read()), length
-        elif length <= 8 or announced > min(length - 8, MAX_HEADER):
+        elif length <= 8 or announced > min(length - 8, OPERATOR.size):
             raise UnreadableError("dump.truncated", f"message of {announced} bytes, file of {length}")
         else:
             message, start = _parsed(file.read(announced)), 8 + announced
-    return DumpedOperator(message.op_name, tuple(_slots(message, start)))
+    return DumpedOperator(show_text(message.op_name), tuple(_slots(message, start)))
 
 
 def read_slot(path: Path, io: str, number: int) -> Array:
@@ -99,8 +101,10 @@ def find_slot(path: Path, io: str, number: int) -> Slot:
 def _parsed(data: bytes) -> dump_pb2.DumpData:
     message = dump_pb2.DumpData()
     try:
+        for count, _ in enumerate(message_fields(data, 0, len(data)), 1):
+            OPERATOR.check_items(count)
         message.ParseFromString(data)
-    except DecodeError as error:
+    except (DecodeError, UnparsableError) as error:
         raise UnreadableError("dump.bad_message", str(error)[:200]) from error
     return message
 

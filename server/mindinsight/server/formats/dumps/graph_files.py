@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from mindinsight.server.files.folders import files_of
+from mindinsight.server.formats.budgets import ORDER
 from mindinsight.server.formats.dumps.names import Names, look_up
 from mindinsight.server.formats.dumps.types import FileDamage, StepFolder
 from mindinsight.server.formats.ir import IrNode, read_ir, read_ir_parameters
 from mindinsight.server.formats.pb_graphs import read_pb
-from mindinsight.server.formats.texts import read_text
+from mindinsight.server.formats.text_files import read_lines
 from mindinsight.server.formats.unreadable import UnreadableError
 
 Thing = TypeVar("Thing")
@@ -25,6 +26,7 @@ _ORDER: Final = re.compile(r"ms_execution_order_graph_(\d+)\.csv")
 _IR: Final = re.compile(r"ms_output_trace_code_graph_(\d+)\.ir")
 _PB: Final = re.compile(r"ms_output_trace_code_graph_(\d+)\.pb")
 _GLOBAL: Final = re.compile(r"ms_global_execution_order_graph_(\d+)\.csv")
+MAX_DIGITS: Final = 18  # of an iteration
 _HEADER: Final = "NodeExecutionOrder-FullNameWithScope"
 
 
@@ -39,7 +41,7 @@ class Surroundings:
         """Full names of the operators in planned execution order."""
         names: list[str] = []
         for path in self._files("execution_order", _ORDER):
-            lines = (self._tried(path, read_text) or "").splitlines()
+            lines = self._tried(path, _order_lines) or []
             names += [line.strip() for line in lines if line.strip() and line.strip() != _HEADER]
         return names
 
@@ -82,6 +84,10 @@ class Surroundings:
             return None
 
 
+def _order_lines(path: Path) -> list[str]:
+    return list(read_lines(path, ORDER))
+
+
 def executed_iterations(root: Path, graph: str) -> tuple[int, ...]:
     """Iterations in which a graph ran while it was dumped, each once; from the global execution order.
 
@@ -91,6 +97,6 @@ def executed_iterations(root: Path, graph: str) -> tuple[int, ...]:
     for name in files_of(root / "execution_order"):
         match = _GLOBAL.fullmatch(name)
         if match and match[1] == graph.rpartition("/")[2]:
-            text = read_text(root / "execution_order" / name)
-            found += [int(line) for line in text.splitlines() if line.strip().isdecimal()]
+            lines = map(str.strip, read_lines(root / "execution_order" / name, ORDER))
+            found += [int(line) for line in lines if line.isdecimal() and len(line) <= MAX_DIGITS]
     return tuple(sorted(set(found)))

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from mindinsight.server.formats.call_stacks import Frame
+from mindinsight.server.formats.call_stacks import Frame, line_number
 
-MAX_ANCESTORS: Final = 1000
+MAX_ANCESTORS: Final = 100
 _FRAME: Final = re.compile(r"\s*File (.+?), line (\d+), in (.+?),? ?(?:\n(.*))?", re.DOTALL)
 
 
@@ -30,14 +30,14 @@ def stacks_of_entries(found: dict[str, Any]) -> dict[str, tuple[Frame, ...]]:
 
 def ancestors(parents: dict[str, Any], entry: str) -> tuple[str, ...]:
     """Modules an entry ran in, outermost first, by ``construct.json``; a loop in it is cut."""
-    chain: list[str] = []
+    chain: dict[str, None] = {}
     parent = parents.get(entry)
     while isinstance(parent, str) and parent not in chain and len(chain) < MAX_ANCESTORS:
-        chain.append(parent)
+        chain[parent] = None
         parent = parents.get(parent)
     return tuple(reversed(chain))
 
 
 def _frames(texts: Iterable[Any]) -> tuple[Frame, ...]:
     found = (_FRAME.fullmatch(text) for text in texts if isinstance(text, str))
-    return tuple(Frame(m[1], int(m[2]), 0, m[3], (m[4] or "").strip()) for m in found if m)
+    return tuple(Frame(m[1], line_number(m[2]), 0, m[3], (m[4] or "").strip()) for m in found if m)

@@ -12,6 +12,7 @@ from typing import Final
 
 from mindinsight.server.files.folders import files_of
 from mindinsight.server.formats.arrays import read_npy, read_npy_header
+from mindinsight.server.formats.budgets import MAPPING
 from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_npy_name, parse_npy_names
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.dumps.types import (
@@ -25,10 +26,9 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
 )
 from mindinsight.server.formats.stored import Held, Values, stored_npy
-from mindinsight.server.formats.texts import read_text
+from mindinsight.server.formats.text_files import read_lines
 from mindinsight.server.formats.unreadable import UnreadableError
 
-MAX_MAPPING: Final = 1 << 28  # bytes
 _KEY: Final = attrgetter("operator", "timestamp", "io", "slot")
 LookUp = Callable[[Iterable[str]], Names]
 
@@ -71,12 +71,12 @@ def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:
     """``mapping.csv``: name on disk to the name that was too long; empty without one."""
     path = folder / "mapping.csv"
     try:
-        text = read_text(path, MAX_MAPPING)
+        lines = [line.rstrip("\r\n") for line in read_lines(path, MAPPING)]
     except UnreadableError as error:
         if error.reason != "dump.missing":
             damage.append(FileDamage(str(path), error.reason, error.detail))
         return {}
-    pairs = (line.partition(",") for line in text.splitlines())
+    pairs = (line.partition(",") for line in lines)
     return {short.strip(): long.strip() for short, comma, long in pairs if comma}
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from mindinsight.server.formats.dumps.dump_data import find_slot
 from mindinsight.server.formats.file_bytes import opened
-from mindinsight.server.formats.texts import read_json
+from mindinsight.server.formats.text_files import read_json
 from mindinsight.server.formats.unreadable import UnreadableError
 
 PREFIX: Final = "Opdebug.Node_OpDebug."
@@ -42,13 +42,14 @@ def _from_json(found: Any) -> Iterable[UnitStatus]:
             yield _unit(name, found[name])
     newer = found.get("acc_list")
     for each in newer if isinstance(newer, list) else [newer] if newer else ():
-        yield _unit(str(each.get("acc_type", "")), each.get("data", {}))
+        if isinstance(each, dict):
+            yield _unit(str(each.get("acc_type", "")), each.get("data", {}))
 
 
 def _unit(name: str, fields: Any) -> UnitStatus:
     try:
         return UnitStatus(name, int(fields["status"]), int(fields["task_id"]), int(fields["stream_id"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise UnreadableError("dump.json", f"{name}: {error}") from error
 
 

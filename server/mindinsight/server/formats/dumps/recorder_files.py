@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.dumps.types import LogFile
-from mindinsight.server.formats.texts import read_text
+from mindinsight.server.formats.text_files import read_text
 
 _RANK: Final = re.compile(r"rank_(\d+)")
 _FILE: Final = re.compile(

@@ -7,63 +7,82 @@ does not have. A last line without its end is still being written and is left fo
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.formats.budgets import STATISTICS
 from mindinsight.server.formats.dumps.names import TensorFile
 from mindinsight.server.formats.dumps.types import FileDamage, RecordedStatistics
 from mindinsight.server.formats.element_types import canonical
-from mindinsight.server.formats.file_bytes import length_of, opened
+from mindinsight.server.formats.text_files import MAX_LINE, read_lines
+from mindinsight.server.formats.texts import parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
 
-MAX_SIZE: Final = 1 << 30  # bytes
+MAX_DIGITS: Final = 18  # of an axis
 MAX_DAMAGE: Final = 100  # rows named one by one
 _ROW_KEY: Final = ("Op Type", "Op Name", "Task ID", "Stream ID", "Timestamp", "IO", "Slot")
 _NEEDED: Final = ("Op Name", "IO", "Slot")
+
+
+def _count(text: str) -> float:
+    """A count, as a float beyond 64 bits. Raises ValueError beyond floats."""
+    return float(value) if isinstance(value := parse_integer(text), str) else value
+
+
 _COLUMNS: Final[dict[str, tuple[str, Callable[[str], float]]]] = {
     "Max Value": ("max", float),
     "Min Value": ("min", float),
     "Avg Value": ("mean", float),
     "L2Norm Value": ("l2norm", float),
-    "Data Size": ("size", int),
-    "Count": ("count", int),
-    "Negative Zero Count": ("negative", int),  # the name is misleading: elements below zero
-    "Positive Zero Count": ("positive", int),
-    "Zero Count": ("zero", int),
-    "NaN Count": ("nan", int),
-    "Negative Inf Count": ("negative_inf", int),
-    "Positive Inf Count": ("positive_inf", int),
+    "Data Size": ("size", _count),
+    "Count": ("count", _count),
+    "Negative Zero Count": ("negative", _count),  # the name is misleading: elements below zero
+    "Positive Zero Count": ("positive", _count),
+    "Zero Count": ("zero", _count),
+    "NaN Count": ("nan", _count),
+    "Negative Inf Count": ("negative_inf", _count),
+    "Positive Inf Count": ("positive_inf", _count),
 }
 _CHECKSUMS: Final = {"MD5": "md5", "SHA1": "sha1"}
 
 
 def read_statistics(path: Path) -> tuple[list[TensorFile], list[FileDamage]]:
     """Rows of a file in its order, and what was wrong; no file: no rows."""
-    try:
-        with opened(path) as file:
-            if length_of(file) > MAX_SIZE:
-                return [], [FileDamage(str(path), "dump.too_large", f"over {MAX_SIZE} bytes")]
-            text = file.read().decode("utf-8", "replace")
-    except UnreadableError as error:
-        missing = error.reason == "dump.missing"
-        return [], [] if missing else [FileDamage(str(path), error.reason, error.detail)]
-    return _parsed(text[: text.rfind("\n") + 1], str(path))
-
-
-def _parsed(text: str, path: str) -> tuple[list[TensorFile], list[FileDamage]]:
+    rows: list[TensorFile] = []
     damage: list[FileDamage] = []
-    lines = csv.reader(io.StringIO(text))
     try:
-        header = next(lines, [])
+        rows += _parsed(_whole_lines(path), str(path), damage)
+    except UnreadableError as error:
+        if error.reason != "dump.missing":
+            damage.append(FileDamage(str(path), error.reason, error.detail))
+    return rows, damage
+
+
+def _whole_lines(path: Path) -> Iterator[str]:
+    """Lines that have their end; one without is the last, or too long for a row."""
+    unended = False
+    for line in read_lines(path, STATISTICS):
+        if unended:
+            raise UnreadableError("dump.csv_row", f"a row of over {MAX_LINE} bytes")
+        unended = line[-1] != "\n"
+        if not unended:
+            yield line
+
+
+def _parsed(text: Iterator[str], path: str, damage: list[FileDamage]) -> Iterator[TensorFile]:
+    lines = csv.reader(text)
+    try:
+        header = next(lines, None)
     except csv.Error as error:
-        return [], [FileDamage(path, "dump.csv_row", f"row 1: {error}")]
-    absent = [name for name in _NEEDED if name not in header]
-    if absent:
-        return [], [FileDamage(path, "dump.csv_columns", ", ".join(absent))] if text else []
-    return list(_rows(lines, header, path, damage)), damage
+        damage.append(FileDamage(path, "dump.csv_row", f"row 1: {error}"))
+        return
+    absent = [name for name in _NEEDED if name not in (header or ())]
+    if header is not None and absent:
+        damage.append(FileDamage(path, "dump.csv_columns", ", ".join(absent)))
+    elif header is not None:
+        yield from _rows(lines, header, path, damage)
 
 
 def _rows(
@@ -81,7 +100,9 @@ def _rows(
         except csv.Error as error:
             damage.append(FileDamage(path, "dump.csv_row", f"row {number}: {error}"))
             return
-        except (ValueError, IndexError) as error:
+        except UnreadableError:
+            raise
+        except (ValueError, IndexError, OverflowError) as error:
             if len(damage) < MAX_DAMAGE:
                 damage.append(FileDamage(path, "dump.csv_row", f"row {number}: {error}"))
 
@@ -106,9 +127,9 @@ def _builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
         return TensorFile(
             kind,
             operator,
-            int(task or 0),
-            int(stream or 0),
-            int(timestamp or 0),
+            _whole(task),
+            _whole(stream),
+            _whole(timestamp),
             side,
             str(int(slot)),
             dtype=canonical(line[dtype]) if dtype >= 0 else "",
@@ -119,6 +140,14 @@ def _builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
     return build
 
 
+def _whole(text: str) -> int:
+    """A number of a key; 0 for an empty field. Raises ValueError beyond 64 bits."""
+    value = int(text or 0)
+    if not -(1 << 63) <= value < 1 << 63:
+        raise ValueError(f"a number of {len(text)} digits")
+    return value
+
+
 def _number(text: str, kind: Callable[[str], float]) -> float | None:
     """A number as C++ prints it (``-nan`` included); None for an empty field."""
     return kind(text.lstrip("-") if "nan" in text else text) if text else None
@@ -126,4 +155,5 @@ def _number(text: str, kind: Callable[[str], float]) -> float | None:
 
 def _shape(text: str) -> tuple[int, ...] | None:
     """``[2,3]`` or, in older files, ``(2,3)``."""
-    return tuple(map(int, re.findall(r"\d+", text))) if text[:1] in ("[", "(") else None
+    axes = re.findall(r"\d+", text) if text[:1] in ("[", "(") else None
+    return None if axes is None or max(map(len, axes), default=0) > MAX_DIGITS else tuple(map(int, axes))

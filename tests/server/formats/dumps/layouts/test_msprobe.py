@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.call_stacks import Frame, own_frame
 from mindinsight.server.formats.dumps import (
     describe_tensor,
@@ -315,7 +316,7 @@ def test_trees_that_loop():
 
 
 def test_files_that_cannot_be_read(root, tmp_path, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.cut_json.MAX_SIZE", 10)
+    monkeypatch.setattr("mindinsight.server.formats.cut_json.JSON", Budget("JSON", 10, 10))
     entries = list_tensors(open_dump(root), 0, 0)
     assert [each.reason for each in entries.damage] == ["dump.too_large"]
     assert len(entries) > 40  # by the names of their files

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.call_stacks import own_frame
 from mindinsight.server.formats.dumps import (
     describe_tensor,
@@ -167,7 +168,7 @@ def test_names_beyond_the_length_of_names(dump):
 
 
 def test_a_mapping_beyond_any(dump, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.dumps.npy_folder.MAX_MAPPING", 10)
+    monkeypatch.setattr("mindinsight.server.formats.dumps.npy_folder.MAPPING", Budget("names", 10, 10))
     _, full = dump.add("Add", "op", name="7.npy")
     (dump.step / "mapping.csv").write_text(f"7.npy,{full}\n")
     assert [each.reason for each in dump.list().damage] == ["dump.too_large", "dump.unknown_name"]

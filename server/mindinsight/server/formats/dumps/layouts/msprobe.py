@@ -29,7 +29,7 @@ from mindinsight.server.formats.dumps.types import (
 from mindinsight.server.formats.element_types import count_of, element_type
 from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.stored import Values
-from mindinsight.server.formats.texts import read_text
+from mindinsight.server.formats.text_files import read_text
 from mindinsight.server.formats.torch_files import TorchFile, open_torch, read_torch, torch_values
 from mindinsight.server.formats.unreadable import UnreadableError
 

@@ -30,7 +30,7 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
 )
 from mindinsight.server.formats.stored import Values
-from mindinsight.server.formats.texts import read_json, read_text
+from mindinsight.server.formats.text_files import read_json, read_text
 from mindinsight.server.formats.unreadable import UnreadableError
 
 Content = TypeVar("Content")
