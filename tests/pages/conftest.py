@@ -20,7 +20,17 @@ from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Locator,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 from mindinsight.server.app import create_app, make_service
 from mindinsight.server.ingest.loader import Loader
@@ -89,14 +99,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
+@pytest.fixture(scope="session")
+def ports() -> tuple[int, int]:
+    """Ports of a module's server and of a test's first one: the browser's cache goes by address."""
+    return free_port(), free_port()
+
+
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
+def serve(tmp_path: Path, ports: tuple[int, int]) -> Iterator[Callable[..., str]]:
     """``serve(base, **settings)`` starts a server and gives its address, ending with a slash."""
     started: list[Running] = []
 
     def start(base: Path, executor: Executor | None = None, **options: object) -> str:
+        port = free_port() if started else ports[1]
         settings = Settings(
-            base, tmp_path / "workspace", port=free_port(), reload_interval=0.2, workers=1, **options
+            base, tmp_path / "workspace", port=port, reload_interval=0.2, workers=1, **options
         )
         started.append(Running(settings, executor))
         return settings.address
@@ -113,12 +130,15 @@ def sample_base(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def serve_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
+def serve_once(
+    tmp_path_factory: pytest.TempPathFactory, ports: tuple[int, int]
+) -> Iterator[Callable[[Path], str]]:
     """``serve``, but for all tests of a module: they only look at what is there, and all of it is there."""
     started: list[Running] = []
 
     def start(base: Path) -> str:
-        settings = Settings(base, tmp_path_factory.mktemp("workspace"), port=free_port(), workers=1)
+        port = free_port() if started else ports[0]
+        settings = Settings(base, tmp_path_factory.mktemp("workspace"), port=port, workers=1)
         started.append(Running(settings))
         started[-1].until_read()
         return settings.address
@@ -231,25 +251,61 @@ def chart(page: Page) -> Callable[[str], Chart]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """A browser for tests that make contexts of their own."""
+    browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def profile(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """One browser profile for all pages: scripts are fetched and compiled once, not for every test."""
+    profile = playwright.chromium.launch_persistent_context(
+        tmp_path_factory.mktemp("profile"),
+        executable_path=chromium(),
+        args=ARGUMENTS,
+        color_scheme="light",
+        locale="en",
+        viewport={"width": 1440, "height": 900},
+    )
+    yield profile
+    profile.close()
 
 
 @pytest.fixture
-def page(browser: Browser, serve: Callable[..., str]) -> Iterator[Page]:
-    """Closed before the servers are: a page whose server goes away has something to complain about."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light", locale="en")
-    page = context.new_page()
+def page(profile: BrowserContext, serve: Callable[..., str]) -> Iterator[Page]:
+    """A new page without anything that an earlier test stored, and closed before the servers are.
+
+    A page whose server goes away has something to complain about.
+    """
+    page = profile.new_page()
     faults: list[str] = []
     page.on("console", lambda message: is_fault(message) and faults.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: faults.append(f"thrown: {error}"))
     page.on("request", lambda request: foreign(request.url) and faults.append(f"foreign: {request.url}"))
     yield page
-    context.close()
+    forget(profile, page)
+    page.close()
     assert not faults
+
+
+def forget(profile: BrowserContext, page: Page) -> None:
+    """Drop cookies, permissions and what scripts stored; the cache of files stays."""
+    profile.clear_cookies()
+    profile.clear_permissions()
+    origins = {"{0.scheme}://{0.netloc}".format(urlsplit(frame.url)) for frame in page.frames}
+    session = profile.new_cdp_session(page)
+    for origin in origins:
+        stored = {"origin": origin, "storageTypes": "local_storage,indexeddb"}
+        session.send("Storage.clearDataForOrigin", stored)
+    session.detach()
 
 
 def is_fault(message: ConsoleMessage) -> bool:
