@@ -93,7 +93,7 @@ def test_an_alert_leads_to_the_chart_of_its_run_at_its_step(page, address, chart
 
 def test_the_bell_counts_what_nobody_has_seen_and_remembers(page, address):
     page.goto(f"{address}scalar")
-    bell(page, "Alerts, 4 new").click()
+    bell(page, "Alerts: 4 new").click()
     expect(rows(page)).to_have_count(4)
     expect(rows(page).get_by_text("New", exact=True)).to_have_count(4)
     expect(bell(page, "Alerts: none new")).to_have_attribute("aria-current", "page")
@@ -110,18 +110,18 @@ def test_the_bell_counts_what_nobody_has_seen_and_remembers(page, address):
 def test_what_is_filtered_away_is_not_taken_for_seen(page, address):
     page.goto(f"{address}alert?level=error")
     expect(rows(page)).to_have_count(2)
-    expect(bell(page, "Alerts, 4 new")).to_be_visible()
+    expect(bell(page, "Alerts: 4 new")).to_be_visible()
 
 
 def test_a_new_alert_is_told_and_takes_no_focus_away(page, address, base):
     page.goto(f"{address}scalar")
-    expect(bell(page, "Alerts, 4 new")).to_be_visible()
+    expect(bell(page, "Alerts: 4 new")).to_be_visible()
     filters = page.get_by_role("searchbox", name="Filter tags")
     filters.focus()
     with SummaryRecord(base / "b") as record:
         record.alert("out of memory soon", level="error", step=70)
         expect(page.get_by_text("Error in b: out of memory soon")).to_be_visible()
-        expect(bell(page, "Alerts, 5 new")).to_be_visible()
+        expect(bell(page, "Alerts: 5 new")).to_be_visible()
         expect(filters).to_be_focused()
         assert page.locator("#toasts").get_attribute("aria-live") == "polite"
 
