@@ -28,11 +28,10 @@ _log: Final = logging.getLogger(__name__)
 
 
 class SummaryRecord:
-    """Records values of a training into event files.
+    """Recorder of a training into event files.
 
     ``add_value`` collects values, ``record`` puts what was collected under a step. Both hand over to a thread
-    of their own and return at once; what they hand over is in the file ``flush_seconds`` later and survives
-    whatever happens to the process then.
+    and return at once; it is in the file ``flush_seconds`` later, whatever happens to the process then.
 
     Args:
         log_dir: directory of the run, made with mode 0700 when missing.
@@ -84,7 +83,7 @@ class SummaryRecord:
             NpyExport(directory / f"export_{now}") if exports else None,
             self._pending.done,
         )
-        self._graph = NetworkGraph(network)
+        self._graph = None if network is None else NetworkGraph(network)
         self._mode, self._step = "train", 0  # the step that was recorded last
         self._throttle = alerts.AlertThrottle()
         self._closed = self._warned_closed = False
@@ -149,7 +148,7 @@ class SummaryRecord:
         if self._closed:
             self._warn_closed("step %d is not recorded", step)
             return False
-        if self._graph.is_wanted(train_network):
+        if self._graph is not None or train_network is not None:
             self._add_graph(train_network)
         if _OPERATORS in sys.modules or _MINDSPORE_OPERATORS in sys.modules:
             self._add_operator_values(step)
@@ -273,11 +272,12 @@ class SummaryRecord:
                 self._pending.refused.clear()
 
     def _add_graph(self, train_network: Any) -> None:
-        graph = self._graph.take(train_network)
-        if graph is not None:
-            self._add("graph", "graph", graph)
-        elif not self._graph.is_wanted(train_network):
-            _log.warning("no graph is recorded in %s: %s", self.log_dir, self._graph.reason())
+        graph = self._graph = self._graph or NetworkGraph()
+        if graph.is_wanted(train_network):
+            if (model := graph.take(train_network)) is not None:
+                self._add("graph", "graph", model)
+            elif not graph.is_wanted(train_network):
+                _log.warning("no graph is recorded in %s: %s", self.log_dir, graph.reason())
 
     def _add_operator_values(self, step: int) -> None:
         from mindinsight.writer.operators import take_operator_values
