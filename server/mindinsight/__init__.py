@@ -13,12 +13,22 @@ if TYPE_CHECKING:
     from mindinsight.server.client.notebook import show
     from mindinsight.server.client.reader import open
 
+    __version__: str
+
 __path__ = extend_path(__path__, __name__)
-__all__ = ["open", "show"]
+__all__ = ["__version__", "open", "show"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:
     """``open`` and ``show`` are loaded when they are used: who only writes has no need of the server."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version(__name__)
     homes = {"open": "client.reader", "show": "client.notebook"}
     if name not in homes:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -49,9 +49,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(folder):
-    settings = Settings(
-        folder / "base", folder / "workspace", workers=1, watch="polling", enable_debugger=True
-    )
+    settings = Settings(folder / "base", folder / "workspace", workers=1, watch="polling")
     with TestClient(
         create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False
     ) as client:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.metadata import version
 from types import ModuleType
 
 import pytest
@@ -58,3 +59,10 @@ def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch):
 def test_a_missing_directory_is_told(base):
     with pytest.raises(BadSettings, match="There is no directory"):
         show(base / "none")
+
+
+def test_the_top_of_the_package_shows_what_it_offers():
+    assert dir(mindinsight) == ["__version__", "open", "show"]
+    assert mindinsight.__version__ == version("mindinsight")
+    with pytest.raises(AttributeError):
+        mindinsight.nothing  # noqa: B018

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,19 @@ def test_names_and_patterns(lenet):
     assert lenet.tags("image") == ("Image", "input_data/auto")
     with pytest.raises(KeyError):
         lenet.run("./other")
+
+
+def test_a_run_is_known_without_the_dot_and_slash():
+    summary = reader.open(DATA / "multi_rank")
+    assert summary.matching("rank_3") == summary.matching("rank_3/") == summary.matching("./rank_3")
+    assert summary.matching("rank_*") == summary.runs
+    assert set(summary.scalars(run="rank_3")) == set(summary.scalars(run="./rank_3")) != set()
+
+
+def test_a_frame_without_pandas_says_what_to_install(lenet, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match=r"mindinsight\[notebook\]"):
+        lenet.scalars().frame()
 
 
 def test_a_tag_that_looks_like_a_pattern_is_found_by_its_name():

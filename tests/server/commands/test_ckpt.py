@@ -55,3 +55,16 @@ def test_other_files_are_an_error(run, tmp_path, content):
     assert (code, out) == (2, "")
     assert err.startswith("mindinsight: ")
     assert run("diff", tmp_path / "file", tmp_path / "nowhere")[0] == 2
+
+
+def test_the_files_of_a_directory_are_named(run, tmp_path):
+    for name in ("b.safetensors", "a.ckpt", "notes.txt"):
+        (tmp_path / name).touch()
+    code, out, err = run("ls", tmp_path)
+    assert (code, out) == (2, "")
+    assert err.endswith("is a directory: name one of its 2 files, a.ckpt, b.safetensors.\n")
+    (tmp_path / "empty").mkdir()
+    for action in (("ls",), ("diff", FOLDER / "tinynet-1.ckpt")):
+        code, _, err = run(*action, tmp_path / "empty")
+        assert code == 2
+        assert "is a directory without checkpoints (.ckpt, " in err

@@ -43,6 +43,18 @@ def test_scalars_become_rows(command, output, capsys):
     assert "in" in capsys.readouterr().out
 
 
+def test_a_tag_that_looks_like_a_formula_is_made_text(output, tmp_path):
+    with SummaryRecord(str(tmp_path / "base")) as record:
+        for tag in ("=1+1", "-1.5"):
+            record.add_value("scalar", tag, -2.5)
+        record.record(1)
+    main(["export", "--summary-dir", str(tmp_path / "base"), "--output", str(output)])
+    assert {(row["tag"], row["value"]) for row in rows_of(output / "scalars.csv")} == {
+        ("'=1+1", "-2.5"),
+        ("-1.5", "-2.5"),
+    }
+
+
 def test_parquet_keeps_types(output):
     arguments = ["--format", "parquet", "--kind", "scalar", "--output", str(output)]
     assert main(["export", "--summary-dir", str(DATA / "multi_rank"), *arguments]) == 0
@@ -138,7 +150,7 @@ def test_damage_is_said_and_the_rest_is_written(output, capsys, monkeypatch):
     assert main(["export", "--summary-dir", str(base), "--output", str(output)]) == 1
     said = capsys.readouterr().err
     (line,) = (one for one in said.splitlines() if "skipped 757 bytes at 22770 of ./flip_body_crc/" in one)
-    assert line.endswith(": the checksum of a record's content is wrong")
+    assert line.endswith(": checksum mismatch in a record's content")
     healthy = rows_of(output / "healthy" / "scalars.csv")
     assert len(rows_of(output / "flip_body_crc" / "scalars.csv")) == len(healthy) - 1
 

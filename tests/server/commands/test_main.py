@@ -158,6 +158,12 @@ def test_a_port_in_use_is_said(shell):
     assert done.stderr == f"Port {shell.port} is in use by another program; choose another with --port.\n"
 
 
+def test_an_option_without_effect_is_said(shell):
+    done = shell.start("--max-graph-node-size", "5")
+    assert done.returncode == 0
+    assert "--max-graph-node-size has no effect: graphs of any size are shown." in done.stderr
+
+
 def test_a_missing_directory_is_said(shell):
     shell.base.rmdir()
     done = shell.start()

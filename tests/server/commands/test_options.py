@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from mindinsight.server.commands.options import add_options, settings_of
+from mindinsight.server.commands.options import add_options, settings_of, unused
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings.base_dirs import Base
 
@@ -70,3 +70,23 @@ def test_help_shows_the_defaults_that_the_environment_gives_whatever_they_are_ca
     for shown in ("(default: /a%s)", "(default: /100% %(x)d)", "(default: 8123)"):
         assert shown in text
     assert "secret" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max-graph-node-size", "5"),
+        ("enable-debugger", "1"),
+        ("debugger-port", "50052"),
+        ("offline-debugger-mem-limit", "7000"),
+    ],
+)
+def test_an_option_without_effect_is_accepted_and_says_so(name, value):
+    parser = argparse.ArgumentParser()
+    add_options(parser, {})
+    assert unused(parser.parse_args([])) == []
+    (sentence,) = unused(parser.parse_args([f"--{name}", value]))
+    assert sentence.startswith(f"--{name} has no effect: ")
+    add_options(other := argparse.ArgumentParser(), {f"MINDINSIGHT_{name.upper().replace('-', '_')}": value})
+    assert unused(other.parse_args([])) == [sentence]
+    assert f"--{name} " in parser.format_help()

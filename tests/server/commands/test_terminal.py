@@ -46,3 +46,21 @@ def test_progress_passes_on_and_speaks_only_to_people(capsys, monkeypatch):
     monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
     assert list(terminal.progress(range(3), 3, "read")) == [0, 1, 2]
     assert sys.stderr.getvalue() == "\rread: 1 of 3\rread: 2 of 3\rread: 3 of 3\n"
+
+
+ODD = "a\x1b[31m\x9b2J\u202e\ud800\x7f"
+
+
+def test_what_a_terminal_would_obey_is_escaped(capsys):
+    terminal.say(f"{ODD}\nsecond")
+    assert capsys.readouterr().err == "a\\x1b[31m\\x9b2J\\u202e\\ud800\\x7f\nsecond\n"
+    text = terminal.as_json({"tag": ODD})
+    assert text.replace("\n", "").isprintable()
+    assert json.loads(text) == {"tag": ODD}
+
+
+def test_text_is_written_as_it_is_unless_somebody_looks(capsys, monkeypatch):
+    terminal.write("a\x1b,1\r\n")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    terminal.write("a\x1b,1\r\n")
+    assert capsys.readouterr().out == "a\x1b,1\r\na\\x1b,1\r\n"

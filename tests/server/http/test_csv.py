@@ -3,8 +3,9 @@
 import csv
 
 import numpy as np
+import pytest
 
-from mindinsight.server.http.csv import csv_of
+from mindinsight.server.http.csv import csv_of, plain_text
 from mindinsight.server.store.parts import ScalarPart
 from mindinsight.server.store.series import ScalarSeries
 
@@ -31,3 +32,13 @@ def test_overwritten_rows_are_marked_in_every_piece():
     rows = rows_of(overwritten=True)
     assert [float(row["value"]) for row in rows] == list(range(ROWS))
     assert [int(row["overwritten"]) for row in rows] == [0] + [1] * (ROWS - BACK) + [0] * (BACK - 1)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "-1.5-1"])
+def test_what_a_spreadsheet_would_compute_is_made_text(text):
+    assert plain_text(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["-1.5", "+2", "-1e-7", "-inf", "loss", "a=b", ""])
+def test_numbers_stay_numbers(text):
+    assert plain_text(text) == text

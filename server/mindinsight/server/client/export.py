@@ -17,6 +17,7 @@ from mindinsight.server.client.reader import Item, Summary
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.payloads import Image, Tensor
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.http.csv import plain_text
 from mindinsight.server.store.line import Line
 from mindinsight.server.store.series import Recorded
 
@@ -58,7 +59,8 @@ class CsvTable:
     def add(self, tag: str, columns: Line | Recorded) -> None:
         # A float32 as text is its own shortest form; as a Python float it would get the digits of a double.
         values = columns.values.astype(str).tolist()
-        lists: list[Iterable[Any]] = [repeat(tag), columns.steps.tolist(), columns.walls.tolist(), values]
+        tags = repeat(plain_text(tag))
+        lists: list[Iterable[Any]] = [tags, columns.steps.tolist(), columns.walls.tolist(), values]
         if isinstance(columns, Recorded):
             lists.append(columns.overwritten.astype(np.int8).tolist())
         self._writer.writerows(zip(*lists, strict=False))

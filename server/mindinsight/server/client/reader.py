@@ -27,6 +27,7 @@ from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import absent, bases_of
 from mindinsight.server.store.line import Line
+from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Recorded, ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import Store
@@ -82,8 +83,12 @@ class Scalars(Mapping[tuple[str, str], Line]):
 
         With ``overwritten`` every recorded row, and a column of that name.
         """
-        import pandas as pd
-
+        try:
+            import pandas as pd
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "frame() needs pandas: pip install 'mindinsight[notebook]'", name=error.name
+            ) from error
         recorded = list(self.recorded().values()) if overwritten else []
         every: list[Line] | list[Recorded] = recorded or list(self.values())
         lengths = [len(columns.steps) for columns in every]
@@ -133,7 +138,7 @@ class Summary:
 
     def matching(self, run: str) -> tuple[str, ...]:
         """Ids of the runs a name or a pattern with ``*`` and ``?`` means."""
-        return tuple(_chosen(self._store.snapshot().runs, run))
+        return tuple(_chosen_runs(self._store.snapshot().runs, run))
 
     def run(self, run: str) -> Run:
         """Everything known of one run: files, damage, columns, references. Raises KeyError."""
@@ -179,7 +184,7 @@ class Summary:
 
     def _runs(self, pattern: str) -> list[Run]:
         runs = self._store.snapshot().runs
-        return [runs[name] for name in _chosen(runs, pattern)]
+        return [runs[name] for name in _chosen_runs(runs, pattern)]
 
 
 def open(path: Paths = ".") -> Summary:
@@ -201,6 +206,11 @@ def _items_of(run: str, series: ReferenceSeries, decode: Callable[[bytes], T]) -
 
 def _tags(run: Run, kind: Kind) -> Mapping[str, object]:
     return run.scalars if kind == "scalar" else run.references.get(kind, {})
+
+
+def _chosen_runs(runs: Mapping[str, object], pattern: str) -> list[str]:
+    """Ids of runs; ``ms`` and ``ms/`` mean ``./ms`` where nothing has that name itself."""
+    return _chosen(runs, pattern) or _chosen(runs, f"{BASE}{pattern.removeprefix(BASE).rstrip('/')}")
 
 
 def _chosen(names: Mapping[str, object], pattern: str) -> list[str]:

@@ -6,6 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.commands.dump.selection import add_json, workers
@@ -19,9 +20,12 @@ from mindinsight.server.debug.weights import (
     compare_weights,
     measure_weights,
 )
+from mindinsight.server.files.folders import names_of
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import Weight, open_weights
+from mindinsight.server.formats.weights import Weight, WeightFile, open_weights
 
+_ENDINGS: Final = (".ckpt", ".safetensors", ".npz", ".npy", ".pt", ".pth", ".bin")
+_MOST_NAMES: Final = 20
 _STATES: Final[Mapping[State, str]] = {
     "unchanged": "unchanged",
     "changed": "changed",
@@ -54,7 +58,7 @@ def register(subparsers: Any) -> None:
 @telling
 def ls(options: argparse.Namespace) -> int:
     """0: all finite. 1: NaN or infinities, or something cannot be read. 2: no file of weights."""
-    file = open_weights(options.file)
+    file = _open(options.file)
     with workers() as executor:
         measured = measure_weights(file, executor)
         found = list(progress(measured, len(file.weights), "tensors measured"))
@@ -76,7 +80,7 @@ def ls(options: argparse.Namespace) -> int:
 @telling
 def diff(options: argparse.Namespace) -> int:
     """0: the same. 1: something changed. 2: no file of weights."""
-    first, second = open_weights(options.first), open_weights(options.second)
+    first, second = _open(options.first), _open(options.second)
     names = {weight.name for file in (first, second) for weight in file.weights}
     with workers() as executor:
         found = list(progress(compare_weights(first, second, executor), len(names), "tensors compared"))
@@ -97,6 +101,17 @@ def diff(options: argparse.Namespace) -> int:
     for each in found:
         _complain(each.name, each.error)
     return 0 if all(each.state == "unchanged" for each in found) else 1
+
+
+def _open(path: Path) -> WeightFile:
+    """A file of weights. Raises UnreadableError, or ValueError that names the files in a directory."""
+    if not path.is_dir():
+        return open_weights(path)
+    names = sorted(name for name in names_of(path) if name.endswith(_ENDINGS))
+    if not names:
+        raise ValueError(f"{path} is a directory without checkpoints ({', '.join(_ENDINGS)}): name a file.")
+    listed = ", ".join([*names[:_MOST_NAMES], *(["..."] if len(names) > _MOST_NAMES else [])])
+    raise ValueError(f"{path} is a directory: name one of its {len(names)} files, {listed}.")
 
 
 def _complain(name: str, error: UnreadableError | None) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 from mindinsight.server.client.reader import Scalars, Summary
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json
+from mindinsight.server.commands.terminal import as_json, write
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.http.csv import csv_of
 from mindinsight.server.store.series import Recorded
@@ -45,7 +44,7 @@ def get(options: argparse.Namespace) -> int:
 def _csv(scalars: Scalars, overwritten: bool) -> None:
     rows = ((run, tag, series) for (run, tag), series in scalars.series.items())
     for text in csv_of(rows, overwritten):
-        sys.stdout.write(text)
+        write(text)
 
 
 def _json(scalars: Scalars, overwritten: bool) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindinsight.server import commands
+from mindinsight.server.commands.terminal import say
 from mindinsight.server.compute.plugin_loading import modules_of
 from mindinsight.server.errors import BadSettings
 
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is flushed at the end
         return 0
     except BadSettings as error:
-        print(error, file=sys.stderr)
+        say(str(error))
         return 1
     except KeyboardInterrupt:
         return 130

@@ -7,10 +7,12 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from mindinsight.server.settings import Settings, clean_prefix, environment, is_loopback
 from mindinsight.server.settings.base_dirs import bases_of, split
+
+Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default, why it has no effect
 
 
 def resolve_path(text: str) -> Path:
@@ -41,10 +43,8 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     option("token", str, None, "ask for this token (a random one is made when --host is not this machine)")
     option("allow-host", str, "", "further host names to answer to, separated by commas")
     option("allow-frame", str, "", "origins of pages that may show ours in a frame, separated by commas")
-    option("max-graph-node-size", number(1, 2_000_000), 100_000, "nodes a graph may have")
-    option("enable-debugger", truth, "False", "kept for scripts of earlier versions; dumps are always shown")
-    option("debugger-port", number(1, 65535), 50051, "kept for scripts of earlier versions")
-    option("offline-debugger-mem-limit", number(6144, 2**31 - 1), 16384, "MB the dump analysis may use")
+    for name, (kind, default, reason) in without_effect().items():
+        option(name, kind, default, f"without effect, for scripts of earlier versions: {reason}")
     option("max-offline-debugger-session-num", number(1, 2), 2, "dump sessions at a time")
     parser.add_argument("--no-token", action="store_true", help="answer anybody who can reach the port")
     parser.add_argument("--no-cache", action="store_true", help="keep no index of the files in the workspace")
@@ -87,10 +87,6 @@ def settings_of(options: argparse.Namespace) -> Settings:
         token=_token(options),
         allowed_hosts=_names(options.allow_host),
         frame_ancestors=_names(options.allow_frame),
-        max_graph_node_size=options.max_graph_node_size,
-        enable_debugger=options.enable_debugger,
-        debugger_port=options.debugger_port,
-        offline_debugger_mem_limit=options.offline_debugger_mem_limit,
         max_offline_debugger_session_num=options.max_offline_debugger_session_num,
     )
 
@@ -106,6 +102,33 @@ def _token(options: argparse.Namespace) -> str | None:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def unused(options: argparse.Namespace) -> list[str]:
+    """A sentence for each option that was given a value of its own although it has no effect."""
+    return [
+        f"--{name} has no effect: {reason}."
+        for name, (kind, default, reason) in without_effect().items()
+        if getattr(options, name.replace("-", "_")) != kind(str(default))
+    ]
+
+
+def without_effect() -> Mapping[str, Unused]:
+    """Options of earlier versions, which are accepted so that scripts go on working."""
+    return {
+        "max-graph-node-size": (number(1, 2_000_000), 100_000, "graphs of any size are shown"),
+        "enable-debugger": (
+            truth,
+            False,
+            "dumps are always shown, running trainings never debugged",
+        ),
+        "debugger-port": (number(1, 65535), 50051, "no training connects to the server"),
+        "offline-debugger-mem-limit": (
+            number(6144, 2**31 - 1),
+            16384,
+            "each reader of dumps has a limit of its own (docs/security.md)",
+        ),
+    }
 
 
 def number(low: int, high: int) -> Callable[[str], int]:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from mindinsight.server.commands.options import add_options, settings_of
+from mindinsight.server.commands.options import add_options, settings_of, unused
 from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
@@ -30,6 +30,8 @@ def start(options: argparse.Namespace) -> int:
         print(f"The last server here (process {running.pid}) did not end cleanly; starting anew.")
         daemon.forget(settings.port)
     check(settings)
+    for sentence in unused(options):
+        print(sentence, file=sys.stderr)
     if settings.token is None and not settings.loopback:
         print("Warning: --no-token: anybody who can reach this machine can see the data.", file=sys.stderr)
     for path in absent(settings.summary_base_dir):

@@ -43,18 +43,30 @@ def cell(value: object) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.6g}"
-    text = str(value)
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return printable(str(value))
+
+
+def printable(text: str, keep: str = "") -> str:
+    """``text`` with escapes for what a terminal obeys rather than shows, but for characters to ``keep``."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)
 
 
 def as_json(value: Any) -> str:
-    """Strict JSON: what is not finite becomes the text nan, inf or -inf."""
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=1)
+    """Strict JSON: what is not finite becomes the text nan, inf or -inf; all of it can be printed."""
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=1)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def say(text: str) -> None:
-    """A line for the person, on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    """Lines for the person, on standard error."""
+    print(printable(text, keep="\n"), file=sys.stderr, flush=True)
+
+
+def write(text: str) -> None:
+    """Text on standard output; at a terminal with escapes for what it would obey."""
+    sys.stdout.write(printable(text, keep="\r\n") if sys.stdout.isatty() else text)
 
 
 def progress(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:

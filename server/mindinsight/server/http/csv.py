@@ -11,6 +11,7 @@ from mindinsight.server.store.line import Line
 from mindinsight.server.store.series import Recorded, ScalarSeries
 
 _ROWS: Final = 20_000  # rows made at a time
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a formula may begin with
 _HEAD: Final = "run,tag,step,wall_time,value"
 
 
@@ -40,7 +41,23 @@ def _text(label: str, points: Line | Recorded, rows: slice) -> str:
     return "".join(f"{label},{step},{wall!r},{value}{mark}\r\n" for step, wall, value, mark in numbers)
 
 
+def plain_text(text: str) -> str:
+    """Text for a CSV field: what a spreadsheet would take for a formula begins with an apostrophe.
+
+    A number, such as -1.5, is no formula.
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _quoted(text: str) -> str:
-    """A CSV field; one that a spreadsheet would take for a formula is made plain text."""
-    safe = "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    """A CSV field of text."""
+    safe = plain_text(text)
     return '"' + safe.replace('"', '""') + '"' if re.search(r'[",\r\n]', safe) else safe

@@ -36,10 +36,6 @@ class Settings:
     frame_ancestors: tuple[str, ...] = ()  # origins of pages that may show ours in a frame
     deadline: float = 60.0  # seconds in which a request for a dump, a graph or a checkpoint is answered
     max_runs: int = 999
-    max_graph_node_size: int = 100_000  # nodes
-    enable_debugger: bool = False
-    debugger_port: int = 50051
-    offline_debugger_mem_limit: int = 16_384  # MB
     max_offline_debugger_session_num: int = 2
 
     @property

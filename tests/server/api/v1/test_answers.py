@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 
-from .conftest import ROOT, code_of, serving
+from .conftest import ROOT, code_of
 
 ONE = "datavisual/train-jobs"
 HEADERS = {
@@ -50,9 +50,8 @@ def test_unknown_paths_are_json_too(v1, path):
     assert v1.fault(path) == (404, "50545001")
 
 
-def test_pages_are_never_offered_a_debugger_of_running_trainings(base, tmp_path):
-    with serving(base, tmp_path, enable_debugger=True) as client:
-        assert client.get(f"{ROOT}/ui-config").json() == {"enable_debugger": False}
+def test_pages_are_never_offered_a_debugger_of_running_trainings(v1):
+    assert v1.ok("ui-config") == {"enable_debugger": False}
 
 
 @pytest.mark.parametrize(

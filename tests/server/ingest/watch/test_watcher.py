@@ -1,5 +1,9 @@
 """What the file system tells, translated into folders and files to look at."""
 
+import os
+import warnings
+from pathlib import Path
+
 import pytest
 from watchdog.events import (
     DirCreatedEvent,
@@ -112,3 +116,19 @@ def test_a_base_that_is_not_there_is_not_listened_to(base, caplog):
     one.start()
     assert one.mode == "polling"
     assert "polling" in caplog.text
+
+
+def test_directories_that_cannot_be_read_are_told_once_in_our_words(base, monkeypatch, caplog):
+    for name in ("a", "b", "c"):
+        (base / name).mkdir()
+    readable = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name == "c" and readable(path, mode))
+    watcher = Watcher(str(base), "events", lambda: None)
+    with warnings.catch_warnings(record=True) as library:
+        warnings.simplefilter("always")
+        watcher.start()
+        warnings.warn("Callback with id '1' already exists for watch 1.", RuntimeWarning, stacklevel=1)
+        watcher.stop()
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.startswith("2 directories cannot be read and are not watched, the first: ")
+    assert library == []

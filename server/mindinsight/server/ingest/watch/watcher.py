@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,7 +77,12 @@ class Watcher(FileSystemEventHandler):
         self.stop()
         if self._watch == "polling" or (self._watch == "auto" and not tells_changes(self._base)):
             return
-        folders = _count_folders(self._base, _MOST_FOLDERS)
+        folders, unreadable = _count_folders(self._base, _MOST_FOLDERS)
+        if unreadable:
+            count, first = len(unreadable), unreadable[0]
+            _log.warning("%d directories cannot be read and are not watched, the first: %s", count, first)
+        # The library says this of each directory but the first that it may not read, and goes on.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         before = set(threading.enumerate())
         try:
             observer = Observer()
@@ -159,14 +165,17 @@ def watches() -> int:
     return found
 
 
-def _count_folders(base: str, limit: int) -> int:
-    """Folders from ``base`` down, links left out; counting ends above ``limit``."""
-    found, waiting = 1, [Path(base)]
-    while waiting and found <= limit:
-        below = folders_of(waiting.pop())
-        found += len(below)
+def _count_folders(base: str, limit: int) -> tuple[int, list[str]]:
+    """Folders from ``base`` down, links left out, and those that cannot be read; ends above ``limit``."""
+    count, waiting, unreadable = 1, [Path(base)], []
+    while waiting and count <= limit:
+        folder = waiting.pop()
+        below = folders_of(folder)
+        if not below and not os.access(folder, os.R_OK | os.X_OK):
+            unreadable.append(str(folder))
+        count += len(below)
         waiting += below
-    return found
+    return count, unreadable
 
 
 def _of_watchdog(thread: threading.Thread) -> bool:
