@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 
-from mindinsight.server.errors import unknown_run
 from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.http.service import Service, service_of
 
@@ -29,9 +28,7 @@ HYPER = (
 @router.get("/v2/runs/facts")
 def facts(run: str, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
     """Hyper-parameters, metrics and the pipeline of data (MindInsight's JSON form; null when unknown)."""
-    found = service.store.snapshot().runs.get(run)
-    if found is None:
-        raise unknown_run(run)
+    found = service.store.snapshot().run(run)
     lineage = found.lineage
     return {
         "run": run,

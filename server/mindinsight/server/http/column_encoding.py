@@ -10,6 +10,8 @@ from typing import Any, Final, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.store.array_block import ALIGNMENT, ArrayBlock, little_endian
+
 _EXACT: Final = 2**53  # integers up to here are float64s
 
 
@@ -32,7 +34,7 @@ def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         array = array.astype(np.float64) if _is_exact(array) else array
     elif array.dtype == np.bool_:
         array = array.astype(np.uint8)
-    return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    return little_endian(array)
 
 
 def _is_exact(integers: npt.NDArray[Any]) -> bool:
@@ -51,22 +53,14 @@ def pack(answer: Any) -> bytes:
     In the head an array is ``{"dtype", "at", "length"}``, ``at`` counted in bytes from the first array,
     or ``{"start", "stride", "length"}`` for an arithmetic sequence (steps almost always are one).
     """
-    parts: list[bytes] = []
-    size = 0
+    parts: list[bytes | memoryview] = []
+    block = ArrayBlock(parts.append)
 
-    def place(array: npt.NDArray[Any]) -> dict[str, Any]:
-        nonlocal size
-        sequence = _sequence(array)
-        if sequence is not None:
-            return sequence
-        plain = _plain(array)
-        data = plain.tobytes()
-        parts.append(data + b"\0" * (-len(data) % 8))
-        at, size = size, size + len(parts[-1])
-        return {"dtype": plain.dtype.str[1:], "at": at, "length": len(plain)}
+    def position(array: npt.NDArray[Any]) -> dict[str, Any]:
+        return _sequence(array) or block.append(_plain(array))._asdict()
 
-    head = json.dumps(_replace(answer, place), allow_nan=False, separators=(",", ":")).encode()
-    head += b" " * (-(len(head) + 4) % 8)
+    head = json.dumps(_replace(answer, position), allow_nan=False, separators=(",", ":")).encode()
+    head += b" " * (-(len(head) + 4) % ALIGNMENT)
     return b"".join((len(head).to_bytes(4, "little"), head, *parts))
 
 
@@ -75,13 +69,13 @@ def as_json(answer: Any) -> Any:
     return _replace(answer, encode)
 
 
-def _replace(answer: Any, place: Callable[[npt.NDArray[Any]], Any]) -> Any:
+def _replace(answer: Any, encode_array: Callable[[npt.NDArray[Any]], Any]) -> Any:
     if isinstance(answer, np.ndarray):
-        return place(answer)
+        return encode_array(answer)
     if isinstance(answer, dict):
-        return {key: _replace(value, place) for key, value in answer.items()}
+        return {key: _replace(value, encode_array) for key, value in answer.items()}
     if isinstance(answer, (list, tuple)):
-        return [_replace(value, place) for value in answer]
+        return [_replace(value, encode_array) for value in answer]
     return answer
 
 

@@ -111,28 +111,20 @@ class Catalogue:
         if stage.files.get(file.name) is not file:
             return
         try:
-            again = self._put_in(stage, file, request, answer)
+            if answer.replaced:
+                self._begin_again(stage, file)
+            elif answer.stretch is None:
+                self._fail(stage, file, answer.reason, answer.detail)
+            else:
+                stage.fold(file, answer.stretch, answer.lineage, answer.print)
         except Exception:  # a fault of ours: without this file, and with all others
             self._remove(stage, [file.name])
             file = FileStage(file.name, file.path, file.stamp)
             stage.add(file)
             self._fail(stage, file, "file.undecodable", traceback.format_exc())
-            return
-        if again:
-            self._backlog.add(stage, file)
-
-    def _put_in(self, stage: RunStage, file: FileStage, request: Request, answer: Answer) -> bool:
-        """Whether there is more to read right away."""
-        if answer.replaced:
-            self._begin_again(stage, file)
-            return False
-        if answer.stretch is None:
-            self._fail(stage, file, answer.reason, answer.detail)
-            return file.stamp != file.checked
-        file.print, file.suspect, file.wait = answer.print, False, 0.0
-        stage.fold(file, answer.stretch, answer.lineage)
-        advanced = file.read > request.offset
-        return file.stamp != file.checked or (advanced and file.unread > file.pending)
+        else:
+            if not answer.replaced and file.goes_on(request.offset):
+                self._backlog.add(stage, file)
 
     def crashed(self, stage: RunStage, file: FileStage, hung: bool = False) -> None:
         """Workers died, or one hung, when they read this file, perhaps with others; it is read alone next.

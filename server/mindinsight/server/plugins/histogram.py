@@ -8,13 +8,11 @@ import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns, on_edges, percentiles
-from mindinsight.server.errors import unknown_run, unknown_tag
 from mindinsight.server.formats.payloads import Histograms, histograms
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.store.run import Run, Snapshot
-from mindinsight.server.store.series import ReferenceSeries
+from mindinsight.server.store.run import Run
 from mindinsight.server.types import Ints
 
 router = APIRouter()
@@ -47,7 +45,7 @@ def over_steps(
 
     ``counts`` holds columns x bins numbers, column by column; ``percentile`` columns x nine.
     """
-    series = _series(service.store.snapshot(), run, tag)
+    series = service.store.snapshot().payloads(run, "histogram", tag)
     line = series.line_rows
     rows = line[_even(len(line), min(columns, _MOST_ROWS))] if each else line[-_MOST_ROWS:]
     found = histograms([series.read(row) for row in rows.tolist()])
@@ -131,15 +129,6 @@ def _non_finite(found: Histograms, starts: Ints) -> dict[str, Any]:
 def _even(count: int, most: int) -> Ints:
     """At most ``most`` of ``count`` rows, evenly spread, the first among them."""
     return np.unique(np.arange(min(count, most), dtype=np.int64) * count // max(min(count, most), 1))
-
-
-def _series(snapshot: Snapshot, run: str, tag: str) -> ReferenceSeries:
-    if run not in snapshot.runs:
-        raise unknown_run(run)
-    series = snapshot.runs[run].references.get("histogram", {}).get(tag)
-    if series is None:
-        raise unknown_tag(tag)
-    return series
 
 
 PLUGIN = Plugin(name="histogram", order=20, router=router)

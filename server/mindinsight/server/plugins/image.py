@@ -6,13 +6,11 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
-from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
+from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.payloads import image, image_header
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.store.run import Snapshot
-from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter()
 
@@ -30,7 +28,7 @@ _SIGNATURES: Final = {
 @router.get("/steps")
 def steps(service: Uses, run: str, tag: str, accept: Annotated[str, Header()] = "") -> Response:
     """Steps and times of all images of a tag, in the order written, and the size of the newest."""
-    series = _series(service.store.snapshot(), run, tag)
+    series = service.store.snapshot().payloads(run, "image", tag)
     header = image_header(series.read(series.count - 1))
     content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
     return answer({**content, "width": header.width, "height": header.height}, accept)
@@ -44,7 +42,7 @@ def picture(
     row: Annotated[int, Query(ge=0, description="place among the steps")],
 ) -> Response:
     """The recorded bytes of one image."""
-    series = _series(service.store.snapshot(), run, tag)
+    series = service.store.snapshot().payloads(run, "image", tag)
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} images.", count=series.count)
     encoded = image(series.read(row)).encoded
@@ -53,15 +51,6 @@ def picture(
     if kind is None:
         headers["Content-Disposition"] = "attachment"
     return Response(encoded, media_type=kind or "application/octet-stream", headers=headers)
-
-
-def _series(snapshot: Snapshot, run: str, tag: str) -> ReferenceSeries:
-    if run not in snapshot.runs:
-        raise unknown_run(run)
-    series = snapshot.runs[run].references.get("image", {}).get(tag)
-    if series is None:
-        raise unknown_tag(tag)
-    return series
 
 
 PLUGIN = Plugin(name="image", order=30, router=router)

@@ -10,7 +10,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.curves.importance import importance
-from mindinsight.server.errors import ApiError, unknown_run
+from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
@@ -67,9 +67,7 @@ def table(
 @router.get("/dataset")
 def dataset(service: Uses, run: str) -> dict[str, Any]:
     """The pipeline of data of a run: operations with their parameters, from the source on; or nothing."""
-    found = service.store.snapshot().runs.get(run)
-    if found is None:
-        raise unknown_run(run)
+    found = service.store.snapshot().run(run)
     graph = found.lineage.dataset_graph if found.lineage is not None else None
     return {"run": run, "stages": stages(graph) if graph else []}
 

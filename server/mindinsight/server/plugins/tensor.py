@@ -18,7 +18,7 @@ from fastapi.responses import StreamingResponse
 
 from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
 from mindinsight.server.compute.statistics import Statistics, combine, measure_values, parts
-from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
+from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.payloads import Recorded, recorded
 from mindinsight.server.formats.stored import npy_header, write_npy
 from mindinsight.server.http.responses import answer
@@ -44,7 +44,7 @@ _MOST_STEPS: Final = 400  # steps read for one distribution
 @router.get("/steps")
 def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
     """Steps and times of all tensors of a tag, in the order written; shape and type of the newest."""
-    series = _series(service.store.snapshot(), run, tag)
+    series = service.store.snapshot().payloads(run, "tensor", tag)
     with _opened(series, series.count - 1) as newest:
         content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
         content |= {**_described(newest), "first": first_slice(newest.values.shape)}
@@ -88,7 +88,7 @@ def distribution(
     service: Uses, run: str, tag: str, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
 ) -> Response:
     """How the values are spread over the steps: ``counts`` holds steps x bins numbers, step by step."""
-    series = _series(service.store.snapshot(), run, tag)
+    series = service.store.snapshot().payloads(run, "tensor", tag)
     rows = np.unique(
         np.linspace(0, series.count - 1, min(series.count, _MOST_STEPS)).round().astype(np.int64)
     )
@@ -170,17 +170,8 @@ def _lines(table: npt.NDArray[Any]) -> bytes:
     return sink.getvalue()
 
 
-def _series(snapshot: Snapshot, run: str, tag: str) -> ReferenceSeries:
-    if run not in snapshot.runs:
-        raise unknown_run(run)
-    series = snapshot.runs[run].references.get("tensor", {}).get(tag)
-    if series is None:
-        raise unknown_tag(tag)
-    return series
-
-
 def _with_row(snapshot: Snapshot, run: str, tag: str, row: int) -> ReferenceSeries:
-    series = _series(snapshot, run, tag)
+    series = snapshot.payloads(run, "tensor", tag)
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} tensors.", count=series.count)
     return series

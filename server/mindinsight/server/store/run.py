@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mindinsight.server.errors import unknown_run, unknown_tag
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 from mindinsight.server.types import FileState, Kind
 
@@ -70,3 +71,16 @@ class Snapshot:
     base_missing: bool = False
     errors: tuple[Trouble, ...] = ()
     bases: tuple[Watched, ...] = ()
+
+    def run(self, run_id: str) -> Run:
+        """Raises ApiError 404 for a run that is not there."""
+        if run_id not in self.runs:
+            raise unknown_run(run_id)
+        return self.runs[run_id]
+
+    def payloads(self, run_id: str, kind: Kind, tag: str) -> ReferenceSeries:
+        """The series of a tag whose payloads stay in the file. Raises ApiError 404."""
+        series = self.run(run_id).references.get(kind, {}).get(tag)
+        if series is None:
+            raise unknown_tag(tag)
+        return series

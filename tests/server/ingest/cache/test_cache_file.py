@@ -95,14 +95,14 @@ def test_until_it_is_whole_it_is_not_there(tmp_path):
 def test_arrays_lie_where_a_processor_likes_them(path):
     pack = CacheFile(path)
     for run in pack.runs:
-        for offset, rows, kind in pack.note(run):
-            assert offset % 8 == 0
-            assert pack.body(run).array((offset, rows, kind)).flags.aligned
+        for dtype, at, length in pack.note(run):
+            assert at % 8 == 0
+            assert pack.body(run).array((dtype, at, length)).flags.aligned
     pack.close()
 
 
 @pytest.mark.parametrize(
-    "place", [(0, 10**6, "<i8"), (10**6, 1, "<i8"), (0, 1, "O"), (0, -1, "<i8"), (0, 1, "?!")]
+    "place", [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0)]
 )
 def test_a_place_that_cannot_be_is_refused(place, path):
     pack = CacheFile(path)

@@ -72,8 +72,8 @@ def test_the_same_tag_of_several_kinds_is_kept_apart(file):
     file.fold(stretch(10, scalars(1, tags=("x",)), references=[payloads(1, tag="x", kind="tensor")]))
     file.fold(stretch(20, references=[payloads(2, tag="x", kind="histogram")]))
     assert file.held() == [("scalar", "x"), ("tensor", "x"), ("histogram", "x")]
-    assert file.scalar_part("x").steps.tolist() == [1]
-    assert file.reference_part(("histogram", "x")).offsets.tolist() == [200]
+    assert file.part(("scalar", "x")).steps.tolist() == [1]
+    assert file.part(("histogram", "x")).offsets.tolist() == [200]
 
 
 def test_a_graph_is_named_after_its_file(file):

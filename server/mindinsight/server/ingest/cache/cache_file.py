@@ -3,7 +3,7 @@
 Layout::
 
     header   8 bytes magic, format number (u32), zero (u32)
-    body     for each run its arrays, each at a multiple of 8 bytes
+    body     for each run a block of arrays (store/array_block.py)
     index    JSON: for each run where its body lies, its CRC-32, and what its owner noted
     footer   offset, size and CRC-32 of the index (u64, u64, u32), format number (u32), 8 bytes magic
 
@@ -17,22 +17,17 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-import numpy as np
-import numpy.typing as npt
+from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 _MAGIC: Final = b"MIcache\n"
 _HEADER: Final = struct.Struct("=8sII")
 _FOOTER: Final = struct.Struct("=QQII8s")
-_ALIGNMENT: Final = 8
-
-Array = npt.NDArray[Any]
-Place = tuple[int, int, str]  # offset in the run's body, rows, type
 
 
 class StaleError(Exception):
@@ -49,30 +44,25 @@ class CacheFileWriter:
         self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=1 << 20)
         self._file.write(_HEADER.pack(_MAGIC, FORMAT, 0))
         self._index: dict[str, Any] = {}
-        self._start = self._at = _HEADER.size
-        self._crc = 0
+        self._offset = _HEADER.size  # of the current run
+        self._begin_run()
 
-    def array(self, array: Array) -> Place:
+    def array(self, array: Array) -> ArrayPosition:
         """Write one array of the current run; where it lies."""
-        data = np.ascontiguousarray(array)
-        place = (self._at - self._start, len(data), data.dtype.str)
-        padding = -data.nbytes % _ALIGNMENT
-        for piece in (data.data, bytes(padding)):
-            self._file.write(piece)
-            self._crc = zlib.crc32(piece, self._crc)
-        self._at += data.nbytes + padding
-        return place
+        return self._block.append(array)
 
     def run(self, name: str, note: Any) -> None:
         """End a run: the arrays since the last one are its own; ``note`` is kept as JSON."""
-        self._index[name] = [self._start, self._at - self._start, self._crc, note]
-        self._start, self._crc = self._at, 0
+        size = self._block.size
+        self._index[name] = [self._offset, size, self._crc, note]
+        self._offset += size
+        self._begin_run()
 
     def finish(self) -> None:
         """Make the pack visible."""
         index = json.dumps(self._index, separators=(",", ":")).encode()
         self._file.write(index)
-        self._file.write(_FOOTER.pack(self._at, len(index), zlib.crc32(index), FORMAT, _MAGIC))
+        self._file.write(_FOOTER.pack(self._offset, len(index), zlib.crc32(index), FORMAT, _MAGIC))
         self._file.close()
         self._temporary.replace(self._path)
 
@@ -80,6 +70,13 @@ class CacheFileWriter:
         """Leave nothing behind."""
         self._file.close()
         self._temporary.unlink(missing_ok=True)
+
+    def _begin_run(self) -> None:
+        self._block, self._crc = ArrayBlock(self._write), 0
+
+    def _write(self, data: bytes | memoryview) -> None:
+        self._file.write(data)
+        self._crc = zlib.crc32(data, self._crc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +128,10 @@ class Body:
     def __init__(self, data: bytes) -> None:
         self._data = data
 
-    def array(self, place: Place) -> Array:
-        """A read-only array; raises StaleError for a place outside."""
-        offset, rows, dtype = place
-        if rows < 0:
-            raise StaleError("rows cannot be fewer than none")
+    def array(self, position: Sequence[Any]) -> Array:
+        """A read-only array; raises StaleError for a position outside."""
         try:
-            return np.frombuffer(self._data, np.dtype(dtype), rows, offset)
+            return array_at(self._data, ArrayPosition(*position))
         except (ValueError, TypeError) as error:
             raise StaleError(str(error)) from error
 

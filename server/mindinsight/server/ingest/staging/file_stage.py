@@ -13,7 +13,7 @@ from mindinsight.server.ingest.piece_reader import Print
 from mindinsight.server.ingest.staging.growing_column import Axis
 from mindinsight.server.ingest.staging.staged_columns import ReferenceGroup, ScalarTable
 from mindinsight.server.store import file_names
-from mindinsight.server.store.parts import ReferencePart, ScalarPart
+from mindinsight.server.store.parts import Part, ReferencePart, ScalarPart
 from mindinsight.server.types import BELIEVABLE, Damage, FileState, Kind, ReferenceColumns, Stretch
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ class FileStage:
         """Bytes nobody has looked at, or that could complete a record that was cut."""
         return max(0, self.stamp.size - self.read)
 
+    def goes_on(self, offset: int) -> bool:
+        """Whether there is more to read right away, after a piece from ``offset`` on."""
+        return self.stamp != self.checked or (self.read > offset and self.unread > self.pending)
+
     @property
     def seen(self) -> int:
         """Bytes that were looked at: those of an unfinished record and of an unreadable file count."""
@@ -94,11 +98,17 @@ class FileStage:
         scalars: list[Key] = [("scalar", tag) for tag in self.scalars.groups]
         return scalars + list(self.references)
 
-    def fold(self, stretch: Stretch) -> list[Key]:
-        """Add what the stretch from ``read`` on holds; the kinds and tags that grew."""
-        self.read = stretch.next_offset
-        self.pending = stretch.pending
-        self.error = ""
+    def fold(
+        self, stretch: Stretch, lineage: Lineage | None = None, fingerprint: Print | None = None
+    ) -> list[Key]:
+        """Add what the stretch from ``read`` on holds; the kinds and tags that grew.
+
+        ``lineage`` is the content of a lineage file, which is always read whole.
+        """
+        self.read, self.pending, self.print = stretch.next_offset, stretch.pending, fingerprint
+        self.error, self.suspect, self.wait = "", False, 0.0
+        if lineage is not None:
+            self.lineage, self.damage = lineage, []
         self._note_damage(stretch.damage)
         self._note_times(stretch)
         self.closing = self.closing if stretch.closing is None else stretch.closing
@@ -115,14 +125,6 @@ class FileStage:
                 grown.append(self._fold_references((columns.kind, columns.tag), columns))
         return grown
 
-    def fold_lineage(self, lineage: Lineage, end: int) -> None:
-        """A lineage file, read whole up to ``end``."""
-        self.lineage = lineage
-        self.read = end
-        self.pending = lineage.pending
-        self.error = ""
-        self.damage = list(lineage.damage)
-
     def fold_whole(self) -> list[Key]:
         """A ``.pb`` file: one payload, the graph."""
         self.read = self.stamp.size
@@ -135,12 +137,16 @@ class FileStage:
         self.references[key] = ReferenceGroup(axis, np.zeros(1, np.int64), size)
         return [key]
 
-    def scalar_part(self, tag: str) -> ScalarPart:
+    def part(self, key: Key) -> Part:
+        """The rows of one tag."""
+        return self._scalar_part(key[1]) if key[0] == "scalar" else self._reference_part(key)
+
+    def _scalar_part(self, tag: str) -> ScalarPart:
         group = self.scalars.groups[tag]
         axis = group.axis
         return ScalarPart(axis.steps.view(), axis.walls.view(), group.values[tag].view(), axis.starts.view())
 
-    def reference_part(self, key: Key) -> ReferencePart:
+    def _reference_part(self, key: Key) -> ReferencePart:
         group = self.references[key]
         axis = group.axis
         return ReferencePart(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from mindinsight.server.ingest.discovery.run_discovery import Found
+from mindinsight.server.ingest.piece_reader import Print
 from mindinsight.server.ingest.staging.file_stage import FileStage, Key
-from mindinsight.server.ingest.staging.tag_parts import TagPart
+from mindinsight.server.ingest.staging.tag_parts import TagParts
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.run_state import failure, first_event, is_finished, last_event
@@ -28,8 +29,7 @@ class RunStage:
         self.changed = True
         self._ordered: list[FileStage] | None = None  # oldest first; None after files came or went
         self._states: dict[str, FileState] = {}
-        self._scalar_lanes: dict[str, TagPart[ScalarPart]] = {}
-        self._reference_lanes: dict[Key, TagPart[ReferencePart]] = {}
+        self._parts: dict[Key, TagParts] = {}
         self._keys: dict[Key, None] = {}  # what changed, in the order it first did
         self._others: set[ChangedKind] = set()
         self._scalars: dict[str, ScalarSeries] = {}
@@ -62,20 +62,24 @@ class RunStage:
         self._ordered = None
         self._states.pop(name, None)
         for key in file.held():
-            self._lane(key).remove(file)
-            self._keys[key] = None
+            if key in self._parts:  # not where adding the file failed halfway
+                self._parts[key].remove(file)
+                self._keys[key] = None
         if file.lineage is not None:
             self._others.add("lineage")
         self.changed = True
 
-    def fold(self, file: FileStage, stretch: Stretch, lineage: Lineage | None = None) -> None:
+    def fold(
+        self,
+        file: FileStage,
+        stretch: Stretch,
+        lineage: Lineage | None = None,
+        fingerprint: Print | None = None,
+    ) -> None:
         """Add what was read from a file of this run."""
         if lineage is not None:
-            file.fold_lineage(lineage, stretch.next_offset)
             self._others.add("lineage")
-            self._note(file, [])
-        else:
-            self._note(file, file.fold(stretch))
+        self._note(file, file.fold(stretch, lineage, fingerprint))
 
     def fold_whole(self, file: FileStage) -> None:
         """Add a ``.pb`` file."""
@@ -105,40 +109,29 @@ class RunStage:
 
     def _note(self, file: FileStage, keys: Iterable[Key]) -> None:
         for key in keys:
-            self._lane(key).touch(file)
+            if key not in self._parts:
+                self._parts[key] = TagParts(key)
+            self._parts[key].touch(file)
             self._keys[key] = None
         self._states[file.name] = file.state()
         self.changed = True
 
-    def _lane(self, key: Key) -> TagPart[ScalarPart] | TagPart[ReferencePart]:
-        kind, tag = key
-        if kind == "scalar":
-            if tag not in self._scalar_lanes:
-                self._scalar_lanes[tag] = TagPart(lambda file: file.scalar_part(tag))
-            return self._scalar_lanes[tag]
-        if key not in self._reference_lanes:
-            self._reference_lanes[key] = TagPart(lambda file: file.reference_part(key))
-        return self._reference_lanes[key]
-
     def _renew(self, key: Key, version: int) -> None:
+        """Make the series of one tag anew from its parts."""
         kind, tag = key
-        if kind == "scalar":
-            self._renew_scalar(tag, version)
-        elif parts := self._reference_lanes[key].parts():
-            self._references.setdefault(kind, {})[tag] = ReferenceSeries(kind, tag, parts, version)
+        moved, parts = self._parts[key].take()
+        if not parts:
+            del self._parts[key]
+            known: dict[str, Any] = self._scalars if kind == "scalar" else self._references.get(kind, {})
+            known.pop(tag, None)
+        elif kind == "scalar":
+            before = self._scalars.get(tag)
+            generation = version if before is None or moved else before.generation
+            scalar_parts = cast("Sequence[ScalarPart]", parts)
+            self._scalars[tag] = ScalarSeries(tag, scalar_parts, version, generation)
         else:
-            del self._reference_lanes[key]
-            self._references.get(kind, {}).pop(tag, None)
-
-    def _renew_scalar(self, tag: str, version: int) -> None:
-        lane = self._scalar_lanes[tag]
-        before = self._scalars.get(tag)
-        generation = version if before is None or lane.moved else before.generation
-        if parts := lane.parts():
-            self._scalars[tag] = ScalarSeries(tag, parts, version, generation)
-        else:
-            del self._scalar_lanes[tag]
-            self._scalars.pop(tag, None)
+            reference_parts = cast("Sequence[ReferencePart]", parts)
+            self._references.setdefault(kind, {})[tag] = ReferenceSeries(kind, tag, reference_parts, version)
 
     def _merged_lineage(self) -> Lineage | None:
         from mindinsight.server.formats.lineage import merge_lineages  # few runs have lineage files

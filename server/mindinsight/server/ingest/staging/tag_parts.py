@@ -1,69 +1,58 @@
-"""One tag of one kind over all files of a run: their parts in order, renewed one by one."""
+"""Parts of one tag over the files of a run, in the order of the files; those that changed are made anew."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
-from typing import Generic, TypeVar
 
-from mindinsight.server.ingest.staging.file_stage import FileStage
+from mindinsight.server.ingest.staging.file_stage import FileStage, Key
 from mindinsight.server.store.file_names import Order
+from mindinsight.server.store.parts import Part
 
-Part = TypeVar("Part")
 
+class TagParts:
+    """What each file holds of a tag, oldest file first."""
 
-class TagPart(Generic[Part]):
-    """Parts of a tag, oldest file first.
+    __slots__ = ("_changed", "_files", "_key", "_moved", "_parts")
 
-    ``moved`` tells that rows before the end changed since ``parts`` was last asked for.
-    """
-
-    __slots__ = ("_changed", "_files", "_part_of", "_parts", "moved")
-
-    def __init__(self, part_of: Callable[[FileStage], Part]) -> None:
-        """``part_of`` gives what a file holds of the tag."""
-        self._part_of = part_of
+    def __init__(self, key: Key) -> None:
+        self._key = key
         self._files: list[FileStage] = []
         self._parts: list[Part] = []
         self._changed: dict[str, FileStage] = {}
-        self.moved = False
-
-    def __bool__(self) -> bool:
-        return bool(self._files)
+        self._moved = False  # rows before the end changed
 
     def touch(self, file: FileStage) -> None:
         """The file got rows of this tag, or the place where they lie changed."""
         self._changed[file.name] = file
         if self._files and file is not self._files[-1] and file.order < self._files[-1].order:
-            self.moved = True
+            self._moved = True
 
     def remove(self, file: FileStage) -> None:
         """The file went away."""
         self._changed.pop(file.name, None)
-        place = self._place(file)
-        if self._holds(file, place):
-            del self._files[place], self._parts[place]
-            self.moved = True
+        index = self._index(file)
+        if self._holds(file, index):
+            del self._files[index], self._parts[index]
+            self._moved = True
 
-    def parts(self) -> tuple[Part, ...]:
-        """Every part; ``moved`` is reset."""
+    def take(self) -> tuple[bool, tuple[Part, ...]]:
+        """Whether rows before the end changed since the last time, and every part."""
         for file in self._changed.values():
-            place = self._place(file)
-            if self._holds(file, place):
-                self._files[place], self._parts[place] = file, self._part_of(file)
+            index = self._index(file)
+            if self._holds(file, index):
+                self._files[index], self._parts[index] = file, file.part(self._key)
             else:
-                self._files.insert(place, file)
-                self._parts.insert(place, self._part_of(file))
-        self._changed = {}
-        self.moved = False
-        return tuple(self._parts)
+                self._files.insert(index, file)
+                self._parts.insert(index, file.part(self._key))
+        moved, self._moved, self._changed = self._moved, False, {}
+        return moved, tuple(self._parts)
 
-    def _place(self, file: FileStage) -> int:
-        """Where the file is among the others, or belongs; asked for no order where there is no other."""
+    def _index(self, file: FileStage) -> int:
+        """Where the file is among the others, or belongs; a single file is not compared with anything."""
         return bisect_left(self._files, file.order, key=_order_of) if self._files else 0
 
-    def _holds(self, file: FileStage, place: int) -> bool:
-        return place < len(self._files) and self._files[place].order == file.order
+    def _holds(self, file: FileStage, index: int) -> bool:
+        return index < len(self._files) and self._files[index].order == file.order
 
 
 def _order_of(file: FileStage) -> Order:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from fastapi import Depends, Query
 
 from mindinsight.server.compute.once_cache import OnceCache
-from mindinsight.server.errors import ApiError, unknown_run, unknown_tag
+from mindinsight.server.errors import ApiError, unknown_tag
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.formats.pipelines import pipeline_graph
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -20,7 +20,7 @@ from mindinsight.server.graph.layout import Drawings
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import Tree
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ReferenceSeries
 
 View = Literal["recorded", "simplified", "dataset"]
@@ -88,12 +88,6 @@ def build(data: bytes, simplified: bool) -> Tree:
     return foldable_tree(simplify(graph, ordering=False) if simplified else graph)
 
 
-def run_of(snapshot: Snapshot, run: str) -> Run:
-    if run not in snapshot.runs:
-        raise unknown_run(run)
-    return snapshot.runs[run]
-
-
 def tree_of(
     service: Annotated[Service, Depends(service_of)],
     run: str,
@@ -101,7 +95,7 @@ def tree_of(
     view: View = "recorded",
 ) -> Tree:
     """The tree that a request's parameters ask for."""
-    found = run_of(service.store.snapshot(), run)
+    found = service.store.snapshot().run(run)
     return service.parts.of(OpenTrees).tree(found, tag, view, service.openers)
 
 

@@ -15,7 +15,7 @@ from mindinsight.server.graph.search import types_of
 from mindinsight.server.graph.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.graph.opened import OpenTrees, places_of, run_of, tree_of
+from mindinsight.server.plugins.graph.opened import OpenTrees, places_of, tree_of
 
 router = APIRouter(route_class=GraphRoute)
 
@@ -31,7 +31,7 @@ def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[s
 
     ``newest`` tells by tag how many graphs came and the bytes of the last one: others mean another graph.
     """
-    found = run_of(service.store.snapshot(), run)
+    found = service.store.snapshot().run(run)
     series = found.references.get("graph", {})
     tags = sorted(series, key=lambda tag: (tag != "ms_output_optimize.pb", tag))
     pipeline = bool(found.lineage and found.lineage.dataset_graph)

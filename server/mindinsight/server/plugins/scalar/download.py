@@ -15,7 +15,6 @@ from starlette.responses import StreamingResponse
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.csv import csv_of
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.scalar.lines import run_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Recorded
 
@@ -38,9 +37,7 @@ async def download(
     its place.
     """
     snapshot = service.store.snapshot()
-    found = [
-        (one, name) for one in (run_of(snapshot, each) for each in run) for name in tag if name in one.scalars
-    ]
+    found = [(found, name) for found in map(snapshot.run, run) for name in tag if name in found.scalars]
     if format == "arrow":
         return _attachment(_arrow(found, overwritten), "application/vnd.apache.arrow.stream", tag, "arrows")
     text = csv_of(((one.id, name, one.scalars[name]) for one, name in found), overwritten)

@@ -11,9 +11,9 @@ import numpy as np
 from mindinsight.server.curves.compare import at_steps
 from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
 from mindinsight.server.curves.smoothing import smooth
-from mindinsight.server.errors import ApiError, unknown_run
+from mindinsight.server.errors import ApiError
 from mindinsight.server.store.line import Line
-from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
 from mindinsight.server.types import Doubles, Ints
 
@@ -61,14 +61,6 @@ def line_between(run: Run, tag: str, view: View) -> Line | None:
 def _start(series: ScalarSeries) -> float:
     """Wall time from which relative time counts: that of the first recorded row."""
     return float(series.parts[0].walls[0])
-
-
-def run_of(snapshot: Snapshot, run_id: str) -> Run:
-    """Raises ApiError 404 for a run that is not there."""
-    run = snapshot.runs.get(run_id)
-    if run is None:
-        raise unknown_run(run_id)
-    return run
 
 
 def drawn_series(run: Run, tag: str, view: View, overwritten: bool) -> dict[str, Any]:

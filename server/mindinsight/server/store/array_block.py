@@ -1,0 +1,55 @@
+"""Container of arrays: little-endian columns one after the other, each at a multiple of 8 bytes.
+
+Positions are kept by the owner: in a head before the block (responses) or an index behind it (cache files).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+ALIGNMENT: Final = 8  # bytes
+
+Array: TypeAlias = npt.NDArray[Any]
+
+
+class ArrayPosition(NamedTuple):
+    """Where a one-dimensional array lies in a block."""
+
+    dtype: str  # as NumPy calls it, little-endian without the byte order: f8, i4, u1
+    at: int  # bytes from the start of the block
+    length: int  # numbers
+
+
+class ArrayBlock:
+    """Writer of a block: arrays are given to ``write`` piece by piece; ``size`` is that of all so far."""
+
+    def __init__(self, write: Callable[[bytes | memoryview], object]) -> None:
+        self._write = write
+        self.size = 0
+
+    def append(self, array: Array) -> ArrayPosition:
+        """Write a one-dimensional array and what fills the last eight bytes."""
+        plain = little_endian(array)
+        padding = -plain.nbytes % ALIGNMENT
+        self._write(plain.data.cast("B") if len(plain) else b"")
+        self._write(bytes(padding))
+        position = ArrayPosition(plain.dtype.str[1:], self.size, len(plain))
+        self.size += plain.nbytes + padding
+        return position
+
+
+def little_endian(array: Array) -> Array:
+    """The array contiguous and in little-endian byte order; itself where it is so."""
+    return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def array_at(block: bytes, position: ArrayPosition) -> Array:
+    """A read-only view of an array; raises ValueError or TypeError where there is none."""
+    dtype, at, length = position
+    if length < 0 or at < 0:
+        raise ValueError(f"{length} numbers at {at}")
+    return np.frombuffer(block, np.dtype(f"<{dtype}"), length, at)
