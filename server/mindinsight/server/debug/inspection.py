@@ -16,6 +16,7 @@ from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import SlotKey, slot_key
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
+from mindinsight.server.formats.dumps.types import Listing as FileListing
 
 PATIENCE: Final = 2.0  # seconds for which a listing is not looked at again
 MARGIN: Final = 1_000_000_000  # nanoseconds by which clocks of files may be behind
@@ -67,8 +68,16 @@ class Listing:
     @cached_property
     def operators(self) -> Mapping[tuple[str, str], Operator]:
         """Operators by graph and recorded name, in execution order."""
-        found = list_operators(self.dump, self.rank, self.step)
-        return {(each.graph, each.recorded): each for each in found.items}
+        return {(each.graph, each.recorded): each for each in self._operators.items}
+
+    @property
+    def operator_damage(self) -> Sequence[FileDamage]:
+        """What of the files about operators could not be used, those of tensors included."""
+        return self._operators.damage
+
+    @cached_property
+    def _operators(self) -> FileListing[Operator]:
+        return list_operators(self.dump, self.rank, self.step)
 
     def answer(self, entry: TensorEntry) -> Answer | None:
         """Statistics of one tensor, when they are known already."""

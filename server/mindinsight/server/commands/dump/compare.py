@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     divergence = first_divergence(rows, tolerance)
     differing = [row for row in rows if beyond(row, tolerance) or row.level == "error"]
     if options.csv:
-        with options.csv.open("w", newline="", encoding="utf-8") as file:
+        with options.csv.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
             write_csv(rows, file)
         say(f"{len(rows)} lines written to {options.csv}")
     shown = lost_first(rows if options.all else differing)

@@ -20,7 +20,7 @@ from mindinsight.server.formats.dumps.msprobe_entries import (
     recorded_sides,
     statistics_of,
 )
-from mindinsight.server.formats.dumps.msprobe_stacks import ancestors, stacks_of_entries
+from mindinsight.server.formats.dumps.msprobe_stacks import ancestors, loop_of, stacks_of_entries
 from mindinsight.server.formats.dumps.types import (
     Built,
     FileDamage,
@@ -63,6 +63,9 @@ def list_calls(folder: StepFolder) -> Listing[Operator]:
         slots.setdefault(tensor.entry, []).append((sequence, tensor.leaf))
     stacks = stacks_of_entries(_object(folder, "stack.json", damage))
     parents = _object(folder, "construct.json", damage)
+    loop = loop_of(parents)
+    if loop is not None:
+        damage.append(FileDamage(str(Path(folder.path) / "construct.json"), "dump.loop", loop[:300]))
     beside = (name for name in (*parents, *stacks) if is_call(name))  # "optimizer" is no call
     names = dict.fromkeys((*entries, *slots, *beside))
     calls = _calls_of_modules(names)

@@ -28,6 +28,21 @@ def stacks_of_entries(found: dict[str, Any]) -> dict[str, tuple[Frame, ...]]:
     return stacks
 
 
+def loop_of(parents: dict[str, Any]) -> str | None:
+    """An entry of ``construct.json`` that is its own ancestor; None where the file is a forest."""
+    ended: set[str] = set()
+    for entry in parents:
+        path: dict[str, None] = {}
+        current: Any = entry
+        while isinstance(current, str) and current not in ended:
+            if current in path:
+                return current
+            path[current] = None
+            current = parents.get(current)
+        ended |= path.keys()
+    return None
+
+
 def ancestors(parents: dict[str, Any], entry: str) -> tuple[str, ...]:
     """Modules an entry ran in, outermost first, by ``construct.json``; a loop in it is cut."""
     chain: dict[str, None] = {}

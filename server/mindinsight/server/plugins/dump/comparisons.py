@@ -95,7 +95,8 @@ def report(sessions: Kept, number: int) -> Response:
     sink = io.StringIO()
     write_csv(list(_comparison(sessions, number).items), sink)
     headers = {"Content-Disposition": "attachment; filename=comparison.csv"}
-    return Response(sink.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+    content = sink.getvalue().encode("utf-8", "backslashreplace")  # names need not be text
+    return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def errors_of(rows: Sequence[Row]) -> dict[str, float]:

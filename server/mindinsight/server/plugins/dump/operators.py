@@ -16,12 +16,13 @@ from mindinsight.server.debug.recorded import disagreeing
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.facts import entry_facts, operator_facts, recorded_facts
+from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts, operator_facts, recorded_facts
 from mindinsight.server.plugins.dump.lookup import Looked
 
 router = APIRouter(route_class=DumpRoute)
 
 _MOST_CHILDREN = 2000
+_MOST_DAMAGE = 20  # files named above the tree
 
 
 @router.get("/tree")
@@ -48,6 +49,7 @@ def tree(listing: Looked, scope: Annotated[list[str] | None, Query()] = None) ->
         "done": done,
         "children": rows[:_MOST_CHILDREN],
         "left_out": max(0, len(rows) - _MOST_CHILDREN),
+        "damage": [] if path else [damage_facts(each) for each in listing.operator_damage[:_MOST_DAMAGE]],
     }
 
 

@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import shutil
@@ -313,6 +314,22 @@ def test_trees_that_loop():
     assert ancestors({"a": "b", "b": "c", "c": "b"}, "a") == ("c", "b")
     assert ancestors({"a": None}, "a") == ()
     assert ancestors({"a": 5}, "a") == ()
+
+
+def test_a_loop_in_the_tree_is_named(root):
+    """Every operator is listed all the same, and a long chain of modules is no loop."""
+    file = root / "step0" / "rank0" / "construct.json"
+    count = len(list_operators(open_dump(root), 0, 0))
+    parents = json.loads(file.read_text())
+    chain = [f"Module.m{i}.M.forward.0" for i in range(5000)]
+    file.write_text(json.dumps(parents | dict(itertools.pairwise(chain))))
+    assert list_operators(open_dump(root), 0, 0).damage == ()
+    file.write_text(json.dumps(parents | {"Module.fc1.Linear.forward.0": "Functional.linear.0.forward"}))
+    listed = list_operators(open_dump(root), 0, 0)
+    assert len(listed) == count
+    (damage,) = listed.damage
+    assert (damage.path, damage.reason) == (str(file), "dump.loop")
+    assert damage.detail in ("Module.fc1.Linear.forward.0", "Functional.linear.0.forward")
 
 
 def test_files_that_cannot_be_read(root, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
+import { damage } from "./header.js";
 import { place } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
@@ -28,6 +29,8 @@ export function treePart(page) {
     const items = await Promise.all(
       answer.children.map((/** @type {any} */ child) => (child.scope ? branch(scope, child) : leaf(child))),
     );
+    const damaged = answer.damage.map((/** @type {any} */ one) => h("li", null, damage(page, one)));
+    items.unshift(...damaged);
     if (answer.left_out) items.push(h("li", { class: "muted" }, t("dump.left_out", { n: answer.left_out })));
     return items;
   };
