@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { overlay, strongest } from "../../web/mindinsight/web/static/js/views/histogram/figures.js";
+import { heat, overlay, strongest } from "../../web/mindinsight/web/static/js/views/histogram/figures.js";
 import { firstStrange, summed } from "../../web/mindinsight/web/static/js/views/histogram/strange.js";
 
 test("a few steps with all values in one bin do not take the contrast of the others", () => {
@@ -49,4 +49,25 @@ test("values that are not finite are summed, and the first step with any is told
     firstStrange([10], (kind, at) => facts[at][kind]),
     undefined,
   );
+});
+
+test("steps without a finite value are filled, others with some are marked", () => {
+  const theme = { plotly: () => ({}), axis: (more) => more, dark: () => false, colour: (name) => name };
+  const app = { theme, t: (key) => key };
+  const series = {
+    shown: 3,
+    counts: Float32Array.of(4, 0, 0, 2, 0, 0),
+    edges: Float64Array.of(-1, 0, 1),
+    step: Float64Array.of(7, 8, 9),
+    wall: new Float64Array(3),
+    nan: [0, 1, 4],
+    positive_infinity: [0, 1, 0],
+    negative_infinity: [0, 0, 0],
+  };
+  const [, bars, marks] = heat(/** @type {any} */ (app), /** @type {any} */ (series), "step").data;
+  assert.deepEqual(bars.z, [[NaN, NaN, 1]]);
+  assert.deepEqual(bars.y, [-1, 1]);
+  assert.deepEqual([marks.x, marks.y, marks.customdata], [[8], [1], [2]]);
+  const finite = { ...series, nan: [0, 0, 0], positive_infinity: [0, 0, 0] };
+  assert.equal(heat(/** @type {any} */ (app), /** @type {any} */ (finite), "step").data.length, 1);
 });

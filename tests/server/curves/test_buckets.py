@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,28 @@ def test_an_empty_histogram_has_no_percentiles_and_no_counts():
     assert np.isnan(percentiles(one)[0]).all()
     assert on_edges(one, np.array([0.0, 1.0])).tolist() == [[0.0], [2.0]]
     assert bucketed([]).range() == (-0.5, 0.5)
+
+
+def test_gaps_between_buckets_stay_empty():
+    one = bucketed([(0.0, 1.0, 10), (9.0, 1.0, 10)])
+    assert on_edges(one, np.array([0.0, 1.0, 5.0, 9.0, 10.0])).tolist() == [[10.0, 0.0, 0.0, 10.0]]
+    found = percentiles(one, (25.0, 45.0, 55.0, 75.0))[0]
+    np.testing.assert_allclose(found, [0.5, 0.9, 9.1, 9.5])
+
+
+@pytest.mark.parametrize("buckets", [
+    [(-np.inf, np.inf, 3), (0.0, 1.0, 4), (1.0, np.inf, 5)],
+    [(-1.0, 1.0, 7), (0.0, np.inf, 5)],
+    [(-np.inf, np.inf, 12)],
+    [(np.nan, 1.0, 12)],
+    [(-1e308, 1.7e308, 12)],
+])  # fmt: skip
+def test_infinite_edges_lose_no_count(buckets):
+    one = bucketed(buckets)
+    low, high = one.range()
+    assert np.isfinite([low, high]).all()
+    assert on_edges(one, np.linspace(low, high, 11)).sum() == pytest.approx(12)
+    assert np.isfinite(percentiles(one)).all()
 
 
 def test_widths_that_overflowed_are_read_as_sizes():

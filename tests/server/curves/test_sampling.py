@@ -44,6 +44,17 @@ def test_log_buckets_keep_the_start_of_the_curve():
     assert (x[logarithmic] < 1000).sum() > 50 > (x[linear] < 1000).sum()
 
 
+def test_an_axis_that_decreases_or_turns_keeps_its_shape():
+    steps = np.arange(2000)
+    for x in (np.exp(-steps / 400), 0.1 * (1 + np.cos(steps / 300)), 1.0 - steps):
+        values = np.sin(steps / 50)
+        rows = sample_rows(x, values, 300)
+        assert 300 < len(rows) <= 602
+        assert np.diff(rows).max() <= 14
+        drawn = np.interp(steps, rows, x[rows])
+        np.testing.assert_allclose(drawn, x, atol=0.01 * np.ptp(x))
+
+
 def test_rows_that_go_back_in_x_are_kept_in_order():
     x = np.concatenate((np.arange(5000.0), np.arange(100.0)))
     rows = sample_rows(x, np.arange(5100.0), 100)

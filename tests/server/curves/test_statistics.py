@@ -9,7 +9,7 @@ def test_finite_values_are_described_and_others_counted():
     assert facts["count"] == 5
     assert facts["nan"] == 1
     assert facts["inf"] == 1
-    assert (facts["first"], facts["last"]) == (4.0, 0.0)
+    assert (facts["first"], facts["last"]) == ("nan", 0.0)
     assert (facts["min"], facts["min_step"]) == (0.0, 5)
     assert (facts["max"], facts["max_step"]) == (4.0, 2)
     assert facts["mean"] == pytest.approx(2.0)
@@ -26,3 +26,9 @@ def test_nothing_finite():
     assert facts["count"] == 0
     assert facts["mean"] is None
     assert range_statistics(np.array([1]), np.array([np.nan]))["max"] is None
+
+
+@pytest.mark.parametrize("end", [np.nan, np.inf, -np.inf])
+def test_a_curve_that_ended_in_what_is_not_finite_says_so(end):
+    facts = range_statistics(np.arange(3), np.array([1.0, 2.0, end], np.float32))
+    assert (facts["last"], facts["last_step"], facts["max"]) == (str(end), 2, 2.0)

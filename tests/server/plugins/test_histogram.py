@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.http.column_encoding import decode
+from mindinsight.writer import SummaryRecord
 
 EXPECTED = Path(__file__).parents[2] / "data" / "events"
 TAG = "conv1.weight/auto"
@@ -81,3 +82,29 @@ def test_histograms_of_every_type_are_answered(samples):
         assert answer.status_code == 200
         non_finite += sum(answer.json()["non_finite"].values())
     assert non_finite > 0
+
+
+def test_without_a_finite_value_the_extremes_are_unknown(samples, tmp_path):
+    with SummaryRecord(str(tmp_path / "base" / "gone")) as record:
+        for step, values in enumerate((np.arange(4.0), np.full(4, np.nan), np.array([np.nan, 0.0]))):
+            record.add_value("histogram", "w", values.astype(np.float32))
+            record.record(step)
+    client = samples()
+
+    def at(step):
+        params = {"run": "./gone", "tag": "w", "step": step}
+        (row,) = client.get("/v2/histogram/at", params=params).json()["runs"]
+        return [row[name] for name in ("min", "max", "sum")]
+
+    assert [at(step) for step in range(3)] == [[0, 3, 6], [None] * 3, [0, 0, 0]]
+
+
+def test_steps_that_a_restart_recorded_again_are_counted_once(samples, tmp_path):
+    for number, steps in enumerate((range(6), range(3, 5))):
+        with SummaryRecord(str(tmp_path / "base" / "again"), file_suffix=f"_{number}") as record:
+            for step in steps:
+                record.add_value("histogram", "w", np.full(8, float(number), np.float32))
+                record.record(step)
+    answer = samples().get("/v2/histogram/series", params={"run": "./again", "tag": "w"}).json()
+    assert decode(answer["step"]).tolist() == [0, 1, 2, 3, 4]
+    assert decode(answer["percentile"]).reshape(5, 9)[:, 4] == pytest.approx([0, 0, 0, 1, 1])

@@ -1,6 +1,7 @@
 """Histograms over steps: on common edges for a heat map, and as percentiles.
 
-A recorded bucket is taken as filled evenly, as everywhere in the field.
+A recorded bucket is taken as filled evenly, as everywhere in the field; between buckets there is nothing. Of
+a bucket that reaches to infinity only the finite edge is known: its values are taken to lie there.
 """
 
 from __future__ import annotations
@@ -19,21 +20,24 @@ class Bucketed:
     """Many histograms, their buckets one behind the other: histogram i holds [bounds[i], bounds[i + 1])."""
 
     def __init__(self, bounds: Ints, left: Doubles, width: Doubles, counts: Ints) -> None:
-        self.bounds, self.left, self.width, self.counts = bounds, left, np.abs(width), counts
+        self.bounds, self.counts = bounds, counts
+        self.left, self.width = finite_edges(left, width)
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
     def cumulative(self, number: int) -> tuple[Doubles, Doubles]:
-        """Edges and the count below each of them, of one histogram; both empty when it counts nothing."""
+        """Edges of all buckets [2n], left and right, and the counts below them; empty without counts."""
         inside = slice(int(self.bounds[number]), int(self.bounds[number + 1]))
         counts = self.counts[inside].astype(np.float64)
         if not counts.sum() > 0:
             return np.zeros(0), np.zeros(0)
         order = np.argsort(self.left[inside], kind="stable")
         left, counts = self.left[inside][order], counts[order]
-        edges = np.append(left, left[-1] + self.width[inside][order][-1])
-        return edges, np.concatenate(([0.0], np.cumsum(counts)))
+        right = left + self.width[inside][order]
+        right[:-1] = np.minimum(right[:-1], left[1:])  # by rounding, buckets overlap a little
+        below = np.cumsum(counts)
+        return np.stack((left, right), axis=1).ravel(), np.stack((below - counts, below), axis=1).ravel()
 
     def range(self) -> tuple[float, float]:
         """Smallest left and largest right edge of all buckets that count something."""
@@ -43,6 +47,23 @@ class Bucketed:
         low = float(self.left[filled].min())
         high = float((self.left + self.width)[filled].max())
         return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def finite_edges(left: Doubles, width: Doubles) -> tuple[Doubles, Doubles]:
+    """Left edges and widths [n] of buckets, an infinite edge replaced by the other one of its bucket.
+
+    Where the left is infinite and the width does not tell the right, that is the next bucket's left. A bucket
+    without a finite edge lies at 0.
+    """
+    size = np.abs(width)
+    if np.isfinite(left).all() and np.isfinite(size).all():
+        return left, size
+    with np.errstate(invalid="ignore"):
+        right = left + size
+    right = np.where(np.isnan(right), np.append(left[1:], np.nan), right)
+    edge = np.where(np.isfinite(left), left, np.where(np.isfinite(right), right, 0.0))
+    known = np.isfinite(left) & np.isfinite(right)
+    return edge, np.where(known, size, 0.0)
 
 
 def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
@@ -60,6 +81,7 @@ def _below(own: Doubles, below: Doubles, edges: Doubles) -> Doubles:
     at = np.interp(edges, own, below, left=0.0, right=float(below[-1]))
     if own[0] == own[-1]:
         at = np.where(edges > own[0], below[-1], 0.0)
+    at[0] = 0.0 if edges[0] <= own[0] else at[0]
     at[-1] = below[-1] if edges[-1] >= own[-1] else at[-1]
     return at
 

@@ -2,8 +2,9 @@
 
 Per bucket of the x axis the rows of its minimum and maximum and its first non-finite value, and the
 first and the last row of the whole: the M4 idea (Jugel et al., VLDB 2014) with buckets in x rather
-than in row number, so that gaps and a logarithmic axis keep their shape. The same request gives the
-same rows.
+than in row number, so that gaps and a logarithmic axis keep their shape. Where x goes back, as another
+scalar may, buckets hold equally many rows, and the rows of the extremes of x are kept too. The same request
+gives the same rows.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from mindinsight.server.types import Doubles, Floats, Ints
 def sample_rows(x: Doubles, values: Floats, buckets: int, log_x: bool = False) -> Ints:
     """Rows to draw of a curve of [n] points in ``buckets`` columns of pixels; ascending, no repeats.
 
-    All rows come back when there are at most two for each bucket. ``x`` need not be sorted: rows are
-    put into buckets by the largest x so far. With ``log_x`` the buckets are equally wide in log x,
-    and rows at x <= 0 share the first.
+    All rows come back when there are at most two for each bucket. With ``log_x`` the buckets are equally wide
+    in log x, and rows at x <= 0 share the first; where x goes back, buckets hold equally many rows.
     """
     count = len(x)
     if count <= 2 * buckets:
         return np.arange(count, dtype=np.int64)
-    starts = _bucket_starts(np.maximum.accumulate(x), buckets, log_x)
+    if not bool((x[1:] >= x[:-1]).all()):
+        starts = np.unique(np.linspace(0, count, max(buckets // 2, 1), endpoint=False).astype(np.int64))
+        rows = (_extremes(values, starts), _extremes(x, starts), [0, count - 1])
+        return np.unique(np.concatenate(rows)).astype(np.int64)
+    starts = _bucket_starts(x, buckets, log_x)
     return np.unique(np.concatenate((_extremes(values, starts), [0, count - 1]))).astype(np.int64)
 
 

@@ -10,15 +10,18 @@ from mindinsight.server.types import Floats, Ints
 
 
 class RangeStatistics(TypedDict):
-    """Finite values only, but for the counts; None where there is no finite value."""
+    """Finite values only, but for the counts and the two ends; None where there is none.
+
+    An end that is not finite is the text nan, inf or -inf: a run that ended in NaN has no other last value.
+    """
 
     count: int
     nan: int
     inf: int
     first_step: int | None
     last_step: int | None
-    first: float | None
-    last: float | None
+    first: float | str | None
+    last: float | str | None
     min: float | None
     min_step: int | None
     max: float | None
@@ -41,8 +44,8 @@ def range_statistics(steps: Ints, values: Floats) -> RangeStatistics:
         "inf": int(np.isinf(wide).sum()),
         "first_step": int(steps[0]) if len(steps) else None,
         "last_step": int(steps[-1]) if len(steps) else None,
-        "first": float(good[0]) if some else None,
-        "last": float(good[-1]) if some else None,
+        "first": _end(wide[0]) if len(wide) else None,
+        "last": _end(wide[-1]) if len(wide) else None,
         "min": float(good[low]) if some else None,
         "min_step": int(at[low]) if some else None,
         "max": float(good[high]) if some else None,
@@ -51,6 +54,10 @@ def range_statistics(steps: Ints, values: Floats) -> RangeStatistics:
         "deviation": float(good.std()) if some else None,
         "slope": _slope(at, good),
     }
+
+
+def _end(value: np.float64) -> float | str:
+    return float(value) if np.isfinite(value) else str(value)
 
 
 def _slope(steps: Ints, values: Floats) -> float | None:

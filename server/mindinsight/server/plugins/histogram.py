@@ -103,10 +103,15 @@ def _one(run: Run, tag: str, step: int) -> dict[str, Any] | None:
         "nan": int(found.nan[0]),
         "positive_infinity": int(found.positive_infinity[0]),
         "negative_infinity": int(found.negative_infinity[0]),
-        "min": _number(found.low[0]),
-        "max": _number(found.high[0]),
-        "sum": _number(found.total[0]),
+        **_extremes(found),
     }
+
+
+def _extremes(found: Histograms) -> dict[str, float | None]:
+    """Smallest and largest finite value and their sum; None, unknown, where no value is finite."""
+    finite = int(found.count[0] - found.nan[0] - found.positive_infinity[0] - found.negative_infinity[0])
+    known = {"min": found.low[0], "max": found.high[0], "sum": found.total[0]}
+    return {name: _number(value) if finite > 0 else None for name, value in known.items()}
 
 
 def _number(value: np.floating) -> float | None:

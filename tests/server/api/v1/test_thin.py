@@ -25,6 +25,18 @@ def test_extremes_survive(count, seed):
     assert np.array_equal(rows, extreme_rows(values, 1000))
 
 
+def test_every_stretch_keeps_one_value_that_is_not_finite():
+    values = np.ones(50_000, np.float32)
+    values[10_000:20_000] = np.nan
+    values[45_000] = -np.inf
+    rows = extreme_rows(values, 1000)
+    assert len(rows) <= 1000
+    strange = rows[~np.isfinite(values[rows])]
+    assert len(strange) > 60
+    assert np.diff(strange[:-1]).max() < 200
+    assert strange[-1] == 45_000
+
+
 def test_the_first_non_finite_value_is_kept():
     values = np.ones(50_000, np.float32)
     values[31_415] = np.nan

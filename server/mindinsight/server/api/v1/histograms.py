@@ -13,6 +13,7 @@ from mindinsight.server.api.v1.parameters import Full, NeededText, required, tra
 from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
 from mindinsight.server.api.v1.thin import HISTOGRAMS, even_rows
+from mindinsight.server.curves.buckets import finite_edges
 from mindinsight.server.formats.payloads import Histograms
 from mindinsight.server.formats.payloads import histograms as read_histograms
 
@@ -41,6 +42,5 @@ def histograms(
 def _counted(found: Histograms, number: int) -> Counted:
     inside = slice(int(found.bounds[number]), int(found.bounds[number + 1]))
     counts = found.counts[inside].astype(np.float64)
-    return Counted(
-        found.left[inside], found.width[inside], counts, float(found.low[number]), float(found.high[number])
-    )
+    left, width = finite_edges(found.left[inside], found.width[inside])
+    return Counted(left, width, counts, float(found.low[number]), float(found.high[number]))

@@ -1,7 +1,7 @@
 """Which rows of a long series v1 answers: as many as the original would, chosen for good.
 
-The original kept a random sample. Ours is the same at every call and keeps the first, the last,
-every extreme of its stretch and the first non-finite value.
+The original kept a random sample. Ours is the same at every call and keeps the first row, the last, and of
+each stretch its extremes and its first non-finite value.
 """
 
 from __future__ import annotations
@@ -27,14 +27,19 @@ def even_rows(count: int, limit: int) -> Ints:
 
 
 def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:
-    """At most ``limit`` rows of ``values`` [n]: per stretch its minimum and maximum, and the two ends."""
+    """At most ``limit`` rows of ``values`` [n], the two ends among them.
+
+    Per stretch its minimum, its maximum, and the first value that is not finite where there are such.
+    """
     count = len(values)
     if count <= limit:
         return np.arange(count, dtype=np.int64)
-    stretches = max((limit - 3) // 2, 1)
+    strange = np.flatnonzero(~np.isfinite(values))
+    stretches = max((limit - 2) // (3 if len(strange) else 2), 1)
     edges = np.linspace(0, count, stretches + 1).astype(np.int64)
     lows, highs = _extremes(values, edges)
-    bad = np.flatnonzero(~np.isfinite(values))[:1]
+    _, first_of_stretch = np.unique(np.searchsorted(edges, strange, side="right"), return_index=True)
+    bad = strange[first_of_stretch]
     return np.unique(np.concatenate((lows, highs, bad, [0, count - 1]))).astype(np.int64)
 
 

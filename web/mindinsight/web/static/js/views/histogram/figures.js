@@ -13,6 +13,9 @@
  * @property {Float32Array} counts columns × bins
  * @property {Float64Array} percentile columns × shares
  * @property {Record<string, number>} non_finite
+ * @property {ArrayLike<number>} nan counts of each column
+ * @property {ArrayLike<number>} positive_infinity
+ * @property {ArrayLike<number>} negative_infinity
  */
 
 /** Usual peaks that an outline may be tall. */
@@ -92,7 +95,54 @@ export function heat(app, series, axis) {
     zmax: strongest(peaks) || 1,
     hovertemplate: app.t("histogram.cell"),
   };
-  return { data: [trace], layout: layout(app, axis, {}) };
+  return { data: [trace, ...notFinite(app, series, axis, peaks)], layout: layout(app, axis, {}) };
+}
+
+/**
+ * What is not finite, over the map: steps without any finite value as bars of full height, others with some as
+ * marks at the upper edge. A blank would look like a step that was not recorded.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ * @param {Float32Array} peaks 0 for steps without a finite value
+ */
+function notFinite(app, series, axis, peaks) {
+  const x = times(series, axis);
+  const counts = Array.from(
+    peaks,
+    (_, i) => series.nan[i] + series.positive_infinity[i] + series.negative_infinity[i],
+  );
+  const colour = app.theme.colour("--warn");
+  const [low, high] = [series.edges[0], series.edges[series.edges.length - 1]];
+  const hovertemplate = app.t("histogram.cell.not_finite");
+  const some = [...counts.keys()].filter((i) => counts[i] && peaks[i]);
+  const data = [];
+  if (counts.some((count, i) => count && !peaks[i])) {
+    data.push({
+      type: "heatmap",
+      x,
+      y: [low, high],
+      z: [counts.map((count, i) => (count && !peaks[i] ? 1 : NaN))],
+      customdata: [counts],
+      colorscale: [0, 1].map((end) => [end, colour]),
+      showscale: false,
+      hoverongaps: false,
+      hovertemplate,
+    });
+  }
+  if (some.length) {
+    data.push({
+      type: "scatter",
+      mode: "markers",
+      x: some.map((i) => x[i]),
+      y: some.map(() => high),
+      customdata: some.map((i) => counts[i]),
+      marker: { symbol: "triangle-down", size: 7, color: colour },
+      cliponaxis: false,
+      hovertemplate,
+    });
+  }
+  return data;
 }
 
 /**

@@ -5,6 +5,9 @@ import { duration, number, time } from "../../core/format.js";
 
 const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", "mean", "deviation", "slope"];
 
+/** Ends that JSON has no number for. @type {Record<string, number>} */
+const NOT_FINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
+
 /**
  * @param {import("./card.js").Page} page
  * @param {string[]} tags
@@ -40,7 +43,7 @@ export async function rangeTable(page, tags, signal) {
           " ",
           app.selection.run(row.run)?.name ?? row.run,
         ),
-        FIELDS.map((field) => h("td", { class: "number" }, number(row[field], 5))),
+        FIELDS.map((field) => h("td", { class: "number" }, number(NOT_FINITE[row[field]] ?? row[field], 5))),
       ),
     ),
   );
