@@ -8,12 +8,13 @@ import argparse
 
 import mindspore
 import numpy as np
-from mindspore import nn, ops
+from mindspore import nn
 from mindspore.train import Model
 
 from mindinsight.writer import (
     Accuracy,
     CheckpointConfig,
+    HistogramSummary,
     LossMonitor,
     ModelCheckpoint,
     SummaryCollector,
@@ -27,12 +28,12 @@ class StripeNet(nn.Cell):
         self.features = nn.SequentialCell(nn.Conv2d(1, 8, 3, pad_mode="valid"), nn.ReLU(), nn.MaxPool2d(2, 2))
         self.flatten = nn.Flatten()
         self.head = nn.Dense(8 * 7 * 7, 4)
-        self.histogram = ops.HistogramSummary()
+        self.histogram = HistogramSummary()
 
     def construct(self, images):
-        found = self.features(images)
-        self.histogram("features", found)  # taken when the collector records
-        return self.head(self.flatten(found))
+        features = self.features(images)
+        self.histogram("features", features)  # taken when the collector records
+        return self.head(self.flatten(features))
 
 
 def stripes(count, rng):

@@ -44,7 +44,7 @@ _LINE = (
 
 @dataclass(frozen=True)
 class LogSettings:
-    """What the variables say."""
+    """Settings of the log, from the variables."""
 
     level: int = logging.WARNING
     directory: Path | None = None  # None: to the screen

@@ -59,7 +59,7 @@ def no_graph_reason(network: object) -> str | None:
 
 
 def _framework(network: object, inputs: Sequence[object] | None) -> ModuleType | None:
-    """Where the network comes from; for a plain function, where its first input of any comes from."""
+    """Framework of the network; for a plain function, that of its first input of any."""
     framework = framework_of(network)
     if framework is None and callable(network):
         return next(filter(None, map(framework_of, _leaves(inputs))), None)

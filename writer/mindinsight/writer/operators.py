@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class OperatorValues:
-    """The newest value of each plugin and tag, until it is taken. May be used by several threads."""
+    """Buffer of the newest value of each plugin and tag, until it is taken. For several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

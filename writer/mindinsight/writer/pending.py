@@ -20,7 +20,7 @@ PluginFilter = Callable[[str], bool]
 
 
 class Pending:
-    """Scalars and other values that wait for their step. Several threads may add; one at a time may take."""
+    """Buffer of values that wait for their step. Several threads may add; one at a time may take."""
 
     def __init__(self) -> None:
         self._buffers = BufferPool()

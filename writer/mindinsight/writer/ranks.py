@@ -29,7 +29,7 @@ class Rank(NamedTuple):
 
 
 def rank_of(environment: Mapping[str, str] = os.environ) -> Rank:
-    """What the first launcher that set both of its variables says; rank 0 of 1 without one."""
+    """Rank by the variables of the first launcher that set both; rank 0 of 1 without one."""
     for number, world in _LAUNCHERS:
         if environment.get(number, "").isdecimal() and environment.get(world, "").isdecimal():
             return Rank(int(environment[number]), int(environment[world]))

@@ -295,6 +295,6 @@ class SummaryRecord:
             raise failure
 
     def _forked(self) -> None:
-        """What was collected belongs to the parent."""
+        """Drop, in a child, what was collected: it belongs to the parent."""
         self._lock = threading.Lock()
         self._pending.clear()

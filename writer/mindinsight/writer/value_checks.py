@@ -16,7 +16,7 @@ MESSAGE_KINDS: Final = ("graph", "landscape", *LINEAGE_FIELDS)
 
 
 class TooLarge(ValueError):  # noqa: N818 - named as it reads
-    """A value with which its step would be larger than a protobuf message may be."""
+    """Error: with this value the step would be larger than a protobuf message may be."""
 
 
 def tag(name: Any) -> str:

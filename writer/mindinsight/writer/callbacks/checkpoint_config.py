@@ -77,7 +77,7 @@ class CheckpointConfig:
         self.mindspore_options = _beyond_defaults(given)
 
     def extra(self, epoch: int, step: int) -> dict[str, object]:
-        """What ``append_info`` asks to be stored with the parameters of this epoch and step."""
+        """The entries of ``append_info`` for this epoch and step, to be stored with the parameters."""
         numbers = {"epoch_num": epoch, "step_num": step}
         return {name: numbers[name] for name in self.append_names} | self.append_values
 

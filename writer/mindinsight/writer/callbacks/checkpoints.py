@@ -117,7 +117,7 @@ def checked_prefix(prefix: str) -> str:
 
 
 def network_of(chosen: object, arguments: RunArguments) -> object:
-    """What is saved: the network chosen, the one that trains with its optimizer, or the bare one."""
+    """The network to save: the chosen one, the one that trains with its optimizer, or the bare one."""
     for network in (chosen, arguments.get("train_network"), arguments.get("network")):
         if network is not None:
             return network

@@ -49,7 +49,7 @@ def evaluation(arguments: Arguments) -> dict[str, Any]:
 
 
 def newest_checkpoint(arguments: Arguments) -> Path | None:
-    """What the last ModelCheckpoint among the callbacks saved last."""
+    """Path of the newest file of the last ModelCheckpoint among the callbacks."""
     callbacks = arguments.get("list_callback") or ()
     callbacks = getattr(callbacks, "_callbacks", callbacks)
     names = [getattr(callback, "latest_ckpt_file_name", None) for callback in callbacks]

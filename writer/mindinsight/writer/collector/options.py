@@ -17,7 +17,7 @@ _LONGEST_CONFIG: Final = 100_000  # characters
 
 @dataclass(frozen=True)
 class Landscape:
-    """How the loss around the way of the weights is to be shown."""
+    """Settings of loss landscapes."""
 
     landscape_size: int = 40  # points along one side
     unit: str = "step"  # or epoch: what the numbers of ``intervals`` count
@@ -46,7 +46,7 @@ class CollectedKinds:
 
 
 def collected_kinds(specified: Any, keep_defaults: Any) -> CollectedKinds:
-    """What ``collect_specified_data`` and ``keep_default_action`` mean together.
+    """Kinds to collect, from ``collect_specified_data`` and ``keep_default_action`` together.
 
     Unlike MindSpore's, this collector saves no weights for a landscape unless ``collect_landscape`` is given.
     Raises TypeError and ValueError as ``SummaryCollector`` does.

@@ -194,7 +194,7 @@ class SummaryCollector(Callback):
             _log.warning("no graph is recorded: %s", reason)
 
     def _add(self, plugin: str, value: Any) -> None:
-        """What a training can do without must not stop it."""
+        """Add a value; a training must not end because it is refused."""
         try:
             self._open().add_value(plugin, plugin, value)
         except (TypeError, ValueError) as error:

@@ -92,11 +92,11 @@ class DumpStep:
         self._folder = folder
 
     def input(self, operator: str, value: object, slot: int = 0) -> None:
-        """What ``operator`` is given: its full name, such as "Default/fc1-Dense/MatMul-op0"."""
+        """Write an input of ``operator``, given by full name: "Default/fc1-Dense/MatMul-op0"."""
         self._write(operator_type(operator), operator, "input", slot, value)
 
     def output(self, operator: str, value: object, slot: int = 0) -> None:
-        """What ``operator`` computed. Inputs are to be given before."""
+        """Write an output of ``operator``, after its inputs."""
         self._write(operator_type(operator), operator, "output", slot, value)
 
     def parameter(self, name: str, value: object) -> None:

@@ -10,7 +10,7 @@ _DEVICES: Final = {"cuda": "GPU", "rocm": "GPU", "npu": "Ascend"}  # MindSpore's
 
 
 class Origin(NamedTuple):
-    """Where a tensor comes from."""
+    """Framework and device of a tensor."""
 
     framework: str  # mindspore, pytorch, jax, numpy, ...
     version: str

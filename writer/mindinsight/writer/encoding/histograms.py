@@ -79,12 +79,12 @@ def bucket_edges(low: float, high: float, buckets: int) -> npt.NDArray[np.float6
 
 
 def _scale(low: float, high: float) -> float:
-    """What to divide by so that the distance of the largest doubles is a double; small ones lose bits."""
+    """Divisor with which the distance of the largest doubles is a double; small ones lose bits."""
     return 4.0 if max(abs(low), abs(high)) > 1e300 else 1.0
 
 
 def _not_finite(flat: npt.NDArray[Any]) -> tuple[int, int, int]:
-    """How many NaN, +inf and -inf; one pass when there are none."""
+    """Counts of NaN, +inf and -inf; one pass when there are none."""
     if flat.dtype.kind != "f" or not flat.size or (np.isfinite(flat.min()) and np.isfinite(flat.max())):
         return 0, 0, 0
     return (int(np.isnan(flat).sum()), int(np.isposinf(flat).sum()), int(np.isneginf(flat).sum()))

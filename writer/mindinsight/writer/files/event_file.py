@@ -31,7 +31,7 @@ Done = Callable[[Iterable[Job]], None]
 
 
 class EventFile:
-    """The files of one recorder and the thread that writes them.
+    """Background writer of one recorder: its files, and the thread that writes them.
 
     ``put``, ``flush`` and ``close`` are for the loop's side and need one caller at a time; the rest is the
     background thread's, ``done`` too, which is told the jobs that are on disk. When the disk refuses, values
@@ -81,7 +81,7 @@ class EventFile:
 
     @property
     def failure(self) -> Exception | None:
-        """What went wrong in the background and was not taken by ``take_failure`` yet."""
+        """The failure in the background that ``take_failure`` has not taken yet."""
         return self._failure
 
     def take_failure(self) -> Exception | None:

@@ -22,7 +22,7 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """The parts of a file's name that stay the same when the seconds move on (FORMAT.md, names)."""
+    """File name without its seconds (FORMAT.md, names)."""
 
     directory: Path
     prefix: str
@@ -36,7 +36,7 @@ class FileName:
 
 
 class RecordFile:
-    """One file after another, each at most ``max_size`` bytes and each created by us alone.
+    """Append-only file with rollover: each at most ``max_size`` bytes and created by us alone.
 
     A file appears with its first record. It is 0600 while it grows and 0400 when done, as MindSpore's are.
     Not for several threads at once.
@@ -157,7 +157,7 @@ class _Interrupted(Exception):  # noqa: N818 - not an error of its own, it carri
 
 
 def _whole_records(records: Sequence[bytes], written: int) -> tuple[int, int]:
-    """How many of ``records`` the first ``written`` bytes hold entirely, and their size in bytes."""
+    """Number and size in bytes of the ``records`` that the first ``written`` bytes hold entirely."""
     whole = size = 0
     while whole < len(records) and size + len(records[whole]) <= written:
         size += len(records[whole])

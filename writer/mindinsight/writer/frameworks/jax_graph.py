@@ -34,7 +34,7 @@ def trace(function: Callable[..., Any], inputs: Sequence[object] | None) -> Grap
 
 
 class _Names:
-    """The builder's name for each variable of a jaxpr."""
+    """Mapping of a jaxpr's variables to the names of the builder."""
 
     def __init__(self, builder: GraphBuilder) -> None:
         self.builder = builder

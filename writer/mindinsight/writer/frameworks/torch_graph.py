@@ -30,7 +30,7 @@ def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBui
 
 
 class _Translation:
-    """One torch.fx graph on its way into a GraphBuilder."""
+    """Translator of a torch.fx graph to a GraphBuilder."""
 
     def __init__(self, network: torch.nn.Module, parameter_names: Mapping[str, str]) -> None:
         self._network = network

@@ -107,7 +107,7 @@ class GraphBuilder:
         return graph_pb2.ModelProto(ir_version=graph_pb2.IR_VERSION, graph=self._graph)
 
     def serialised(self) -> bytes:
-        """What ``add_value("graph", name, ...)`` takes."""
+        """The ModelProto as bytes, for ``add_value("graph", name, ...)``."""
         content: bytes = self.model().SerializeToString()
         return content
 

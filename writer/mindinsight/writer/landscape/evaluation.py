@@ -39,7 +39,7 @@ def loss_of(setup: Setup, samples: int) -> Loss:
 
 
 class Evaluation:
-    """Losses at points, as a context manager; with several devices, in one process for each."""
+    """Evaluator of losses at points, a context manager; with several devices, a process for each."""
 
     def __init__(self, setup: Setup, samples: int, devices: Sequence[int] = (0,)) -> None:
         self._setup = setup

@@ -77,7 +77,7 @@ def _payloads(content: bytes) -> Iterator[bytes]:
 
 
 def _first_record(content: bytes) -> int:
-    """Where the first record begins in bytes cut anywhere: where a length and its checksum agree."""
+    """Offset of the first record in bytes cut anywhere: where a length and its checksum agree."""
     for position in range(len(content) - framing.HEADER_SIZE):
         if framing.decode_header(content[position : position + framing.HEADER_SIZE]) is not None:
             return position

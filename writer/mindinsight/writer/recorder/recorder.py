@@ -25,7 +25,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Run(Protocol):
-    """What is asked of the run that failed: a SummaryRecord has it."""
+    """Interface of the run that failed; SummaryRecord has it."""
 
     @property
     def log_dir(self) -> str:
@@ -36,7 +36,7 @@ class Run(Protocol):
 
 
 class RunningDataRecorder(Callback):
-    """Around a loop, or among its callbacks before the one that records summaries::
+    """Data recorder of failed runs, around a loop or among its callbacks before the one for summaries::
 
         with SummaryRecord("run") as record, RunningDataRecorder(record, network, {"lr": 0.1}):
             ...
@@ -67,7 +67,7 @@ class RunningDataRecorder(Callback):
         self._graph: Callable[[], bytes | None] = observed_graph(network) if watch else self._known_graph
 
     def begin(self, run_context: RunContext) -> None:
-        """What the loop tells about itself is part of the run's settings."""
+        """Take the loop's arguments as settings of the run."""
         arguments = run_context.original_args()
         self._arguments.update(arguments)
         self._network = arguments.get("train_network") or arguments.get("network")
