@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mindinsight.server.compute import statistics
-from mindinsight.server.compute.statistics import as_dumped, combine, measure, parts
+from mindinsight.server.compute.statistics import as_dumped, bin_edges, combine, measure, parts
 
 DTYPES = [
     np.dtype(name)
@@ -120,3 +120,30 @@ def test_what_is_no_number_is_refused_by_name(values):
 )
 def test_the_convention_of_the_statistics_file(values, expected):
     assert as_dumped(measure(np.array(values))) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("power", [-1060, -600, 0, 500, 1000, 1015])
+def test_sums_of_numbers_of_any_size_neither_overflow_nor_vanish(power):
+    """Powers of two change nothing but the exponents."""
+    values = np.array([3.0, -1.0, 2.0, 0.0, 5.0]).repeat(3)
+    plain, found = measure(values), measure(np.ldexp(values, power))
+    for name in ("minimum", "maximum", "mean", "absolute_mean", "std", "norm"):
+        assert getattr(found, name) == pytest.approx(math.ldexp(getattr(plain, name), power), rel=1e-3)
+
+
+def test_large_and_small_numbers_in_different_pieces(monkeypatch):
+    monkeypatch.setattr(statistics, "PIECE", 2)
+    found = measure(np.array([1e300, 1 / 3, 1e-300, 1.0, 3e300, 0.0]))
+    assert found.norm == pytest.approx(math.sqrt(10) * 1e300)
+    assert found.mean == pytest.approx(4e300 / 6)
+    assert found.std == pytest.approx(np.std([1.0, 0, 0, 0, 3.0, 0]) * 1e300)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 0.0), (1e308, 1e308), (-1e308, 1e308), (1e17, 1e17), (-1.7e308, -1.7e308)]
+)
+def test_edges_rise_and_take_in_both_ends(low, high):
+    edges = bin_edges(low, high, 80)
+    assert np.isfinite(edges).all()
+    assert (edges[1:] > edges[:-1]).all()
+    assert edges[0] <= low <= high <= edges[-1]

@@ -172,3 +172,25 @@ def wait_for(condition):
     end = time.monotonic() + 30
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize("values", [[1e300, 1 / 3], [1e308] * 4, [-1e308, 1e308], [5e-324, 1e-300]])
+def test_finite_numbers_of_any_size_are_shown(samples, tmp_path, values):
+    folder = tmp_path / "base" / "large"
+    folder.mkdir(parents=True)
+    event = Event(step=1, wall_time=1.0)
+    value = event.summary.value.add(tag="t")
+    value.tensor.CopyFrom(TensorProto(dims=[len(values)], data_type=12, double_data=values))
+    name = "events.out.events.summary.1700000000.0.host_MS"
+    (folder / name).write_bytes(encode_record(event.SerializeToString()))
+    client = samples()
+    params = {"run": "./large", "tag": "t", "row": 0}
+    end = time.monotonic() + 60
+    while client.get("/v2/tensor/steps", params=params).status_code != 200 and time.monotonic() < end:
+        time.sleep(0.05)
+    for route in ("slice", "distribution"):
+        answer = client.get(f"/v2/tensor/{route}", params=params)
+        assert answer.status_code == 200, answer.text
+        facts = answer.json()["whole"] if route == "slice" else answer.json()["facts"][0]
+        assert (facts["min"], facts["max"]) == (min(values), max(values))
+    assert decode(answer.json()["counts"]).sum() == len(values)

@@ -16,6 +16,7 @@ import numpy as np
 from mindinsight.server.client.reader import Item, Summary
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.payloads import Image, Tensor
+from mindinsight.server.formats.picture_types import picture_type
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.csv import plain_text
 from mindinsight.server.store.line import Line
@@ -26,7 +27,6 @@ Format: TypeAlias = Literal["csv", "parquet"]
 KINDS: Final = ("scalar", "image", "tensor")
 
 _LONGEST: Final = 120  # characters of a file name
-_PICTURES: Final = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif", b"RIFF": ".webp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,8 @@ def _write_tensor(place: Path, tensor: Tensor) -> Path:
 
 
 def _suffix(encoded: bytes) -> str:
-    return next((suffix for magic, suffix in _PICTURES.items() if encoded.startswith(magic)), ".bin")
+    kind = picture_type(encoded)
+    return kind.suffix if kind else ".bin"
 
 
 def _unused(place: Path, taken: set[Path]) -> Path:

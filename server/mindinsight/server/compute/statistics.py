@@ -22,6 +22,10 @@ from mindinsight.server.types import Doubles
 Array: TypeAlias = npt.NDArray[Any]
 
 PIECE: Final = 1 << 16  # elements; half a megabyte as float64, so that all work stays in the cache
+_LARGEST: Final = float(np.finfo(np.float64).max)
+_LARGE: Final = 2.0**480  # the squares of 2**60 such numbers have a sum
+_SMALL: Final = 2.0**-480
+_FARTHEST: Final = 1000  # exponent of a scale
 _MEASURABLE: Final = frozenset("?bhilqBHILQefdgFDG")
 
 
@@ -65,10 +69,11 @@ class Part(NamedTuple):
     finite: int
     minimum: float | int
     maximum: float | int
-    total: float
+    total: float  # this and what follows is of elements times ``scale``
     absolute: float
     squares: float
     deviations: float  # sum of squared distances to this part's own mean
+    scale: float = 1.0  # a power of two that keeps squares from overflow and underflow
 
 
 class Extremes(NamedTuple):
@@ -111,6 +116,9 @@ def combine(pieces: Iterable[Part]) -> Statistics:
     live = [part for part in found if part.finite]
     if not live:
         return counted
+    scale = min(part.scale for part in live)
+    if any(part.scale != scale for part in live):
+        live = [_rescaled(part, scale) for part in live]
     finite = sum(part.finite for part in live)
     mean = sum(part.total for part in live) / finite
     shifts = [(part.finite, part.total / part.finite - mean) for part in live]
@@ -119,11 +127,38 @@ def combine(pieces: Iterable[Part]) -> Statistics:
         counted,
         minimum=min(part.minimum for part in live),
         maximum=max(part.maximum for part in live),
-        mean=mean,
-        absolute_mean=sum(part.absolute for part in live) / finite,
-        std=math.sqrt(spread / finite),
-        norm=math.sqrt(sum(part.squares for part in live)),
+        mean=mean / scale,
+        absolute_mean=sum(part.absolute for part in live) / finite / scale,
+        std=math.sqrt(spread / finite) / scale,
+        norm=math.sqrt(sum(part.squares for part in live)) / scale,
     )
+
+
+def _rescaled(part: Part, scale: float) -> Part:
+    """A part with its sums at a smaller scale."""
+    ratio = scale / part.scale
+    return part._replace(
+        total=part.total * ratio,
+        absolute=part.absolute * ratio,
+        squares=part.squares * ratio * ratio,
+        deviations=part.deviations * ratio * ratio,
+        scale=scale,
+    )
+
+
+def _scale_of(largest: float) -> float:
+    """A power of two by which squares of numbers up to ``largest`` neither overflow nor vanish."""
+    if _SMALL < largest < _LARGE or not largest:
+        return 1.0
+    return math.ldexp(1.0, min(_FARTHEST, -math.frexp(largest)[1]))
+
+
+def bin_edges(low: float, high: float, bins: int) -> Doubles:
+    """[bins + 1] edges of equal bins from ``low`` to ``high``; around a single value one wide in all."""
+    if low == high:
+        half = max(0.5, abs(low) * 2.0**-40)  # far from 0, a half is lost in rounding
+        low, high = max(low - half, -_LARGEST), min(low + half, _LARGEST)
+    return 4 * np.linspace(low / 4, high / 4, bins + 1)  # their distance itself may be beyond all numbers
 
 
 def as_dumped(found: Statistics) -> Extremes:
@@ -189,17 +224,20 @@ def _part(piece: Array, scratch: Doubles) -> Part:
     negative = int(np.count_nonzero(piece < 0)) if low < 0 else 0
     positive = int(np.count_nonzero(piece > 0)) if high > 0 else 0
     zeros = piece.size - negative - positive
-    sums = _sums(piece, scratch[:, : piece.size], signed=bool(low < 0))
+    scale = _scale_of(max(abs(float(low)), abs(float(high))))
+    sums = _sums(piece, scratch[:, : piece.size], scale, signed=bool(low < 0))
     return Part(
         size, zeros, negative + below, positive + above, nans, above, below,
-        piece.size, low.item(), high.item(), *sums,
+        piece.size, low.item(), high.item(), *sums, scale,
     )  # fmt: skip
 
 
-def _sums(piece: Array, scratch: Doubles, signed: bool) -> tuple[float, float, float, float]:
+def _sums(piece: Array, scratch: Doubles, scale: float, signed: bool) -> tuple[float, float, float, float]:
     """Sum, sum of magnitudes, sum of squares and of squared deviations, all in double precision."""
     exact, work = scratch
     np.copyto(exact, piece)
+    if scale != 1:
+        exact *= scale
     total = float(exact.sum())
     squares = float(np.square(exact, out=work).sum())
     mean = total / exact.size

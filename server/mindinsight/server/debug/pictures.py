@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mindinsight.server.compute.statistics import PIECE, Array, measure_values
+from mindinsight.server.compute.statistics import PIECE, Array, bin_edges, measure_values
 from mindinsight.server.formats.stored import Held, Values
 from mindinsight.server.types import Doubles
 
@@ -26,11 +26,7 @@ def binned_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
     found = measure_values(values)
     if found.minimum is None or found.maximum is None:
         return np.zeros(bins), np.linspace(0.0, 1.0, bins + 1)
-    low, high = float(found.minimum), float(found.maximum)
-    if low == high:
-        low, high = low - 0.5, low + 0.5
-    # the distance itself may be beyond the largest number
-    edges = 4 * np.linspace(low / 4, high / 4, bins + 1)
+    edges = bin_edges(float(found.minimum), float(found.maximum), bins)
     counts = np.zeros(bins)
     for flat in values.pieces():
         for start in range(0, flat.size, PIECE):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.payloads import image, image_header
+from mindinsight.server.formats.picture_types import picture_type
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
@@ -15,14 +16,6 @@ from mindinsight.server.plugins import Plugin
 router = APIRouter()
 
 Uses = Annotated[Service, Depends(service_of)]
-
-# Only what is a picture by its own first bytes goes out as one; anything else is a download.
-_SIGNATURES: Final = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"BM": "image/bmp",
-}
 
 
 @router.get("/steps")
@@ -46,11 +39,13 @@ def picture(
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} images.", count=series.count)
     encoded = image(series.read(row)).encoded
-    kind = next((kind for start, kind in _SIGNATURES.items() if encoded.startswith(start)), None)
+    kind = picture_type(encoded)
     headers = {"Cache-Control": "private, max-age=3600"}
     if kind is None:
         headers["Content-Disposition"] = "attachment"
-    return Response(encoded, media_type=kind or "application/octet-stream", headers=headers)
+    return Response(
+        encoded, media_type=kind.media_type if kind else "application/octet-stream", headers=headers
+    )
 
 
 PLUGIN = Plugin(name="image", order=30, router=router)

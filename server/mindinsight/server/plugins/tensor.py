@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
-from mindinsight.server.compute.statistics import Statistics, combine, measure_values, parts
+from mindinsight.server.compute.statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.payloads import Recorded, recorded
 from mindinsight.server.formats.stored import npy_header, write_npy
@@ -99,7 +100,7 @@ def distribution(
     lows = [one.minimum for one in measured if one.minimum is not None]
     highs = [one.maximum for one in measured if one.maximum is not None]
     low, high = (float(min(lows)), float(max(highs))) if lows else (0.0, 0.0)
-    edges = np.linspace(low, high, bins + 1) if low < high else np.linspace(low - 0.5, high + 0.5, bins + 1)
+    edges = bin_edges(low, high, bins)
     counts = []
     for row in rows.tolist():
         with _opened(series, row) as one:
@@ -228,7 +229,7 @@ def _facts(one: Statistics) -> dict[str, Any]:
         "max": one.maximum,
         "mean": one.mean,
         "deviation": one.std,
-        "norm": one.norm,
+        "norm": one.norm if one.norm is None or math.isfinite(one.norm) else None,  # beyond float64
         "zeros": one.zeros,
         "negative": one.negative,
         "positive": one.positive,

@@ -104,3 +104,13 @@ def test_complex_numbers_are_compared_as_such():
 def test_text_is_refused():
     with pytest.raises(TypeError, match="U1"):
         measure_pair(np.array(["a"]), np.array(["b"]))
+
+
+def test_squares_beyond_the_largest_number():
+    values = np.array([1e300, -2e300, 1 / 3])
+    found = measure_pair(values, values / 2)
+    assert found.cosine == pytest.approx(1)
+    assert (found.distance, found.relative_distance) == pytest.approx((math.sqrt(5) * 5e299, 1.0))
+    found = measure_pair(values, np.array([1.0, -2.0, 0.0]))
+    assert found.cosine == pytest.approx(1)
+    assert found.distance == pytest.approx(math.sqrt(5) * 1e300)

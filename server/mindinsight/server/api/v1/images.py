@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from fastapi import Response
 
@@ -13,15 +13,9 @@ from mindinsight.server.api.v1.parameters import Full, NeededNumber, NeededText,
 from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.thin import IMAGES, even_rows
 from mindinsight.server.formats.payloads import image, image_header
+from mindinsight.server.formats.picture_types import picture_type
 
 router = JsonRouter(prefix="/datavisual/image", tags=["images"])
-
-_SIGNATURES: Final = {
-    b"\x89PNG": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"BM": "image/bmp",
-}
 
 
 @router.get("/metadata")
@@ -62,5 +56,5 @@ def single_image(
 
 def media_type(encoded: bytes) -> str:
     """What kind of picture the first bytes say it is."""
-    known = (kind for start, kind in _SIGNATURES.items() if encoded.startswith(start))
-    return next(known, "application/octet-stream")
+    kind = picture_type(encoded)
+    return kind.media_type if kind else "application/octet-stream"

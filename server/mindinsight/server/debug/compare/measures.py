@@ -17,6 +17,7 @@ import numpy as np
 from mindinsight.server.compute.statistics import PIECE, Array
 from mindinsight.server.formats.stored import Held, Values
 
+_SCALE: Final = 2.0**-600  # the squares of 2**100 of the largest numbers have a sum
 _ZERO_NORM: Final = float(np.finfo(np.float64).eps)
 
 
@@ -53,20 +54,34 @@ def measure_pair_of(target: Values, reference: Values) -> Measures | None:
         if each.dtype.kind not in "biufc":
             raise TypeError(f"a tensor of {each.dtype} cannot be compared")
     precision = float(np.finfo(np.float64 if reference.dtype.char in "dgDG" else np.float32).eps)
-    wide = np.complex128 if "c" in target.dtype.kind + reference.dtype.kind else np.float64
-    sums = _Sums(min(size, PIECE), np.dtype(wide), precision)
+    wide = np.dtype(np.complex128 if "c" in target.dtype.kind + reference.dtype.kind else np.float64)
+    sums = _added(_Sums(min(size, PIECE), wide, precision), target, reference)
+    if not math.isfinite(sums.target + sums.reference + sums.difference):  # squares overflowed
+        scales = [1.0 if math.isfinite(found) else _SCALE for found in (sums.target, sums.reference)]
+        sums = _added(_Sums(min(size, PIECE), wide, precision, *scales), target, reference)
+    return sums.measures()
+
+
+def _added(sums: _Sums, target: Values, reference: Values) -> _Sums:
     with np.errstate(all="ignore"):
         for flat, other in zip(target.pieces(), reference.pieces(), strict=True):
             for start in range(0, flat.size, PIECE):
                 sums.add(flat[start : start + PIECE], other[start : start + PIECE])
-    return sums.measures()
+    return sums
 
 
 class _Sums:
-    """What the pieces of two tensors add up to, and arrays to work in: fresh ones would cost more."""
+    """What the pieces of two tensors add up to, and arrays to work in: fresh ones would cost more.
 
-    def __init__(self, size: int, wide: np.dtype[Any], precision: float) -> None:
+    ``scale`` and ``other`` are powers of two by which target and reference are multiplied before products
+    are summed; differences are multiplied by the smaller of them.
+    """
+
+    def __init__(
+        self, size: int, wide: np.dtype[Any], precision: float, scale: float = 1.0, other: float = 1.0
+    ) -> None:
         self._precision = precision
+        self._scales = scale, other
         self._wide = np.empty((3, size), wide)
         self._real = np.empty((2, size))
         self.both = self.target = self.reference = self.difference = 0.0  # sums of products
@@ -86,11 +101,14 @@ class _Sums:
             self._add_finite(a, b, work[: a.size], *self._real[:, : a.size])
 
     def _add_finite(self, a: Array, b: Array, work: Array, error: Array, scale: Array) -> None:
+        of_a, of_b = self._scales
         np.abs(a, out=scale)
-        self.target += float(np.square(scale, out=scale).sum())
+        self.target += _squared(scale, of_a, error)
         np.abs(b, out=scale)
-        self.reference += float(np.square(scale, out=error).sum())
-        self.both += float(np.multiply(a, b.conj() if b.dtype.kind == "c" else b, out=work).real.sum())
+        self.reference += _squared(scale, of_b, error)
+        scaled = a if of_a == 1 else a * of_a, b if of_b == 1 else b * of_b
+        other = scaled[1].conj() if b.dtype.kind == "c" else scaled[1]
+        self.both += float(np.multiply(scaled[0], other, out=work).real.sum())
         np.abs(np.subtract(a, b, out=work), out=error)
         if not scale.all():
             scale[scale == 0] = self._precision
@@ -99,18 +117,24 @@ class _Sums:
         self.relative = max(self.relative, float(relative.max()))
         self.one += int(np.count_nonzero(relative < 0.001))
         self.five += int(np.count_nonzero(relative < 0.005))
-        self.difference += float(np.square(error, out=error).sum())
+        self.difference += _squared(error, min(self._scales), error)
         self.count += a.size
 
     def measures(self) -> Measures:
         if self.apart and not self.count:
             return Measures(0, self.apart, self.lost, *[None] * 7)
-        distance, norm = math.sqrt(self.difference), math.sqrt(self.reference)
+        of_target, of_reference = self._scales
+        distance = math.sqrt(self.difference) / min(self._scales)
+        target, reference = math.sqrt(self.target), math.sqrt(self.reference)
+        norm = reference / of_reference
+        cosine = None
+        if self.count > 1:
+            cosine = _cosine(self.both, target, reference, target / of_target, norm)
         return Measures(
             count=self.count,
             apart=self.apart,
             lost=self.lost,
-            cosine=_cosine(self.both, math.sqrt(self.target), norm) if self.count > 1 else None,
+            cosine=cosine,
             distance=distance,
             relative_distance=0.0 if not distance else distance / norm if norm else None,
             max_absolute=self.absolute,
@@ -127,10 +151,16 @@ def _together(a: Array, b: Array) -> tuple[Array, Array]:
     return np.where(finite, a, 0)[together], np.where(finite, b, 0)[together]
 
 
-def _cosine(both: float, target: float, reference: float) -> float | None:
-    if target <= _ZERO_NORM and reference <= _ZERO_NORM:
+def _squared(values: Array, scale: float, out: Array) -> float:
+    """The sum of squares of values times a scale."""
+    return float(np.square(values if scale == 1 else np.multiply(values, scale, out=out), out=out).sum())
+
+
+def _cosine(both: float, target: float, reference: float, *norms: float) -> float | None:
+    """Cosine by a product and two norms at one scale; ``norms`` are those of the tensors themselves."""
+    if max(norms) <= _ZERO_NORM:
         return 1.0
-    if target <= _ZERO_NORM or reference <= _ZERO_NORM:
+    if min(norms) <= _ZERO_NORM:
         return None
     cosine = both / target / reference
     return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else None
