@@ -82,7 +82,7 @@ def half_read(serve, tmp_path, executor, monkeypatch):
 def test_the_list_of_runs_says_how_far_files_are_read(page, half_read, executor):
     page.goto(half_read)
     main = page.get_by_role("main")
-    expect(main.locator(".banner", has_text="Reading files: 50 %")).to_be_visible()
+    expect(main.locator(".banner", has_text="Reading files: 50%")).to_be_visible()
     slow, fast = (page.get_by_role("row", name=name) for name in ("slow", "fast"))
     expect(slow.get_by_title("Its files are being read")).to_have_text("0 %")
     expect(fast.get_by_title("Its files are being read")).to_have_count(0)
@@ -96,7 +96,7 @@ def test_the_list_of_runs_says_how_far_files_are_read(page, half_read, executor)
 def test_the_panel_says_it_beside_charts_of_what_is_read(page, half_read, executor, chart):
     page.goto(half_read + "scalar")
     panel = page.get_by_role("complementary", name="Runs to show")
-    expect(panel).to_contain_text("Reading files: 50 %")
+    expect(panel).to_contain_text("Reading files: 50%")
     chart("loss").until(lambda traces: {one["name"] for one in traces} == {"fast"})
     executor.go_on()
     chart("loss").until(lambda traces: {one["name"] for one in traces} == {"fast", "slow"})
