@@ -139,7 +139,7 @@ def test_a_parameter_shows_what_the_dump_has_of_it(graph):
 
 def test_a_dump_of_another_network_is_said_to_fit_badly(graph):
     page = graph("run=./lenet&dump=./job/dump")
-    expect(notes(page)).to_contain_text("Few of them")
+    expect(notes(page)).to_contain_text("Few matches")
 
 
 def test_without_any_dump_there_is_nothing_to_choose(page, serve, tmp_path):
