@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from mindinsight.server.debug.pictures import binned, shrunk
+from mindinsight.server.debug.pictures import binned_values, shrunk
+from mindinsight.server.formats.stored import Held
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i8", "u1", "?"])
 def test_counts_are_those_of_numpy(dtype):
     values = (np.random.default_rng(0).random(size=(300, 401)) * 40).round().astype(dtype)
-    counts, edges = binned(values, 20)
+    counts, edges = binned_values(Held(values), 20)
     wide = values.astype(float)
     assert counts.sum() == values.size
     assert (edges[0], edges[-1]) == (wide.min(), wide.max())
@@ -19,16 +20,16 @@ def test_counts_are_those_of_numpy(dtype):
 
 
 def test_only_finite_elements_are_counted():
-    counts, edges = binned(np.array([math.nan, math.inf, 1.0, 2.0]), 4)
+    counts, edges = binned_values(Held(np.array([math.nan, math.inf, 1.0, 2.0])), 4)
     assert (counts.sum(), edges[0], edges[-1]) == (2, 1, 2)
-    assert binned(np.array([math.nan]), 4)[0].sum() == 0
-    assert binned(np.zeros(0), 4)[0].sum() == 0
+    assert binned_values(Held(np.array([math.nan])), 4)[0].sum() == 0
+    assert binned_values(Held(np.zeros(0)), 4)[0].sum() == 0
 
 
 def test_constant_huge_and_complex_tensors_have_a_histogram():
-    assert binned(np.full(9, 3.0), 2)[0].sum() == 9
-    assert binned(np.array([-1.7e308, 1.7e308]), 2)[0].tolist() == [1, 1]
-    assert binned(np.array([3 + 4j, 0]), 5)[1][-1] == 5
+    assert binned_values(Held(np.full(9, 3.0)), 2)[0].sum() == 9
+    assert binned_values(Held(np.array([-1.7e308, 1.7e308])), 2)[0].tolist() == [1, 1]
+    assert binned_values(Held(np.array([3 + 4j, 0])), 5)[1][-1] == 5
 
 
 def test_the_strongest_element_survives_shrinking():

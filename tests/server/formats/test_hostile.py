@@ -11,7 +11,6 @@ from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
 from mindinsight.server.formats.dumps.dump_data import read_slot, read_slots
 from mindinsight.server.formats.dumps.opdebug import read_opdebug
-from mindinsight.server.formats.dumps.recorder_files import parse_addresses, parse_execution_order
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.ir import read_ir
 from mindinsight.server.formats.pb_graphs import read_pb
@@ -94,11 +93,6 @@ def bin_slots(path):
         ("ms_sync_v2_0_names/rank_0/graphs/*.ir", read_ir),
         ("ms_sync_v2_0_names/rank_0/graphs/*.pb", read_pb),
         ("msprobe_pytorch/L1_tensor_statistics/step0/*/dump.json", lambda path: read_object(path, "data")),
-        (
-            "rdr_v2_0/rank_0/rdr/SESSION.graph_exec*",
-            lambda path: parse_execution_order(path.read_text("latin-1")),
-        ),
-        ("rdr_v2_0/rank_0/rdr/RUNTIME*", lambda path: parse_addresses(path.read_text("latin-1"))),
     ],
 )
 @MANY

@@ -38,7 +38,7 @@ def write(path, steps, **options):
 
 def test_the_reader_finds_every_tensor(tmp_path):
     dump = write(tmp_path / "dump", 3, graph=graph())
-    assert dumps.find_layout(tmp_path / "dump").NAME == "sync"
+    assert dumps.find_layout(tmp_path / "dump").name == "sync"
     assert (dump.device, dump.task, dump.damage) == ("CPU", "full", ())
     assert [folder.step for folder in dump.folders] == [0, 1, 2]
     tensors = dumps.list_tensors(dump, 0, 2)

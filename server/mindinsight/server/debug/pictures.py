@@ -8,13 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from mindinsight.server.compute.statistics import PIECE, Array, bin_edges, measure_values
-from mindinsight.server.formats.stored import Held, Values
+from mindinsight.server.formats.stored import Values
 from mindinsight.server.types import Doubles
-
-
-def binned(values: Array, bins: int) -> tuple[Doubles, Doubles]:
-    """``binned_values`` of an array."""
-    return binned_values(Held(values), bins)
 
 
 def binned_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:

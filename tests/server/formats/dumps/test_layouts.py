@@ -1,44 +1,84 @@
+import re
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mindinsight.server.formats import dumps
 from mindinsight.server.formats.dumps import (
+    describe_tensor,
     find_dump_dirs,
     find_layout,
     known_layouts,
+    list_operators,
+    list_overflows,
     list_tensors,
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.types import Built, TensorRef
+from mindinsight.server.formats.dumps.layout import Layout
+from mindinsight.server.formats.dumps.types import Built, Dump, StepFolder, TensorRef
 from mindinsight.server.formats.unreadable import UnreadableError
 
+SERVER = Path(dumps.__file__).parents[2]
 
-def test_every_layout_has_all_parts():
-    found = known_layouts()
-    assert [layout.NAME for layout in found] == ["asynchronous", "msprobe", "recorder", "sync"]
-    for layout in found:
-        assert layout.__name__.endswith(f".{layout.NAME}")
-        for part in ("match", "open_dump", "tensors", "operators", "overflows", "header", "read"):
-            assert callable(getattr(layout, part))
+
+class Single(Layout):
+    """A directory of one step; the least that a layout can be."""
+
+    name = "single"
+
+    def match(self, path):
+        return 0.99 if (path / "single").exists() else -1.0
+
+    def open_dump(self, path):
+        return Dump(str(path), self.name, (StepFolder(0, 3, "", str(path), str(path)),), ((0, ""),))
+
+
+def test_every_module_is_a_layout_of_its_name():
+    assert [layout.name for layout in known_layouts()] == ["asynchronous", "msprobe", "recorder", "sync"]
+
+
+def test_a_layout_inherits_what_it_does_not_have(tmp_path, monkeypatch):
+    """A directory it knows and how to open it: the rest is a dump without tensors, or of npy files."""
+    monkeypatch.setattr(dumps, "known_layouts", lambda: (Single(),))
+    monkeypatch.setattr(dumps, "_named", lambda name: Single())
+    (tmp_path / "single").mkdir()
+    np.save(tmp_path / "a.npy", np.arange(6.0).reshape(2, 3))
+    dump = open_dump(tmp_path)
+    assert (dump.layout, dump.steps()) == ("single", (3,))
+    for listing in (list_tensors, list_operators, list_overflows):
+        assert len(listing(dump, 0, 3)) == 0
+    ref = TensorRef("single", str(tmp_path / "a.npy"))
+    assert describe_tensor(ref).shape == (2, 3)
+    assert read_tensor(ref).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_no_module_but_its_own_names_a_layout():
+    names = "|".join(layout.name for layout in known_layouts())
+    named = [
+        path.relative_to(SERVER).as_posix()
+        for path in SERVER.rglob("*.py")
+        if path.parent.name != "layouts" and re.search(rf"""["'](?:{names})["']""", path.read_text())
+    ]
+    assert named == []
 
 
 def test_the_surest_wins_and_one_that_fails_is_named(samples, monkeypatch):
     def fails(path):
         raise RuntimeError("no such thing")
 
-    broken = types.SimpleNamespace(NAME="broken", match=fails)
-    unsure = types.SimpleNamespace(NAME="unsure", match=lambda path: 0.1)
+    broken = types.SimpleNamespace(name="broken", match=fails)
+    unsure = types.SimpleNamespace(name="unsure", match=lambda path: 0.1)
     real = known_layouts()
     monkeypatch.setattr(dumps, "known_layouts", lambda: (broken, unsure, *real))
     path = samples / "ms_sync_kernels_filter"
-    assert find_layout(path).NAME == "sync"
+    assert find_layout(path).name == "sync"
     assert [(each.reason, each.detail) for each in open_dump(path).damage] == [
         ("dump.layout_failed", "broken: no such thing")
     ]
-    assert find_layout(Path(__file__).parent).NAME == "unsure"
+    assert find_layout(Path(__file__).parent).name == "unsure"
 
 
 def test_not_a_dump_is_an_answer(tmp_path):

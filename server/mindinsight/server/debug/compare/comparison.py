@@ -16,7 +16,13 @@ from mindinsight.server.debug.compare.measures import measure_pair_of
 from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
 from mindinsight.server.debug.recorded import presumed
 from mindinsight.server.debug.statistics_cache import Measured
-from mindinsight.server.formats.dumps import describe_tensor, list_operators, list_tensors, tensor_values
+from mindinsight.server.formats.dumps import (
+    compares_arguments,
+    describe_tensor,
+    list_operators,
+    list_tensors,
+    tensor_values,
+)
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Listing, TensorEntry
 from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -45,8 +51,8 @@ class Side:
         return list_tensors(self.dump, self.rank, self.step, self.graph)
 
     def arguments(self) -> Arguments:
-        """What operators were given besides tensors. Only msprobe records it in a form to be compared."""
-        if self.dump.layout != "msprobe":
+        """What operators were given besides tensors, where the layout records it to be compared."""
+        if not compares_arguments(self.dump):
             return {}
         return arguments_of(list_operators(self.dump, self.rank, self.step, self.graph).items)
 

@@ -1,6 +1,6 @@
 """Dumps of every layout: find them, list their tensors and operators, read one tensor.
 
-Every module of the package ``layouts`` is a layout (``types.Layout``): all are asked,
+Every module of the package ``layouts`` holds a layout (``layout.Layout``): all are asked,
 the surest wins, one that raises is skipped and named. Nothing is kept between calls, so a dump
 that is still being written is followed by asking again.
 """
@@ -16,12 +16,13 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 import numpy as np
 
 from mindinsight.server.files.folders import folders_of
 from mindinsight.server.formats.dumps import layouts
+from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.recorder_files import read_log
 from mindinsight.server.formats.dumps.refusals import refused_around, refused_inside
 from mindinsight.server.formats.dumps.types import (
@@ -29,7 +30,6 @@ from mindinsight.server.formats.dumps.types import (
     Dump,
     DumpDir,
     FileDamage,
-    Layout,
     Listing,
     Operator,
     Overflow,
@@ -43,6 +43,7 @@ from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 __all__ = [
+    "compares_arguments",
     "describe_tensor",
     "find_dump_dirs",
     "find_layout",
@@ -62,9 +63,10 @@ SEARCH_FOLDERS: Final = 20_000
 
 
 def known_layouts() -> tuple[Layout, ...]:
-    """All modules of the package ``layouts``, by name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(layouts.__path__))
-    return tuple(cast(Layout, importlib.import_module(f"{layouts.__name__}.{name}")) for name in names)
+    """The layouts of all modules of the package ``layouts``, by name."""
+    return tuple(
+        _named(name) for name in sorted(each.name for each in pkgutil.iter_modules(layouts.__path__))
+    )
 
 
 def find_layout(path: str | os.PathLike[str]) -> Layout | None:
@@ -115,13 +117,17 @@ def read_tensor(ref: TensorRef, window: Window | None = None) -> Array:
     Device formats that are understood come in host order (NCHW). Of a window no more is read than
     lies in it, where the file allows it. Raises ``UnreadableError`` for this tensor alone.
     """
-    layout = _named(ref.layout)
-    return np.asarray(layout.read(ref)) if window is None else layout.values(ref).part(window)
+    return np.asarray(tensor_values(ref).part(window or ()))
 
 
 def tensor_values(ref: TensorRef) -> Values:
     """A tensor to be read by parts; raises ``UnreadableError``, as reading the parts may."""
     return _named(ref.layout).values(ref)
+
+
+def compares_arguments(dump: Dump) -> bool:
+    """Whether arguments of operators stand in a dump in a form that can be compared."""
+    return _named(dump.layout).compares_arguments
 
 
 def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:
@@ -136,7 +142,7 @@ def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:
             if layout is None:
                 below += folders_of(path)
             else:
-                found.append(DumpDir(str(path), layout.NAME))
+                found.append(DumpDir(str(path), layout.name))
         looked += len(level)
         level = below
     return tuple(found)
@@ -149,7 +155,7 @@ def _surest(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
         try:
             sure = layout.match(path)
         except Exception as error:  # a layout is a plug-in: whatever it raises, the others are asked
-            skipped.append(FileDamage(str(path), "dump.layout_failed", f"{layout.NAME}: {error}"))
+            skipped.append(FileDamage(str(path), "dump.layout_failed", f"{layout.name}: {error}"))
             continue
         if sure >= 0 and sure > best[0]:
             best = (sure, layout)
@@ -158,9 +164,13 @@ def _surest(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
 
 @cache
 def _named(name: str) -> Layout:
+    """The layout in the module of a name. Raises ``UnreadableError`` where there is none."""
+    path = f"{layouts.__name__}.{name}"
     if name.isidentifier():
         with contextlib.suppress(ModuleNotFoundError):
-            return cast(Layout, importlib.import_module(f"{layouts.__name__}.{name}"))
+            for value in vars(importlib.import_module(path)).values():
+                if isinstance(value, type) and issubclass(value, Layout) and value.__module__ == path:
+                    return value()
     raise UnreadableError("dump.unknown_layout", name)
 
 

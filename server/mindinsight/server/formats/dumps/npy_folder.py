@@ -16,7 +16,6 @@ from mindinsight.server.formats.budgets import MAPPING
 from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_npy_name, parse_npy_names
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.dumps.types import (
-    Array,
     Built,
     FileDamage,
     Listing,
@@ -54,11 +53,6 @@ def npy_header(ref: TensorRef) -> TensorHeader:
     """Shape and type of a ``.npy`` file."""
     header = read_npy_header(Path(ref.path))
     return TensorHeader(header.shape, header.dtype, header.size)
-
-
-def npy_array(ref: TensorRef) -> Array:
-    """The array of a ``.npy`` file."""
-    return read_npy(Path(ref.path))
 
 
 def npy_values(ref: TensorRef) -> Values:

@@ -7,7 +7,6 @@ hardware write names without module and time, ``hwopt_d_before_graph_0.ir``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -28,28 +27,6 @@ _KINDS: Final[dict[str, Literal["ir", "pb", "text", "json"]]] = {
     "txt": "text",
     "json": "json",
 }
-_EXECUTED: Final = re.compile(r"^(\d+):\n\t(.*)\n\t(\d+)\n\t(\d+)$", re.MULTILINE)
-_ADDRESS: Final = re.compile(r"&(0x[0-9a-fA-F]+) #(\d+)")
-_NO_STREAM: Final = 0xFFFFFFFF
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutedNode:
-    """One line of ``SESSION.graph_exec_order``."""
-
-    text: str
-    stream: int | None
-    graph: int
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorMemory:
-    """Addresses of one operator in ``RUNTIME_FRAMEWORK.mem_address_list``: (address, bytes) each."""
-
-    operator: str
-    inputs: tuple[tuple[int, int], ...]
-    workspaces: tuple[tuple[int, int], ...]
-    outputs: tuple[tuple[int, int], ...]
 
 
 def recorder_logs(path: Path) -> tuple[LogFile, ...]:
@@ -66,33 +43,6 @@ def recorder_logs(path: Path) -> tuple[LogFile, ...]:
 def read_log(log: LogFile) -> str:
     """The text of a recorder file; raises ``UnreadableError``. A ``.pb`` file has none."""
     return "" if log.kind == "pb" else read_text(Path(log.path))
-
-
-def parse_execution_order(text: str) -> tuple[ExecutedNode, ...]:
-    """Nodes of ``SESSION.graph_exec_order`` in the order they ran."""
-    return tuple(
-        ExecutedNode(node, None if int(stream) == _NO_STREAM else int(stream), int(graph))
-        for _, node, stream, graph in _EXECUTED.findall(text)
-    )
-
-
-def parse_addresses(text: str) -> tuple[OperatorMemory, ...]:
-    """Operators of ``RUNTIME_FRAMEWORK.mem_address_list`` with their memory."""
-    found = []
-    for block in text.split("\n\n"):
-        name, *lines = block.strip("\n").split("\n")
-        groups: dict[str, list[tuple[int, int]]] = {}
-        group = ""
-        for line in lines:
-            address = _ADDRESS.fullmatch(line.strip())
-            if address:
-                groups.setdefault(group, []).append((int(address[1], 16), int(address[2])))
-            else:
-                group = line.partition(" ")[0]
-        if name:
-            parts = ("kernel_inputs", "kernel_workspaces", "kernel_outputs")
-            found.append(OperatorMemory(name, *(tuple(groups.get(part, ())) for part in parts)))
-    return tuple(found)
 
 
 def _log(rank: int, folder: Path, name: str) -> LogFile | None:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy.typing as npt
 
 from mindinsight.server.formats.call_stacks import Frame
-from mindinsight.server.formats.stored import Values
 
 Array: TypeAlias = npt.NDArray[Any]
 Window: TypeAlias = tuple[slice | int, ...]  # one per axis from the first on; missing axes are whole
@@ -245,37 +243,3 @@ class Listing(Sequence[Item_co]):
     def __getitem__(self, index: slice) -> Sequence[Item_co]: ...
     def __getitem__(self, index: int | slice) -> Item_co | Sequence[Item_co]:
         return self.items[index]
-
-
-class Layout(Protocol):
-    """What a file of this folder offers to be a layout; the folder is walked, no list is kept.
-
-    Its file bears its name. Everything may raise for input it cannot stand: ``match`` is then skipped
-    and named in ``Dump.damage``; ``header`` and ``read`` raise ``UnreadableError`` for the one tensor.
-    """
-
-    NAME: str
-
-    def match(self, path: Path) -> float:
-        """How sure, 0 to 1, that this directory is a dump of this layout; below 0: not mine."""
-
-    def open_dump(self, path: Path) -> Dump:
-        """Ranks, graphs and steps of the directory."""
-
-    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
-        """Tensors of one folder in the order they were written."""
-
-    def operators(self, folder: StepFolder) -> Listing[Operator]:
-        """Operators of one folder in execution order, with source lines."""
-
-    def overflows(self, folder: StepFolder) -> Listing[Overflow]:
-        """Overflows the device reported in one folder."""
-
-    def header(self, ref: TensorRef) -> TensorHeader:
-        """Shape and type of one tensor without its data."""
-
-    def read(self, ref: TensorRef) -> Array:
-        """The tensor, read whole."""
-
-    def values(self, ref: TensorRef) -> Values:
-        """The tensor by parts: what asks for a little of a large one does not read it all."""

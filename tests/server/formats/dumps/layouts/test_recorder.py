@@ -11,9 +11,7 @@ from mindinsight.server.formats.dumps import (
     read_log,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.layouts import recorder
-from mindinsight.server.formats.dumps.recorder_files import parse_addresses, parse_execution_order
-from mindinsight.server.formats.dumps.types import StepFolder, TensorRef
+from mindinsight.server.formats.dumps.types import TensorRef
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
@@ -54,31 +52,7 @@ def test_they_are_texts(dump):
         assert bool(read_log(log)) == (log.kind != "pb")
 
 
-def test_the_execution_order(dump):
-    text = read_log(next(log for log in dump.logs if log.name == "graph_exec_order"))
-    nodes = parse_execution_order(text)
-    assert len(nodes) == int(text.split("execution_order size: ")[1].split()[0]) == 22
-    assert "Conv2D" in nodes[0].text
-    assert (nodes[0].stream, nodes[0].graph) == (None, 0)
-
-
-def test_the_addresses(dump):
-    text = read_log(next(log for log in dump.logs if log.name == "mem_address_list"))
-    operators = parse_addresses(text)
-    assert len(operators) == text.count("kernel_inputs")
-    places = [place for each in operators for place in each.inputs + each.workspaces + each.outputs]
-    assert len(places) == text.count("&0x")
-    first = operators[0]
-    assert first.operator.endswith("MatMulBiasAddFusion-op56")
-    assert first.inputs[0] == (0x7FCF68000C10, 96)
-    assert (len(first.inputs), first.workspaces, first.outputs) == (3, (), ((0x7FCF68001010, 64),))
-
-
 def test_there_are_no_tensors(dump):
-    folder = StepFolder(0, 0, "", dump.path, dump.path)
-    assert not recorder.tensors(folder)
-    assert not recorder.operators(folder)
-    assert not recorder.overflows(folder)
     assert not list_tensors(dump, 0, 0)
     assert not list_operators(dump, 0, 0)
     assert not list_overflows(dump, 0, 0)

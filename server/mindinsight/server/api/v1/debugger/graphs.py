@@ -53,7 +53,7 @@ def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict
 
 def metadata(session: Session) -> dict[str, Any]:
     """All that is said of a session at its start."""
-    ascend = session.dump.layout == "asynchronous" or "ascend" in session.dump.device.lower()
+    ascend = "ascend" in session.dump.device.lower()
     own = version("mindinsight")
     return {
         **session.facts(),

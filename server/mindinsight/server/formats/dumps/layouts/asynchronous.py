@@ -13,24 +13,21 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mindinsight.server.files.folders import files_of, folders_of
-from mindinsight.server.formats.dumps.dump_data import Slot, find_slot, read_slot, read_slots, slot_values
+from mindinsight.server.formats.dumps.dump_data import Slot, find_slot, read_slots, slot_values
+from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_bin_name
 from mindinsight.server.formats.dumps.npy_folder import (
     list_npy_folder,
-    npy_array,
     npy_files,
     npy_header,
     npy_values,
     read_mapping,
 )
 from mindinsight.server.formats.dumps.opdebug import PREFIX, UnitStatus, read_opdebug
-from mindinsight.server.formats.dumps.operators import put_together
 from mindinsight.server.formats.dumps.types import (
-    Array,
     Dump,
     FileDamage,
     Listing,
-    Operator,
     Overflow,
     StepFolder,
     TensorEntry,
@@ -50,84 +47,73 @@ class _Place(NamedTuple):
     folder: StepFolder
 
 
-def match(path: Path) -> float:
-    """A folder named by 14 digits, at the first or second level, with devices inside."""
-    return 0.9 if any(True for _ in _places(path)) else -1.0
+class AsynchronousLayout(Layout):
+    """Asynchronous and ACL dumps of Ascend devices."""
 
+    name = NAME
 
-def open_dump(path: Path) -> Dump:
-    """Devices, models and iterations. Where one was dumped at several times, the graph tells the time."""
-    places = list(_places(path))
-    first: dict[tuple[int, int, str], str] = {}
-    for place in places:
-        first.setdefault((place.folder.rank, place.folder.step, place.folder.graph), place.time)
-    folders = [_named_apart(place, first) for place in places]
-    ranks = sorted({folder.rank for folder in folders})
-    return Dump(
-        str(path),
-        NAME,
-        tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step, folder.graph))),
-        tuple((rank, str(rank)) for rank in ranks),
-        framework="mindspore",
-        device="Ascend",
-    )
+    def match(self, path: Path) -> float:
+        """A folder named by 14 digits, at the first or second level, with devices inside."""
+        return 0.9 if any(True for _ in _places(path)) else -1.0
 
+    def open_dump(self, path: Path) -> Dump:
+        """Devices, models and iterations. Where one was dumped at several times, the graph tells the time."""
+        places = list(_places(path))
+        first: dict[tuple[int, int, str], str] = {}
+        for place in places:
+            first.setdefault((place.folder.rank, place.folder.step, place.folder.graph), place.time)
+        folders = [_named_apart(place, first) for place in places]
+        ranks = sorted({folder.rank for folder in folders})
+        return Dump(
+            str(path),
+            NAME,
+            tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step, folder.graph))),
+            tuple((rank, str(rank)) for rank in ranks),
+            framework="mindspore",
+            device="Ascend",
+        )
 
-def tensors(folder: StepFolder) -> Listing[TensorEntry]:
-    """Tensors of one folder: of ``.npy`` the names are read, of ``bin`` files the message before the data."""
-    listed = list_npy_folder(folder, NAME, _as_recorded)
-    damage = list(listed.damage)
-    files = sorted(_bin_files(folder, damage), key=attrgetter("timestamp", "operator"))
-    if not files:
-        return Listing(listed.items, tuple(damage))
-    entries = list(listed)
-    for file in files:
-        entries += _slots_of(folder, file, len(entries), damage)
-    return Listing(tuple(entries), tuple(damage))
+    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+        """Tensors of one folder: of ``.npy`` by their names, of ``bin`` by the message before the data."""
+        listed = list_npy_folder(folder, NAME, _as_recorded)
+        damage = list(listed.damage)
+        files = sorted(_bin_files(folder, damage), key=attrgetter("timestamp", "operator"))
+        if not files:
+            return Listing(listed.items, tuple(damage))
+        entries = list(listed)
+        for file in files:
+            entries += _slots_of(folder, file, len(entries), damage)
+        return Listing(tuple(entries), tuple(damage))
 
+    def overflows(self, folder: StepFolder) -> Listing[Overflow]:
+        """Overflow records of one folder and the operators their task and stream belong to."""
+        damage: list[FileDamage] = []
+        found = []
+        for name in sorted(name for name in files_of(Path(folder.path)) if name.startswith(PREFIX)):
+            path = Path(folder.path) / name
+            try:
+                units = read_opdebug(path)
+            except UnreadableError as error:
+                damage.append(FileDamage(str(path), error.reason, error.detail))
+                continue
+            place = (folder.rank, folder.step, folder.graph)
+            found += [
+                Overflow(*place, unit.unit, unit.status, unit.task, unit.stream, operator, str(path))
+                for unit in units
+                for operator in (_operator_at(folder, unit),)
+            ]
+        return Listing(tuple(found), tuple(damage))
 
-def operators(folder: StepFolder) -> Listing[Operator]:
-    """Operators of one folder in the order they ran; there is no graph beside them."""
-    listed = tensors(folder)
-    return Listing(put_together(folder.graph, listed, (), {}, lambda kind, name: ()), listed.damage)
+    def header(self, ref: TensorRef) -> TensorHeader:
+        """Shape and type of a tensor; of ``bin`` files the shape is that of the host."""
+        if not ref.member:
+            return npy_header(ref)
+        slot = find_slot(Path(ref.path), *_member(ref))
+        return TensorHeader(slot.host_shape, canonical(slot.dtype), slot.size)
 
-
-def overflows(folder: StepFolder) -> Listing[Overflow]:
-    """Overflow records of one folder and the operators their task and stream belong to."""
-    damage: list[FileDamage] = []
-    found = []
-    for name in sorted(name for name in files_of(Path(folder.path)) if name.startswith(PREFIX)):
-        path = Path(folder.path) / name
-        try:
-            units = read_opdebug(path)
-        except UnreadableError as error:
-            damage.append(FileDamage(str(path), error.reason, error.detail))
-            continue
-        place = (folder.rank, folder.step, folder.graph)
-        found += [
-            Overflow(*place, unit.unit, unit.status, unit.task, unit.stream, operator, str(path))
-            for unit in units
-            for operator in (_operator_at(folder, unit),)
-        ]
-    return Listing(tuple(found), tuple(damage))
-
-
-def header(ref: TensorRef) -> TensorHeader:
-    """Shape and type of a tensor; of ``bin`` files the shape is that of the host."""
-    if not ref.member:
-        return npy_header(ref)
-    slot = find_slot(Path(ref.path), *_member(ref))
-    return TensorHeader(slot.host_shape, canonical(slot.dtype), slot.size)
-
-
-def read(ref: TensorRef) -> Array:
-    """A tensor; device formats that are understood come in host order."""
-    return read_slot(Path(ref.path), *_member(ref)) if ref.member else npy_array(ref)
-
-
-def values(ref: TensorRef) -> Values:
-    """A tensor by parts, where it lies in the order of the host."""
-    return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_values(ref)
+    def values(self, ref: TensorRef) -> Values:
+        """A tensor by parts, where it lies in the order of the host."""
+        return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_values(ref)
 
 
 def _places(path: Path) -> Iterator[_Place]:

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.files.folders import folders_of, names_of
-from mindinsight.server.formats.arrays import read_npy, read_npy_header
+from mindinsight.server.formats.arrays import read_npy_header
+from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_calls, list_folder
 from mindinsight.server.formats.dumps.npy_folder import npy_values
 from mindinsight.server.formats.dumps.types import (
-    Array,
     Dump,
     FileDamage,
     Listing,
     Operator,
-    Overflow,
     StepFolder,
     TensorEntry,
     TensorHeader,
@@ -30,7 +29,7 @@ from mindinsight.server.formats.element_types import count_of, element_type
 from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.text_files import read_text
-from mindinsight.server.formats.torch_files import TorchFile, open_torch, read_torch, torch_values
+from mindinsight.server.formats.torch_files import TorchFile, open_torch, torch_values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 NAME: Final = "msprobe"
@@ -40,73 +39,63 @@ _INSIDE: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.
 _HEAD: Final = 10_000  # bytes in which the fields before the data stand
 
 
-def match(path: Path) -> float:
-    """Steps with ranks: sure. One step, or one rank: likely."""
-    found = _rank_folders(path)
-    if not found:
-        return -1.0
-    return 0.95 if found[0].parent.parent == path else 0.6
+class MsprobeLayout(Layout):
+    """Dumps of msprobe."""
 
+    name = NAME
+    compares_arguments = True
 
-def open_dump(path: Path) -> Dump:
-    """Steps and ranks; framework, level and task from the first ``dump.json`` that names them."""
-    damage: list[FileDamage] = []
-    found = _rank_folders(path)
-    numbers = _numbers({folder.name for folder in found})
-    folders = [StepFolder(numbers[each.name], _step(each), "", str(each), str(each)) for each in found]
-    about = next((head for head in map(_head, found) if head), {})
-    return Dump(
-        str(path),
-        NAME,
-        tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step))),
-        tuple(sorted((number, name) for name, number in numbers.items())),
-        framework=about.get("framework", ""),
-        level=about.get("level", ""),
-        task=about.get("task", ""),
-        config=_config(path, damage),
-        damage=tuple(damage),
-    )
+    def match(self, path: Path) -> float:
+        """Steps with ranks: sure. One step, or one rank: likely."""
+        found = _rank_folders(path)
+        if not found:
+            return -1.0
+        return 0.95 if found[0].parent.parent == path else 0.6
 
+    def open_dump(self, path: Path) -> Dump:
+        """Steps and ranks; framework, level and task from the first ``dump.json`` that names them."""
+        damage: list[FileDamage] = []
+        found = _rank_folders(path)
+        numbers = _numbers({folder.name for folder in found})
+        folders = [StepFolder(numbers[each.name], _step(each), "", str(each), str(each)) for each in found]
+        about = next((head for head in map(_head, found) if head), {})
+        return Dump(
+            str(path),
+            NAME,
+            tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step))),
+            tuple(sorted((number, name) for name, number in numbers.items())),
+            framework=about.get("framework", ""),
+            level=about.get("level", ""),
+            task=about.get("task", ""),
+            config=_config(path, damage),
+            damage=tuple(damage),
+        )
 
-def tensors(folder: StepFolder) -> Listing[TensorEntry]:
-    """Tensors of one rank and step in the order of their calls."""
-    return list_folder(folder, NAME)
+    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+        """Tensors of one rank and step in the order of their calls."""
+        return list_folder(folder, NAME)
 
+    def operators(self, folder: StepFolder) -> Listing[Operator]:
+        """Calls of one rank and step, modules and gradients included."""
+        return list_calls(folder)
 
-def operators(folder: StepFolder) -> Listing[Operator]:
-    """Calls of one rank and step, modules and gradients included."""
-    return list_calls(folder)
+    def header(self, ref: TensorRef) -> TensorHeader:
+        """Shape and type of a tensor file."""
+        if ref.path.endswith(".npy"):
+            found = read_npy_header(Path(ref.path))
+            return TensorHeader(found.shape, found.dtype, found.size)
+        file = open_torch(Path(ref.path))
+        tensor = file.tensors[_only(file)]
+        return TensorHeader(
+            tensor.shape, tensor.dtype, element_type(tensor.dtype).size(count_of(tensor.shape))
+        )
 
-
-def overflows(folder: StepFolder) -> Listing[Overflow]:
-    """None: msprobe keeps the calls that overflowed as ordinary entries."""
-    return Listing(())
-
-
-def header(ref: TensorRef) -> TensorHeader:
-    """Shape and type of a tensor file."""
-    if ref.path.endswith(".npy"):
-        found = read_npy_header(Path(ref.path))
-        return TensorHeader(found.shape, found.dtype, found.size)
-    file = open_torch(Path(ref.path))
-    tensor = file.tensors[_only(file)]
-    return TensorHeader(tensor.shape, tensor.dtype, element_type(tensor.dtype).size(count_of(tensor.shape)))
-
-
-def read(ref: TensorRef) -> Array:
-    """A tensor; of a ``.pt`` file only what describes tensors is looked at."""
-    if ref.path.endswith(".npy"):
-        return read_npy(Path(ref.path))
-    file = open_torch(Path(ref.path))
-    return read_torch(file, _only(file))
-
-
-def values(ref: TensorRef) -> Values:
-    """A tensor by parts, where it is not packed."""
-    if ref.path.endswith(".npy"):
-        return npy_values(ref)
-    file = open_torch(Path(ref.path))
-    return torch_values(file, _only(file))
+    def values(self, ref: TensorRef) -> Values:
+        """A tensor by parts, where it is not packed."""
+        if ref.path.endswith(".npy"):
+            return npy_values(ref)
+        file = open_torch(Path(ref.path))
+        return torch_values(file, _only(file))
 
 
 def _only(file: TorchFile) -> str:

@@ -13,23 +13,19 @@ from typing import Any, Final, TypeVar
 
 from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.dumps.graph_files import Surroundings
+from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.names import parse_npy_name
-from mindinsight.server.formats.dumps.npy_folder import list_npy_folder, npy_array, npy_header, npy_values
+from mindinsight.server.formats.dumps.npy_folder import list_npy_folder
 from mindinsight.server.formats.dumps.operators import Arguments, put_together
 from mindinsight.server.formats.dumps.recorder_files import recorder_logs
 from mindinsight.server.formats.dumps.types import (
-    Array,
     Dump,
     FileDamage,
     Listing,
     Operator,
-    Overflow,
     StepFolder,
     TensorEntry,
-    TensorHeader,
-    TensorRef,
 )
-from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.text_files import read_json, read_text
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -41,80 +37,62 @@ _BESIDE: Final = frozenset(("graphs", "execution_order", ".dump_metadata", "rdr"
 _LOOKED_AT: Final = 20  # files of a folder that may be one iteration
 
 
-def match(path: Path) -> float:
-    """Ranks with graphs or iterations below: sure. One rank, or a folder of dumped tensors: likely."""
-    if any(_is_rank(folder) for folder in _ranks(path)):
-        return 0.9
-    if _RANK.fullmatch(path.name) and _is_rank(path):
-        return 0.7
-    return 0.3 if _is_iteration(path) else -1.0
+class SyncLayout(Layout):
+    """MindSpore"s synchronous dump."""
 
+    name = NAME
 
-def open_dump(path: Path) -> Dump:
-    """Ranks, nets, graphs and iterations of a dump."""
-    damage: list[FileDamage] = []
-    ranks = [folder for folder in _ranks(path) if _is_rank(folder)]
-    if not ranks and _RANK.fullmatch(path.name):
-        ranks = [path]
-    folders = [found for rank in ranks for found in _step_folders(rank)]
-    if not ranks:
-        folders = [StepFolder(0, 0, "", str(path), str(path))]
-    settings = [_metadata(rank, damage) for rank in ranks]
-    about, config = next((found for found in settings if found != ({}, "")), ({}, ""))
-    return Dump(
-        str(path),
-        NAME,
-        tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step, folder.graph))),
-        tuple((_number(rank), rank.name) for rank in sorted(ranks, key=_number)) or ((0, ""),),
-        framework=str(about.get("framework", "mindspore")),
-        version=str(about.get("ms_version", about.get("framework_version", ""))),
-        device=str(about.get("device_target", "")),
-        task=_saved_data(config),
-        config=config,
-        logs=recorder_logs(path),
-        damage=tuple(damage),
-    )
+    def match(self, path: Path) -> float:
+        """Ranks with graphs or iterations below: sure. One rank, or a folder of dumped tensors: likely."""
+        if any(_is_rank(folder) for folder in _ranks(path)):
+            return 0.9
+        if _RANK.fullmatch(path.name) and _is_rank(path):
+            return 0.7
+        return 0.3 if _is_iteration(path) else -1.0
 
+    def open_dump(self, path: Path) -> Dump:
+        """Ranks, nets, graphs and iterations of a dump."""
+        damage: list[FileDamage] = []
+        ranks = [folder for folder in _ranks(path) if _is_rank(folder)]
+        if not ranks and _RANK.fullmatch(path.name):
+            ranks = [path]
+        folders = [found for rank in ranks for found in _step_folders(rank)]
+        if not ranks:
+            folders = [StepFolder(0, 0, "", str(path), str(path))]
+        settings = [_metadata(rank, damage) for rank in ranks]
+        about, config = next((found for found in settings if found != ({}, "")), ({}, ""))
+        return Dump(
+            str(path),
+            NAME,
+            tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step, folder.graph))),
+            tuple((_number(rank), rank.name) for rank in sorted(ranks, key=_number)) or ((0, ""),),
+            framework=str(about.get("framework", "mindspore")),
+            version=str(about.get("ms_version", about.get("framework_version", ""))),
+            device=str(about.get("device_target", "")),
+            task=_saved_data(config),
+            config=config,
+            logs=recorder_logs(path),
+            damage=tuple(damage),
+        )
 
-def tensors(folder: StepFolder) -> Listing[TensorEntry]:
-    """Tensors of one iteration; the constants of its graph come first."""
-    constants = Path(folder.path).parent / CONSTANTS
-    beside = Surroundings(folder, [])
-    found = list_npy_folder(folder, NAME, beside.look_up, str(constants) if folder.graph else "")
-    return Listing(found.items, (*found.damage, *beside.damage))
+    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+        """Tensors of one iteration; the constants of its graph come first."""
+        constants = Path(folder.path).parent / CONSTANTS
+        beside = Surroundings(folder, [])
+        found = list_npy_folder(folder, NAME, beside.look_up, str(constants) if folder.graph else "")
+        return Listing(found.items, (*found.damage, *beside.damage))
 
+    def operators(self, folder: StepFolder) -> Listing[Operator]:
+        """Operators of one iteration with sources and source lines from the graph beside it."""
+        listed, beside = self.tensors(folder), Surroundings(folder, [])
+        kernels = {name for name in files_of(Path(folder.path)) if name.endswith(".json")}
 
-def operators(folder: StepFolder) -> Listing[Operator]:
-    """Operators of one iteration with sources and source lines from the graph beside it."""
-    listed, beside = tensors(folder), Surroundings(folder, [])
-    kernels = {name for name in files_of(Path(folder.path)) if name.endswith(".json")}
+        def arguments(kind: str, recorded: str) -> Arguments:
+            name = f"{kind}.{recorded}.json"
+            return _kernel_arguments(Path(folder.path) / name, beside.damage) if name in kernels else ()
 
-    def arguments(kind: str, recorded: str) -> Arguments:
-        name = f"{kind}.{recorded}.json"
-        return _kernel_arguments(Path(folder.path) / name, beside.damage) if name in kernels else ()
-
-    found = put_together(folder.graph, listed, beside.order(), beside.nodes(), arguments)
-    return Listing(found, (*listed.damage, *beside.damage))
-
-
-def overflows(folder: StepFolder) -> Listing[Overflow]:
-    """Synchronous dumps record none."""
-    return Listing(())
-
-
-def header(ref: TensorRef) -> TensorHeader:
-    """Shape and type of a tensor."""
-    return npy_header(ref)
-
-
-def read(ref: TensorRef) -> Array:
-    """A tensor."""
-    return npy_array(ref)
-
-
-def values(ref: TensorRef) -> Values:
-    """A tensor by parts."""
-    return npy_values(ref)
+        found = put_together(folder.graph, listed, beside.order(), beside.nodes(), arguments)
+        return Listing(found, (*listed.damage, *beside.damage))
 
 
 def _ranks(path: Path) -> list[Path]:
