@@ -103,13 +103,8 @@ export function slider({
   /** Other steps to move over. @param {ArrayLike<number>} next */
   const setValues = (next) => {
     known = next;
-    Object.assign(range, {
-      min: "0",
-      max: String(Math.max(0, next.length - 1)),
-      step: "1",
-      disabled: next.length < 2,
-    });
-    box.disabled = next.length < 2;
+    range.disabled = box.disabled = next.length < 2;
+    Object.assign(range, { min: "0", max: String(Math.max(0, next.length - 1)), step: "1" });
   };
   if (values) setValues(values);
   else Object.assign(range, { min: String(min), max: String(max), step: String(step) });

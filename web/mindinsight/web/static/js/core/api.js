@@ -143,13 +143,13 @@ export function aborted(error) {
 
 /**
  * A column as a typed array.
- * @param {import("./types.js").Column | number[]} column
+ * @param {import("./types.js").Column | number[]} data
  * @returns {any}
  */
-export function column(column) {
-  if (Array.isArray(column)) return column;
-  const text = atob(column.bdata);
+export function column(data) {
+  if (Array.isArray(data)) return data;
+  const text = atob(data.bdata);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return typed(column.dtype, bytes.buffer);
+  return typed(data.dtype, bytes.buffer);
 }

@@ -39,17 +39,18 @@ export function side(app) {
     body: list,
     spacer: () => h("div", { "aria-hidden": "true" }),
     height: ROW,
-    row: (index) => {
-      const item = items[index];
-      return "run" in item
-        ? runRow(app, item.run, item.rank)
-        : jobRow(app, item, open.has(item.job), () => fold(item.job));
-    },
+    row: (index) => row(items[index]),
   });
 
+  /** @param {Item} item */
+  const row = (item) =>
+    "run" in item
+      ? runRow(app, item.run, item.rank)
+      : jobRow(app, item, open.has(item.job), () => fold(item.job));
+
+  const visible = () => app.selection.all().filter((run) => matches(run, filter));
   const draw = () => {
-    const runs = app.selection.all().filter((run) => matches(run, filter));
-    items = folded(runs, filter ? null : open);
+    items = folded(visible(), filter ? null : open);
     const shown = app.selection.runs().length;
     count.textContent = app.t("runs.shown", { shown, n: app.selection.all().length });
     replace(foot, ...footer(app));
@@ -64,31 +65,34 @@ export function side(app) {
       draw();
     },
   });
-  const visible = () =>
-    app.selection
-      .all()
-      .filter((run) => matches(run, filter))
-      .map((run) => run.id);
-  const choices = h(
-    "div",
-    { class: "row small" },
-    button(app.t("common.all"), () => app.selection.toggleMany(visible(), true), { class: "link" }),
-    button(app.t("common.none"), () => app.selection.toggleMany(visible(), false), { class: "link" }),
-    button(app.t("runs.newest", { n: NEWEST }), () => app.selection.reset(), { class: "link" }),
-  );
-  const head = h(
-    "div",
-    { class: "side-head" },
-    h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count),
-    search,
-    choices,
-    colours.element,
-  );
+  const title = h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count);
+  const head = h("div", { class: "side-head" }, title, search, choices(app, visible), colours.element);
   element.setAttribute("aria-label", app.t("runs.panel"));
   replace(element, head, scroller, foot);
   app.selection.on(draw);
   app.theme.on(draw);
   app.router.on(draw);
+}
+
+/**
+ * Buttons that show all, none or the newest runs.
+ * @param {App} app
+ * @param {() => Run[]} visible in the list
+ */
+function choices(app, visible) {
+  const { selection, t } = app;
+  const toggle = (/** @type {boolean} */ on) => () =>
+    selection.toggleMany(
+      visible().map((run) => run.id),
+      on,
+    );
+  return h(
+    "div",
+    { class: "row small" },
+    button(t("common.all"), toggle(true), { class: "link" }),
+    button(t("common.none"), toggle(false), { class: "link" }),
+    button(t("runs.newest", { n: NEWEST }), () => selection.reset(), { class: "link" }),
+  );
 }
 
 /** @param {Run} run @param {string} text lower case */

@@ -1,8 +1,6 @@
 // The table of jobs and runs: search, sort, choose columns, choose what is shown.
 
 import { button } from "../components/button.js";
-import { damageBanner } from "../components/damage.js";
-import { empty } from "../components/empty.js";
 import { check, searchBox } from "../components/field.js";
 import { icon } from "../components/icons.js";
 import { headCell, virtualTable } from "../components/virtual.js";
@@ -10,8 +8,9 @@ import { h, replace, throttle } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
 import { differing } from "../core/traits.js";
 import { colourBy } from "../frame/colour_by.js";
-import { createBases, onlyBase, places } from "./runs/bases.js";
-import { actionsCell, counts, jobCell, jobFact, nameCell } from "./runs/cells.js";
+import { banners, nothing } from "./runs/banners.js";
+import { createBases, onlyBase } from "./runs/bases.js";
+import { counts, jobRow, runRow } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
 import { columnsOf, defaultColumns } from "./runs/columns.js";
 import { createCurves } from "./runs/curves.js";
@@ -254,40 +253,15 @@ class RunsTable {
 
   /** @param {import("./runs/rows.js").Row} row */
   row(row) {
-    const { app, columns } = this;
-    if ("run" in row) {
-      const cells = columns.map((column) =>
-        h("td", { class: column.number ? "number" : null }, column.cell(row.run, { now: this.now })),
-      );
-      return h(
-        "tr",
-        { "data-key": row.run.id, class: row.run.pinned ? "pinned" : null },
-        nameCell(app, row.run, row.under),
-        cells,
-        actionsCell(app, row.run),
-      );
-    }
+    const { app, columns, now } = this;
+    if ("run" in row) return runRow(app, row, columns, now);
     const open = app.url.all("open");
+    const isOpen = open.includes(row.job);
     const toggle = () => {
-      app.url.set({
-        open: open.includes(row.job) ? open.filter((job) => job !== row.job) : [...open, row.job],
-      });
+      app.url.set({ open: isOpen ? open.filter((job) => job !== row.job) : [...open, row.job] });
       this.draw();
     };
-    const cells = columns.map((column) =>
-      h(
-        "td",
-        { class: column.number ? "number" : null },
-        jobFact(app, row.runs, column.key, column, this.now),
-      ),
-    );
-    return h(
-      "tr",
-      { "data-key": row.job, class: "job" },
-      jobCell(app, row, open.includes(row.job), toggle),
-      cells,
-      h("td"),
-    );
+    return jobRow(app, row, columns, now, { open: isOpen, toggle });
   }
 
   /** @param {HTMLElement} anchor */
@@ -304,57 +278,3 @@ class RunsTable {
     });
   }
 }
-
-/** @param {App} app @param {import("../core/types.js").RunList} list */
-function banners(app, list) {
-  const { t, selection } = app;
-  const read = list.runs.reduce((sum, run) => sum + run.read, 0);
-  const total = list.runs.reduce((sum, run) => sum + run.total, 0);
-  const percent = total ? Math.floor((100 * read) / total) : 100;
-  const bar = h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } }));
-  return [
-    list.base_missing && list.bases.every((base) => !base.name)
-      ? h("div", { class: "banner bad" }, icon("warning"), t("runs.base_missing", { base: list.base }))
-      : null,
-    percent < 100
-      ? h(
-          "div",
-          { class: "banner" },
-          icon("info"),
-          h("div", { class: "grow" }, t("runs.loading", { percent }), bar),
-        )
-      : null,
-    list.left_out
-      ? h(
-          "div",
-          { class: "banner warn" },
-          icon("info"),
-          t("runs.left_out", { n: list.left_out, most: list.runs.length }),
-        )
-      : null,
-    ...list.errors
-      .slice(0, 3)
-      .map((error) =>
-        h("div", { class: "banner warn" }, icon("warning"), t(error.reason, { path: error.path })),
-      ),
-    damageBanner(app, selection.all()),
-  ];
-}
-
-/** @param {App} app */
-function nothing(app) {
-  const base = places(app.selection.list());
-  return empty({
-    icon: "runs",
-    title: app.t("runs.empty"),
-    text: app.t("runs.empty.why", { base }),
-    code: EXAMPLE,
-  });
-}
-
-const EXAMPLE = `from mindinsight.writer import SummaryRecord
-
-with SummaryRecord("summary/first") as record:
-    for step in range(100):
-        record.add_value("scalar", "loss", 1 / (step + 1))
-        record.record(step)`;

@@ -1,4 +1,4 @@
-// The first and the last cell of a row: which run it is, and what can be done with it.
+// Rows of the table of runs: a run or a job, its columns, and what can be done with it.
 
 import { iconButton } from "../../components/button.js";
 import { lineSample } from "../../components/line.js";
@@ -8,9 +8,48 @@ import { stateOf } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {import("./columns.js").TableColumn} TableColumn */
+
+/**
+ * @param {App} app
+ * @param {import("./rows.js").RunRow} row
+ * @param {TableColumn[]} columns
+ * @param {number} now Unix seconds on the server
+ */
+export function runRow(app, { run, under }, columns, now) {
+  return h(
+    "tr",
+    { "data-key": run.id, class: run.pinned ? "pinned" : null },
+    nameCell(app, run, under),
+    columns.map((column) => cell(column, column.cell(run, { now }))),
+    actionsCell(app, run),
+  );
+}
+
+/**
+ * @param {App} app
+ * @param {import("./rows.js").JobRow} row
+ * @param {TableColumn[]} columns
+ * @param {number} now Unix seconds on the server
+ * @param {{open: boolean, toggle: () => void}} ranks whether they are listed
+ */
+export function jobRow(app, row, columns, now, { open, toggle }) {
+  return h(
+    "tr",
+    { "data-key": row.job, class: "job" },
+    jobCell(app, row, open, toggle),
+    columns.map((column) => cell(column, jobFact(app, row.runs, column.key, column, now))),
+    h("td"),
+  );
+}
+
+/** @param {TableColumn} column @param {any} content */
+function cell(column, content) {
+  return h("td", { class: column.number ? "number" : null }, content);
+}
 
 /** @param {App} app @param {Run} run @param {boolean} under whether it stands under its job */
-export function nameCell(app, run, under) {
+function nameCell(app, run, under) {
   const on = app.selection.has(run.id);
   const box = h("input", {
     type: "checkbox",
@@ -59,7 +98,7 @@ function badges(app, run) {
 }
 
 /** @param {App} app @param {Run} run */
-export function actionsCell(app, run) {
+function actionsCell(app, run) {
   const pin = iconButton(
     "pin",
     app.t(run.pinned ? "runs.unpin" : "runs.pin"),
@@ -85,7 +124,7 @@ export function actionsCell(app, run) {
  * @param {boolean} open
  * @param {() => void} onfold
  */
-export function jobCell(app, row, open, onfold) {
+function jobCell(app, row, open, onfold) {
   const ids = row.runs.map((run) => run.id);
   const on = ids.filter((id) => app.selection.has(id)).length;
   const name = row.job.slice(2) || ".";
@@ -127,7 +166,7 @@ export function jobCell(app, row, open, onfold) {
  * @param {{value?: (run: Run) => any, cell: (run: Run, state: {now: number}) => any}} column
  * @param {number} now
  */
-export function jobFact(app, runs, key, column, now) {
+function jobFact(app, runs, key, column, now) {
   const newest = runs.reduce((best, run) => (run.last_event > best.last_event ? run : best));
   if (key === "state" || key === "updated" || key === "kinds") return column.cell(newest, { now });
   if (key === "size") return app.format.bytes(runs.reduce((sum, run) => sum + run.size, 0));

@@ -20,51 +20,18 @@ export function columnChooser(app, anchor, { tags, columns, onchange, onreset })
   let chosen = [...columns];
   const list = h("div", { class: "stack" });
 
-  /** @param {string} key @param {boolean} on */
-  const set = (key, on) => {
-    chosen = on ? [...chosen, key] : chosen.filter((known) => known !== key);
-    onchange(chosen);
-  };
-
-  /** @param {string} filter */
-  const draw = (filter) => {
-    const fits = (/** @type {string} */ text) => text.toLowerCase().includes(filter.toLowerCase());
-    const facts = Object.values(factColumns(app)).filter((column) => fits(column.label));
-    const hypers = hyperNames(app.selection.all()).filter(fits);
-    const scalars = tags.filter(fits);
-    replace(
-      list,
-      group(
-        app.t("runs.cols.facts"),
-        facts.map((column) => box(column.key, column.label)),
-      ),
-      group(
-        app.t("runs.cols.hyper"),
-        hypers.slice(0, SHOWN).map((name) => box(`hyper:${name}`, name)),
-      ),
-      group(app.t("runs.cols.scalar"), scalars.slice(0, SHOWN).map(scalarRow)),
-      scalars.length > SHOWN
-        ? h("p", { class: "muted small" }, app.t("runs.cols.more", { n: scalars.length - SHOWN }))
-        : null,
-    );
-  };
-
   /** @param {string} key @param {string} label */
-  const box = (key, label) => check({ label, checked: chosen.includes(key), onchange: (on) => set(key, on) });
+  const box = (key, label) =>
+    check({
+      label,
+      checked: chosen.includes(key),
+      onchange: (on) => {
+        chosen = on ? [...chosen, key] : chosen.filter((known) => known !== key);
+        onchange(chosen);
+      },
+    });
 
-  /** @param {string} tag */
-  const scalarRow = (tag) =>
-    h(
-      "div",
-      { class: "scalar-row" },
-      h("div", { class: "ellipsis", title: tag }, tag),
-      h(
-        "div",
-        { class: "row small" },
-        ["spark", ...PARTS].map((part) => box(`${part}:${tag}`, app.t(`runs.part.${part}`))),
-      ),
-    );
-
+  const draw = (/** @type {string} */ filter) => replace(list, choices(app, tags, filter, box));
   const search = searchBox({ label: app.t("runs.cols.filter"), onchange: draw });
   const reset = h(
     "button",
@@ -76,6 +43,56 @@ export function columnChooser(app, anchor, { tags, columns, onchange, onreset })
     anchor,
     h("div", { class: "stack column-chooser" }, search, list, reset),
     app.t("runs.cols"),
+  );
+}
+
+/**
+ * Check boxes of the columns whose names hold a text, in groups.
+ * @param {import("../../core/types.js").App} app
+ * @param {string[]} tags
+ * @param {string} filter
+ * @param {(key: string, label: string) => HTMLElement} box
+ */
+function choices(app, tags, filter, box) {
+  const fits = (/** @type {string} */ text) => text.toLowerCase().includes(filter.toLowerCase());
+  const facts = Object.values(factColumns(app)).filter((column) => fits(column.label));
+  const hypers = hyperNames(app.selection.all()).filter(fits).slice(0, SHOWN);
+  const scalars = tags.filter(fits);
+  return [
+    group(
+      app.t("runs.cols.facts"),
+      facts.map((column) => box(column.key, column.label)),
+    ),
+    group(
+      app.t("runs.cols.hyper"),
+      hypers.map((name) => box(`hyper:${name}`, name)),
+    ),
+    group(
+      app.t("runs.cols.scalar"),
+      scalars.slice(0, SHOWN).map((tag) => scalarRow(app, tag, box)),
+    ),
+    scalars.length > SHOWN
+      ? h("p", { class: "muted small" }, app.t("runs.cols.more", { n: scalars.length - SHOWN }))
+      : null,
+  ];
+}
+
+/**
+ * A scalar with a box for each of its columns.
+ * @param {import("../../core/types.js").App} app
+ * @param {string} tag
+ * @param {(key: string, label: string) => HTMLElement} box
+ */
+function scalarRow(app, tag, box) {
+  return h(
+    "div",
+    { class: "scalar-row" },
+    h("div", { class: "ellipsis", title: tag }, tag),
+    h(
+      "div",
+      { class: "row small" },
+      ["spark", ...PARTS].map((part) => box(`${part}:${tag}`, app.t(`runs.part.${part}`))),
+    ),
   );
 }
 

@@ -117,16 +117,32 @@ function numberCell(app, value) {
 
 /** @param {App} app @returns {Record<string, TableColumn>} */
 export function factColumns(app) {
-  const { t, format } = app;
-  /** @type {TableColumn[]} */
   const columns = [
+    ...stateColumns(app),
+    ...directoryColumn(app),
+    ...contentColumns(app),
+    ...timeColumns(app),
+    ...noteColumns(app),
+  ];
+  return Object.fromEntries(columns.map((column) => [column.key, column]));
+}
+
+/** @param {App} app @returns {TableColumn[]} */
+function stateColumns(app) {
+  return [
     {
       key: "state",
-      label: t("runs.col.state"),
+      label: app.t("runs.col.state"),
       value: (run) => run.last_event,
       cell: (run, { now }) => stateMark(app, run, now),
     },
-    ...directoryColumn(app),
+  ];
+}
+
+/** How far a run is and what it holds. @param {App} app @returns {TableColumn[]} */
+function contentColumns(app) {
+  const { t, format } = app;
+  return [
     {
       key: "step",
       label: t("common.step"),
@@ -140,6 +156,12 @@ export function factColumns(app) {
       value: (run) => Object.keys(run.kinds).length,
       cell: (run) => kindLinks(app, run),
     },
+  ];
+}
+
+/** When a run was written, for how long, and how much. @param {App} app @returns {TableColumn[]} */
+function timeColumns({ t, format }) {
+  return [
     {
       key: "updated",
       label: t("runs.col.last_event"),
@@ -167,6 +189,12 @@ export function factColumns(app) {
       value: (run) => run.size,
       cell: (run) => format.bytes(run.size),
     },
+  ];
+}
+
+/** What people wrote of a run, and what is damaged. @param {App} app @returns {TableColumn[]} */
+function noteColumns({ t }) {
+  return [
     {
       key: "labels",
       label: t("runs.col.labels"),
@@ -187,7 +215,6 @@ export function factColumns(app) {
       cell: (run) => run.damage || "",
     },
   ];
-  return Object.fromEntries(columns.map((column) => [column.key, column]));
 }
 
 /** @param {App} app @param {Run} run @param {number} now */

@@ -3,6 +3,8 @@
 import { debounce } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
+const DELAY = 60; // ms
+
 /**
  * @typedef {{values?: ArrayLike<number>, fresh: boolean}} Curve `fresh`: asked for since it may have changed
  */
@@ -15,9 +17,9 @@ import { latest } from "../../core/latest.js";
 export function createCurves(app, place, onload) {
   /** @type {Map<string, Map<string, Curve>>} tag -> run */
   const known = new Map();
-  /** To be asked for, and asked for but not answered. @type {Set<string>[]} as JSON of [tag, run] */
-  let [wanted, flying] = [new Set(), new Set()];
-  const asked = latest(place);
+  /** To be requested, and under way. @type {Set<string>[]} as JSON of [tag, run] */
+  let [wanted, pending] = [new Set(), new Set()];
+  const requests = latest(place);
 
   /** @param {string} tag */
   const curvesOf = (tag) => {
@@ -26,43 +28,27 @@ export function createCurves(app, place, onload) {
     return curves;
   };
 
-  /** @param {AbortSignal} signal */
-  const fetch = (signal) => {
-    /** @type {Map<string, string[]>} */
-    const runs = new Map();
-    for (const [tag, run] of [...flying].map((one) => JSON.parse(one))) {
-      runs.set(tag, [...(runs.get(tag) ?? []), run]);
+  /** @param {{tag: string, curves: Record<string, any>}[]} responses */
+  const take = (responses) => {
+    pending = new Set();
+    for (const { tag, curves } of responses) {
+      for (const [run, column] of Object.entries(curves)) {
+        curvesOf(tag).set(run, { ...curvesOf(tag).get(run), values: app.api.column(column) });
+      }
     }
-    return Promise.all(
-      [...runs].map(async ([tag, run]) => ({
-        tag,
-        ...(await app.api.get("v2/runs/sparklines", { tag, run }, { signal })),
-      })),
-    );
+    onload();
+  };
+
+  const failed = () => {
+    pairs(pending).forEach(([tag, run]) => (curvesOf(tag).get(run).fresh = false));
+    pending = new Set();
   };
 
   const load = debounce(() => {
-    flying = new Set([...flying, ...wanted]); // a later question stands for those it ends
+    pending = new Set([...pending, ...wanted]); // a later request stands for those it ends
     wanted = new Set();
-    asked.ask(
-      fetch,
-      (answers) => {
-        flying = new Set();
-        for (const { tag, curves } of answers) {
-          for (const [run, column] of Object.entries(curves)) {
-            curvesOf(tag).set(run, { ...curvesOf(tag).get(run), values: app.api.column(column) });
-          }
-        }
-        onload();
-      },
-      () => {
-        for (const [tag, run] of [...flying].map((one) => JSON.parse(one))) {
-          curvesOf(tag).get(run).fresh = false;
-        }
-        flying = new Set();
-      },
-    );
-  }, 60);
+    requests.ask((signal) => fetchCurves(app, pairs(pending), signal), take, failed);
+  }, DELAY);
 
   return {
     /** @param {string} tag @param {string} run */
@@ -76,9 +62,32 @@ export function createCurves(app, place, onload) {
       }
       return curve.values;
     },
-    /** What is known may be old: keep showing it, and ask again for what is in sight. */
+    /** Known curves may be old: they are shown until those in sight are fetched again. */
     forget() {
       known.forEach((curves) => curves.forEach((curve) => (curve.fresh = false)));
     },
   };
+}
+
+/** @param {Set<string>} keys @returns {[string, string][]} tag and run */
+function pairs(keys) {
+  return [...keys].map((key) => JSON.parse(key));
+}
+
+/**
+ * One request for each tag.
+ * @param {import("../../core/types.js").App} app
+ * @param {[string, string][]} wanted tag and run
+ * @param {AbortSignal} signal
+ */
+function fetchCurves(app, wanted, signal) {
+  /** @type {Map<string, string[]>} */
+  const runs = new Map();
+  for (const [tag, run] of wanted) runs.set(tag, [...(runs.get(tag) ?? []), run]);
+  return Promise.all(
+    [...runs].map(async ([tag, run]) => ({
+      tag,
+      ...(await app.api.get("v2/runs/sparklines", { tag, run }, { signal })),
+    })),
+  );
 }

@@ -45,17 +45,6 @@ export function createValues(app, place) {
   /** @type {string[]} */
   let tags = [];
 
-  /** @param {string} tag @param {any} table */
-  const take = (tag, table) => {
-    const numbers = (/** @type {"last" | "min" | "max"} */ part) => {
-      const values = app.api.column(table[part]);
-      return new Map(
-        table.runs.map((/** @type {string} */ run, /** @type {number} */ i) => [run, values[i]]),
-      );
-    };
-    tables.set(tag, { last: numbers("last"), min: numbers("min"), max: numbers("max") });
-  };
-
   /** The tags a short name may mean: itself and those that hold it, short ones first. @param {string} name */
   const tagsFor = (name) => {
     const holding = tags.filter((tag) => tag.toLowerCase().includes(name.toLowerCase()));
@@ -69,12 +58,7 @@ export function createValues(app, place) {
     loadTags() {
       return askedTags.ask(
         (signal) => app.api.get("v2/tags", { kind: "scalar", brief: true }, { signal }),
-        (answer) => {
-          const rows = /** @type {{tag: string, count: number}[]} */ (answer.tags);
-          tags = [...rows]
-            .sort((a, b) => rank(b.tag) - rank(a.tag) || b.count - a.count)
-            .map((row) => row.tag);
-        },
+        (response) => (tags = inOrder(response.tags)),
       );
     },
 
@@ -88,14 +72,13 @@ export function createValues(app, place) {
       const fetch = (/** @type {AbortSignal} */ signal) =>
         Promise.all(missing.map((tag) => app.api.get("v2/runs/columns", { tag: [tag] }, { signal })));
       return askedTables.ask(fetch, (answers) =>
-        missing.forEach((tag, i) => take(tag, answers[i].tables[tag])),
+        missing.forEach((tag, i) => tables.set(tag, numbersOf(app, answers[i].tables[tag]))),
       );
     },
 
     /** @param {Run} run @param {string} tag @param {"last" | "min" | "max" | "best"} part */
     scalar(run, tag, part) {
-      const value = tables.get(tag)?.[part === "best" ? bestEnd(tag) : part].get(run.id);
-      return value === undefined ? undefined : value;
+      return tables.get(tag)?.[part === "best" ? bestEnd(tag) : part].get(run.id);
     },
 
     /**
@@ -114,6 +97,29 @@ export function createValues(app, place) {
       return tag === undefined ? named(run.metrics, name) : tables.get(tag)?.last.get(run.id);
     },
   };
+}
+
+/**
+ * The columns of a table as numbers by run.
+ * @param {App} app
+ * @param {any} table
+ * @returns {Numbers}
+ */
+function numbersOf(app, table) {
+  const numbers = (/** @type {"last" | "min" | "max"} */ part) => {
+    const values = app.api.column(table[part]);
+    return new Map(table.runs.map((/** @type {string} */ run, /** @type {number} */ i) => [run, values[i]]));
+  };
+  return { last: numbers("last"), min: numbers("min"), max: numbers("max") };
+}
+
+/**
+ * Names of tags: losses, accuracies, others; within these by number of runs.
+ * @param {{tag: string, count: number}[]} rows
+ */
+function inOrder(rows) {
+  const sorted = [...rows].sort((a, b) => rank(b.tag) - rank(a.tag) || b.count - a.count);
+  return sorted.map((row) => row.tag);
 }
 
 /**

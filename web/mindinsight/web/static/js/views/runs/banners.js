@@ -1,0 +1,64 @@
+// What stands above the table of runs while something is wrong or under way, and in its place while it is
+// empty.
+
+import { damageBanner } from "../../components/damage.js";
+import { empty } from "../../components/empty.js";
+import { icon } from "../../components/icons.js";
+import { h } from "../../core/dom.js";
+import { places } from "./bases.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+const EXAMPLE = `from mindinsight.writer import SummaryRecord
+
+with SummaryRecord("summary/first") as record:
+    for step in range(100):
+        record.add_value("scalar", "loss", 1 / (step + 1))
+        record.record(step)`;
+
+/** @param {App} app @param {import("../../core/types.js").RunList} list */
+export function banners(app, list) {
+  const { t, selection } = app;
+  const read = list.runs.reduce((sum, run) => sum + run.read, 0);
+  const total = list.runs.reduce((sum, run) => sum + run.total, 0);
+  const percent = total ? Math.floor((100 * read) / total) : 100;
+  const bar = h("div", { class: "progress" }, h("i", { style: { width: `${percent}%` } }));
+  return [
+    list.base_missing && list.bases.every((base) => !base.name)
+      ? h("div", { class: "banner bad" }, icon("warning"), t("runs.base_missing", { base: list.base }))
+      : null,
+    percent < 100
+      ? h(
+          "div",
+          { class: "banner" },
+          icon("info"),
+          h("div", { class: "grow" }, t("runs.loading", { percent }), bar),
+        )
+      : null,
+    list.left_out
+      ? h(
+          "div",
+          { class: "banner warn" },
+          icon("info"),
+          t("runs.left_out", { n: list.left_out, most: list.runs.length }),
+        )
+      : null,
+    ...list.errors
+      .slice(0, 3)
+      .map((error) =>
+        h("div", { class: "banner warn" }, icon("warning"), t(error.reason, { path: error.path })),
+      ),
+    damageBanner(app, selection.all()),
+  ];
+}
+
+/** @param {App} app */
+export function nothing(app) {
+  const base = places(app.selection.list());
+  return empty({
+    icon: "runs",
+    title: app.t("runs.empty"),
+    text: app.t("runs.empty.why", { base }),
+    code: EXAMPLE,
+  });
+}
