@@ -1,6 +1,7 @@
 // Long lists: only the rows near the window exist, between two spacers.
 
 import { h, replace } from "../core/dom.js";
+import { keepFocus } from "../core/focus.js";
 
 const OVERSCAN = 8;
 
@@ -25,20 +26,10 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
     if (!always && first === from && last === to) return;
     from = first;
     to = last;
-    const focused = /** @type {HTMLElement | null} */ (
-      body.contains(document.activeElement) ? document.activeElement : null
-    );
-    const key = focused?.closest("[data-key]")?.getAttribute("data-key");
-    const name = focused?.getAttribute("data-focus");
     before.style.height = `${first * height}px`;
     after.style.height = `${(count - last) * height}px`;
-    replace(
-      body,
-      before,
-      Array.from({ length: last - first }, (_, i) => row(first + i)),
-      after,
-    );
-    if (key && name) refocus(body, key, name);
+    const rows = Array.from({ length: last - first }, (_, i) => row(first + i));
+    keepFocus(body, () => replace(body, before, rows, after));
   };
 
   scroller.addEventListener("scroll", () => draw(), { passive: true });
@@ -60,17 +51,6 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
     },
     close: () => sized.disconnect(),
   };
-}
-
-/** @param {HTMLElement} body @param {string} key @param {string} name */
-function refocus(body, key, name) {
-  const row = [...body.querySelectorAll("[data-key]")].find(
-    (candidate) => candidate.getAttribute("data-key") === key,
-  );
-  const target = /** @type {HTMLElement | null} */ (
-    row?.querySelector(`[data-focus="${CSS.escape(name)}"]`) ?? null
-  );
-  target?.focus({ preventScroll: true });
 }
 
 /**

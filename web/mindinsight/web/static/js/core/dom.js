@@ -1,5 +1,7 @@
 // Elements from plain values. Text always becomes a text node: nothing from a file is ever markup.
 
+import { keepFocus } from "./focus.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {Node | string | number | null | undefined | false | any[]} Child a list may hold lists */
@@ -38,31 +40,17 @@ export function replace(element, ...children) {
 }
 
 /**
- * Replace controls by newer ones. The one with the focus keeps it, found again by its name; while somebody
- * writes in a box of text nothing is replaced, and false is the answer.
+ * Replace controls by newer ones; the control with the focus keeps it. While somebody writes in a text box,
+ * nothing is replaced.
  * @param {Element} element
  * @param {...Child} children
+ * @returns {boolean} whether they were replaced
  */
 export function renew(element, ...children) {
-  const active = /** @type {HTMLElement | null} */ (
-    element.contains(document.activeElement) ? document.activeElement : null
-  );
+  const active = element.contains(document.activeElement) ? document.activeElement : null;
   if (active?.matches("input:is([type=text], [type=search], [type=number]), textarea")) return false;
-  const name = active && nameOf(active);
-  replace(element, ...children);
-  if (name) {
-    /** @type {NodeListOf<HTMLElement>} */
-    const nodes = element.querySelectorAll("button, input, select");
-    const controls = [...nodes];
-    controls.find((control) => nameOf(control) === name)?.focus();
-  }
+  keepFocus(element, () => replace(element, ...children));
   return true;
-}
-
-/** @param {Element} control */
-function nameOf(control) {
-  const label = control.closest("label")?.querySelector("span")?.textContent;
-  return `${control.tagName} ${control.getAttribute("aria-label") ?? label ?? control.textContent}`;
 }
 
 /**

@@ -5,6 +5,7 @@ import { card } from "../components/card.js";
 import { empty } from "../components/empty.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
+import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { whenNear } from "../core/near.js";
 import { saveButton } from "../core/share.js";
@@ -205,14 +206,7 @@ export class Landscapes {
     const panel = lossCurve(this.app, this.losses, this.all, this.state.interval, (interval) =>
       this.change({ interval }),
     );
-    const focus = this.curve.contains(document.activeElement)
-      ? document.activeElement?.getAttribute("data-interval")
-      : null;
-    replace(this.curve, panel);
-    if (focus) {
-      const selector = `[data-interval="${CSS.escape(focus)}"]`;
-      /** @type {HTMLElement | null} */ (this.curve.querySelector(selector))?.focus();
-    }
+    keepFocus(this.curve, () => replace(this.curve, panel));
   }
 
   draw() {

@@ -4,6 +4,7 @@ import { empty } from "../components/empty.js";
 import { toast } from "../components/toast.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
+import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { drawAxes, kept } from "./lineage/axes.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
@@ -264,13 +265,17 @@ export class Lineage {
 
   draw() {
     const { app, root, data } = this;
-    const focus = document.activeElement?.getAttribute("data-focus");
     this.keep();
     app.charts.removeAll(this.cloud);
     if (!data.rows.length) {
       replace(root, this.nothing());
       return;
     }
+    keepFocus(root, () => this.drawParts());
+  }
+
+  drawParts() {
+    const { app, root, data } = this;
     replace(root, this.head, this.body);
     this.drawHead();
     const plot = this.plot();
@@ -279,10 +284,6 @@ export class Lineage {
     replace(this.matters, importanceTable(app, data.importance, this.state.objective));
     this.drawCloud(rows);
     replace(this.table, rowsTable(this, rows));
-    if (focus) {
-      const selector = `[data-focus="${CSS.escape(focus)}"]`;
-      /** @type {HTMLElement | null} */ (root.querySelector(selector))?.focus();
-    }
   }
 
   drawHead() {

@@ -118,7 +118,7 @@ function buttons(app, all, chosen, across, onchange) {
         type: "button",
         class: first < last ? "stretch" : "stretch point",
         style,
-        "data-interval": interval,
+        "data-focus": interval,
         "aria-pressed": interval === chosen,
         "aria-label": label,
         title: label,
