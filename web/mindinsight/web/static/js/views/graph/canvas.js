@@ -5,6 +5,7 @@ import { h, replace, svg } from "../../core/dom.js";
 import { createCamera } from "./camera.js";
 import { createHover } from "./hover.js";
 import { createMinimap } from "./minimap.js";
+import { neighbour } from "./neighbour.js";
 import { shapes, spoken } from "./shapes.js";
 
 /** @typedef {import("./shapes.js").Picture} Picture */
@@ -12,7 +13,6 @@ import { shapes, spoken } from "./shapes.js";
 
 const FAR = 0.42; // scale below which small text is left out
 const NOWHERE = -1; // a place no box has: the drawing stays where it is
-const ASKANCE = 1e6; // what lies far to the side is taken when there is nothing else
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
 /**
@@ -267,37 +267,4 @@ export class Canvas {
 function boxAt(event) {
   const found = /** @type {Element} */ (event.target).closest("[data-id]");
   return found ? Number(found.getAttribute("data-id")) : null;
-}
-
-/**
- * The box nearest in a direction, as an arrow key means it.
- * @param {Box[]} boxes
- * @param {number | null} from
- * @param {number[]} direction
- */
-export function neighbour(boxes, from, [dx, dy]) {
-  const here = boxes.find((box) => box.id === from);
-  if (!here) return boxes.find((box) => !box.open)?.id;
-  let best;
-  let least = Infinity;
-  for (const box of boxes) {
-    if (box.id === from || (box.open && inside(here, box))) continue;
-    const x = box.x + box.w / 2 - here.x - here.w / 2;
-    const y = box.y + (box.open ? 13 : box.h / 2) - here.y - (here.open ? 13 : here.h / 2);
-    const along = x * dx + y * dy;
-    const aside = Math.abs(x * dy) + Math.abs(y * dx);
-    const cost = along + 2 * aside + (aside > 2 * along ? ASKANCE : 0);
-    if (along > 1 && cost < least) [best, least] = [box.id, cost];
-  }
-  return best;
-}
-
-/** @param {Box} inner @param {Box} outer */
-function inside(inner, outer) {
-  return (
-    inner.x >= outer.x &&
-    inner.y >= outer.y &&
-    inner.x + inner.w <= outer.x + outer.w &&
-    inner.y + inner.h <= outer.y + outer.h
-  );
 }

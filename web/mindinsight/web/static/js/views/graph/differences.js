@@ -3,6 +3,7 @@
 import { iconButton } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { SIGNS } from "./badges.js";
+import { reveal } from "./reveal.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: number, path: string, label: string, kind: string}} Entry */
@@ -23,7 +24,7 @@ import { SIGNS } from "./badges.js";
  * @property {number} right
  */
 
-/** @param {App} app @param {(one: Difference) => void} goTo */
+/** @param {App} app @param {(difference: Difference) => void} goTo */
 export function createDifferences(app, goTo) {
   const { t } = app;
   /** @type {Found | null} */
@@ -31,24 +32,15 @@ export function createDifferences(app, goTo) {
   let current = -1;
   /** @type {HTMLElement[]} */
   let rows = [];
-  const place = h("span", { class: "muted small", role: "status" });
-  const before = iconButton("left", t("graph.difference.before"), () => step(-1));
+  const position = h("span", { class: "muted small", role: "status" });
+  const previous = iconButton("left", t("graph.difference.before"), () => step(-1));
   const next = iconButton("right", t("graph.difference.next"), () => step(1));
   const list = h("ol", { class: "branch" });
-  const scroll = h(
-    "div",
-    { class: "graph-outline scroll", role: "region", "aria-label": t("graph.differences"), tabindex: "0" },
-    list,
-  );
-  const head = h(
-    "div",
-    { class: "row" },
-    h("h2", null, t("graph.differences")),
-    h("span", { class: "grow" }),
-    place,
-    before,
-    next,
-  );
+  const title = t("graph.differences");
+  const region = { class: "graph-outline scroll", role: "region", "aria-label": title, tabindex: "0" };
+  const scroll = h("div", region, list);
+  const grow = h("span", { class: "grow" });
+  const head = h("div", { class: "row" }, h("h2", null, title), grow, position, previous, next);
   const element = h("section", { class: "graph-differences" }, head, scroll);
 
   /** @param {number} by */
@@ -64,70 +56,64 @@ export function createDifferences(app, goTo) {
   const mark = () => {
     rows.forEach((row, i) => row.classList.toggle("current", i === current));
     const shown = found?.shown.length ?? 0;
-    place.textContent = current < 0 ? "" : t("graph.difference.at", { i: current + 1, n: shown });
-    before.disabled = next.disabled = !shown;
-    const row = rows[current];
-    if (!row) return;
-    const above = row.offsetTop - scroll.scrollTop;
-    if (above < 0 || above > scroll.clientHeight - row.offsetHeight) {
-      scroll.scrollTop += above - scroll.clientHeight / 3;
-    }
-  };
-
-  /** @param {Difference} one */
-  const row = (one) => {
-    const entry = /** @type {Entry} */ (one.left ?? one.right);
-    const what = one.state === "changed" ? "changed" : one.left ? "left" : "right";
-    const said = t(`graph.pair.${what}`);
-    const label = one.operators > 1 ? `${entry.label} (${one.operators})` : entry.label || t("graph.call");
-    const name = h(
-      "button",
-      {
-        type: "button",
-        class: "link ellipsis",
-        title: entry.path,
-        "aria-label": `${label}, ${said}`,
-        onclick: () => goTo(one),
-      },
-      label,
-    );
-    return h(
-      "li",
-      { class: "row" },
-      h("span", { class: `graph-sign ${one.state}`, title: said, "aria-hidden": "true" }, SIGNS[what]),
-      name,
-      h(
-        "span",
-        { class: "muted small ellipsis grow", "aria-hidden": "true" },
-        entry.path.split("/").slice(-3, -1).join("/"),
-      ),
-    );
+    position.textContent = current < 0 ? "" : t("graph.difference.at", { i: current + 1, n: shown });
+    previous.disabled = next.disabled = !shown;
+    if (rows[current]) reveal(scroll, rows[current]);
   };
 
   return {
     element,
     step,
 
-    /** @param {Found} next */
-    show(next) {
-      found = next;
+    /** @param {Found} differences */
+    show(differences) {
+      found = differences;
       current = -1;
-      rows = next.shown.map(row);
-      const rest = next.total - next.shown.length;
+      rows = found.shown.map((difference) => differenceRow(app, difference, goTo));
+      const rest = found.total - found.shown.length;
       replace(
         list,
         rows,
         rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest })),
-        !next.total && h("li", { class: "muted" }, t("graph.difference.none")),
+        !found.total && h("li", { class: "muted" }, t("graph.difference.none")),
       );
       mark();
     },
 
-    /** Mark the one that is looked at. @param {number | undefined} left @param {number | undefined} right */
+    /** Mark the selected pair. @param {number | undefined} left @param {number | undefined} right */
     select(left, right) {
-      current =
-        found?.shown.findIndex((one) => (one.left ? one.left.id === left : one.right?.id === right)) ?? -1;
+      const selected = (/** @type {Difference} */ difference) =>
+        difference.left ? difference.left.id === left : difference.right?.id === right;
+      current = found?.shown.findIndex(selected) ?? -1;
       mark();
     },
   };
+}
+
+/**
+ * @param {App} app
+ * @param {Difference} difference
+ * @param {(difference: Difference) => void} goTo
+ */
+function differenceRow({ t }, difference, goTo) {
+  const { state, left, right, operators } = difference;
+  const entry = /** @type {Entry} */ (left ?? right);
+  const kind = state === "changed" ? "changed" : left ? "left" : "right";
+  const meaning = t(`graph.pair.${kind}`);
+  const label = operators > 1 ? `${entry.label} (${operators})` : entry.label || t("graph.call");
+  const name = {
+    type: "button",
+    class: "link ellipsis",
+    title: entry.path,
+    "aria-label": `${label}, ${meaning}`,
+    onclick: () => goTo(difference),
+  };
+  const scopes = entry.path.split("/").slice(-3, -1).join("/");
+  return h(
+    "li",
+    { class: "row" },
+    h("span", { class: `graph-sign ${state}`, title: meaning, "aria-hidden": "true" }, SIGNS[kind]),
+    h("button", name, label),
+    h("span", { class: "muted small ellipsis grow", "aria-hidden": "true" }, scopes),
+  );
 }

@@ -1,39 +1,37 @@
 // A dump laid over the graph of a run: which one, and the boxes coloured by what it found.
 
-import { button } from "../../components/button.js";
-import { select } from "../../components/field.js";
 import { toast } from "../../components/toast.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { inWords } from "../dump/failure.js";
-import { dumpName, placeChooser } from "../dump/header.js";
-import { place, settlePlace, STATISTICS } from "../dump/state.js";
+import { place, settlePlace } from "../dump/state.js";
+import { dumpControls } from "./dump_controls.js";
 import { dumpFacts } from "./dump_facts.js";
 import { dumpLegend } from "./dump_legend.js";
 import { marksOf } from "./dump_marks.js";
+import { readState, SYMPTOMS, writeState } from "./dump_state.js";
 import { nearestFirst } from "./nearest_dumps.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
-/** @typedef {{dump: string, rank: number, step: number, paint: string, check: boolean}} State */
+/** @typedef {import("./dump_state.js").State} State */
 /**
  * @typedef {Object} Graph the graph that is shown
  * @property {import("./canvas.js").Canvas} canvas
- * @property {(path: string, params: Record<string, any>) => Promise<any>} ask
+ * @property {(path: string, params: Record<string, any>, signal?: AbortSignal) => Promise<any>} ask
  * @property {(id: number) => Promise<void>} goTo
  * @property {(node: number) => Promise<void>} outer
  * @property {() => void} again something else is known of the selected node
  */
 
 const COUNTING = 1500; // ms between two paintings while statistics are counted
-const SYMPTOMS = "symptoms";
 
 export class Dumped {
   /** @param {App} app @param {Graph} graph */
   constructor(app, graph) {
     this.app = app;
     this.graph = graph;
-    this.state = this.read();
+    this.state = readState(this.app.url);
     /** @type {any} what the chosen dump holds */
     this.summary = null;
     /** @type {{id: string, run: string}[]} the nearest to the run first */
@@ -58,34 +56,8 @@ export class Dumped {
     this.told = h("div", { class: "row wrap small graph-told", role: "status", hidden: true });
   }
 
-  /** @returns {State} */
-  read() {
-    const { url } = this.app;
-    const paint = url.get("paint", SYMPTOMS);
-    const number = (/** @type {string} */ key) => Number(url.get(key, "0")) || 0;
-    return {
-      dump: url.get("dump", ""),
-      rank: number("rank"),
-      step: number("step"),
-      paint: STATISTICS.includes(paint) ? paint : SYMPTOMS,
-      check: url.get("check") === "1",
-    };
-  }
-
   restart() {
-    this.state = this.read();
-  }
-
-  write() {
-    const { dump, rank, step, paint, check } = this.state;
-    const on = dump !== "";
-    this.app.url.set({
-      dump,
-      rank: on && rank ? rank : null,
-      step: on && step ? step : null,
-      paint: on && paint !== SYMPTOMS ? paint : null,
-      check: on && check ? "1" : null,
-    });
+    this.state = readState(this.app.url);
   }
 
   /**
@@ -159,7 +131,7 @@ export class Dumped {
   changed() {
     this.check = null;
     this.checking.end();
-    this.write();
+    writeState(this.app.url, this.state);
     this.controls();
     this.paint();
     this.graph.again();
@@ -183,40 +155,14 @@ export class Dumped {
   }
 
   controls() {
-    const { app, state, summary } = this;
-    const { t } = app;
-    const dumps = [
-      { value: "", label: t("graph.dump.none") },
-      ...this.dumps.map(({ id }) => ({ value: id, label: dumpName(id) })),
-    ];
-    const colours = [
-      { value: SYMPTOMS, label: t("graph.dump.symptoms") },
-      ...STATISTICS.map((value) => ({ value, label: t(`dump.statistic.${value}`) })),
-    ];
-    const on = state.dump !== "";
-    renew(
-      this.tools,
-      select({
-        label: t("dump.dump"),
-        options: dumps,
-        value: state.dump,
-        onchange: (dump) => this.change({ dump, rank: this.run?.rank ?? 0, step: 0 }),
-      }),
-      on && placeChooser({ app, state, summary, change: (some) => this.change(some) }),
-      on &&
-        select({
-          label: t("dump.graph.colour"),
-          options: colours,
-          value: state.paint,
-          onchange: (paint) => this.change({ paint }),
-        }),
-      on &&
-        state.paint === SYMPTOMS &&
-        button(t("dump.check.common"), () => this.change({ check: !state.check }), {
-          "aria-pressed": state.check,
-        }),
-      on && button(t("dump.find_fault"), () => this.toFault()),
-    );
+    const { app, dumps, state, summary } = this;
+    const rank = this.run?.rank ?? 0;
+    const actions = {
+      choose: (/** @type {string} */ dump) => this.change({ dump, rank, step: 0 }),
+      change: (/** @type {Partial<State>} */ some) => this.change(some),
+      toFault: () => this.toFault(),
+    };
+    renew(this.tools, dumpControls(app, dumps, state, summary, actions));
   }
 
   /** What tells the server the place in the dump. */
@@ -232,9 +178,8 @@ export class Dumped {
     const { picture } = canvas;
     const shown = picture.boxes.map((box) => box.id).join(",");
     return this.painting.ask(
-      () => this.graph.ask("v2/graph/dump", { ...this.place(), colour: paint, shown }),
+      (signal) => this.graph.ask("v2/graph/dump", { ...this.place(), colour: paint, shown }, signal),
       (found) => {
-        if (picture !== canvas.picture) return;
         this.mark(found, paint);
         this.told.hidden = false;
         replace(this.told, dumpLegend(this.app, found, paint));

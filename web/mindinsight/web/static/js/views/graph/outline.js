@@ -2,6 +2,9 @@
 
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
+import { keepFocus } from "../../core/focus.js";
+import { latest } from "../../core/latest.js";
+import { reveal } from "./reveal.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: number, path: string, label: string, kind: string, type: string, count: number}} Entry */
@@ -10,128 +13,129 @@ const ROOT = 0;
 const MOST = 300; // rows of one scope
 
 /**
- * @param {App} app
- * @param {{ask: (path: string, params: Record<string, any>) => Promise<any>, goTo: (id: number) => void,
- *   tried: (what: () => Promise<any>) => void}} does
+ * @typedef {Object} Does
+ * @property {(path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>} ask
+ * @property {(id: number) => void} goTo
+ * @property {(error: any) => any} failed
  */
-export function createOutline(app, does) {
-  const { t } = app;
-  /** What is inside the scopes that were looked into. @type {Map<number, Entry[]>} */
-  const known = new Map();
+
+export class Outline {
+  /** The nodes inside the scopes that were looked into. @type {Map<number, Entry[]>} */
+  #known = new Map();
   /** @type {Set<number>} */
-  const open = new Set();
+  #open = new Set();
   /** @type {number | null} */
-  let current = null;
-  let graphs = 0; // counted up with every other graph
-  const list = h("ul", { class: "branch", role: "tree", "aria-label": t("graph.outline") });
-  const element = h("div", { class: "graph-outline scroll" }, list);
+  #current = null;
 
-  /** Look into scopes, then draw. @param {number[]} places */
-  const into = async (places) => {
-    const graph = graphs;
-    const missing = places.filter((place) => !known.has(place));
-    const found = await Promise.all(
-      missing.map((place) => does.ask("v2/graph/inside", { node: place === ROOT ? "" : place })),
+  /** @param {App} app @param {Does} does */
+  constructor(app, does) {
+    this.app = app;
+    this.does = does;
+    this.list = h("ul", { class: "branch", role: "tree", "aria-label": app.t("graph.outline") });
+    this.element = h("div", { class: "graph-outline scroll" }, this.list);
+    this.requests = latest(this.element);
+  }
+
+  /** Another graph. */
+  reset() {
+    this.requests.end();
+    this.#known.clear();
+    this.#open.clear();
+    this.#current = null;
+    return this.#load([ROOT]);
+  }
+
+  /** Show where a node is. @param {number | null} id @param {{id: number}[]} around the scopes it is in */
+  select(id, around) {
+    const scopes = around.map((scope) => scope.id);
+    this.#current = id;
+    scopes.forEach((scope) => this.#open.add(scope));
+    return this.#load(scopes, this.does.failed);
+  }
+
+  /** Look into scopes, then draw. @param {number[]} scopes @param {(error: any) => any} [failed] */
+  #load(scopes, failed) {
+    const missing = scopes.filter((scope) => !this.#known.has(scope));
+    const inside = (/** @type {number} */ scope, /** @type {AbortSignal} */ signal) =>
+      this.does.ask("v2/graph/inside", { node: scope === ROOT ? "" : scope }, signal);
+    return this.requests.join(
+      (signal) => Promise.all(missing.map((scope) => inside(scope, signal))),
+      (responses) => {
+        missing.forEach((scope, i) => this.#known.set(scope, responses[i].inside));
+        this.#draw();
+      },
+      failed,
     );
-    if (graph !== graphs) return;
-    missing.forEach((place, i) => known.set(place, found[i].inside));
-    draw();
-  };
+  }
 
-  const draw = () => {
-    const focus = element.contains(document.activeElement)
-      ? document.activeElement?.getAttribute("data-focus")
-      : null;
-    replace(list, rows(ROOT));
-    if (focus) /** @type {HTMLElement | null} */ (element.querySelector(`[data-focus="${focus}"]`))?.focus();
-    const chosen = /** @type {HTMLElement | null} */ (element.querySelector(".current"));
-    if (!chosen) return;
-    const above = chosen.offsetTop - element.scrollTop;
-    if (above < 0 || above > element.clientHeight - chosen.offsetHeight) {
-      element.scrollTop += above - element.clientHeight / 3;
-    }
-  };
+  #draw() {
+    keepFocus(this.element, () => replace(this.list, this.#rows(ROOT)));
+    const chosen = /** @type {HTMLElement | null} */ (this.element.querySelector(".current"));
+    if (chosen) reveal(this.element, chosen);
+  }
 
-  /** @param {number} place @returns {HTMLElement[]} */
-  const rows = (place) => {
-    const all = known.get(place) ?? [];
-    const shown = all.slice(0, MOST).map(row);
-    return all.length > MOST
-      ? [...shown, h("li", { class: "muted small" }, t("graph.rest", { n: all.length - MOST }))]
-      : shown;
-  };
+  /** @param {number} scope @returns {HTMLElement[]} */
+  #rows(scope) {
+    const all = this.#known.get(scope) ?? [];
+    const shown = all.slice(0, MOST).map((entry) => this.#row(entry));
+    const rest = this.app.t("graph.rest", { n: all.length - MOST });
+    return all.length > MOST ? [...shown, h("li", { class: "muted small" }, rest)] : shown;
+  }
 
-  /** @param {Entry} one */
-  const row = (one) => {
-    const label = one.label || t("graph.call");
-    const opened = open.has(one.id);
-    const fold =
-      one.count > 0 &&
-      h(
-        "button",
-        {
-          type: "button",
-          class: "icon quiet fold",
-          "aria-label": t(opened ? "graph.outline.close" : "graph.outline.open", { scope: label }),
-          "data-focus": `fold:${one.id}`,
-          onclick: () => toggle(one.id),
-        },
-        icon(opened ? "down" : "right"),
-      );
-    const name = h(
+  /** @param {Entry} entry */
+  #row(entry) {
+    const opened = this.#open.has(entry.id);
+    const current = entry.id === this.#current;
+    const actions = { toggle: () => this.#toggle(entry.id), goTo: () => this.does.goTo(entry.id) };
+    return h(
+      "li",
+      { role: "treeitem", "aria-selected": current, "aria-expanded": entry.count > 0 ? opened : null },
+      line(this.app, entry, { opened, current, ...actions }),
+      opened && h("ul", { class: "branch", role: "group" }, this.#rows(entry.id)),
+    );
+  }
+
+  /** @param {number} id */
+  #toggle(id) {
+    if (this.#open.delete(id)) return this.#draw();
+    this.#open.add(id);
+    return this.#load([id], this.does.failed);
+  }
+}
+
+/**
+ * One line of the tree: a button that opens the scope, and its name.
+ * @param {App} app
+ * @param {Entry} entry
+ * @param {{opened: boolean, current: boolean, toggle: () => void, goTo: () => void}} state
+ */
+function line({ t }, entry, { opened, current, toggle, goTo }) {
+  const label = entry.label || t("graph.call");
+  const fold =
+    entry.count > 0 &&
+    h(
       "button",
       {
         type: "button",
-        class: "link ellipsis",
-        title: one.path,
-        "data-focus": `name:${one.id}`,
-        onclick: () => does.goTo(one.id),
+        class: "icon quiet fold",
+        "aria-label": t(opened ? "graph.outline.close" : "graph.outline.open", { scope: label }),
+        "data-focus": `fold:${entry.id}`,
+        onclick: toggle,
       },
-      label,
+      icon(opened ? "down" : "right"),
     );
-    const line = h(
-      "div",
-      { class: one.id === current ? "row current" : "row" },
-      fold || h("span", { class: "fold" }),
-      h("i", { class: `graph-key ${one.kind}` }),
-      name,
-    );
-    return h(
-      "li",
-      {
-        role: "treeitem",
-        "aria-selected": one.id === current,
-        "aria-expanded": one.count > 0 ? opened : null,
-      },
-      line,
-      opened && h("ul", { class: "branch", role: "group" }, rows(one.id)),
-    );
+  const name = {
+    type: "button",
+    class: "link ellipsis",
+    title: entry.path,
+    "data-focus": `name:${entry.id}`,
+    onclick: goTo,
   };
-
-  /** @param {number} id */
-  const toggle = (id) => {
-    if (open.delete(id)) return draw();
-    open.add(id);
-    does.tried(() => into([id]));
-  };
-
-  return {
-    element,
-
-    /** Another graph. */
-    reset() {
-      graphs++;
-      known.clear();
-      open.clear();
-      current = null;
-      return into([ROOT]);
-    },
-
-    /** Show where a node is. @param {number | null} id @param {{id: number}[]} around the scopes it is in */
-    select(id, around) {
-      current = id;
-      around.forEach((scope) => open.add(scope.id));
-      return into(around.map((scope) => scope.id));
-    },
-  };
+  return h(
+    "div",
+    { class: current ? "row current" : "row" },
+    fold || h("span", { class: "fold" }),
+    h("i", { class: `graph-key ${entry.kind}` }),
+    h("button", name, label),
+  );
 }

@@ -9,15 +9,19 @@ import { createFinder } from "./finder.js";
 const SIDES = ["left", "right"];
 
 /**
- * @param {import("../../core/types.js").App} app
- * @param {{ask: (side: Side, path: string, params: Record<string, any>) => Promise<any>, goTo: (side: Side,
- *   id: number) => void, outer: (side: Side, node: number) => void}} does
+ * @typedef {Object} Does
+ * @property {(side: Side, path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>}
+ *   ask
+ * @property {(side: Side, id: number) => void} goTo
+ * @property {(side: Side, node: number) => void} outer
  */
+
+/** @param {import("../../core/types.js").App} app @param {Does} does */
 export function createPairFinder(app, does) {
   /** @type {Side} */
   let side = app.url.get("in") === "right" ? 1 : 0;
   const finder = createFinder(app, {
-    ask: (path, params) => does.ask(side, path, params),
+    ask: (path, params, signal) => does.ask(side, path, params, signal),
     goTo: (id) => does.goTo(side, id),
     outer: (node) => does.outer(side, node),
   });

@@ -3,7 +3,7 @@
 import { h, replace } from "../../core/dom.js";
 import { pairFacts } from "./pair.js";
 import { tracePair } from "./pair_trace.js";
-import { outerFacts } from "./panel.js";
+import { outerFacts, panelElement } from "./panel.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {0 | 1} Side */
@@ -26,12 +26,7 @@ export class PairPanel {
     this.pair = null;
     /** @type {Direction} what of the pair is lit */
     this.traced = null;
-    this.element = h("div", {
-      class: "graph-about scroll",
-      role: "region",
-      "aria-label": app.t("graph.about"),
-      tabindex: "0",
-    });
+    this.element = panelElement(app);
   }
 
   /** @param {any} pair @param {Direction} [direction] of what is lit @param {string} [text] what that is */

@@ -12,6 +12,12 @@ import { h } from "../../core/dom.js";
  * @property {(direction: "up" | "down" | null) => void} trace
  */
 
+/** The region beside a drawing that tells of what is selected. @param {App} app @returns {HTMLElement} */
+export function panelElement({ t }) {
+  const label = t("graph.about");
+  return h("div", { class: "graph-about scroll", role: "region", "aria-label": label, tabindex: "0" });
+}
+
 /**
  * @param {App} app
  * @param {any} about

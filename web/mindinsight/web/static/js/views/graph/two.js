@@ -1,34 +1,28 @@
 // Two graphs side by side: what opens in one opens in the other, and what differs is marked in both.
 
-import { segments } from "../../components/button.js";
-import { empty } from "../../components/empty.js";
-import { viewPath } from "../../components/icons.js";
 import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { lookAgain, rewritten } from "./again.js";
-import { badgeOf, SIGNS } from "./badges.js";
+import { lookAgain } from "./again.js";
+import { badgeOf } from "./badges.js";
 import { createCanvas } from "./canvas.js";
-import { chooser } from "./chooser.js";
-import { counterpart } from "./counterpart.js";
 import { createDifferences } from "./differences.js";
+import { graphError, noGraph } from "./messages.js";
+import { PairBar } from "./pair_bar.js";
 import { createPairFinder } from "./pair_finder.js";
+import { pairCounts, pairLayout } from "./pair_layout.js";
 import { PairPanel } from "./pair_panel.js";
+import { innermost, NAMES, Pair, SIDES } from "./pair_requests.js";
 import { descendants } from "./scopes.js";
-import { drawingTools } from "./tools.js";
-import { readState, VIEWS, writeState } from "./two_state.js";
+import { readState, writeState } from "./two_state.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {0 | 1} Side left and right */
-/** @typedef {import("./again.js").Graphs} Graphs */
-/** @typedef {import("./two_state.js").Chosen} Chosen */
 
-const SIDES = /** @type {Side[]} */ ([0, 1]);
-const NAMES = /** @type {const} */ (["left", "right"]);
 const LEGIBLE = 0.7; // scale at which a difference is shown, at least
-const SHOWN = 500; // differences in the list
+const MOST = 500; // differences in the list
 
 export class TwoGraphs {
   /**
@@ -43,35 +37,31 @@ export class TwoGraphs {
     this.state = readState(app.url);
     /** @type {Run[]} */
     this.runs = [];
-    /** @type {Graphs[]} */
-    this.graphs = [];
+    this.pair = new Pair(app.api, this.state);
     this.shown = false;
-    /**
-     * Counted up with everything somebody points at: what a drawing was made for may be over when it is
-     * there.
-     */
-    this.turn = 0;
     /** What is open in both drawings. */
     this.places = { open: /** @type {number[]} */ ([]), open2: /** @type {number[]} */ ([]) };
     this.opening = latest(root);
     this.following = latest(root);
     this.drawing = latest(root);
     this.pointing = latest(root);
-    this.tools = h("div", { class: "toolbar" });
     this.counts = h("div", { class: "row wrap small muted graph-notes", role: "status" });
-    this.choosers = SIDES.map(() => h("div", { class: "toolbar" }));
     this.canvases = SIDES.map((side) => createCanvas(app, this.does(side), NAMES[side]));
-    this.differences = createDifferences(app, (one) => this.goTo(one));
+    this.bar = new PairBar(this);
+    const find = (/** @type {Side} */ side, /** @type {number} */ id) =>
+      this.goTo(side === 0 ? { left: { id } } : { right: { id } });
+    this.differences = createDifferences(app, (difference) => this.goTo(difference));
     this.finder = createPairFinder(app, {
-      ask: (side, path, params) => app.api.get(path, { ...this.named(side), ...params }),
-      goTo: (side, id) => this.find(side, id),
+      ask: (side, path, params, signal) =>
+        app.api.get(path, { ...this.pair.named(side), ...params }, { signal }),
+      goTo: find,
       outer: (side, node) => this.panel.outer(side, node),
     });
     this.panel = new PairPanel(app, {
       canvases: this.canvases,
       pointing: this.pointing,
-      named: (side) => this.named(side),
-      find: (side, id) => this.find(side, id),
+      named: (side) => this.pair.named(side),
+      find,
       failed: (error) => this.failed(error),
     });
     this.offSelection = app.selection.on(() => this.shown || this.start());
@@ -88,7 +78,7 @@ export class TwoGraphs {
   }
 
   restart() {
-    this.state = readState(this.app.url);
+    this.state = this.pair.state = readState(this.app.url);
     this.finder.reread();
     return this.start();
   }
@@ -105,46 +95,14 @@ export class TwoGraphs {
         this.runs[0]
       )?.id ?? "";
     const missing = [left, right].find((side) => side.run && !this.runs.some((run) => run.id === side.run));
-    if (!left.run || missing) return this.nothing(missing?.run);
+    if (!left.run || missing) {
+      this.shown = false;
+      return void replace(this.root, noGraph(this.app, missing?.run));
+    }
     return this.opening.ask(
-      (signal) => this.settle(signal),
+      (signal) => this.pair.settle(this.runs, signal),
       () => this.load(),
       (error) => this.failed(error),
-    );
-  }
-
-  /** @param {string} [run] that is asked for and not there */
-  nothing(run) {
-    const { t } = this.app;
-    this.shown = false;
-    const text = run
-      ? { title: t("graph.none.here", { run }), text: t("graph.none.wait") }
-      : { title: t("graph.none"), text: t("graph.none.how") };
-    replace(this.root, empty({ icon: viewPath(this.app, "graph"), ...text }));
-  }
-
-  /** Which graphs both runs have, and which of them are shown. @param {AbortSignal} signal */
-  async settle(signal) {
-    const { state } = this;
-    const [left, right] = state.sides;
-    const first = await this.graphsOf(left.run, signal);
-    if (!first.tags.includes(left.tag)) left.tag = first.tags[0] ?? "";
-    if (!right.run) Object.assign(right, counterpart(this.runs, left, first.tags));
-    const second = right.run === left.run ? first : await this.graphsOf(right.run, signal);
-    if (!second.tags.includes(right.tag)) right.tag = second.tags[0] ?? "";
-    this.graphs = [first, second];
-    if (!this.views().includes(state.view)) state.view = this.views()[0] ?? "recorded";
-  }
-
-  /** @param {string} run @param {AbortSignal} signal @returns {Promise<Graphs>} */
-  graphsOf(run, signal) {
-    return this.app.api.get("v2/graph/graphs", { run }, { signal });
-  }
-
-  /** What both runs have. */
-  views() {
-    return VIEWS.filter((view) =>
-      this.graphs.every((one) => (view === "dataset" ? one.dataset : one.tags.length)),
     );
   }
 
@@ -155,34 +113,20 @@ export class TwoGraphs {
     this.start();
   }
 
-  /** What tells the server one of the graphs. @param {Side} side */
-  named(side) {
-    const { sides, view } = this.state;
-    return { run: sides[side].run, tag: view === "dataset" ? null : sides[side].tag, view };
-  }
-
-  /** @param {string} path @param {Record<string, any>} params @param {AbortSignal} signal */
-  ask(path, params, signal) {
-    const other = this.named(1);
-    return this.app.api.get(
-      `v2/graph/compare/${path}`,
-      { ...this.named(0), other_run: other.run, other_tag: other.tag, ...params },
-      { signal },
-    );
-  }
-
   load() {
-    this.frame();
+    this.shown = true;
+    this.bar.draw();
+    if (!this.canvases[0].element.isConnected) replace(this.root, pairLayout(this.app, this));
     this.canvases.forEach((canvas) => canvas.wait(true));
     const opened = this.state.open !== null;
     const { node, node2 } = this.state;
     return this.drawing.ask(
       async (signal) => [
-        await this.ask("differences", { limit: SHOWN }, signal),
-        await this.pictures(signal),
+        await this.pair.ask("differences", { limit: MOST }, signal),
+        await this.pair.pictures(signal),
       ],
       ([differences, pictures]) => {
-        this.count(differences);
+        replace(this.counts, pairCounts(this.app, differences));
         this.differences.show(differences);
         this.finder.reset().catch((error) => this.failed(error));
         this.show(pictures, opened, []);
@@ -190,83 +134,6 @@ export class TwoGraphs {
       },
       (error) => this.failed(error),
     );
-  }
-
-  /** The page around both drawings. */
-  frame() {
-    const { app, canvases, choosers, state } = this;
-    const { t } = app;
-    this.shown = true;
-    const views = this.views().map((value) => ({ value, label: t(`graph.view.${value}`) }));
-    replace(
-      this.tools,
-      this.modes(),
-      segments({
-        label: t("graph.view"),
-        value: state.view,
-        options: views,
-        onchange: (view) => this.change(() => (state.view = view)),
-      }),
-      h("span", { class: "grow" }),
-      drawingTools(app, this.root, {
-        drawings: () => SIDES.map((side) => this.downloadable(side)),
-        reset: () => this.change(() => undefined),
-      }),
-    );
-    this.choose();
-    if (canvases[0].element.isConnected) return;
-    const sides = SIDES.map((side) =>
-      h(
-        "section",
-        { class: "graph-half", "aria-label": t(`graph.${NAMES[side]}`) },
-        choosers[side],
-        canvases[side].element,
-      ),
-    );
-    const aside = h(
-      "aside",
-      { class: "graph-side", "aria-label": t("graph.panel.compare") },
-      this.finder.element,
-      this.differences.element,
-      this.panel.element,
-    );
-    replace(
-      this.root,
-      h(
-        "div",
-        { class: "graph" },
-        h("h1", { class: "unseen" }, t("graph.mode.compare")),
-        this.tools,
-        this.counts,
-        h("div", { class: "graph-body two" }, sides, aside),
-      ),
-    );
-  }
-
-  /** Which run and graph stand on each side. */
-  choose() {
-    const { app, choosers, state } = this;
-    SIDES.forEach((side) =>
-      renew(
-        choosers[side],
-        chooser(app, this.runs, { ...state.sides[side], view: state.view }, this.graphs[side], (some) =>
-          this.change(() => Object.assign(state.sides[side], some)),
-        ),
-      ),
-    );
-  }
-
-  /** @param {Side} side @returns {import("./downloads.js").Drawn} what can be downloaded */
-  downloadable(side) {
-    const { sides, view } = this.state;
-    const name = `${view === "dataset" ? "dataset" : sides[side].tag}-${view}-${NAMES[side]}`;
-    return { title: this.app.t(`graph.${NAMES[side]}`), name, canvas: this.canvases[side] };
-  }
-
-  /** @param {AbortSignal} signal */
-  pictures(signal) {
-    const { open, open2 } = this.state;
-    return this.ask("pictures", { open: open?.join(","), other_open: open2.join(",") || null }, signal);
   }
 
   /**
@@ -286,71 +153,45 @@ export class TwoGraphs {
     });
   }
 
-  /** How much is the same, and what the signs mean. @param {import("./differences.js").Found} found */
-  count(found) {
-    const { t } = this.app;
-    const part = (/** @type {keyof typeof SIGNS} */ kind) =>
-      h(
-        "span",
-        null,
-        h(
-          "span",
-          { class: `graph-sign ${kind === "changed" ? kind : "only"}`, "aria-hidden": "true" },
-          SIGNS[kind],
-        ),
-        ` ${t(`graph.within.${kind}`, { n: found[kind] })}`,
-      );
-    replace(
-      this.counts,
-      h("span", null, t("graph.count.same", { n: found.same })),
-      part("changed"),
-      part("left"),
-      part("right"),
-    );
-  }
-
   /**
-   * Open what is asked for, and go on when it is drawn, unless something else was pointed at.
+   * Draw with other scopes open, then go on, unless something else was pointed at meanwhile.
    * @param {Set<number>[]} open
-   * @param {(number | undefined)[]} keep
+   * @param {(number | undefined)[]} keep the node of each side that stays where it is
    * @param {() => any} then
    */
-  draw(open, keep, then) {
-    [this.state.open, this.state.open2] = open.map((side) => [...side].sort((a, b) => a - b));
-    const { turn } = this;
-    return this.drawing.ask(
-      (signal) => this.pictures(signal),
-      (found) => {
-        this.show(found, true, keep);
-        return turn === this.turn ? then() : undefined;
-      },
-      (error) => this.failed(error),
-    );
+  reopen(open, keep, then) {
+    [this.state.open, this.state.open2] = open.map((scopes) => [...scopes].sort((a, b) => a - b));
+    const draw = () =>
+      this.drawing.ask(
+        (signal) => this.pair.pictures(signal),
+        (pictures) => {
+          this.show(pictures, true, keep);
+          return true;
+        },
+        (error) => this.failed(error),
+      );
+    return this.pointing.ask(draw, (drawn) => (drawn ? then() : undefined));
   }
 
-  /** The places that are open: of the left graph, and of the right one those without a partner. */
+  /** The scopes that are open: of the left graph, and of the right one those without a partner. */
   opened() {
     return [new Set(this.places.open), new Set(this.places.open2)];
   }
 
   /** Open or close a scope and its partner. @param {Side} side @param {number} id */
   toggle(side, id) {
-    const box = /** @type {any} */ (this.canvases[side].boxes().find((one) => one.id === id));
+    const box = /** @type {any} */ (this.canvases[side].boxes().find((candidate) => candidate.id === id));
     if (!box?.count) return;
-    this.turn++;
-    const places = side === 0 ? [id, box.partner] : [box.partner, id];
+    const partners = side === 0 ? [id, box.partner] : [box.partner, id];
     const open = this.opened();
-    SIDES.forEach((one) => {
-      if (places[one] === null) return;
-      if (box.open) {
-        descendants(this.canvases[one].boxes(), places[one]).forEach((place) => open[one].delete(place));
-      } else open[one].add(places[one]);
-    });
-    this.draw(
-      open,
-      places.map((place) => place ?? 0),
-      () => this.select(side, id, true),
-    );
+    for (const end of SIDES) {
+      if (partners[end] === null) continue;
+      const inside = box.open ? descendants(this.canvases[end].boxes(), partners[end]) : [];
+      inside.forEach((scope) => open[end].delete(scope));
+      if (!box.open) open[end].add(partners[end]);
+    }
+    const keep = partners.map((scope) => scope ?? 0);
+    this.reopen(open, keep, () => this.select(side, id, true));
   }
 
   /**
@@ -361,18 +202,15 @@ export class TwoGraphs {
    */
   select(side, id, reveal = false) {
     const other = /** @type {Side} */ (1 - side);
-    this.turn++;
     Object.assign(this.state, { node: side === 0 ? id : null, node2: side === 1 ? id : null });
     writeState(this.app.url, this.state);
     this.canvases[side].select(id, reveal);
     if (id === null) this.canvases[other].select(null);
     return this.pointing.ask(
-      (signal) =>
-        id === null
-          ? Promise.resolve(null)
-          : this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal),
+      (signal) => (id === null ? Promise.resolve(null) : this.pair.node(side, id, signal)),
       (pair) => {
-        if (pair) this.meet(other, this.drawn(other, pair), this.canvases[side].scale());
+        const partner = pair && innermost(this.canvases[other], pair, NAMES[other]);
+        if (pair) this.meet(other, partner, this.canvases[side].scale());
         this.differences.select(pair?.left?.id, pair?.right?.id);
         this.panel.show(pair);
       },
@@ -384,7 +222,7 @@ export class TwoGraphs {
    * Select a node and bring it to the middle.
    * @param {Side} side
    * @param {number | null} id
-   * @param {number} k scale
+   * @param {number} k
    */
   meet(side, id, k) {
     this.canvases[side].select(id);
@@ -392,46 +230,24 @@ export class TwoGraphs {
   }
 
   /**
-   * The node of a pair, or the innermost scope around it that is drawn.
-   * @param {Side} side
-   * @param {any} pair
-   * @returns {number | null}
-   */
-  drawn(side, pair) {
-    const name = NAMES[side];
-    if (!pair[name]) return null;
-    const boxes = new Set(this.canvases[side].boxes().map((box) => box.id));
-    return [...pair.around[name], pair[name].id].reverse().find((id) => boxes.has(id)) ?? null;
-  }
-
-  /** Show a node of one graph, and its partner. @param {Side} side @param {number} id */
-  find(side, id) {
-    this.goTo(side === 0 ? { left: { id } } : { right: { id } });
-  }
-
-  /**
    * Show a difference wherever it is: the scopes around it are opened on both sides.
-   * @param {{left?: {id: number} | null, right?: {id: number} | null}} one
+   * @param {{left?: {id: number} | null, right?: {id: number} | null}} difference
    */
-  goTo(one) {
-    const side = one.left ? 0 : 1;
-    const { id } = /** @type {{id: number}} */ (one.left ?? one.right);
-    this.turn++;
+  goTo({ left, right }) {
+    const side = left ? 0 : 1;
+    const { id } = /** @type {{id: number}} */ (left ?? right);
     this.pointing.ask(
-      (signal) => this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal),
-      (pair) => {
+      (signal) => this.pair.node(side, id, signal),
+      ({ around }) => {
         const open = this.opened();
-        SIDES.forEach((at) =>
-          pair.around[NAMES[at]].forEach((/** @type {number} */ place) => open[at].add(place)),
+        SIDES.forEach((end) =>
+          around[NAMES[end]].forEach((/** @type {number} */ scope) => open[end].add(scope)),
         );
-        return this.draw(
-          open,
-          SIDES.map((at) => pair.around[NAMES[at]][0] ?? 0),
-          () => {
-            this.meet(side, id, Math.max(LEGIBLE, this.canvases[side].scale()));
-            return this.select(side, id);
-          },
-        );
+        const keep = NAMES.map((name) => around[name][0] ?? 0);
+        return this.reopen(open, keep, () => {
+          this.meet(side, id, Math.max(LEGIBLE, this.canvases[side].scale()));
+          return this.select(side, id);
+        });
       },
       (error) => this.failed(error),
     );
@@ -450,12 +266,9 @@ export class TwoGraphs {
 
   /** @param {any} error */
   failed(error) {
-    const { t } = this.app;
     this.canvases.forEach((canvas) => canvas.wait(false));
-    replace(
-      this.panel.element.isConnected ? this.panel.element : this.root,
-      empty({ icon: "warning", title: t("graph.failed"), text: t(error.key ?? "error.http", error.vars) }),
-    );
+    const element = this.panel.element.isConnected ? this.panel.element : this.root;
+    replace(element, graphError(this.app, error));
   }
 
   /**
@@ -466,14 +279,12 @@ export class TwoGraphs {
     const grown = grownRuns(this.app, change, "graph", "lineage");
     if (!this.shown || !this.state.sides.some((side) => grown.includes(side.run))) return;
     this.following.ask(
-      (signal) => Promise.all(this.state.sides.map((side) => this.graphsOf(side.run, signal))),
+      (signal) => Promise.all(this.state.sides.map((side) => this.pair.graphsOf(side.run, signal))),
       (graphs) => {
-        if (JSON.stringify(this.graphs) === JSON.stringify(graphs)) return;
-        const stale =
-          this.state.view !== "dataset" &&
-          SIDES.some((side) => rewritten(this.graphs[side], graphs[side], this.state.sides[side].tag));
-        this.graphs = graphs;
-        this.choose();
+        if (JSON.stringify(this.pair.graphs) === JSON.stringify(graphs)) return;
+        const stale = this.pair.stale(graphs);
+        this.pair.graphs = graphs;
+        this.bar.choose();
         if (stale) {
           renew(
             this.counts,

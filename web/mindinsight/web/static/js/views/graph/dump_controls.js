@@ -1,0 +1,50 @@
+// Controls of a dump over a graph: which dump, which rank and step of it, what colours the boxes.
+
+import { button } from "../../components/button.js";
+import { select } from "../../components/field.js";
+import { dumpName, placeChooser } from "../dump/header.js";
+import { STATISTICS } from "../dump/state.js";
+import { SYMPTOMS } from "./dump_state.js";
+
+/** @typedef {import("./dump_state.js").State} State */
+/**
+ * @typedef {Object} Actions
+ * @property {(dump: string) => void} choose
+ * @property {(some: Partial<State>) => void} change
+ * @property {() => void} toFault
+ */
+
+/**
+ * @param {import("../../core/types.js").App} app
+ * @param {{id: string}[]} dumps
+ * @param {State} state
+ * @param {any} summary of the chosen dump
+ * @param {Actions} actions
+ */
+export function dumpControls(app, dumps, state, summary, { choose, change, toFault }) {
+  const { t } = app;
+  const names = dumps.map(({ id }) => ({ value: id, label: dumpName(id) }));
+  const statistics = STATISTICS.map((value) => ({ value, label: t(`dump.statistic.${value}`) }));
+  const dump = select({
+    label: t("dump.dump"),
+    options: [{ value: "", label: t("graph.dump.none") }, ...names],
+    value: state.dump,
+    onchange: choose,
+  });
+  if (state.dump === "") return [dump];
+  const colour = select({
+    label: t("dump.graph.colour"),
+    options: [{ value: SYMPTOMS, label: t("graph.dump.symptoms") }, ...statistics],
+    value: state.paint,
+    onchange: (paint) => change({ paint }),
+  });
+  const pressed = { "aria-pressed": state.check };
+  return [
+    dump,
+    placeChooser({ app, state, summary, change }),
+    colour,
+    state.paint === SYMPTOMS &&
+      button(t("dump.check.common"), () => change({ check: !state.check }), pressed),
+    button(t("dump.find_fault"), toFault),
+  ];
+}

@@ -1,0 +1,32 @@
+// Which dump lies over a graph, and how it colours the boxes, in the address.
+
+import { STATISTICS } from "../dump/state.js";
+
+/** @typedef {{dump: string, rank: number, step: number, paint: string, check: boolean}} State */
+
+export const SYMPTOMS = "symptoms";
+
+/** @param {import("../../core/url.js").Url} url @returns {State} */
+export function readState(url) {
+  const paint = url.get("paint", SYMPTOMS);
+  const number = (/** @type {string} */ key) => Number(url.get(key, "0")) || 0;
+  return {
+    dump: url.get("dump", ""),
+    rank: number("rank"),
+    step: number("step"),
+    paint: STATISTICS.includes(paint) ? paint : SYMPTOMS,
+    check: url.get("check") === "1",
+  };
+}
+
+/** @param {import("../../core/url.js").Url} url @param {State} state */
+export function writeState(url, { dump, rank, step, paint, check }) {
+  const on = dump !== "";
+  url.set({
+    dump,
+    rank: on && rank ? rank : null,
+    step: on && step ? step : null,
+    paint: on && paint !== SYMPTOMS ? paint : null,
+    check: on && check ? "1" : null,
+  });
+}

@@ -1,0 +1,50 @@
+// What stands in place of a graph, or above it: none to show, an error, how much there is.
+
+import { empty } from "../../components/empty.js";
+import { viewPath } from "../../components/icons.js";
+import { h } from "../../core/dom.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+/**
+ * There is no graph; it may come while runs are being read.
+ * @param {App} app
+ * @param {string} [run] requested
+ */
+export function noGraph(app, run) {
+  const { t } = app;
+  const icon = viewPath(app, "graph");
+  if (run) {
+    return empty({ icon, title: t("graph.none.here", { run }), text: t("graph.none.wait") });
+  }
+  return empty({
+    icon,
+    title: t("graph.none"),
+    text: t("graph.none.how"),
+    code: 'record.add_value("graph", "model", network)',
+  });
+}
+
+/** @param {App} app @param {any} error */
+export function graphError({ t }, error) {
+  const text = t(error.key ?? "error.http", error.vars);
+  return empty({ icon: "warning", title: t("graph.failed"), text });
+}
+
+/** How much there is, and what the file did not hold. @param {App} app @param {any} picture */
+export function pictureNotes({ t }, picture) {
+  const counts = ["operators", "parameters", "constants"].map((name) =>
+    t(`graph.count.${name}`, { n: picture[name] }),
+  );
+  const lost = ["nameless", "dangling", "unreadable"].filter((name) => picture[name]);
+  return [
+    h("span", null, counts.join(" · ")),
+    lost.map((name) =>
+      h(
+        "span",
+        { class: "badge warn", title: t(`graph.lost.${name}.why`) },
+        t(`graph.lost.${name}`, { n: picture[name] }),
+      ),
+    ),
+  ];
+}

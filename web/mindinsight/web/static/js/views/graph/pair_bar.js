@@ -1,0 +1,54 @@
+// The bars above two graphs: what to show of them, and which run and graph stands on each side.
+
+import { segments } from "../../components/button.js";
+import { h, renew, replace } from "../../core/dom.js";
+import { chooser } from "./chooser.js";
+import { NAMES, SIDES } from "./pair_requests.js";
+import { drawingTools } from "./tools.js";
+
+/** @typedef {0 | 1} Side */
+
+export class PairBar {
+  /** @param {import("./two.js").TwoGraphs} page */
+  constructor(page) {
+    this.page = page;
+    this.tools = h("div", { class: "toolbar" });
+    this.choosers = SIDES.map(() => h("div", { class: "toolbar" }));
+  }
+
+  draw() {
+    const { page } = this;
+    const { t } = page.app;
+    const views = segments({
+      label: t("graph.view"),
+      value: page.state.view,
+      options: page.pair.views().map((value) => ({ value, label: t(`graph.view.${value}`) })),
+      onchange: (view) => page.change(() => (page.state.view = view)),
+    });
+    const tools = drawingTools(page.app, page.root, {
+      drawings: () => SIDES.map((side) => this.downloadable(side)),
+      reset: () => page.change(() => undefined),
+    });
+    replace(this.tools, page.modes(), views, h("span", { class: "grow" }), tools);
+    this.choose();
+  }
+
+  /** Which run and graph stand on each side. */
+  choose() {
+    const { app, runs, state, pair } = this.page;
+    for (const side of SIDES) {
+      const chosen = { ...state.sides[side], view: state.view };
+      const change = (/** @type {{run?: string, tag?: string}} */ some) =>
+        this.page.change(() => Object.assign(state.sides[side], some));
+      renew(this.choosers[side], chooser(app, runs, chosen, pair.graphs[side], change));
+    }
+  }
+
+  /** @param {Side} side @returns {import("./downloads.js").Drawn} what can be downloaded */
+  downloadable(side) {
+    const { app, canvases, state } = this.page;
+    const { sides, view } = state;
+    const name = `${view === "dataset" ? "dataset" : sides[side].tag}-${view}-${NAMES[side]}`;
+    return { title: app.t(`graph.${NAMES[side]}`), name, canvas: canvases[side] };
+  }
+}

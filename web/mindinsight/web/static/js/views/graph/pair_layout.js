@@ -1,0 +1,58 @@
+// The page of two graphs: how much is the same, both drawings, and beside them search, differences and panel.
+
+import { h } from "../../core/dom.js";
+import { SIGNS } from "./badges.js";
+import { NAMES, SIDES } from "./pair_requests.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/**
+ * @typedef {Object} Parts
+ * @property {import("./pair_bar.js").PairBar} bar
+ * @property {HTMLElement} counts
+ * @property {import("./canvas.js").Canvas[]} canvases
+ * @property {{element: HTMLElement}} finder
+ * @property {{element: HTMLElement}} differences
+ * @property {{element: HTMLElement}} panel
+ */
+
+/** @param {App} app @param {Parts} parts */
+export function pairLayout({ t }, { bar, counts, canvases, finder, differences, panel }) {
+  const halves = SIDES.map((side) =>
+    h(
+      "section",
+      { class: "graph-half", "aria-label": t(`graph.${NAMES[side]}`) },
+      bar.choosers[side],
+      canvases[side].element,
+    ),
+  );
+  const beside = h(
+    "aside",
+    { class: "graph-side", "aria-label": t("graph.panel.compare") },
+    finder.element,
+    differences.element,
+    panel.element,
+  );
+  return h(
+    "div",
+    { class: "graph" },
+    h("h1", { class: "unseen" }, t("graph.mode.compare")),
+    bar.tools,
+    counts,
+    h("div", { class: "graph-body two" }, halves, beside),
+  );
+}
+
+/**
+ * How much is the same, and the meaning of the signs.
+ * @param {App} app
+ * @param {import("./differences.js").Found} differences
+ */
+export function pairCounts({ t }, differences) {
+  const part = (/** @type {keyof typeof SIGNS} */ kind) => {
+    const name = `graph-sign ${kind === "changed" ? kind : "only"}`;
+    const sign = h("span", { class: name, "aria-hidden": "true" }, SIGNS[kind]);
+    return h("span", null, sign, ` ${t(`graph.within.${kind}`, { n: differences[kind] })}`);
+  };
+  const same = h("span", null, t("graph.count.same", { n: differences.same }));
+  return [same, part("changed"), part("left"), part("right")];
+}

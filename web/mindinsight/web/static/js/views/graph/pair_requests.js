@@ -1,0 +1,96 @@
+// Two graphs and what the server tells of them together.
+
+import { rewritten } from "./again.js";
+import { counterpart } from "./counterpart.js";
+import { VIEWS } from "./two_state.js";
+
+/** @typedef {0 | 1} Side left and right */
+/** @typedef {import("./again.js").Graphs} Graphs */
+
+export const SIDES = /** @type {Side[]} */ ([0, 1]);
+export const NAMES = /** @type {const} */ (["left", "right"]);
+
+export class Pair {
+  /** @param {import("../../core/types.js").App["api"]} api @param {import("./two_state.js").State} state */
+  constructor(api, state) {
+    this.api = api;
+    this.state = state;
+    /** What each run has. @type {Graphs[]} */
+    this.graphs = [];
+  }
+
+  /**
+   * Bring the state in line with the graphs both runs have.
+   * @param {import("../../core/types.js").Run[]} runs
+   * @param {AbortSignal} signal
+   */
+  async settle(runs, signal) {
+    const { state } = this;
+    const [left, right] = state.sides;
+    const first = await this.graphsOf(left.run, signal);
+    if (!first.tags.includes(left.tag)) left.tag = first.tags[0] ?? "";
+    if (!right.run) Object.assign(right, counterpart(runs, left, first.tags));
+    const second = right.run === left.run ? first : await this.graphsOf(right.run, signal);
+    if (!second.tags.includes(right.tag)) right.tag = second.tags[0] ?? "";
+    this.graphs = [first, second];
+    if (!this.views().includes(state.view)) state.view = this.views()[0] ?? "recorded";
+  }
+
+  /** @param {string} run @param {AbortSignal} signal @returns {Promise<Graphs>} */
+  graphsOf(run, signal) {
+    return this.api.get("v2/graph/graphs", { run }, { signal });
+  }
+
+  /** The views both runs have. */
+  views() {
+    return VIEWS.filter((view) =>
+      this.graphs.every((graphs) => (view === "dataset" ? graphs.dataset : graphs.tags.length)),
+    );
+  }
+
+  /** Whether a graph that is shown was written again. @param {Graphs[]} graphs there are now */
+  stale(graphs) {
+    const { sides, view } = this.state;
+    return view !== "dataset" && SIDES.some((at) => rewritten(this.graphs[at], graphs[at], sides[at].tag));
+  }
+
+  /** The parameters that name one of the graphs. @param {Side} side */
+  named(side) {
+    const { sides, view } = this.state;
+    return { run: sides[side].run, tag: view === "dataset" ? null : sides[side].tag, view };
+  }
+
+  /** @param {string} path @param {Record<string, any>} params @param {AbortSignal} signal */
+  ask(path, params, signal) {
+    const other = this.named(1);
+    return this.api.get(
+      `v2/graph/compare/${path}`,
+      { ...this.named(0), other_run: other.run, other_tag: other.tag, ...params },
+      { signal },
+    );
+  }
+
+  /** A node and its partner. @param {Side} side @param {number} id @param {AbortSignal} signal */
+  node(side, id, signal) {
+    return this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal);
+  }
+
+  /** Both drawings. @param {AbortSignal} signal */
+  pictures(signal) {
+    const { open, open2 } = this.state;
+    return this.ask("pictures", { open: open?.join(","), other_open: open2.join(",") || null }, signal);
+  }
+}
+
+/**
+ * The node of a pair, or the innermost scope around it that is drawn.
+ * @param {import("./canvas.js").Canvas} canvas
+ * @param {any} pair
+ * @param {"left" | "right"} name
+ * @returns {number | null}
+ */
+export function innermost(canvas, pair, name) {
+  if (!pair[name]) return null;
+  const boxes = new Set(canvas.boxes().map((box) => box.id));
+  return [...pair.around[name], pair[name].id].reverse().find((id) => boxes.has(id)) ?? null;
+}
