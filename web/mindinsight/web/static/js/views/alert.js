@@ -25,99 +25,112 @@ const GAP_MS = 400;
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
-  const { t, url, selection } = app;
-  let options = readOptions(url);
-  const seenBefore = app.alerts.seen();
-  const asked = latest(root);
-  const list = alertList(app, seenBefore);
-  const status = h("p", { class: "muted small", role: "status" });
-  const foot = h("div", null);
-  const rules = ruleEditor(app, { open: options.rules, ontoggle: (open) => change({ rules: open }) });
-  const head = h("div", null);
-  replace(root, head, rules.element, status, list.element, foot);
+  const page = new AlertPage(root, app);
+  await Promise.all([page.read(), page.rules.read()]);
+  return {
+    update(change) {
+      page.follow();
+      if (change.list) page.rules.read();
+    },
+    unmount: () => page.end(),
+  };
+}
+
+class AlertPage {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.app = app;
+    this.options = readOptions(app.url);
+    this.requests = latest(root);
+    this.list = alertList(app, app.alerts.seen());
+    this.status = h("p", { class: "muted small", role: "status" });
+    this.head = h("div", null);
+    this.foot = h("div", null);
+    this.rules = ruleEditor(app, {
+      open: this.options.rules,
+      ontoggle: (open) => this.change({ rules: open }),
+    });
+    replace(root, this.head, this.rules.element, this.status, this.list.element, this.foot);
+    this.drawHead();
+    this.follow = throttle(() => this.read(leaveAsIs), GAP_MS);
+    document.addEventListener("visibilitychange", this.follow);
+    this.offs = [
+      app.selection.on(this.follow),
+      app.url.on(() => this.reread()),
+      () => document.removeEventListener("visibilitychange", this.follow),
+    ];
+  }
+
+  /** The address has changed. */
+  reread() {
+    this.options = readOptions(this.app.url);
+    this.drawHead();
+    this.rules.open(this.options.rules);
+    this.follow();
+  }
+
+  drawHead() {
+    replace(
+      this.head,
+      toolbar(
+        this.app,
+        () => this.options,
+        (some) => this.change(some),
+      ),
+    );
+  }
 
   /** @param {Partial<Options>} some */
-  const change = (some) => {
-    const asks = Object.entries(some).some(
-      ([key, value]) =>
-        key !== "rules" &&
-        JSON.stringify(options[/** @type {keyof Options} */ (key)]) !== JSON.stringify(value),
+  change(some) {
+    const { least, mine, count } = this.options;
+    this.options = { ...this.options, ...some };
+    writeOptions(this.app.url, this.options);
+    const now = this.options;
+    if (now.least !== least || now.mine !== mine || now.count !== count) this.read();
+  }
+
+  /** @param {(error: any) => any} [failed] */
+  read(failed) {
+    const { api, selection } = this.app;
+    const { least, mine, count } = this.options;
+    const run = mine ? ["", ...selection.runs().map(({ id }) => id)] : null;
+    const level = LEVELS.slice(LEVELS.indexOf(least));
+    return this.requests.ask(
+      (signal) => api.get(LIST, { run, level, limit: count }, { signal }),
+      (response) => this.show(response),
+      failed,
     );
-    options = { ...options, ...some };
-    writeOptions(url, options);
-    if (asks) read();
-  };
+  }
 
   /**
    * @param {{alerts: import("../core/alerts.js").Alert[], total: number, left_out: number, now: number}}
-   *   answer
+   *   response
    */
-  const take = ({ alerts, total, left_out: missing, now }) => {
-    list.show(alerts, now);
-    status.textContent = [
+  show({ alerts, total, left_out: missing, now }) {
+    const { app, options } = this;
+    const { t } = app;
+    this.list.show(alerts, now);
+    const counts = [
       total ? t("alert.count", { n: total }) : "",
       missing ? t("alert.left_out", { n: missing }) : "",
-    ]
-      .filter(Boolean)
-      .join(" · ");
-    const more = total > alerts.length && alerts.length < MOST;
+    ];
+    this.status.textContent = counts.filter(Boolean).join(" · ");
+    const more = () => this.change({ count: this.options.count + PIECE });
     replace(
-      foot,
-      more ? button(t("alert.more"), () => change({ count: options.count + PIECE })) : null,
+      this.foot,
+      total > alerts.length && alerts.length < MOST ? button(t("alert.more"), more) : null,
       total ? null : nothing(app, options),
     );
-    if (!filtered(options) && alerts.length && !document.hidden) {
-      app.alerts.see(Math.max(...alerts.map((one) => Number(one.wall)).filter(Number.isFinite)));
-    }
-  };
+    if (filtered(options) || !alerts.length || document.hidden) return;
+    app.alerts.see(Math.max(...alerts.map(({ wall }) => Number(wall)).filter(Number.isFinite)));
+  }
 
-  /** @param {(error: any) => any} [failed] */
-  const read = (failed) => {
-    const run = options.mine ? ["", ...selection.runs().map((one) => one.id)] : null;
-    return asked.ask(
-      (signal) =>
-        app.api.get(
-          LIST,
-          { run, level: LEVELS.slice(LEVELS.indexOf(options.least)), limit: options.count },
-          { signal },
-        ),
-      take,
-      failed,
-    );
-  };
-  const follow = throttle(() => read(leaveAsIs), GAP_MS);
-
-  replace(
-    head,
-    toolbar(app, () => options, change),
-  );
-  const offs = [
-    selection.on(follow),
-    url.on(() => {
-      options = readOptions(url);
-      replace(
-        head,
-        toolbar(app, () => options, change),
-      );
-      rules.open(options.rules);
-      follow();
-    }),
-  ];
-  document.addEventListener("visibilitychange", follow);
-  await Promise.all([read(), rules.read()]);
-  return {
-    update(news) {
-      follow();
-      if (news.list) rules.read();
-    },
-    unmount() {
-      offs.forEach((off) => off());
-      document.removeEventListener("visibilitychange", follow);
-      asked.end();
-      list.end();
-      rules.end();
-    },
-  };
+  end() {
+    this.offs.forEach((off) => off());
+    this.requests.end();
+    this.list.end();
+    this.rules.end();
+  }
 }
 
 /** @param {App} app @param {() => Options} options @param {(some: Partial<Options>) => void} change */

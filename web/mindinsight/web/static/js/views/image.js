@@ -10,151 +10,171 @@ import { nameOf, tagsOf } from "../core/tags.js";
 import { ImageCard } from "./image/card.js";
 import { compareDialog } from "./image/compare.js";
 
-/**
- * @param {HTMLElement} root
- * @param {import("../core/types.js").App} app
- * @returns {Promise<import("../core/types.js").View>}
- */
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {ReturnType<typeof readOptions>} Options */
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
-  const { t, url } = app;
-  const options = readOptions(url);
-  /** @type {ImageCard[]} */
-  let cards = [];
-  /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
-  let tags = null;
-  /** Runs with new pictures since the tags were read. @type {Set<string>} */
-  const grown = new Set();
-  const asked = latest(root);
-  const head = h("div", null);
-  const body = h("div", null);
-  replace(root, head, body);
-
-  const keep = () =>
-    url.set({
-      link: options.linked ? "1" : null,
-      at: options.linked ? options.step : null,
-      b: options.brightness === 1 ? null : options.brightness,
-      c: options.contrast === 1 ? null : options.contrast,
-      size: options.actual ? "1" : null,
-      q: options.filter,
-    });
-
-  /** @param {Partial<typeof options>} some */
-  const change = (some) => {
-    Object.assign(options, some);
-    keep();
-    if ("filter" in some) build();
-    else cards.forEach((one) => one.style());
-  };
-
-  const page = {
-    options: () => options,
-    onstep: (/** @type {number} */ step) => {
-      options.step = step;
-      keep();
-      cards.forEach((one) => one.show(step));
+  const view = new Images(root, app);
+  await view.follow([]);
+  return {
+    update(change) {
+      const changed = grownRuns(app, change, "image");
+      if (changed.length) view.follow(changed, leaveAsIs);
     },
-    compare: (/** @type {any} */ choice) => compareDialog(app, choice, tags ?? []),
+    unmount: () => view.end(),
   };
+}
 
-  const toolbar = () => {
-    const brightness = slider({
-      label: t("image.brightness"),
-      min: 0.1,
-      max: 3,
-      step: 0.05,
-      value: options.brightness,
-      onchange: (value) => change({ brightness: value }),
-    });
-    const contrast = slider({
-      label: t("image.contrast"),
-      min: 0.1,
-      max: 3,
-      step: 0.05,
-      value: options.contrast,
-      onchange: (value) => change({ contrast: value }),
-    });
-    return h(
-      "div",
-      { class: "toolbar" },
-      searchBox({
-        label: t("image.filter"),
-        value: options.filter,
-        onchange: (value) => change({ filter: value }),
-      }),
-      check({ label: t("image.linked"), checked: options.linked, onchange: (on) => change({ linked: on }) }),
-      check({ label: t("image.actual"), checked: options.actual, onchange: (on) => change({ actual: on }) }),
-      brightness,
-      contrast,
-      button(t("image.reset"), () => (change({ brightness: 1, contrast: 1 }), replace(head, toolbar()))),
-    );
-  };
+class Images {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.app = app;
+    this.state = readOptions(app.url);
+    /** @type {ImageCard[]} */
+    this.cards = [];
+    /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
+    this.tags = null;
+    /** Runs with new pictures since the tags were read. @type {Set<string>} */
+    this.grown = new Set();
+    this.requests = latest(root);
+    this.head = h("div", null);
+    this.body = h("div", null);
+    replace(root, this.head, this.body);
+    this.drawHead();
+    this.offs = [
+      app.selection.on(() => this.follow([], leaveAsIs)),
+      app.theme.on(() => this.cards.filter((card) => card.steps.length).forEach((card) => card.note())),
+      app.url.on(() => this.reread()),
+    ];
+  }
 
-  const build = () => {
-    cards.forEach((one) => one.end());
-    const shown = (tags ?? []).filter((one) => one.tag.toLowerCase().includes(options.filter.toLowerCase()));
-    cards = shown.flatMap(({ tag, runs }) =>
-      runs.filter((run) => app.selection.has(run)).map((run) => new ImageCard(app, { tag, run }, page)),
-    );
-    const none = options.filter
-      ? empty({ title: t("image.none_match") })
-      : empty({
-          title: t("image.none"),
-          text: t("image.none_how"),
-          code: 'record.add_value("image", "input", images)  # NCHW',
-        });
+  options() {
+    return this.state;
+  }
+
+  /** The address has changed. */
+  reread() {
+    Object.assign(this.state, readOptions(this.app.url));
+    this.drawHead();
+    if (this.tags) this.build();
+  }
+
+  /** @param {Partial<Options>} some */
+  change(some) {
+    Object.assign(this.state, some);
+    writeOptions(this.app.url, this.state);
+    if ("filter" in some) this.build();
+    else this.cards.forEach((card) => card.style());
+  }
+
+  /** A card shows another step: so do the others. @param {number} step */
+  onstep(step) {
+    this.state.step = step;
+    writeOptions(this.app.url, this.state);
+    this.cards.forEach((card) => card.show(step));
+  }
+
+  /** @param {any} choice */
+  compare(choice) {
+    compareDialog(this.app, choice, this.tags ?? []);
+  }
+
+  drawHead() {
+    const reset = () => {
+      this.change({ brightness: 1, contrast: 1 });
+      this.drawHead();
+    };
     replace(
-      body,
-      cards.length
-        ? h(
-            "div",
-            { class: "cards" },
-            cards.map((one) => one.element),
-          )
-        : none,
+      this.head,
+      toolbar(this.app, this.state, (some) => this.change(some), reset),
     );
-    cards.forEach((one) => one.load());
-  };
+  }
+
+  build() {
+    const { app, state } = this;
+    this.cards.forEach((card) => card.end());
+    const filter = state.filter.toLowerCase();
+    const shown = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(filter));
+    this.cards = shown.flatMap(({ tag, runs }) =>
+      runs.filter((run) => app.selection.has(run)).map((run) => new ImageCard(app, { tag, run }, this)),
+    );
+    const elements = this.cards.map((card) => card.element);
+    replace(this.body, elements.length ? h("div", { class: "cards" }, elements) : nothing(app, state.filter));
+    this.cards.forEach((card) => card.load());
+  }
 
   /**
    * New steps, new tags or other runs.
    * @param {string[]} changed runs
    * @param {(error: any) => any} [failed]
    */
-  const follow = (changed, failed) => {
-    changed.forEach((run) => grown.add(run));
-    return asked.ask(
-      (signal) => tagsOf(app, "image", signal),
-      (next) => {
-        const same = tags !== null && nameOf(next) === nameOf(tags);
-        tags = next;
-        if (!same) build();
-        else cards.filter((one) => grown.has(one.run)).forEach((one) => one.load());
-        grown.clear();
+  follow(changed, failed) {
+    changed.forEach((run) => this.grown.add(run));
+    return this.requests.ask(
+      (signal) => tagsOf(this.app, "image", signal),
+      (tags) => {
+        const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
+        this.tags = tags;
+        if (!same) this.build();
+        else this.cards.filter((card) => this.grown.has(card.run)).forEach((card) => card.load());
+        this.grown.clear();
       },
       failed,
     );
-  };
+  }
 
-  const offSelection = app.selection.on(() => follow([], leaveAsIs));
-  const offTheme = app.theme.on(() => cards.filter((one) => one.steps.length).forEach((one) => one.note()));
-  const offUrl = url.on(() => {
-    Object.assign(options, readOptions(url));
-    replace(head, toolbar());
-    if (tags) build();
+  end() {
+    this.requests.end();
+    this.offs.forEach((off) => off());
+    this.cards.forEach((card) => card.end());
+  }
+}
+
+/**
+ * @param {App} app
+ * @param {Options} options
+ * @param {(some: Partial<Options>) => void} change
+ * @param {() => void} reset
+ */
+function toolbar({ t }, options, change, reset) {
+  const range = { min: 0.1, max: 3, step: 0.05 };
+  const linked = t("image.linked");
+  const actual = t("image.actual");
+  return h(
+    "div",
+    { class: "toolbar" },
+    searchBox({
+      label: t("image.filter"),
+      value: options.filter,
+      onchange: (filter) => change({ filter }),
+    }),
+    check({ label: linked, checked: options.linked, onchange: (on) => change({ linked: on }) }),
+    check({ label: actual, checked: options.actual, onchange: (on) => change({ actual: on }) }),
+    slider({
+      ...range,
+      label: t("image.brightness"),
+      value: options.brightness,
+      onchange: (brightness) => change({ brightness }),
+    }),
+    slider({
+      ...range,
+      label: t("image.contrast"),
+      value: options.contrast,
+      onchange: (contrast) => change({ contrast }),
+    }),
+    button(t("image.reset"), reset),
+  );
+}
+
+/** @param {App} app @param {string} filter */
+function nothing({ t }, filter) {
+  if (filter) return empty({ title: t("image.none_match") });
+  return empty({
+    title: t("image.none"),
+    text: t("image.none_how"),
+    code: 'record.add_value("image", "input", images)  # NCHW',
   });
-  replace(head, toolbar());
-  await follow([]);
-  return {
-    update(change) {
-      const changed = grownRuns(app, change, "image");
-      if (changed.length) follow(changed, leaveAsIs);
-    },
-    unmount() {
-      [offSelection, offTheme, offUrl, asked.end].forEach((off) => off());
-      cards.forEach((one) => one.end());
-    },
-  };
 }
 
 /** @param {import("../core/url.js").Url} url */
@@ -168,4 +188,16 @@ function readOptions(url) {
     actual: url.get("size") === "1",
     filter: url.get("q", ""),
   };
+}
+
+/** @param {import("../core/url.js").Url} url @param {Options} options */
+function writeOptions(url, { linked, step, brightness, contrast, actual, filter }) {
+  url.set({
+    link: linked ? "1" : null,
+    at: linked ? step : null,
+    b: brightness === 1 ? null : brightness,
+    c: contrast === 1 ? null : contrast,
+    size: actual ? "1" : null,
+    q: filter,
+  });
 }

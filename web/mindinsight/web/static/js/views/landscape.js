@@ -11,24 +11,15 @@ import { whenNear } from "../core/near.js";
 import { saveButton } from "../core/share.js";
 import { toolbar } from "./landscape/controls.js";
 import { lossCurve, readLosses } from "./landscape/curve.js";
-import { landscapeFigure, MAPS, name } from "./landscape/figures.js";
+import { landscapeFigure, name } from "./landscape/figures.js";
 import { intervalOf } from "./landscape/intervals.js";
+import { readState, writeState } from "./landscape/state.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./landscape/figures.js").Landscape} Landscape */
-/**
- * @typedef {Object} State
- * @property {string} mode
- * @property {boolean} over
- * @property {string} interval
- * @property {number} lines
- * @property {string} colours
- * @property {number} shown points of the path
- */
+/** @typedef {import("./landscape/state.js").State} State */
 
-export const MODES = ["lines", "map", "surface"];
 const PLAY_MS = 450;
-const USUAL_LINES = 20;
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
@@ -46,8 +37,7 @@ export class Landscapes {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
     this.app = app;
-    /** @type {State} */
-    this.state = this.read();
+    this.state = readState(app.url);
     /** @type {Landscape[]} */
     this.all = [];
     /** @type {import("./landscape/curve.js").Loss[]} */
@@ -72,25 +62,10 @@ export class Landscapes {
     ];
   }
 
-  /** @returns {State} */
-  read() {
-    const { url } = this.app;
-    const mode = url.get("m", "map");
-    const colours = url.get("c", "");
-    return {
-      mode: MODES.includes(mode) ? mode : "map",
-      over: url.get("over") === "1",
-      interval: url.get("i", ""),
-      lines: Number(url.get("n")) || USUAL_LINES,
-      colours: MAPS.includes(colours) ? colours : "",
-      shown: Number(url.get("at")) || Infinity,
-    };
-  }
-
   /** The address is another one: somebody went back or forward. */
   reread() {
     this.stop();
-    this.state = this.read();
+    this.state = readState(this.app.url);
     this.build();
   }
 
@@ -185,16 +160,10 @@ export class Landscapes {
     );
   }
 
+  /** Write the state into the address; the step of a path that plays is none of it. */
   keep() {
-    const { mode, over, interval, lines, colours, shown } = this.state;
-    this.app.url.set({
-      m: mode === "map" ? null : mode,
-      over: over ? "1" : null,
-      i: interval === this.intervals()[0] ? null : interval,
-      n: lines === USUAL_LINES ? null : lines,
-      c: colours,
-      at: this.playing || shown === Infinity ? null : shown,
-    });
+    const { playing, state } = this;
+    writeState(this.app.url, playing ? { ...state, shown: Infinity } : state, this.intervals()[0]);
   }
 
   drawHead() {

@@ -12,6 +12,7 @@ import { axesShown, labelOf, moved, objectiveAmong } from "./lineage/columns.js"
 import { toolbar } from "./lineage/controls.js";
 import { importanceTable, rowsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
+import { readState, writeState } from "./lineage/state.js";
 import { tint } from "./lineage/tint.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -24,17 +25,7 @@ import { tint } from "./lineage/tint.js";
  * @property {{key: string, importance: number}[]} importance
  * @property {string | null} [objective]
  */
-/**
- * @typedef {Object} State
- * @property {string} objective
- * @property {string[]} axes
- * @property {Set<string>} logs
- * @property {string} sort
- * @property {boolean} down
- * @property {string} x
- * @property {string} y
- * @property {string | null} tint
- */
+/** @typedef {import("./lineage/state.js").State} State */
 
 const HEIGHT = 300;
 const MANY = 12; // runs beyond which a colour for each says less than the objective's
@@ -57,8 +48,7 @@ export class Lineage {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    /** @type {State} */
-    this.state = this.read();
+    this.state = readState(app.url);
     this.brushes = readBrushes(app.url.all("brush"));
     /** Runs whose settings are to be compared. @type {Set<string>} */
     this.picked = new Set(app.url.all("pick"));
@@ -85,24 +75,9 @@ export class Lineage {
     ];
   }
 
-  /** @returns {State} */
-  read() {
-    const { url } = this.app;
-    return {
-      objective: url.get("o", ""),
-      axes: url.all("axis"),
-      logs: new Set(url.all("log")),
-      sort: url.get("sort", ""),
-      down: url.get("desc") === "1",
-      x: url.get("px", ""),
-      y: url.get("py", ""),
-      tint: url.get("tint"),
-    };
-  }
-
   /** The address is another one: somebody went back or forward. */
   reread() {
-    this.state = this.read();
+    this.state = readState(this.app.url);
     this.brushes = readBrushes(this.app.url.all("brush"));
     this.picked = new Set(this.app.url.all("pick"));
     this.known = this.shown();
@@ -180,19 +155,8 @@ export class Lineage {
   }
 
   keep() {
-    const { state, brushes, picked } = this;
-    this.app.url.set({
-      pick: [...picked],
-      o: state.objective,
-      axis: state.axes,
-      log: [...state.logs],
-      sort: state.sort,
-      desc: state.down ? "1" : null,
-      px: state.x,
-      py: state.y,
-      brush: writeBrushes(brushes),
-      tint: state.tint,
-    });
+    writeState(this.app.url, this.state);
+    this.app.url.set({ pick: [...this.picked], brush: writeBrushes(this.brushes) });
   }
 
   axes() {

@@ -9,21 +9,11 @@ import { heat } from "./histogram/figures.js";
 import { firstStrange, strange, summed } from "./histogram/strange.js";
 import { toolbar } from "./tensor/controls.js";
 import { pager, sliceHeat } from "./tensor/slice.js";
+import { readState, writeState } from "./tensor/state.js";
 import { factsTable, sliceTable } from "./tensor/table.js";
 
 /** @typedef {import("../core/types.js").App} App */
-/**
- * @typedef {Object} State
- * @property {string} run @property {string} tag
- * @property {string} mode "table", "heat" or "distribution"
- * @property {string} dims "[0,0,:,:]"
- * @property {number | null} at the step that is held; null for the newest
- * @property {number} top @property {number} left corner of the window on the slice
- * @property {number} digits @property {boolean} scientific
- */
-
-export const MODES = ["table", "heat", "distribution"];
-const DIGITS = 4;
+/** @typedef {import("./tensor/state.js").State} State */
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
@@ -41,8 +31,7 @@ export class Tensors {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
     this.app = app;
-    /** @type {State} */
-    this.state = this.read();
+    this.state = readState(app.url);
     /** @type {import("../core/tags.js").Tag[]} */
     this.tags = [];
     /** @type {any} */
@@ -68,43 +57,9 @@ export class Tensors {
     ];
   }
 
-  /** @returns {State} */
-  read() {
-    const { url } = this.app;
-    const mode = url.get("m", "table");
-    const at = url.get("at");
-    const whole = (/** @type {string} */ key) => Math.max(0, Math.floor(Number(url.get(key, "0")) || 0));
-    return {
-      run: url.get("run", ""),
-      tag: url.get("tag", ""),
-      mode: MODES.includes(mode) ? mode : "table",
-      dims: url.get("dims", ""),
-      at: at === null || Number.isNaN(Number(at)) ? null : Number(at),
-      top: whole("top"),
-      left: whole("left"),
-      digits: Number(url.get("d", String(DIGITS))),
-      scientific: url.get("e") === "1",
-    };
-  }
-
-  keep() {
-    const { run, tag, mode, dims, at, top, left, digits, scientific } = this.state;
-    this.app.url.set({
-      run,
-      tag,
-      m: mode === "table" ? null : mode,
-      dims,
-      at,
-      top: top || null,
-      left: left || null,
-      d: digits === DIGITS ? null : digits,
-      e: scientific ? "1" : null,
-    });
-  }
-
   /** The address is another one: somebody went back or forward. */
   reread() {
-    this.state = this.read();
+    this.state = readState(this.app.url);
     this.stepsOf = "";
     return this.start(leaveAsIs);
   }
@@ -149,7 +104,7 @@ export class Tensors {
         const other = !this.steps || before?.stepsOf !== this.stepsOf;
         if (other || !this.head.contains(document.activeElement)) this.drawHead();
         else this.controls?.tell();
-        if (this.steps) this.keep();
+        if (this.steps) writeState(this.app.url, this.state);
         if (other || before?.row !== this.row()) return this.draw();
       },
       failed,
@@ -199,7 +154,7 @@ export class Tensors {
   change(some) {
     if (this.stepsOf !== this.chosen()) return;
     Object.assign(this.state, some);
-    this.keep();
+    writeState(this.app.url, this.state);
     if ("mode" in some) this.drawHead();
     else this.controls?.tell();
     this.draw();

@@ -218,12 +218,7 @@ export class TwoGraphs {
     );
   }
 
-  /**
-   * Select a node and bring it to the middle.
-   * @param {Side} side
-   * @param {number | null} id
-   * @param {number} k
-   */
+  /** @param {Side} side @param {number | null} id selected and in the middle @param {number} k scale */
   meet(side, id, k) {
     this.canvases[side].select(id);
     this.canvases[side].centre(id, k);

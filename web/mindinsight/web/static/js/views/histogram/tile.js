@@ -42,7 +42,9 @@ function figure(app, series, edges) {
   const counts = app.api.column(series.counts);
   const bins = edges.length - 1;
   const centres = Array.from({ length: bins }, (_, i) => (edges[i] + edges[i + 1]) / 2);
-  const z = centres.map((_, bin) => steps.map((_, column) => Math.sqrt(counts[column * bins + bin])));
+  const z = centres.map((_centre, bin) =>
+    steps.map((_step, column) => Math.sqrt(counts[column * bins + bin])),
+  );
   const layout = app.theme.plotly();
   return {
     data: [

@@ -4,26 +4,13 @@ import { segments } from "../../components/button.js";
 import { check, select, slider } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { composed, parts, stepped } from "./dims.js";
+import { MODES } from "./state.js";
 
 /** @typedef {import("../tensor.js").Tensors} Tensors */
 
 /** @param {Tensors} view */
 export function toolbar(view) {
-  const { app, state, steps } = view;
-  const { t } = app;
-  const modes = ["table", "heat", "distribution"].map((value) => ({
-    value,
-    label: t(`tensor.mode.${value}`),
-  }));
-  const runs = view.holders().map((id) => ({ value: id, label: app.selection.run(id)?.name ?? id }));
-  const digits = slider({
-    label: t("tensor.digits"),
-    min: 0,
-    max: 12,
-    step: 1,
-    value: state.digits,
-    onchange: (value) => view.change({ digits: value }),
-  });
+  const { state } = view;
   const saved = h("div", { class: "row" });
   const slice = state.mode === "distribution" ? null : sliceControls(view);
   const move = state.mode === "distribution" ? null : stepControl(view);
@@ -34,47 +21,58 @@ export function toolbar(view) {
     move?.set(view.steps.step[view.row()]);
   };
   tell();
+  const numbers = state.mode === "table" && numberControls(view);
   const elements = [
-    h(
-      "div",
-      { class: "toolbar" },
-      segments({
-        label: t("tensor.mode"),
-        options: modes,
-        value: state.mode,
-        onchange: (mode) => view.change({ mode }),
-      }),
-      select({
-        label: t("tensor.tag"),
-        options: view.tags.map((one) => ({ value: one.tag, label: one.tag })),
-        value: state.tag,
-        onchange: (tag) => view.choose({ tag }),
-      }),
-      select({
-        label: t("tensor.run"),
-        options: runs,
-        value: state.run,
-        onchange: (run) => view.choose({ run }),
-      }),
-      h("span", { class: "badge" }, `${steps.type} [${steps.shape.join(", ")}]`),
-    ),
-    h(
-      "div",
-      { class: "toolbar" },
-      move,
-      slice?.element,
-      state.mode === "table" && [
-        digits,
-        check({
-          label: t("tensor.scientific"),
-          checked: state.scientific,
-          onchange: (scientific) => view.change({ scientific }),
-        }),
-      ],
-      saved,
-    ),
+    h("div", { class: "toolbar" }, choices(view)),
+    h("div", { class: "toolbar" }, move, slice?.element, numbers, saved),
   ];
   return { elements, tell };
+}
+
+/** How, which tensor, of which run. @param {Tensors} view */
+function choices(view) {
+  const { app, state, steps } = view;
+  const { t } = app;
+  return [
+    segments({
+      label: t("tensor.mode"),
+      options: MODES.map((value) => ({ value, label: t(`tensor.mode.${value}`) })),
+      value: state.mode,
+      onchange: (mode) => view.change({ mode }),
+    }),
+    select({
+      label: t("tensor.tag"),
+      options: view.tags.map(({ tag }) => ({ value: tag, label: tag })),
+      value: state.tag,
+      onchange: (tag) => view.choose({ tag }),
+    }),
+    select({
+      label: t("tensor.run"),
+      options: view.holders().map((id) => ({ value: id, label: app.selection.run(id)?.name ?? id })),
+      value: state.run,
+      onchange: (run) => view.choose({ run }),
+    }),
+    h("span", { class: "badge" }, `${steps.type} [${steps.shape.join(", ")}]`),
+  ];
+}
+
+/** How numbers are written. @param {Tensors} view */
+function numberControls(view) {
+  const { app, state } = view;
+  const digits = slider({
+    label: app.t("tensor.digits"),
+    min: 0,
+    max: 12,
+    step: 1,
+    value: state.digits,
+    onchange: (value) => view.change({ digits: value }),
+  });
+  const scientific = check({
+    label: app.t("tensor.scientific"),
+    checked: state.scientific,
+    onchange: (on) => view.change({ scientific: on }),
+  });
+  return [digits, scientific];
 }
 
 /** The newest step is followed, any other is held. @param {Tensors} view */

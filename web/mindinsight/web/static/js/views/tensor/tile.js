@@ -52,7 +52,7 @@ function cells(app, slice) {
     h(
       "tr",
       null,
-      Array.from({ length: Math.min(columns, COLUMNS) }, (_, j) => cell(i, j)),
+      Array.from({ length: Math.min(columns, COLUMNS) }, (_cell, j) => cell(i, j)),
       more?.cloneNode(true),
     ),
   );

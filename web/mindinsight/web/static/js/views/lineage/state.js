@@ -1,0 +1,41 @@
+// What is shown of the settings and results of runs, in the address; brushes and picked runs apart.
+
+/**
+ * @typedef {Object} State
+ * @property {string} objective
+ * @property {string[]} axes
+ * @property {Set<string>} logs
+ * @property {string} sort
+ * @property {boolean} down
+ * @property {string} x
+ * @property {string} y
+ * @property {string | null} tint
+ */
+
+/** @param {import("../../core/url.js").Url} url @returns {State} */
+export function readState(url) {
+  return {
+    objective: url.get("o", ""),
+    axes: url.all("axis"),
+    logs: new Set(url.all("log")),
+    sort: url.get("sort", ""),
+    down: url.get("desc") === "1",
+    x: url.get("px", ""),
+    y: url.get("py", ""),
+    tint: url.get("tint"),
+  };
+}
+
+/** @param {import("../../core/url.js").Url} url @param {State} state */
+export function writeState(url, state) {
+  url.set({
+    o: state.objective,
+    axis: state.axes,
+    log: [...state.logs],
+    sort: state.sort,
+    desc: state.down ? "1" : null,
+    px: state.x,
+    py: state.y,
+    tint: state.tint,
+  });
+}
