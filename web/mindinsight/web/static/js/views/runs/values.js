@@ -15,8 +15,8 @@ export function bestEnd(tag) {
 }
 
 /**
- * "finished" or "failed" where the writer closed the files; else "running" up to two minutes after the last event,
- * "quiet" up to an hour, then "stopped". The server's side is run_state.py.
+ * "finished" or "failed" where the writer closed the files; else "running" up to two minutes after the last
+ * event, "quiet" up to an hour, then "stopped". The server's side is run_state.py.
  * @param {Run} run
  * @param {number} now
  */
