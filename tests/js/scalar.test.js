@@ -46,7 +46,7 @@ test("what is chosen survives the address", () => {
     "",
     "m=ranks&job=./a",
     "x=wall&s=0.9&y=log&lx=symlog",
-    "clip=1&old=0&st=1",
+    "clip=1&old=1&st=1",
     "z=10,20.5",
     "z=1700000000.25,1700000001&at=0",
     "at=1700000000.5",
@@ -287,10 +287,10 @@ test("a figure stands where it was zoomed, on any scale", () => {
 });
 
 test("a curve before a restart is dashed, and not joined to the newest", () => {
-  const older = [
+  const overwritten = [
     { step: Float64Array.of(1, 2, 3), wall: Float64Array.of(1, 2, 3), value: Float64Array.of(9, 8, 7) },
   ];
-  const { data } = figure(app, drawn(curve([2, 3], [1, 1], { older })), readOptions(address("s=0")));
+  const { data } = figure(app, drawn(curve([2, 3], [1, 1], { overwritten })), readOptions(address("s=0")));
   assert.deepEqual(
     data.map((trace) => [trace.line.dash, [...trace.x]]),
     [
