@@ -45,9 +45,14 @@ def test_methods_of_a_path_that_has_others(v1, method, path):
     assert code_of(v1.client.request(method, f"{ROOT}/{path}")) == (405, "50545002")
 
 
-@pytest.mark.parametrize("path", ["nothing", "datavisual/nothing", "", "profile/ops/search", "a%0Ab", "%0A"])
+@pytest.mark.parametrize("path", ["nothing", "datavisual/nothing", "", "a%0Ab", "%0A"])
 def test_unknown_paths_are_json_too(v1, path):
     assert v1.fault(path) == (404, "50545001")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_pages_of_the_profiler_are_told_that_there_are_no_profiles(v1, method):
+    assert code_of(v1.client.request(method, f"{ROOT}/profile/ops/search")) == (400, "50546083")
 
 
 def test_pages_are_never_offered_a_debugger_of_running_trainings(v1):

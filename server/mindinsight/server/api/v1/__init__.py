@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindinsight.server.api.v1 import (
-    config,
+    absent_features,
     debugger,
     graphs,
     histograms,
@@ -25,8 +25,8 @@ from mindinsight.server.api.v1 import (
     scalars,
     tensors,
 )
-from mindinsight.server.api.v1.description import corrected
 from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error, v1_error
+from mindinsight.server.api.v1.openapi import complete
 from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.v1 import MOST_EDGES, TooManyEdges, UnknownNode
@@ -45,7 +45,18 @@ def create_v1(state: State) -> FastAPI:
         responses=RESPONSES,
     )
     v1.state = state
-    for part in (jobs, scalars, images, histograms, tensors, graphs, landscapes, lineages, config, debugger):
+    for part in (
+        jobs,
+        scalars,
+        images,
+        histograms,
+        tensors,
+        graphs,
+        landscapes,
+        lineages,
+        absent_features,
+        debugger,
+    ):
         v1.include_router(part.router)
     v1.add_exception_handler(V1Error, _v1_error)
     v1.add_exception_handler(ApiError, _api_error)
@@ -57,7 +68,7 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(UnreadableError, _gone)
     v1.add_middleware(Methods)
     described = v1.openapi
-    v1.openapi = lambda: corrected(described())  # type: ignore[method-assign]
+    v1.openapi = lambda: complete(described())  # type: ignore[method-assign]
     return v1
 
 

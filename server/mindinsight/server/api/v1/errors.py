@@ -16,7 +16,7 @@ from mindinsight.server.api.v1.json_router import json_response
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.openapi import DOOR, Responses
 
-_MODULES = {"general": 0, "lineage": 2, "datavisual": 5, "debugger": 11}
+_MODULES = {"general": 0, "lineage": 2, "datavisual": 5, "profiler": 6, "debugger": 11}
 
 
 class Fault(Enum):
@@ -42,6 +42,7 @@ class Fault(Enum):
     TENSOR_STEP = ("datavisual", 0x014, 400)
     TENSOR_SIZE = ("datavisual", 0x016, 400)
     LANDSCAPE = ("datavisual", 0x017, 400)
+    PROFILE = ("profiler", 0x083, 400)
     LINEAGE_VALUE = ("lineage", 0x081, 400)
     LINEAGE_SEARCH = ("lineage", 0x218, 400)
     DEBUGGER_TYPE = ("debugger", 0x080, 400)

@@ -12,7 +12,7 @@ from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededText, required, train
 from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
-from mindinsight.server.api.v1.thin import HISTOGRAMS, even_rows
+from mindinsight.server.api.v1.sampling import HISTOGRAMS, even_rows
 from mindinsight.server.curves.buckets import finite_edges
 from mindinsight.server.formats.payloads import Histograms
 from mindinsight.server.formats.payloads import histograms as read_histograms
@@ -29,18 +29,18 @@ def histograms(
     series = payloads_of(train(service.store.snapshot(), wanted), name, "histogram", Fault.HISTOGRAM)
     rows = series.line_rows
     rows = rows if full else rows[even_rows(len(rows), HISTOGRAMS)]
-    found = read_histograms([series.read(row) for row in rows.tolist()])
-    counted = [_counted(found, number) for number in range(len(rows))]
+    recorded = read_histograms([series.read(row) for row in rows.tolist()])
+    counted = [_counted(recorded, number) for number in range(len(rows))]
     edges = common_edges(counted)
     steps = [
-        {**at(series, row), "buckets": rebin(one, edges)}
-        for row, one in zip(rows.tolist(), counted, strict=True)
+        {**at(series, row), "buckets": rebin(histogram, edges)}
+        for row, histogram in zip(rows.tolist(), counted, strict=True)
     ]
     return {"train_id": wanted, "tag": name, "histograms": steps}
 
 
-def _counted(found: Histograms, number: int) -> Counted:
-    inside = slice(int(found.bounds[number]), int(found.bounds[number + 1]))
-    counts = found.counts[inside].astype(np.float64)
-    left, width = finite_edges(found.left[inside], found.width[inside])
-    return Counted(left, width, counts, float(found.low[number]), float(found.high[number]))
+def _counted(recorded: Histograms, number: int) -> Counted:
+    inside = slice(int(recorded.bounds[number]), int(recorded.bounds[number + 1]))
+    counts = recorded.counts[inside].astype(np.float64)
+    left, width = finite_edges(recorded.left[inside], recorded.width[inside])
+    return Counted(left, width, counts, float(recorded.low[number]), float(recorded.high[number]))

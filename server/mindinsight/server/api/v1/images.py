@@ -11,7 +11,7 @@ from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededNumber, NeededText, required, to_integer, train
 from mindinsight.server.api.v1.plugins import at, payloads_of
-from mindinsight.server.api.v1.thin import IMAGES, even_rows
+from mindinsight.server.api.v1.sampling import IMAGES, even_rows
 from mindinsight.server.formats.payloads import image, image_header
 from mindinsight.server.formats.picture_types import picture_type
 
@@ -45,12 +45,12 @@ def single_image(
 ) -> Response:
     """The recorded bytes of one image; step -1 is the newest."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
-    asked = to_integer(required(step, "step"), "step")
+    number = to_integer(required(step, "step"), "step")
     series = payloads_of(train(service.store.snapshot(), wanted), name, "image", Fault.IMAGE)
-    found = [row for row in series.line_rows.tolist() if asked in (-1, int(series.steps[row]))]
-    if not found:
+    rows = [row for row in series.line_rows.tolist() if number in (-1, int(series.steps[row]))]
+    if not rows:
         raise V1Error(Fault.IMAGE, "Parameter step names no image of this tag.")
-    encoded = image(series.read(found[-1])).encoded
+    encoded = image(series.read(rows[-1])).encoded
     return Response(encoded, media_type=media_type(encoded))
 
 

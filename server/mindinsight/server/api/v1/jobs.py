@@ -81,10 +81,10 @@ def train_job_caches(service: Uses, body: Annotated[Any, Body()] = None) -> dict
     if not isinstance(body, dict) or "train_ids" not in body:
         raise V1Error(Fault.MISSING, "Parameter train_ids is missing.")
     ids = body["train_ids"]
-    if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
+    if not isinstance(ids, list) or not all(isinstance(run_id, str) for run_id in ids):
         raise V1Error(Fault.TYPE, "Parameter train_ids must be a list of texts.")
     runs = service.store.snapshot().runs
-    known = [runs[one] for one in ids if one in runs]
+    known = [runs[run_id] for run_id in ids if run_id in runs]
     service.loader.want([run.id for run in known])
     return {"cache_result": [{"train_id": run.id, "cache_status": _status(run)} for run in known]}
 
@@ -137,11 +137,11 @@ def _profiler(path: str) -> dict[str, Any]:
         if not any(map(file_names.is_profile_of_rank, names)):
             continue
         kind = next((kind for kind, pattern in _PROFILER_FILES.items() if any(map(pattern.match, names))), "")
-        found: dict[str, Any] = {"profiler_dir": f"./{folder.name}", "profiler_type": kind}
+        profile: dict[str, Any] = {"profiler_dir": f"./{folder.name}", "profiler_type": kind}
         if kind:
             dynamic = any(name.startswith("dynamic_shape_info") for name in names)
-            found["graph_mode"] = "dynamic" if dynamic else "static"
-        return found
+            profile["graph_mode"] = "dynamic" if dynamic else "static"
+        return profile
     return {"profiler_dir": None, "profiler_type": ""}
 
 

@@ -38,12 +38,12 @@ class LineageRow:
 
 def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[LineageRow]:
     """A row for each run that has lineage, in the order of ``runs``."""
-    found: list[LineageRow] = []
+    rows: list[LineageRow] = []
     marks: dict[str, str] = {}
     for run in runs:
         if run.lineage is not None:
-            found.append(_row(run.id, run.lineage, _mark(run.lineage, marks), notes.get(run.id, Note())))
-    return found
+            rows.append(_row(run.id, run.lineage, _mark(run.lineage, marks), notes.get(run.id, Note())))
+    return rows
 
 
 def _mark(lineage: Lineage, marks: dict[str, str]) -> str:

@@ -33,11 +33,11 @@ _SEARCH: Final = {
 @router.post("/lineagemgr/lineages", openapi_extra=_SEARCH)
 def search(service: Uses, body: RawBody) -> dict[str, Any]:
     """Rows that match, sorted and in pages; the body is parsed whatever its content type."""
-    asked, rows = _matching(service, body)
-    page = list(asked.page(rows))
+    query, rows = _matching(service, body)
+    page = list(query.page(rows))
     return {
         "customized": customized(page),
-        "object": [row.answer(asked.halves) for row in page],
+        "object": [row.answer(query.halves) for row in page],
         "count": len(rows),
     }
 
@@ -64,8 +64,8 @@ def annotate(
 @router.post("/optimizer/targets/search", openapi_extra=_SEARCH)
 def targets(service: Uses, body: RawBody) -> dict[str, Any]:
     """Objectives, hyper-parameters, and how much each matters."""
-    asked, rows = _matching(service, body)
-    return targets_answer([row.flat for row in asked.page(rows)])
+    search, rows = _matching(service, body)
+    return targets_answer([row.flat for row in search.page(rows)])
 
 
 @router.get("/datasets/dataset_graph")
@@ -82,10 +82,10 @@ def dataset_graph(service: Uses, train_id: NeededText = None) -> dict[str, Any]:
 
 def _matching(service: Service, body: bytes) -> tuple[Search, list[LineageRow]]:
     """The search that a body is, and the rows it finds. Takes time: to be called in a thread."""
-    asked = parse_search(parsed(body))
+    search = parse_search(parsed(body))
     rows = lineage_rows(in_order(service.store.snapshot()), service.workspace.notes.all())
     by_run = {row.flat["summary_dir"]: row for row in rows}
-    return asked, [by_run[flat["summary_dir"]] for flat in asked.matching(row.flat for row in rows)]
+    return search, [by_run[flat["summary_dir"]] for flat in search.matching(row.flat for row in rows)]
 
 
 def _checked(body: dict[str, Any]) -> dict[str, Any]:

@@ -47,12 +47,12 @@ def bucket_number(total: int) -> int:
 
 def common_edges(histograms: Sequence[Counted]) -> Doubles:
     """The [b + 1] edges that fit all ``histograms``."""
-    filled = [one for one in histograms if one.total > 0]
-    low = min((one.minimum for one in filled), default=0.0)
-    high = max((one.maximum for one in filled), default=0.0)
+    filled = [histogram for histogram in histograms if histogram.total > 0]
+    low = min((histogram.minimum for histogram in filled), default=0.0)
+    high = max((histogram.maximum for histogram in filled), default=0.0)
     if low == high:
         low, high = low - 0.5, high + 0.5
-    number = bucket_number(max((one.total for one in filled), default=0))
+    number = bucket_number(max((histogram.total for histogram in filled), default=0))
     return np.linspace(low, high, number + 1)
 
 

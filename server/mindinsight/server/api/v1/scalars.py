@@ -10,7 +10,7 @@ from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededText, Texts, required, train
 from mindinsight.server.api.v1.plugins import scalar_of
-from mindinsight.server.api.v1.thin import SCALARS, extreme_rows
+from mindinsight.server.api.v1.sampling import SCALARS, extreme_rows
 from mindinsight.server.store.series import ScalarSeries
 
 router = JsonRouter(prefix="/datavisual", tags=["scalars"])
@@ -32,13 +32,13 @@ def metadata(
 def scalars(service: Uses, train_id: Texts = None, tag: Texts = None, full: Full = False) -> dict[str, Any]:
     """The points of all pairs of job and tag that exist, in the order asked."""
     runs = service.store.snapshot().runs
-    found = []
+    items = []
     for wanted in train_id or ():
         for name in tag or ():
             series = scalar_of(runs[wanted], name) if wanted in runs else None
             if series is not None:
-                found.append({"train_id": wanted, "tag": name, "values": _points(series, full)})
-    return {"scalars": found}
+                items.append({"train_id": wanted, "tag": name, "values": _points(series, full)})
+    return {"scalars": items}
 
 
 def _points(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:

@@ -56,10 +56,10 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Numbers], lis
 
 
 def _names(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    found = sorted({name for row in rows for name in row})
-    yield from (name for name in (*_MODEL_COLUMNS, "loss") if name in found)
-    yield from (name for name in found if name.startswith("metric/"))
-    yield from [name for name in found if name.startswith("user_defined/")][:_MOST_USER_COLUMNS]
+    names = sorted({name for row in rows for name in row})
+    yield from (name for name in (*_MODEL_COLUMNS, "loss") if name in names)
+    yield from (name for name in names if name.startswith("metric/"))
+    yield from [name for name in names if name.startswith("user_defined/")][:_MOST_USER_COLUMNS]
 
 
 def _shown(name: str) -> str:
@@ -95,7 +95,13 @@ def _is_missing(value: Any) -> bool:
 
 def _target(name: str, data: Numbers, parameters: Mapping[str, Numbers]) -> dict[str, Any]:
     ranked = [_importance(parameter, values, data) for parameter, values in parameters.items()]
-    ranked.sort(key=lambda one: (-one["importance"], one["name"].startswith("[U]"), one["name"]))
+    ranked.sort(
+        key=lambda parameter: (
+            -parameter["importance"],
+            parameter["name"].startswith("[U]"),
+            parameter["name"],
+        )
+    )
     return {"name": name, "data": data, "buckets": _distribution(data), "hyper_parameters": ranked}
 
 

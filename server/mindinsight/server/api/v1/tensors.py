@@ -28,7 +28,7 @@ from mindinsight.server.api.v1.parameters import (
 )
 from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, bucket_number, common_edges, rebin
-from mindinsight.server.api.v1.thin import TENSORS, even_rows
+from mindinsight.server.api.v1.sampling import TENSORS, even_rows
 from mindinsight.server.compute.slices import Index, Table, parse_slice
 from mindinsight.server.compute.statistics import Statistics, measure, measure_values
 from mindinsight.server.formats.payloads import Recorded, recorded
@@ -58,17 +58,17 @@ def tensors(
     what = first(detail)
     if what is not None and what not in _DETAILS:
         raise V1Error(Fault.VALUE, f"Parameter detail must be one of {', '.join(_DETAILS)}.")
-    asked = to_integer(required(step, "step"), "step") if what == "data" else None
+    number = to_integer(required(step, "step"), "step") if what == "data" else None
     index = required(dims, "dims") if what == "data" else ""
     snapshot = service.store.snapshot()
-    found = []
+    items = []
     for wanted in train_id or ():
         run = train(snapshot, wanted)
         for name in tag or ():
             series = payloads_of(run, name, "tensor", Fault.TENSOR)
-            values = _slice(series, asked, index) if asked is not None else _values(series, what, full)
-            found.append({"train_id": wanted, "tag": name, "values": values})
-    return {"tensors": found}
+            values = _slice(series, number, index) if number is not None else _values(series, what, full)
+            items.append({"train_id": wanted, "tag": name, "values": values})
+    return {"tensors": items}
 
 
 def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any]]:
@@ -76,17 +76,17 @@ def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any
     rows = [row for row in series.line_rows.tolist() if int(series.steps[row]) == step]
     if not rows:
         raise V1Error(Fault.TENSOR_STEP, "Parameter step names no tensor of this tag.")
-    with _opened(series, rows[-1]) as one:
-        table = Table(one.values.shape, index_of(index, one.values.shape, "dims"))
+    with _opened(series, rows[-1]) as tensor:
+        table = Table(tensor.values.shape, index_of(index, tensor.values.shape, "dims"))
         if table.rows * table.columns > MOST_VALUES:
             raise V1Error(
                 Fault.TENSOR_ANSWER, f"The slice holds more than {MOST_VALUES} values; ask for a part of it."
             )
-        part = np.asarray(one.values.part(table.index), np.float64)
+        part = np.asarray(tensor.values.part(table.index), np.float64)
         value = {
-            **_described(one),
+            **_described(tensor),
             "data": plain_values(part),
-            "statistics": statistics_json(measure(part), _measured(one)),
+            "statistics": statistics_json(measure(part), _measured(tensor)),
         }
     return [{**at(series, rows[-1]), "value": value}]
 
@@ -94,8 +94,8 @@ def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any
 @contextmanager
 def _opened(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
     """A tensor that is read in the block, by parts."""
-    with series.located(row) as place:
-        yield recorded(Path(place.path), place.offset, place.size)
+    with series.located(row) as location:
+        yield recorded(Path(location.path), location.offset, location.size)
 
 
 def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
@@ -112,9 +112,9 @@ def _values(series: ReferenceSeries, detail: str | None, full: bool) -> list[dic
     values: list[dict[str, Any]] = []
     measured: list[Statistics] = []
     for row in rows.tolist():
-        with _opened(series, row) as one:
-            values.append(_described(one))
-            measured += [_measured(one)] if detail is not None else []
+        with _opened(series, row) as tensor:
+            values.append(_described(tensor))
+            measured += [_measured(tensor)] if detail is not None else []
     for value, facts in zip(values, measured, strict=False):
         value["statistics"] = statistics_json(facts, facts)
     if detail == "histogram":
@@ -144,23 +144,23 @@ def _counted(
     if edges[0] == edges[-1]:
         return Counted(edges[:1], np.zeros(1), np.array([float(finite)]), low, high)
     counts = np.zeros(len(edges) - 1)
-    with _opened(series, row) as one:
-        for piece in one.values.pieces():
+    with _opened(series, row) as tensor:
+        for piece in tensor.values.pieces():
             flat = np.asarray(piece, np.float64)
             counts += np.histogram(flat[np.isfinite(flat)], bins=edges)[0]
     return Counted(edges[:-1], np.diff(edges), counts, low, high)
 
 
-def _measured(one: Recorded) -> Statistics:
+def _measured(tensor: Recorded) -> Statistics:
     """Of the values as float64, which is what v1 shows."""
-    found = measure_values(one.values)
-    if found.minimum is None or found.maximum is None:
-        return found
-    return replace(found, minimum=float(found.minimum), maximum=float(found.maximum))
+    measured = measure_values(tensor.values)
+    if measured.minimum is None or measured.maximum is None:
+        return measured
+    return replace(measured, minimum=float(measured.minimum), maximum=float(measured.maximum))
 
 
-def _described(one: Recorded) -> dict[str, Any]:
-    return {"dims": list(one.values.shape), "data_type": one.data_type}
+def _described(tensor: Recorded) -> dict[str, Any]:
+    return {"dims": list(tensor.values.shape), "data_type": tensor.data_type}
 
 
 def plain_values(values: npt.NDArray[np.float64]) -> Any:

@@ -14,8 +14,12 @@ _TARGETS: Final = ("activation", "gradient", "tensor", "weight")
 
 def offered(session: Session) -> list[Condition]:
     """The conditions that can be watched for at the session's step."""
-    known = (each for each in conditions().values() if not (each.needs_previous and each.target == "tensor"))
-    return [each for each in known if session.step == 0 or not each.first_step_only]
+    known = (
+        condition
+        for condition in conditions().values()
+        if not (condition.needs_previous and condition.target == "tensor")
+    )
+    return [condition for condition in known if session.step == 0 or not condition.first_step_only]
 
 
 def collections_json(session: Session) -> list[dict[str, Any]]:
@@ -24,7 +28,7 @@ def collections_json(session: Session) -> list[dict[str, Any]]:
     return [
         {
             "id": f"{target}_condition_collection",
-            "conditions": [_condition_json(each) for each in known if each.target == target],
+            "conditions": [_condition_json(condition) for condition in known if condition.target == target],
         }
         for target in _TARGETS
     ]
@@ -37,7 +41,7 @@ def watched_json(watched: Watched) -> dict[str, Any]:
 
 def hit_json(watched: Watched, findings: tuple[Finding, ...]) -> dict[str, Any]:
     """A watchpoint with the values that its parameters were compared with."""
-    actual = {each.name: each.actual for each in findings}
+    actual = {finding.name: finding.actual for finding in findings}
     params = [
         {"name": name, "value": value, "actual_value": actual.get(name)}
         for name, value in shown_limits(watched).items()
@@ -47,33 +51,35 @@ def hit_json(watched: Watched, findings: tuple[Finding, ...]) -> dict[str, Any]:
 
 def shown_limits(watched: Watched) -> Limits:
     """The limits a person set: those that only support the rule are left out."""
-    hidden = {each.name for each in conditions()[watched.condition].parameters if _is_hidden(each)}
+    hidden = {
+        parameter.name for parameter in conditions()[watched.condition].parameters if _is_hidden(parameter)
+    }
     return {name: value for name, value in watched.limits.items() if name not in hidden}
 
 
-def condition_of(session: Session, asked: object) -> tuple[str, Limits]:
+def condition_of(session: Session, body: object) -> tuple[str, Limits]:
     """A condition and its limits as sent: ``{"id", "params": [{"name", "value"}]}``. Raises V1Error."""
-    if not isinstance(asked, dict) or not isinstance(asked.get("params", []), list):
+    if not isinstance(body, dict) or not isinstance(body.get("params", []), list):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition must be an object with id and params.")
-    condition = asked.get("id")
+    condition = body.get("id")
     if not isinstance(condition, str) or condition not in conditions():
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition names no condition.")
-    if condition not in {each.id for each in offered(session)}:
+    if condition not in {entry.id for entry in offered(session)}:
         raise V1Error(Fault.DEBUGGER_CONDITION, f"{condition} cannot be watched for at this step.")
-    given = dict(_param(each) for each in asked.get("params", []))
+    given = dict(_param(entry) for entry in body.get("params", []))
     try:
         return condition, checked_limits(condition, given)
     except (ValueError, OverflowError) as error:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter condition is wrong: {error}") from None
 
 
-def _param(asked: object) -> tuple[str, float]:
-    if not isinstance(asked, dict) or not isinstance(asked.get("name"), str):
+def _param(entry: object) -> tuple[str, float]:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise V1Error(Fault.DEBUGGER_VALUE, "A parameter of a condition is an object with name and value.")
-    value = asked.get("value")
+    value = entry.get("value")
     if not isinstance(value, int | float):
-        raise V1Error(Fault.DEBUGGER_VALUE, f"{asked['name']} must be a number.")
-    return asked["name"], value
+        raise V1Error(Fault.DEBUGGER_VALUE, f"{entry['name']} must be a number.")
+    return entry["name"], value
 
 
 def _named(watched: Watched, params: list[dict[str, Any]]) -> dict[str, Any]:
@@ -86,7 +92,9 @@ def _condition_json(condition: Condition) -> dict[str, Any]:
         "id": condition.id,
         "abbr": condition.abbreviation,
         "supported_target_type": condition.target,
-        "parameters": [_parameter_json(each) for each in condition.parameters if not _is_hidden(each)],
+        "parameters": [
+            _parameter_json(parameter) for parameter in condition.parameters if not _is_hidden(parameter)
+        ],
     }
 
 

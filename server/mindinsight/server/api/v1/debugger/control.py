@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
+from mindinsight.server.api.v1.debugger.lookup import (
+    CurrentSession,
+    JsonBody,
+    graph_of,
+    known_rank,
+    place_of,
+    takes,
+)
 from mindinsight.server.api.v1.debugger.session import RUNNING, SENDING, WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
@@ -19,13 +26,13 @@ _MOST_STEPS: Final = 2**31 - 1
     "/{session_id}/control",
     openapi_extra=takes("mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name"),
 )
-def control(session: One, asked: Asked) -> dict[str, Any]:
+def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Go on, jump to a step, or stop."""
-    mode = asked.get("mode")
+    mode = body.get("mode")
     if mode == "continue":
-        return _continue(session, asked)
+        return _continue(session, body)
     if mode == "reset":
-        return _reset(session, asked)
+        return _reset(session, body)
     if mode == "pause":
         if session.state == WAITING:
             raise V1Error(Fault.DEBUGGER_PAUSE, "Nothing is running.")
@@ -38,7 +45,7 @@ def control(session: One, asked: Asked) -> dict[str, Any]:
 
 
 @router.post("/{session_id}/recheck")
-def recheck(session: One) -> dict[str, Any]:
+def recheck(session: CurrentSession) -> dict[str, Any]:
     """Check the step again, after watchpoints were changed."""
     if not session.can_recheck:
         raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to check again.")
@@ -46,27 +53,27 @@ def recheck(session: One) -> dict[str, Any]:
     return _sending()
 
 
-def _continue(session: Session, asked: dict[str, Any]) -> dict[str, Any]:
-    level = asked.get("level", "step")
+def _continue(session: Session, body: dict[str, Any]) -> dict[str, Any]:
+    level = body.get("level", "step")
     if level == "recheck":
         return recheck(session)
     if level not in ("step", "node"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter level must be step, node or recheck.")
     steps = 1
     if level == "node":  # a dump holds whole steps: the next node is reached with the next step
-        _check_node(session, asked)
+        _check_node(session, body)
     else:
-        steps = _whole(asked.get("steps", 1))
+        steps = _whole(body.get("steps", 1))
         if steps != -1 and not 1 <= steps <= _MOST_STEPS:
             raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter steps must be -1 or from 1 to {_MOST_STEPS}.")
     session.advance(steps)
     return _sending()
 
 
-def _reset(session: Session, asked: dict[str, Any]) -> dict[str, Any]:
-    if asked.get("level", "step") != "step":
+def _reset(session: Session, body: dict[str, Any]) -> dict[str, Any]:
+    if body.get("level", "step") != "step":
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter level must be step.")
-    step = _whole(asked.get("steps"))
+    step = _whole(body.get("steps"))
     if not 0 <= step <= session.total_steps():
         raise V1Error(Fault.DEBUGGER_STEP, f"The dump has steps from 1 to {session.total_steps()}.")
     if session.state in (SENDING, RUNNING):
@@ -75,11 +82,11 @@ def _reset(session: Session, asked: dict[str, Any]) -> dict[str, Any]:
     return {"metadata": session.facts("state", "enable_recheck", "step")}
 
 
-def _check_node(session: Session, asked: dict[str, Any]) -> None:
-    if asked.get("name"):
-        rank = known_rank(session, asked.get("rank_id", 0))
-        graph_name = asked.get("graph_name")
-        place_of(graph_of(session, rank, graph_name), asked["name"], graph_name)
+def _check_node(session: Session, body: dict[str, Any]) -> None:
+    if body.get("name"):
+        rank = known_rank(session, body.get("rank_id", 0))
+        graph_name = body.get("graph_name")
+        place_of(graph_of(session, rank, graph_name), body["name"], graph_name)
 
 
 def _whole(value: object) -> int:

@@ -28,21 +28,21 @@ class DumpGraph:
     @cached_property
     def places(self) -> dict[tuple[str, str], list[int]]:
         """The places of an operator by its graph and recorded name."""
-        found: dict[tuple[str, str], list[int]] = {}
+        places: dict[tuple[str, str], list[int]] = {}
         for place, node in enumerate(self.tree.nodes.tolist()):
             if node >= 0:
                 operator = self.operators[node]
-                found.setdefault((operator.graph, operator.recorded or operator.name), []).append(place)
-        return found
+                places.setdefault((operator.graph, operator.recorded or operator.name), []).append(place)
+        return places
 
     @cached_property
     def by_name(self) -> dict[str, int]:
         """The first place of an operator by its full name."""
-        found: dict[str, int] = {}
+        places: dict[str, int] = {}
         for place, node in enumerate(self.tree.nodes.tolist()):
             if node >= 0:
-                found.setdefault(self.operators[node].name, place)
-        return found
+                places.setdefault(self.operators[node].name, place)
+        return places
 
     def operator(self, place: int) -> Operator | None:
         """The operator at a place; None at a scope."""
@@ -64,30 +64,40 @@ def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | N
 
     None when the rank has no operators.
     """
-    found: dict[tuple[str, str], Operator] = {}
+    operators: dict[tuple[str, str], Operator] = {}
     for name in dump.graphs(rank) if graph is None else (graph,):
-        first = next((each for each in dump.folders if (each.rank, each.graph) == (rank, name)), None)
+        first = next((folder for folder in dump.folders if (folder.rank, folder.graph) == (rank, name)), None)
         if first is not None:
             listed = list_operators(dump, rank, first.step, name)
-            found |= {(name, each.recorded or each.name): each for each in listed}
+            operators |= {(name, operator.recorded or operator.name): operator for operator in listed}
     apart = graph is None and len(dump.graphs(rank)) > 1
-    return _built(tuple(found.values()), apart) if found else None
+    return _built(tuple(operators.values()), apart) if operators else None
 
 
 def _built(operators: Sequence[Operator], apart: bool) -> DumpGraph:
-    used = {(each.graph, source) for each in operators for source in each.sources}
-    outer = [each for each in operators if _is_parameter(each) and (each.graph, each.name) in used]
-    inner = [each for each in operators if not (_is_parameter(each) and (each.graph, each.name) in used)]
+    used = {(operator.graph, source) for operator in operators for source in operator.sources}
+    outer = [
+        operator
+        for operator in operators
+        if _is_parameter(operator) and (operator.graph, operator.name) in used
+    ]
+    inner = [
+        operator
+        for operator in operators
+        if not (_is_parameter(operator) and (operator.graph, operator.name) in used)
+    ]
     proto = GraphProto(name="dump")
     ids = _ids(inner, outer)
-    for each in inner:
+    for operator in inner:
         node = proto.node.add(
-            name=ids[each.graph, each.name], op_type=each.type or "Operator", full_name=_path(each, apart)
+            name=ids[operator.graph, operator.name],
+            op_type=operator.type or "Operator",
+            full_name=_path(operator, apart),
         )
-        for source in each.sources:
-            node.input.add(name=ids.get((each.graph, source), ""))
-    for each in outer:
-        proto.parameters.add(name=ids[each.graph, each.name])
+        for source in operator.sources:
+            node.input.add(name=ids.get((operator.graph, source), ""))
+    for operator in outer:
+        proto.parameters.add(name=ids[operator.graph, operator.name])
     if not inner:
         proto.node.add(name="graph", op_type="Graph", full_name="graph")
     return DumpGraph(build_tree(read_graph(proto.SerializeToString())), (*inner, *outer))
@@ -95,8 +105,8 @@ def _built(operators: Sequence[Operator], apart: bool) -> DumpGraph:
 
 def _ids(inner: Iterable[Operator], outer: Iterable[Operator]) -> dict[tuple[str, str], str]:
     """What nodes call each other: a number for an operator, its own name for a parameter."""
-    ids = {(each.graph, each.name): str(number) for number, each in enumerate(inner)}
-    return ids | {(each.graph, each.name): each.name for each in outer}
+    ids = {(operator.graph, operator.name): str(number) for number, operator in enumerate(inner)}
+    return ids | {(operator.graph, operator.name): operator.name for operator in outer}
 
 
 def _is_parameter(operator: Operator) -> bool:

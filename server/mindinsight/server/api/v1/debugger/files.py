@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import Response
 
 from mindinsight.server.api.v1.debugger.lookup import (
-    Asked,
-    One,
+    CurrentSession,
+    JsonBody,
     entry_of,
     file_name,
     known_rank,
@@ -28,16 +28,16 @@ router = JsonRouter(route_class=DumpRoute)
 @router.post(
     "/{session_id}/tensor-files/load", openapi_extra=takes("name of a tensor, graph_name, prev, rank_id")
 )
-def load(session: One, asked: Asked) -> dict[str, Any]:
+def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Make a tensor of this step, or of the one before, ready for download."""
-    rank = known_rank(session, asked.get("rank_id", 0))
-    slot = slot_of(session, asked.get("name"), rank, asked.get("graph_name"))
-    before = asked.get("prev") in (True, "true")
+    rank = known_rank(session, body.get("rank_id", 0))
+    slot = slot_of(session, body.get("name"), rank, body.get("graph_name"))
+    before = body.get("prev") in (True, "true")
     entry = entry_of(session, slot, session.step - before)
     if entry is None or entry.ref is None or header_of(entry) is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "The values of this tensor were not dumped at this step.")
     session.download = (file_name(entry), entry.ref)
-    session.events.tell({"tensor_file": True, "node_name": asked["name"]})
+    session.events.tell({"tensor_file": True, "node_name": body["name"]})
     return {"in_memory": True, "step": session.step - before}
 
 
@@ -46,7 +46,7 @@ def load(session: One, asked: Asked) -> dict[str, Any]:
     response_class=Response,
     responses={200: {"content": {"application/octet-stream": {}}, "description": "the tensor as .npy"}},
 )
-def download(session: One) -> Response:
+def download(session: CurrentSession) -> Response:
     """The tensor that was made ready, sent while it is read; once. Raises UnreadableError."""
     ready, session.download = session.download, None
     if ready is None:

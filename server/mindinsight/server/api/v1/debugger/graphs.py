@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from mindinsight.server.api.v1.debugger.conditions_json import watched_json
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
-from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
+from mindinsight.server.api.v1.debugger.lookup import (
+    CurrentSession,
+    JsonBody,
+    graph_of,
+    known_rank,
+    place_of,
+    takes,
+)
 from mindinsight.server.api.v1.debugger.nodes import Watching, levels_json, nodes_json, watching
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
@@ -21,9 +28,9 @@ _MODES: Final = ("all", "node", "watchpoint")
 
 
 @router.post("/{session_id}/retrieve", openapi_extra=takes("mode (all, node or watchpoint) and params"))
-def retrieve(session: One, asked: Asked) -> dict[str, Any]:
+def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """The whole state, nodes of a scope, or watchpoints."""
-    mode, params = asked.get("mode"), asked.get("params") or {}
+    mode, params = body.get("mode"), body.get("params") or {}
     if mode not in _MODES:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
     if not isinstance(params, dict):
@@ -32,7 +39,7 @@ def retrieve(session: One, asked: Asked) -> dict[str, Any]:
         return _all(session)
     number = params.get("watch_point_id")
     if mode == "watchpoint" and not number:
-        return {"watch_points": [watched_json(each) for each in session.watchpoints.values()]}
+        return {"watch_points": [watched_json(watched) for watched in session.watchpoints.values()]}
     return _node(session, params)
 
 
@@ -47,7 +54,7 @@ def watch_of(session: Session, rank: int, graph: DumpGraph, number: object) -> W
 
 
 def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict[str, Any]:
-    names = [shown_name(each) for each in session.dump.graphs(rank)]
+    names = [shown_name(graph) for graph in session.dump.graphs(rank)]
     return {"graph_names": names, "nodes": nodes}
 
 
@@ -77,8 +84,8 @@ def _all(session: Session) -> dict[str, Any]:
     return {
         "metadata": metadata(session),
         "graph": graph_json(session, rank, nodes),
-        "devices": [_device(session, each) for each in session.dump.ranks],
-        "watch_points": [watched_json(each) for each in session.watchpoints.values()],
+        "devices": [_device(session, item) for item in session.dump.ranks],
+        "watch_points": [watched_json(item) for item in session.watchpoints.values()],
     }
 
 
@@ -93,7 +100,7 @@ def _device(session: Session, rank: int) -> dict[str, Any]:
         "server_ip": "localhost",
         "device_id": rank,
         "device_ip": None,
-        "graph_names": [shown_name(each) for each in session.dump.graphs(rank)],
+        "graph_names": [shown_name(graph) for graph in session.dump.graphs(rank)],
         "total_step_num": session.total_steps(rank),
     }
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from mindinsight.server.api.v1.debugger.conditions_json import hit_json
 from mindinsight.server.api.v1.debugger.dump_graph import shown_name
-from mindinsight.server.api.v1.debugger.lookup import Asked, One, known_rank, slot_of, takes
+from mindinsight.server.api.v1.debugger.lookup import CurrentSession, JsonBody, known_rank, slot_of, takes
 from mindinsight.server.api.v1.debugger.session import WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
@@ -32,9 +32,9 @@ _ERRORS: Final = (
     "/{session_id}/search-watchpoint-hits",
     openapi_extra=takes("group_condition: limit, offset, rank_id, graph_id, watchpoint_id, focused_node"),
 )
-def search_hits(session: One, asked: Asked) -> dict[str, Any]:
+def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Nodes with a hit in the order they ran, a page of them."""
-    group = asked.get("group_condition")
+    group = body.get("group_condition")
     if not isinstance(group, dict):
         raise V1Error(Fault.DEBUGGER_TYPE, "Parameter group_condition must be an object.")
     rank = known_rank(session, group.get("rank_id", 0))
@@ -55,7 +55,7 @@ def search_hits(session: One, asked: Asked) -> dict[str, Any]:
 
 @router.get("/{session_id}/tensor-hits")
 def tensor_hits(
-    session: One, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
+    session: CurrentSession, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
 ) -> dict[str, Any]:
     """The watchpoints that caught one tensor."""
     if session.state != WAITING:
@@ -95,7 +95,7 @@ def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
         node = nodes.setdefault(_key(hit), _node(session, hit))
         if hit.watchpoint.id not in node["watchpoint_id"]:
             node["watchpoint_id"].append(hit.watchpoint.id)
-        slot = next((each for each in node["tensors"] if each["slot"] == hit.entry.slot), None)
+        slot = next((slot for slot in node["tensors"] if slot["slot"] == hit.entry.slot), None)
         if slot is None:
             slot = {"slot": hit.entry.slot, "watch_points": []}
             node["tensors"].append(slot)
@@ -126,7 +126,7 @@ def _focused(nodes: Sequence[dict[str, Any]], focus: object, limit: int, page: i
     if not isinstance(focus, dict):
         return page
     wanted = (focus.get("node_name"), focus.get("graph_name"))
-    names = [(each["node_name"], each["graph_name"]) for each in nodes]
+    names = [(node["node_name"], node["graph_name"]) for node in nodes]
     return names.index(wanted) // limit if wanted in names else page
 
 

@@ -35,17 +35,17 @@ async def sessions_of(service: Annotated[Service, Depends(service_of)]) -> OpenS
     return service.parts.of(OpenSessions)
 
 
-LruCache = Annotated[OpenSessions, Depends(sessions_of)]
+Sessions = Annotated[OpenSessions, Depends(sessions_of)]
 
 
-def session_of(sessions: LruCache, session_id: str) -> Session:
+def session_of(sessions: Sessions, session_id: str) -> Session:
     session = sessions.held.get(session_id)
     if session is None:
         raise V1Error(Fault.DEBUGGER_SESSION, "There is no such session.")
     return session
 
 
-One = Annotated[Session, Depends(session_of)]
+CurrentSession = Annotated[Session, Depends(session_of)]
 
 
 def body_of(raw: RawBody) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def body_of(raw: RawBody) -> dict[str, Any]:
     return body or {}
 
 
-Asked = Annotated[dict[str, Any], Depends(body_of)]
+JsonBody = Annotated[dict[str, Any], Depends(body_of)]
 
 
 def takes(description: str) -> dict[str, Any]:
@@ -74,14 +74,14 @@ def known_rank(session: Session, rank: object) -> int:
 
 def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
     """The graph of a rank by the name it is shown under; all graphs of the rank for none."""
-    graphs = {shown_name(each): each for each in session.dump.graphs(rank)}
+    graphs = {shown_name(graph): graph for graph in session.dump.graphs(rank)}
     if name and name not in graphs:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name names no graph.")
     only = next(iter(graphs.values())) if len(graphs) == 1 else None
-    found = session.graph(rank, graphs[str(name)] if name else only)
-    if found is None:
+    tree = session.graph(rank, graphs[str(name)] if name else only)
+    if tree is None:
         raise V1Error(Fault.DEBUGGER_GRAPH, "The dump holds no graph of this rank.")
-    return found
+    return tree
 
 
 def place_of(graph: DumpGraph, name: object, graph_name: object) -> int:
@@ -119,7 +119,7 @@ def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Sl
 def entry_of(session: Session, slot: Slot, step: int) -> TensorEntry | None:
     """What was dumped of a tensor at a step; None when nothing was."""
     entries = outputs_of(session, slot.rank, slot.operator, step)
-    return next((each for each in entries if each.slot == slot.slot), None)
+    return next((entry for entry in entries if entry.slot == slot.slot), None)
 
 
 def outputs_of(session: Session, rank: int, operator: Operator, step: int) -> list[TensorEntry]:
@@ -133,6 +133,7 @@ def outputs_of(session: Session, rank: int, operator: Operator, step: int) -> li
 def file_name(entry: TensorEntry) -> str:
     """A name for a download: the operator's last part, safe in a header."""
     plain = "".join(
-        one if one.isascii() and (one.isalnum() or one in "-_.") else "_" for one in entry.operator
+        character if character.isascii() and (character.isalnum() or character in "-_.") else "_"
+        for character in entry.operator
     )
     return f"{Path(plain).name}_{entry.slot}.npy"

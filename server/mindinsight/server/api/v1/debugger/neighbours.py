@@ -6,7 +6,7 @@ from typing import Any
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
 from mindinsight.server.api.v1.debugger.hits import slot_hits
-from mindinsight.server.api.v1.debugger.lookup import One, Slot, known_rank, outputs_of, slot_of
+from mindinsight.server.api.v1.debugger.lookup import CurrentSession, Slot, known_rank, outputs_of, slot_of
 from mindinsight.server.api.v1.debugger.nodes import stack_json
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.debugger.tensors import values_of
@@ -24,7 +24,7 @@ router = JsonRouter(route_class=DumpRoute)
 
 @router.get("/{session_id}/tensor-graphs")
 def tensor_graphs(
-    session: One, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
+    session: CurrentSession, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
 ) -> dict[str, Any]:
     """Nodes around a tensor, with the statistics of their outputs."""
     if session.step < 1:
@@ -43,13 +43,13 @@ def _around(graph: DumpGraph, slot: Slot) -> list[int]:
 def _node(session: Session, slot: Slot, place: int, graph_name: str) -> dict[str, Any]:
     operator = slot.graph.operator(place)
     assert operator is not None  # edges join leaves
-    found = v1.node_json(slot.graph.tree, place)
+    node = v1.node_json(slot.graph.tree, place)
     return {
-        "name": found["name"],
+        "name": node["name"],
         "full_name": operator.name,
-        "type": found["type"],
-        "input": _with_slots(found["input"]),
-        "output": _with_slots(found["output"]),
+        "type": node["type"],
+        "input": _with_slots(node["input"]),
+        "output": _with_slots(node["output"]),
         "slots": _slots(session, slot.rank, operator),
         "stack_info": stack_json(operator),
         "graph_name": graph_name,

@@ -47,12 +47,12 @@ class Watching:
 
 def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
     """What the outputs of each operator are: tensors, weights, gradients, activations; by full name."""
-    found: dict[str, frozenset[str]] = {}
+    classes: dict[str, frozenset[str]] = {}
     for step in session.dump.steps(rank)[:1]:
         for entries in session.tensors(rank, step + 1).values():
             for entry in entries:
-                found[entry.operator] = found.get(entry.operator, frozenset()) | targets(entry)
-    return found
+                classes[entry.operator] = classes.get(entry.operator, frozenset()) | targets(entry)
+    return classes
 
 
 def names_watched(session: Session, rank: int, watched: Watched) -> frozenset[str]:
@@ -66,7 +66,9 @@ def names_watched(session: Session, rank: int, watched: Watched) -> frozenset[st
 def watching(session: Session, rank: int, graph: DumpGraph, watched: Watched) -> Watching:
     names = names_watched(session, rank, watched)
     operators = [graph.operator(place) for place in range(len(graph.tree.paths))]
-    flags = np.array([each is not None and each.name in names for each in operators], dtype=np.bool_)
+    flags = np.array(
+        [operator is not None and operator.name in names for operator in operators], dtype=np.bool_
+    )
     return Watching(graph, flags, np.asarray(graph.tree.nodes >= 0))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from mindinsight.server.api.v1.debugger.events import Event
-from mindinsight.server.api.v1.debugger.lookup import Asked, LruCache, One, OpenSessions, takes
+from mindinsight.server.api.v1.debugger.lookup import CurrentSession, JsonBody, OpenSessions, Sessions, takes
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import Uses
@@ -24,16 +24,16 @@ _ONLINE: Final = "0"  # the session a live training would have
 
 
 @router.post("", openapi_extra=takes("session_type (OFFLINE) and dump_dir, relative to the base directory"))
-def open_session(service: Uses, sessions: LruCache, asked: Asked) -> str:
+def open_session(service: Uses, sessions: Sessions, body: JsonBody) -> str:
     """The number of the session of a dump; a new one when it has none."""
-    kind = asked.get("session_type")
+    kind = body.get("session_type")
     if kind == "ONLINE":
         raise V1Error(Fault.DEBUGGER_ONLINE, "There is no training to debug while it runs.")
     if kind != "OFFLINE":
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter session_type must be OFFLINE.")
-    if "dump_dir" not in asked:
+    if "dump_dir" not in body:
         raise V1Error(Fault.MISSING, "Parameter dump_dir is missing.")
-    dump_id = _found(service, asked["dump_dir"])
+    dump_id = _found(service, body["dump_dir"])
     with sessions.lock:
         for number, session in sessions.held.items():
             if session.dump_id == dump_id:
@@ -42,13 +42,13 @@ def open_session(service: Uses, sessions: LruCache, asked: Asked) -> str:
 
 
 @router.get("")
-def open_sessions(sessions: LruCache) -> dict[str, dict[str, str]]:
+def open_sessions(sessions: Sessions) -> dict[str, dict[str, str]]:
     """The number of the session of each dump that has one."""
     return {"train_jobs": {session.dump_id: number for number, session in sessions.held.items()}}
 
 
 @router.post("/{session_id}/delete")
-def close_session(sessions: LruCache, session_id: str) -> None:
+def close_session(sessions: Sessions, session_id: str) -> None:
     """End a session and forget it."""
     with sessions.lock:
         session = sessions.held.pop(session_id, None)
@@ -59,7 +59,7 @@ def close_session(sessions: LruCache, session_id: str) -> None:
 
 
 @router.get("/{session_id}/poll-data")
-async def poll_data(session: One, pos: NeededText = None) -> Event:
+async def poll_data(session: CurrentSession, pos: NeededText = None) -> Event:
     """The event after a position, "0" at first; waits up to 25 s for it."""
     position = first(pos)
     if position is None:

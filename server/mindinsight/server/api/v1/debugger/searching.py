@@ -8,7 +8,7 @@ from fastapi import Query
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
 from mindinsight.server.api.v1.debugger.graphs import watch_of
-from mindinsight.server.api.v1.debugger.lookup import One, graph_of, known_rank
+from mindinsight.server.api.v1.debugger.lookup import CurrentSession, graph_of, known_rank
 from mindinsight.server.api.v1.debugger.nodes import classes_of, frame_json
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
@@ -26,7 +26,7 @@ _MOST: Final = 2**31
 
 @router.get("/{session_id}/search")
 def search(
-    session: One,
+    session: CurrentSession,
     name: Text = None,
     graph_name: Text = None,
     node_category: Annotated[list[str] | None, Query(description="weight, gradient or activation")] = None,
@@ -38,7 +38,9 @@ def search(
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, _MOST))
     graph = graph_of(session, rank, first(graph_name))
     watch = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, _MOST))
-    places = found(session, rank, graph, first(name), first(node_category), first(stack_info_key_word))
+    places = search_places(
+        session, rank, graph, first(name), first(node_category), first(stack_info_key_word)
+    )
 
     def entry(place: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
         tree = graph.tree
@@ -51,14 +53,14 @@ def search(
 
 @router.get("/{session_id}/stacks")
 def stacks(
-    session: One, key_word: Text = None, limit: Number = None, offset: Number = None
+    session: CurrentSession, key_word: Text = None, limit: Number = None, offset: Number = None
 ) -> dict[str, Any]:
     """Source lines that led to operators, by file; ``offset`` counts pages of files."""
     rows = integer(limit, "limit", 10, 0, 100)
     page = integer(offset, "offset", 0, 0)
     word = (first(key_word) or "").lower()
     files: dict[str, list[Frame]] = {}
-    for frame in sorted(_frames(session), key=lambda each: (each.file, each.line, each.code)):
+    for frame in sorted(_frames(session), key=lambda frame: (frame.file, frame.line, frame.code)):
         if word in f"{frame.file}:{frame.line} {frame.code}".lower():
             files.setdefault(frame.file, []).append(frame)
     if not files:
@@ -74,7 +76,7 @@ def stacks(
 
 
 @router.get("/{session_id}/ranks/{rank_id}/graph-runs")
-def graph_runs(session: One, rank_id: str) -> dict[str, Any]:
+def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
     """The steps of a rank, from 1, and the graphs that ran in each."""
     rank = known_rank(session, to_integer(rank_id, "rank_id"))
     runs = [
@@ -82,14 +84,14 @@ def graph_runs(session: One, rank_id: str) -> dict[str, Any]:
             "count": step + 1,
             "graph_name": "",
             "has_data": True,
-            "sub_graph_names": [shown_name(each) for each in session.dump.graphs(rank, step)],
+            "sub_graph_names": [shown_name(graph) for graph in session.dump.graphs(rank, step)],
         }
         for step in session.dump.steps(rank)
     ]
     return {"graph_runs": runs}
 
 
-def found(
+def search_places(
     session: Session, rank: int, graph: DumpGraph, name: str | None, category: str | None, word: str | None
 ) -> list[int]:
     """Places that fit a name, a category and a word in their source lines; none when nothing is asked."""
@@ -102,9 +104,9 @@ def found(
     places = match_end_of_path(graph.tree, name) if name else list(range(1, len(graph.tree.paths)))
     if category:
         classes = classes_of(session, rank)
-        places = [each for each in places if category in _classes(graph, each, classes)]
+        places = [place for place in places if category in _classes(graph, place, classes)]
     if word:
-        places = [each for each in places if _mentions(graph, each, word.lower())]
+        places = [place for place in places if _mentions(graph, place, word.lower())]
     return places
 
 
@@ -121,4 +123,4 @@ def _mentions(graph: DumpGraph, place: int, word: str) -> bool:
 
 def _frames(session: Session) -> set[Frame]:
     graphs = [session.graph(rank, None) for rank in session.dump.ranks]
-    return {frame for graph in graphs if graph for each in graph.operators for frame in each.stack}
+    return {frame for graph in graphs if graph for operator in graph.operators for frame in operator.stack}

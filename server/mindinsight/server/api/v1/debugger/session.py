@@ -90,7 +90,7 @@ class Session:
         self.outdated = True
 
     def drop(self, number: int) -> None:
-        self.watchpoints = {key: one for key, one in self.watchpoints.items() if key != number}
+        self.watchpoints = {key: watched for key, watched in self.watchpoints.items() if key != number}
         self.outdated = True
 
     def advance(self, steps: int) -> None:
@@ -150,17 +150,19 @@ class Session:
 
     def _check(self, step: int) -> Iterator[Hit]:
         iteration = step - 1
-        before = max((each for each in self.dump.steps() if each < iteration), default=iteration)
-        near = tuple(each for each in self.dump.folders if each.step in (before, iteration))
+        previous = max((step for step in self.dump.steps() if step < iteration), default=iteration)
+        near = tuple(folder for folder in self.dump.folders if folder.step in (previous, iteration))
         watchpoints = [
-            each.at((iteration,)) for each in self.watchpoints.values() if each.names is None or each.names
+            watched.at((iteration,))
+            for watched in self.watchpoints.values()
+            if watched.names is None or watched.names
         ]
-        found = []
+        hits = []
         for hit in check(replace(self.dump, folders=near), watchpoints, self._executor, self._cache):
-            found.append(hit)
+            hits.append(hit)
             yield hit
-        self.hits, self.outdated = tuple(found), False
-        if found:
+        self.hits, self.outdated = tuple(hits), False
+        if hits:
             self.events.tell({"receive_watchpoint_hits": True})
 
     def _graph(self, rank: int, graph: str | None) -> DumpGraph | None:
@@ -168,7 +170,7 @@ class Session:
 
     def _tensors(self, rank: int, step: int) -> dict[Place, list[TensorEntry]]:
         """Tensors of a step by operator."""
-        found: dict[Place, list[TensorEntry]] = {}
+        entries: dict[Place, list[TensorEntry]] = {}
         for entry in list_tensors(self.dump, rank, step - 1):
-            found.setdefault((entry.graph, entry.recorded), []).append(entry)
-        return found
+            entries.setdefault((entry.graph, entry.recorded), []).append(entry)
+        return entries

@@ -10,8 +10,8 @@ from fastapi import Query
 
 from mindinsight.server.api.v1.debugger.hits import hits_of
 from mindinsight.server.api.v1.debugger.lookup import (
-    Asked,
-    One,
+    CurrentSession,
+    JsonBody,
     Slot,
     entry_of,
     graph_of,
@@ -46,10 +46,10 @@ Shape = Annotated[list[str] | None, _SHAPE]
 
 
 @router.post("/{session_id}/tensor-history", openapi_extra=takes("name of a node, graph_name, rank_id"))
-def tensor_history(session: One, asked: Asked) -> dict[str, Any]:
+def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """The tensors that a node gave and those that were given to it, without their values."""
-    rank = known_rank(session, asked.get("rank_id", 0))
-    name, graph_name = asked.get("name"), asked.get("graph_name")
+    rank = known_rank(session, body.get("rank_id", 0))
+    name, graph_name = body.get("name"), body.get("graph_name")
     graph = graph_of(session, rank, graph_name)
     place = place_of(graph, name, graph_name)
     operator = graph.operator(place)
@@ -68,7 +68,7 @@ def tensor_history(session: One, asked: Asked) -> dict[str, Any]:
 
 @router.get("/{session_id}/tensors")
 def tensor_value(
-    session: One,
+    session: CurrentSession,
     name: NeededText = None,
     detail: Detail = None,
     shape: Shape = None,
@@ -92,7 +92,7 @@ def tensor_value(
 
 @router.get("/{session_id}/tensor-comparisons")
 def tensor_comparisons(
-    session: One,
+    session: CurrentSession,
     name: NeededText = None,
     detail: Detail = None,
     shape: Shape = None,
@@ -114,8 +114,8 @@ def tensor_comparisons(
 
 def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
     """What is said of a tensor without its values."""
-    entries = {each.slot: each for each in outputs_of(session, rank, operator, step)}
-    earlier = {each.slot for each in outputs_of(session, rank, operator, step - 1)}
+    entries = {entry.slot: entry for entry in outputs_of(session, rank, operator, step)}
+    earlier = {entry.slot for entry in outputs_of(session, rank, operator, step - 1)}
     header = header_of(entries.get(slot))
     return {
         "full_name": f"{operator.name}:{slot}",
@@ -193,7 +193,7 @@ def _tolerance(text: str | None) -> float:
 
 def _compared(now: Array, before: Array, shape: str | None, tolerance: float) -> dict[str, Any]:
     """Differences no larger than ``tolerance`` times the value before count as none."""
-    parts = [_floats(_part(each, shape)) for each in (before, now)]
+    parts = [_floats(_part(values, shape)) for values in (before, now)]
     with np.errstate(all="ignore"):
         moved = parts[1] - parts[0]
         moved = np.where(np.abs(moved) <= tolerance * np.abs(parts[0]), 0.0, moved)

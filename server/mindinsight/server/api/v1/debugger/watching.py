@@ -7,9 +7,16 @@ from typing import Any
 
 from mindinsight.server.api.v1.debugger.conditions_json import collections_json, condition_of
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
-from mindinsight.server.api.v1.debugger.lookup import Asked, One, graph_of, known_rank, place_of, takes
+from mindinsight.server.api.v1.debugger.lookup import (
+    CurrentSession,
+    JsonBody,
+    graph_of,
+    known_rank,
+    place_of,
+    takes,
+)
 from mindinsight.server.api.v1.debugger.nodes import names_watched
-from mindinsight.server.api.v1.debugger.searching import found
+from mindinsight.server.api.v1.debugger.searching import search_places
 from mindinsight.server.api.v1.debugger.session import WAITING, Session, Watched
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
@@ -20,7 +27,7 @@ router = JsonRouter(route_class=DumpRoute)
 
 
 @router.get("/{session_id}/condition-collections")
-def condition_collections(session: One) -> list[dict[str, Any]]:
+def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
     """The conditions that can be watched for at this step, with their parameters and defaults."""
     return collections_json(session)
 
@@ -29,13 +36,13 @@ def condition_collections(session: One) -> list[dict[str, Any]]:
     "/{session_id}/create-watchpoint",
     openapi_extra=takes("condition (id, params); watch_nodes: names of nodes, all of the target without it"),
 )
-def create(session: One, asked: Asked) -> dict[str, Any]:
+def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Watch for a condition."""
     _check_waiting(session, Fault.DEBUGGER_CREATE)
-    if "condition" not in asked:
+    if "condition" not in body:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
-    condition, limits = condition_of(session, asked["condition"])
-    names = _named_nodes(session, asked) if asked.get("watch_nodes") else None
+    condition, limits = condition_of(session, body["condition"])
+    names = _named_nodes(session, body) if body.get("watch_nodes") else None
     number = session.watch(Watched(0, condition, limits, names))
     return {"id": number, "metadata": session.facts("state", "enable_recheck")}
 
@@ -44,40 +51,40 @@ def create(session: One, asked: Asked) -> dict[str, Any]:
     "/{session_id}/update-watchpoint",
     openapi_extra=takes("watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern"),
 )
-def update(session: One, asked: Asked) -> dict[str, Any]:
+def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Watch more nodes, or fewer; scopes stand for all operators in them."""
     _check_waiting(session, Fault.DEBUGGER_UPDATE)
-    watched = _watchpoint(session, asked.get("watch_point_id"))
-    if asked.get("mode") not in (0, 1):
+    watched = _watchpoint(session, body.get("watch_point_id"))
+    if body.get("mode") not in (0, 1):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter mode must be 0 or 1.")
-    names = _named_nodes(session, asked)
-    before = names_watched(session, known_rank(session, asked.get("rank_id", 0)), watched)
+    names = _named_nodes(session, body)
+    before = names_watched(session, known_rank(session, body.get("rank_id", 0)), watched)
     if names:
-        session.put(replace(watched, names=before | names if asked["mode"] else before - names))
+        session.put(replace(watched, names=before | names if body["mode"] else before - names))
     return {"metadata": session.facts("state", "enable_recheck")}
 
 
 @router.post(
     "/{session_id}/delete-watchpoint", openapi_extra=takes("watch_point_id; without it all are removed")
 )
-def delete(session: One, asked: Asked) -> dict[str, Any]:
+def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Remove a watchpoint, or all of them."""
     _check_waiting(session, Fault.DEBUGGER_DELETE)
-    number = asked.get("watch_point_id")
+    number = body.get("watch_point_id")
     doomed = [_watchpoint(session, number).id] if number is not None else list(session.watchpoints)
-    for each in doomed:
-        session.drop(each)
+    for number in doomed:
+        session.drop(number)
     return {"metadata": session.facts("state", "enable_recheck")}
 
 
 @router.post(
     "/{session_id}/set-recommended-watch-points", openapi_extra=takes("requestBody: {set_recommended: true}")
 )
-def set_recommended(session: One, asked: Asked) -> dict[str, Any]:
+def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Watch for the common faults; once for each session."""
-    if "requestBody" not in asked:
+    if "requestBody" not in body:
         raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
-    inner = asked["requestBody"]
+    inner = body["requestBody"]
     wanted = inner.get("set_recommended") if isinstance(inner, dict) else None
     if not isinstance(wanted, bool):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter set_recommended must be true or false.")
@@ -86,8 +93,8 @@ def set_recommended(session: One, asked: Asked) -> dict[str, Any]:
     session.recommended = True
     answer: dict[str, Any] = {"metadata": session.facts("state", "enable_recheck")}
     if wanted:
-        preset = [Watched(0, each.condition, each.limits, types=each.types) for each in common_faults()]
-        answer["id"] = [session.watch(each) for each in preset]
+        preset = [Watched(0, fault.condition, fault.limits, types=fault.types) for fault in common_faults()]
+        answer["id"] = [session.watch(fault) for fault in preset]
         answer["metadata"] = session.facts("state", "enable_recheck")
     return answer
 
@@ -105,16 +112,16 @@ def _watchpoint(session: Session, number: object) -> Watched:
     return watched
 
 
-def _named_nodes(session: Session, asked: dict[str, Any]) -> frozenset[str]:
+def _named_nodes(session: Session, body: dict[str, Any]) -> frozenset[str]:
     """Full names of the operators that the nodes of a body are, or hold; or that its search finds."""
-    rank = known_rank(session, asked.get("rank_id", 0))
-    graph = graph_of(session, rank, asked.get("graph_name"))
-    nodes, pattern = asked.get("watch_nodes") or [], asked.get("search_pattern")
+    rank = known_rank(session, body.get("rank_id", 0))
+    graph = graph_of(session, rank, body.get("graph_name"))
+    nodes, pattern = body.get("watch_nodes") or [], body.get("search_pattern")
     if not isinstance(nodes, list) or not isinstance(pattern, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "watch_nodes must be a list, search_pattern an object.")
-    places = [place_of(graph, each, asked.get("graph_name")) for each in nodes]
+    places = [place_of(graph, node, body.get("graph_name")) for node in nodes]
     if pattern and not places:
-        places = found(session, rank, graph, *(_text(pattern, key) for key in _PATTERN))
+        places = search_places(session, rank, graph, *(_text(pattern, key) for key in _PATTERN))
     return frozenset(name for place in places for name in _operators(graph, place))
 
 
@@ -130,4 +137,4 @@ def _text(pattern: dict[str, Any], key: str) -> str | None:
 
 def _operators(graph: DumpGraph, place: int) -> list[str]:
     leaves = [graph.operator(leaf) for leaf in graph.tree.leaves(place)]
-    return [each.name for each in leaves if each is not None]
+    return [operator.name for operator in leaves if operator is not None]

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.api.v1.thin import even_rows, extreme_rows
+from mindinsight.server.api.v1.sampling import even_rows, extreme_rows
 
 
 @given(st.integers(0, 5000), st.integers(2, 60))

@@ -1,4 +1,4 @@
-"""Which rows of a long series v1 answers: as many as the original would, chosen for good.
+"""Sampling of long series: as many rows as MindInsight answers, the same at every call.
 
 The original kept a random sample. Ours is the same at every call and keeps the first row, the last, and of
 each stretch its extremes and its first non-finite value.

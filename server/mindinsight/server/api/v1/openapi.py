@@ -1,4 +1,4 @@
-"""What v1 says of itself, as OpenAPI."""
+"""OpenAPI description of v1: FastAPI's, completed by what the routes check themselves."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from mindinsight.server.api.v1.parameters import NEEDED
 
 
-def corrected(description: dict[str, Any]) -> dict[str, Any]:
-    """FastAPI's description as v1 answers: mistakes are told by its own codes, never by status 422.
+def complete(description: dict[str, Any]) -> dict[str, Any]:
+    """FastAPI's description without status 422, which v1 never answers: its errors have codes of their own.
 
     Parameters whose absence a route answers with an error of its own are optional to FastAPI; here they are
     marked as required. Changes and returns ``description``.
