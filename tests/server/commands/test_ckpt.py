@@ -1,6 +1,8 @@
 """``mindinsight ckpt``: files of weights at the terminal."""
 
 import json
+import zipfile
+import zlib
 from functools import partial
 from pathlib import Path
 
@@ -68,3 +70,38 @@ def test_the_files_of_a_directory_are_named(run, tmp_path):
         code, _, err = run(*action, tmp_path / "empty")
         assert code == 2
         assert "is a directory without checkpoints (.ckpt, " in err
+
+
+def inside_of_a_member(path):
+    """Where values of the first array lie in an archive that is not packed."""
+    with zipfile.ZipFile(path) as archive:
+        names = {one.filename: one for one in archive.infolist()}
+    member = next(one for name, one in names.items() if "/data/" in name or name == "a.npy")
+    lengths = np.frombuffer(path.read_bytes(), "<u2", 2, member.header_offset + 26)  # of name and padding
+    return member.header_offset + 30 + int(lengths.sum()) + member.file_size - 1
+
+
+def flip(path, at):
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", ["checked.ckpt", "arrays.npz", "state.pt"])
+def test_bytes_that_have_not_the_checksum_of_the_file_are_named(run, tmp_path, name):
+    path = tmp_path / name
+    if name.endswith(".pt"):
+        path.write_bytes((FOLDER.parents[1] / "weights" / name).read_bytes())
+    elif name.endswith(".npz"):
+        np.savez(path, a=np.arange(1000.0), b=np.arange(10.0))
+    else:
+        body = (FOLDER / "tinynet-1.ckpt").read_bytes().partition(b"crc_num")[0]
+        path.write_bytes(body + b"crc_num" + zlib.crc32(body).to_bytes(10, "big"))
+    whole = tmp_path / f"whole-{name}"
+    whole.write_bytes(path.read_bytes())
+    assert run("ls", path)[0] == 0
+    flip(path, 300 if name.endswith(".ckpt") else inside_of_a_member(path))
+    code, _, err = run("ls", path)
+    assert (code, "checksum" in err) == (1, True)
+    code, _, err = run("diff", whole, path)
+    assert (code, "checksum" in err) == (1, True)

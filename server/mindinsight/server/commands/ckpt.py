@@ -18,6 +18,7 @@ from mindinsight.server.debug.weights import (
     WeightDifference,
     WeightStatistics,
     compare_weights,
+    damage_of,
     measure_weights,
 )
 from mindinsight.server.files.folders import names_of
@@ -67,14 +68,15 @@ def ls(options: argparse.Namespace) -> int:
     else:
         heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
         print(table(heads, map(_row, found), room()))
-    for error in file.damage:
+    damage = list(damage_of(file))
+    for error in damage:
         say(told(error.reason, error.detail))
     for each in found:
         _complain(each.weight.name, each.error)
     healthy = all(
         each.error is None and (each.statistics is None or each.statistics.finite) for each in found
     )
-    return 0 if healthy and not file.damage else 1
+    return 0 if healthy and not damage else 1
 
 
 @telling
@@ -96,11 +98,12 @@ def diff(options: argparse.Namespace) -> int:
         lost = sum(each.lost > 0 for each in found)
         if lost:
             print(f"{lost} tensors have NaN or infinities (LOST) that were finite in the first.")
-    for damage in (*first.damage, *second.damage):
-        say(told(damage.reason, damage.detail))
+    damage = [*damage_of(first), *damage_of(second)]
+    for error in damage:
+        say(told(error.reason, error.detail))
     for each in found:
         _complain(each.name, each.error)
-    return 0 if all(each.state == "unchanged" for each in found) else 1
+    return 0 if all(each.state == "unchanged" for each in found) and not damage else 1
 
 
 def _open(path: Path) -> WeightFile:

@@ -67,6 +67,17 @@ def measure_weights(file: WeightFile, executor: Executor | None = None) -> Itera
         yield from answers
 
 
+def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
+    """What is wrong with a file as a whole: cut off, or without the checksum it records. Reads all of it."""
+    yield from file.damage
+    try:
+        error = file.verify()
+    except UnreadableError as unreadable:
+        error = unreadable
+    if error is not None:
+        yield error
+
+
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:

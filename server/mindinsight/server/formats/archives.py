@@ -91,6 +91,17 @@ class Archive:
                 raise
             raise UnreadableError("dump.bad_zip", f"{name[:200]}: {error}") from error
 
+    def damaged(self) -> str:
+        """Name of the first member whose bytes have not their CRC-32, all read; "" when all have."""
+        for name in self.names():
+            try:
+                with self.opened(name) as member:
+                    while member.read(_PART):
+                        pass
+            except UnreadableError:
+                return name
+        return ""
+
     def place(self, name: str) -> int | None:
         """Where in the file the bytes of an unpacked member begin; None when it is packed."""
         info = self._info(name)

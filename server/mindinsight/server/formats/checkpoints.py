@@ -7,6 +7,7 @@ of more than 512 MiB comes in pieces with the same tag; a checked file ends in `
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError
 
+MAX_HOLES: Final = 1000  # bytes claimed for one that takes room
 MAX_TAG: Final = 65_536  # bytes of a name that are looked at
 CRC_MARK: Final = b"crc_num"
 CRC_TAIL: Final = 17  # bytes: the mark and a big-endian number of ten bytes
@@ -108,12 +110,17 @@ def checkpoint_values(file: CheckpointFile, name: str) -> Values:
 
 
 def verify_checksum(file: CheckpointFile) -> bool | None:
-    """Whether the CRC-32 at the end is that of the bytes before it; None when there is none."""
+    """Whether the CRC-32 at the end is that of the bytes before it; None when there is none.
+
+    A file of terabytes that are holes is no checkpoint anybody saved, and is not read through.
+    """
     if file.checksum is None:
         return None
     checksum = 0
     with opened(file.path) as stream:
         left = length_of(stream) - CRC_TAIL
+        if os.fstat(stream.fileno()).st_blocks * 512 < left // MAX_HOLES:
+            return None
         while left > 0:
             block = stream.read(min(left, 1 << 24))
             if not block:

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from mindinsight.server.formats.archives import Archive
 from mindinsight.server.formats.arrays import npz_headers, read_npy, read_npy_header, read_npz
-from mindinsight.server.formats.checkpoints import checkpoint_values, open_checkpoint, read_checkpoint
+from mindinsight.server.formats.checkpoints import (
+    CheckpointFile,
+    checkpoint_values,
+    open_checkpoint,
+    read_checkpoint,
+    verify_checksum,
+)
 from mindinsight.server.formats.element_types import Array, count_of, element_type
 from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor, safetensor_values
@@ -31,11 +38,17 @@ class Weight:
     error: UnreadableError | None = None
 
 
+def _unchecked() -> UnreadableError | None:
+    """The check of a format that records no checksum."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class WeightFile:
     """Named tensors in the order they were saved.
 
-    ``read`` gives one and raises ``UnreadableError``; so does ``values``, to read it by parts.
+    ``read`` gives one and raises ``UnreadableError``; so does ``values``, to read it by parts. ``verify``
+    reads the whole file and gives an error when its bytes have not the checksum it records.
     """
 
     path: Path
@@ -45,6 +58,7 @@ class WeightFile:
     values: Callable[[str], Values]
     damage: tuple[UnreadableError, ...] = ()
     checksum: int | None = None  # CRC-32 recorded in the file
+    verify: Callable[[], UnreadableError | None] = _unchecked
 
 
 def open_weights(path: Path) -> WeightFile:
@@ -76,7 +90,19 @@ def _torch(path: Path) -> WeightFile:
         tuple(weights),
         lambda name: read_torch(file, name),
         lambda name: torch_values(file, name),
+        verify=partial(_verify_zip, path) if file.prefix else _unchecked,
     )
+
+
+def _verify_checkpoint(file: CheckpointFile) -> UnreadableError | None:
+    wrong = verify_checksum(file) is False
+    return UnreadableError("dump.checksum", file.path.name) if wrong else None
+
+
+def _verify_zip(path: Path) -> UnreadableError | None:
+    with Archive(path) as archive:
+        name = archive.damaged()
+    return UnreadableError("dump.checksum", name[:200]) if name else None
 
 
 def _npz(path: Path) -> WeightFile:
@@ -87,7 +113,12 @@ def _npz(path: Path) -> WeightFile:
         for name, header in npz_headers(path)
     )
     return WeightFile(
-        path, "npz", weights, lambda name: read_npz(path, name), lambda name: Held(read_npz(path, name))
+        path,
+        "npz",
+        weights,
+        lambda name: read_npz(path, name),
+        lambda name: Held(read_npz(path, name)),
+        verify=partial(_verify_zip, path),
     )
 
 
@@ -131,6 +162,7 @@ def _checkpoint(path: Path) -> WeightFile:
         lambda name: checkpoint_values(file, name),
         file.damage,
         file.checksum,
+        partial(_verify_checkpoint, file),
     )
 
 

@@ -124,3 +124,17 @@ def test_checkpoints_are_listed_measured_and_compared(ask, finished):
 def test_no_other_file_is_opened(client, file):
     answer = client.get("/v2/dump/checkpoint", params={"file": file})
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_checkpoint")
+
+
+def test_a_checkpoint_whose_checksum_does_not_fit_is_damaged(base, finished):
+    body = (base / "weights" / "tinynet-1.ckpt").read_bytes().partition(b"crc_num")[0]
+    path = base / "weights" / "damaged.ckpt"
+    path.write_bytes(body + b"crc_num" + (1).to_bytes(10, "big"))
+    files = {"first": "./weights/tinynet-1.ckpt", "second": "./weights/damaged.ckpt"}
+    try:
+        assert finished("checkpoint", file=files["first"])["damage"] == []
+        found = finished("checkpoint", file=files["second"])
+        compared = finished("checkpoint/difference", **files)
+    finally:
+        path.unlink()
+    assert found["damage"] == compared["damage"] == [{"reason": "dump.checksum", "detail": "damaged.ckpt"}]

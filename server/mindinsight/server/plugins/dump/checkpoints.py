@@ -11,11 +11,13 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.debug.compare.measures import Measures
 from mindinsight.server.debug.weights import (
     WeightDifference,
     WeightStatistics,
     compare_weights,
+    damage_of,
     list_weights,
     measure_weights,
 )
@@ -25,7 +27,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.ingest.discovery.folder_tree import child
-from mindinsight.server.plugins.dump.lookup import Kept, Uses, plain, unreadable
+from mindinsight.server.plugins.dump.lookup import Kept, Uses, plain, shown, unreadable
 from mindinsight.server.store.mounts import mounts_of, place_of
 
 router = APIRouter(route_class=CheckpointRoute)
@@ -58,16 +60,17 @@ def checkpoint(service: Uses, sessions: Kept, file: FileId) -> dict[str, Any]:
         BackgroundJob,
         lambda: BackgroundJob(lambda: measure_weights(weights, service.executor), len(weights.weights)),
     )
+    damage = _damage(sessions, weights, stamp)
     work.wait(_WAIT)
     known = list(work.items)
     rest = weights.weights[len(known) :]
     return {
         "id": file,
         "format": weights.format,
-        "done": work.done,
-        "error": work.error,
+        "done": work.done and damage.done,
+        "error": work.error or damage.error,
         "tensors": [_statistics(each) for each in known] + [_weight(each) for each in rest],
-        "damage": [{"reason": each.reason, "detail": each.detail} for each in weights.damage],
+        "damage": [_error(each) for each in list(damage.items)],
     }
 
 
@@ -81,12 +84,24 @@ def difference(service: Uses, sessions: Kept, first: FileId, second: FileId) -> 
         BackgroundJob,
         lambda: BackgroundJob(lambda: compare_weights(files[0], files[1], service.executor)),
     )
+    damage = [_damage(sessions, each, stamp) for each, (_, stamp) in zip(files, stamps, strict=True)]
     work.wait(_WAIT)
     return {
-        "done": work.done,
+        "done": work.done and all(each.done for each in damage),
         "error": work.error,
         "differences": [_difference(each) for each in list(work.items)],
+        "damage": [_error(error) for each in damage for error in list(each.items)],
     }
+
+
+def _damage(sessions: LruCache, weights: WeightFile, stamp: int) -> BackgroundJob[UnreadableError]:
+    """What is wrong with a file as a whole; it is read to its end for that."""
+    key = ("damage", weights.path, stamp)
+    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(lambda: damage_of(weights)))
+
+
+def _error(error: UnreadableError) -> dict[str, str]:
+    return {"reason": error.reason, "detail": shown(error.detail)}
 
 
 def _opened(service: Uses, file: str) -> WeightFile:

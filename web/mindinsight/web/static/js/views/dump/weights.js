@@ -67,7 +67,8 @@ export function changed({ t }, answer) {
   const counts = {};
   for (const one of answer.differences) counts[one.state] = (counts[one.state] ?? 0) + 1;
   const told = Object.entries(counts).map(([state, n]) => `${n} ${t(`dump.weights.state.${state}`)}`);
-  return [...told, !answer.done && t("common.loading"), answer.error].filter(Boolean).join(" · ");
+  const damage = answer.damage.map((/** @type {any} */ one) => `${t(one.reason)} (${one.detail})`);
+  return [...told, ...damage, !answer.done && t("common.loading"), answer.error].filter(Boolean).join(" · ");
 }
 
 /** What changed first. @param {App} app @param {any} answer */
