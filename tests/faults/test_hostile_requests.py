@@ -5,6 +5,7 @@ Nothing outside the base directory comes back, nothing fails inside, and every a
 
 import itertools
 import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -75,12 +76,24 @@ def hostile(folder):
     ]  # fmt: skip
 
 
+# Text and numbers that nobody types, for every parameter of every route.
+ODD = [
+    str(2**63 - 1), str(-(2**63)), "9" * 5000, "NaN", "1e400", "\u0661\u00b2", "\x1b[31m\x7f\x85",
+    "\u202e\u2066x\ufdd0", "x" * 60_000, "9," * 30 + "9" * 5000, "[" * 2000,
+]  # fmt: skip
+# In bodies also what no address can hold.
+ODDER = [
+    *ODD, "\ud800", 2**63, -(10**400), float("nan"), [["x"]], ["\ud800"], {"\ud800": 1}, list(range(3000)),
+]  # fmt: skip
+
 GOOD = {
     "run": "./values", "tag": "loss", "kind": "scalar", "dump": "./job/dump", "rank": "0", "step": "0",
     "operator": "x", "direction": "output", "slot": "0", "file": "./weights/tinynet-1.ckpt",
     "first": "./weights/tinynet-1.ckpt", "second": "./weights/tinynet-2.ckpt", "train_id": "./values",
     "plugin_name": "scalar", "session_id": "1", "row": "0", "since": "0",
 }  # fmt: skip
+
+BODY = {"train_id": "./values", "session_type": "OFFLINE", "dump_dir": "job/dump", "run": "./values"}
 
 FIELDS = (*GOOD, "note", "labels", "session_type", "dump_dir", "summary_dir", "params", "name", "rank_id")
 
@@ -101,17 +114,20 @@ def address(path, values, names):
     return path
 
 
-def requests_of(client, folder):
+def requests_of(client, folder, odd=False):
     """(method, address, what is sent with it, about): each parameter with each hostile value, others good."""
+    hostile_values = ODD if odd else hostile(folder)
     for method, path, parameters in operations(client.app):
-        places = {one["name"]: one["in"] for one in parameters}
-        for name, value in itertools.product(places, hostile(folder)):
-            if places[name] == "header" or (len(value) > 100 and name not in GOOD):
+        places = {parameter["name"]: parameter["in"] for parameter in parameters}
+        for name, value in itertools.product(places, hostile_values):
+            if places[name] == "header" or (len(value) > 100 and name not in GOOD and not odd):
                 continue
-            values = {**{one: GOOD.get(one, "x") for one in places}, name: value}
-            inside = [one for one in places if places[one] == "path"]
+            values = {**{other: GOOD.get(other, "x") for other in places}, name: value}
+            inside = [other for other in places if places[other] == "path"]
             query = {
-                one: values[one] for one in places if places[one] == "query" and (one in GOOD or one == name)
+                other: values[other]
+                for other in places
+                if places[other] == "query" and (other in GOOD or other == name)
             }
             sent = {"params": query, **({"content": b"{}"} if method in CHANGES else {})}
             yield method, address(path, values, inside), sent, (path, name, value[:400])
@@ -119,16 +135,33 @@ def requests_of(client, folder):
 
 def bodies_of(client, folder):
     """The same of each route that takes a body: what is no body, and each hostile value in every field."""
+    values = [*hostile(folder), *ODDER, None, 1, [], {}, True]
     bodies = [
         b"", b"[]", b"null", b"\xff\xfe", b'"x"', b"{", b"[" * 100_000, b'{"a":' * 5000, b"1e999",
-        *(json.dumps(dict.fromkeys(FIELDS, value)).encode() for value in hostile(folder)),
-        *(json.dumps(dict.fromkeys(FIELDS, value)).encode() for value in (None, 1, [], {}, True, 1e308)),
+        b'{"a": ' + b"9" * 5000 + b"}", b'["' + b"\\ud800" * 3 + b'"]', b"\xef\xbb\xbf{}",
+        *(json.dumps(dict.fromkeys(FIELDS, value)).encode() for value in values),
     ]  # fmt: skip
     for method, path, _ in operations(client.app):
         if method in CHANGES:
             for body in bodies:
                 sent = {"content": body, "headers": JSON}
                 yield method, address(path, GOOD, PATHS), sent, (path, body[:400])
+            for name, value in itertools.product(sorted(named_fields(client.app, method, path)), ODDER):
+                sent = {"content": json.dumps({**BODY, name: value}).encode(), "headers": JSON}
+                yield method, address(path, GOOD, PATHS), sent, (path, name, str(value)[:400])
+
+
+def named_fields(app, method, path):
+    """The fields of the body that a route describes; those of v1 are described in words."""
+    for mounted in [route for route in app.routes if isinstance(route, Mount)]:
+        about = mounted.app.app().openapi()
+        body = about["paths"].get(path.removeprefix(mounted.path), {}).get(method, {}).get("requestBody")
+        if body is not None and path.startswith(mounted.path):
+            schema = body["content"].get(JSON["Content-Type"], {}).get("schema", {})
+            name = schema.get("$ref", "").rpartition("/")[2]
+            schema = about.get("components", {}).get("schemas", {}).get(name, schema)
+            return {*schema.get("properties", {}), *re.findall(r"[a-z_]+", body.get("description", ""))}
+    return set()
 
 
 def checked(answer, folder, about):
@@ -160,6 +193,12 @@ async def asked(app, requests, folder):
 def test_every_parameter_survives_what_is_hostile(client, folder, part):
     requests = itertools.islice(requests_of(client, folder), part, None, PARTS)
     assert client.portal.call(asked, client.app, requests, folder) > 1000
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_parameter_survives_what_is_odd(client, folder, part):
+    requests = itertools.islice(requests_of(client, folder, odd=True), part, None, PARTS)
+    assert client.portal.call(asked, client.app, requests, folder) > 100
 
 
 def test_every_body_survives_what_is_hostile(client, folder):

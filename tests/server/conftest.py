@@ -27,7 +27,7 @@ def samples(tmp_path):
         for name in names:
             shutil.copytree(DATA / name, base / Path(name).name)
         app = create_app(Settings(base, tmp_path / "workspace", workers=1, reload_interval=0.1, **settings))
-        headers = {"Authorization": f"Bearer {settings['token']}"} if settings.get("token") else {}
+        headers = {"Authorization": f"Bearer {settings['token']}".encode()} if settings.get("token") else {}
         prefix = settings.get("url_path_prefix", "")
         client = TestClient(
             app, base_url=f"http://127.0.0.1{prefix}", headers=headers, follow_redirects=False

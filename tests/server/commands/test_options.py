@@ -90,3 +90,19 @@ def test_an_option_without_effect_is_accepted_and_says_so(name, value):
     add_options(other := argparse.ArgumentParser(), {f"MINDINSIGHT_{name.upper().replace('-', '_')}": value})
     assert unused(other.parse_args([])) == [sentence]
     assert f"--{name} " in parser.format_help()
+
+
+@pytest.mark.parametrize("token", ["short", "", "1234567", "12345678\n", "\x00" * 10])
+def test_a_token_that_is_short_or_no_text_is_refused(here, token, capsys):
+    parser = argparse.ArgumentParser()
+    add_options(parser, {})
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--token", token])
+    assert "a token has" in capsys.readouterr().err
+
+
+def test_the_shortest_token_is_said(here):
+    parser = argparse.ArgumentParser()
+    add_options(parser, {})
+    assert "at least 8 characters" in " ".join(parser.format_help().split())
+    assert parser.parse_args(["--token", "12345678"]).token == "12345678"

@@ -9,7 +9,7 @@ from typing import Final
 
 from fastapi import FastAPI, Request
 from starlette.datastructures import State
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from mindinsight.server import api
 from mindinsight.server.api.pages import WEB, Pages
@@ -19,6 +19,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http import validation_errors
 from mindinsight.server.http.assets import Assets
 from mindinsight.server.http.openapi import OURS
+from mindinsight.server.http.security import error_response
 from mindinsight.server.plugins import Plugin, plugins
 
 _log = logging.getLogger(__name__)
@@ -65,12 +66,12 @@ def _add_kinds(app: FastAPI, kinds: Iterable[Plugin]) -> None:
 
 def _api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
-    return JSONResponse(error.body(), error.status)
+    return error_response(error)
 
 
 def _gone(request: Request, error: Exception) -> Response:
     answer = ApiError(410, "gone", "The file has been removed, replaced or cut short since it was read.")
-    return JSONResponse(answer.body(), answer.status)
+    return error_response(answer)
 
 
 def _unreadable(request: Request, error: Exception) -> Response:
@@ -78,4 +79,4 @@ def _unreadable(request: Request, error: Exception) -> Response:
     assert isinstance(error, UnreadableError)
     _log.warning("%s: %s", error.reason, error.detail)
     answer = ApiError(422, "unreadable", f"It cannot be read: {error.reason}.", key=error.reason, detail="")
-    return JSONResponse(answer.body(), answer.status)
+    return error_response(answer)

@@ -7,7 +7,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from mindinsight.server.settings import Settings, clean_prefix, environment, is_loopback
 from mindinsight.server.settings.base_dirs import bases_of, split
@@ -18,6 +18,9 @@ Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default
 def resolve_path(text: str) -> Path:
     """The path of a dump or file that a user names, without links: readers follow none."""
     return Path(os.path.realpath(Path(text).expanduser()))
+
+
+SHORTEST_TOKEN: Final = 8  # characters
 
 
 def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
@@ -40,7 +43,8 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
         "watch", choice("auto", "events", "polling"), "auto", "how changes are noticed: auto, events, polling"
     )
     option("workers", number(1, 256), min(4, os.cpu_count() or 1), "processes that read files")
-    option("token", str, None, "ask for this token (a random one is made when --host is not this machine)")
+    text = f"ask for this token of at least {SHORTEST_TOKEN} characters"
+    option("token", token, None, f"{text} (a random one is made when --host is not this machine)")
     option("allow-host", str, "", "further host names to answer to, separated by commas")
     option("allow-frame", str, "", "origins of pages that may show ours in a frame, separated by commas")
     for name, (kind, default, reason) in without_effect().items():
@@ -129,6 +133,15 @@ def without_effect() -> Mapping[str, Unused]:
             "each reader of dumps has a limit of its own (docs/security.md)",
         ),
     }
+
+
+def token(text: str) -> str:
+    """Long enough not to be guessed, and without characters that no header can carry."""
+    if len(text) < SHORTEST_TOKEN:
+        raise argparse.ArgumentTypeError(f"a token has at least {SHORTEST_TOKEN} characters")
+    if not text.isprintable():
+        raise argparse.ArgumentTypeError("a token has no control characters")
+    return text
 
 
 def number(low: int, high: int) -> Callable[[str], int]:

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from typing import Any
+from urllib.parse import quote
 
 from mindinsight.server.commands.options import add_options, settings_of, unused
 from mindinsight.server.process import daemon, gc_tuning, logs
@@ -54,7 +55,7 @@ def _already(running: daemon.Running, settings: Settings) -> int:
 
 
 def _say(settings: Settings) -> None:
-    query = f"?token={settings.token}" if settings.token else ""
+    query = f"?token={quote(settings.token, safe='')}" if settings.token else ""
     print(f"Workspace: {settings.workspace}")
     for base in each(settings.summary_base_dir):
         print(f"Summary base dir: {base}")

@@ -26,14 +26,14 @@ def answer(content: Any, accept: str) -> Response:
     return Response(text, media_type="application/json")
 
 
-def json_response(content: Any) -> Response:
+def json_response(content: Any, status: int = 200) -> Response:
     """``content`` as JSON: what is not finite as null, lone surrogates as they are escaped in JSON."""
     try:
         body = to_json(content, inf_nan_mode="null")
     except (PydanticSerializationError, UnicodeEncodeError):
         text = json.dumps(_finite(jsonable_encoder(content)), ensure_ascii=False, separators=(",", ":"))
         body = text.encode("utf-8", "backslashreplace")
-    return Response(body, media_type="application/json")
+    return Response(body, status, media_type="application/json")
 
 
 def _finite(value: Any) -> Any:

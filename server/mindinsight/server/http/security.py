@@ -9,6 +9,7 @@ it must be shown: in the link, in a cookie set by that link, or as ``Authorizati
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import ipaddress
 import re
@@ -17,13 +18,14 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from typing import TypeAlias
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.responses import json_response
 from mindinsight.server.settings import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -63,6 +65,7 @@ class Security:
         self._token = settings.token or ""
         self._names = host_names(settings.allowed_hosts)
         self._cookie = f"mindinsight_{settings.port}"
+        self._mark = hashlib.sha256(f"cookie of {self._token}".encode()).hexdigest()  # fits into a cookie
         headers = answer_headers(settings.frame_ancestors).items()
         self._headers = [(name.lower().encode(), value.encode()) for name, value in headers]
 
@@ -107,27 +110,25 @@ class Security:
     def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         shown = dict(query).get("token")
-        if shown is not None and self._right(shown):
+        if shown is not None and _equal(shown, self._token):
             return self._remember(scope, [pair for pair in query if pair[0] != "token"])
-        if self._right(cookie(headers, self._cookie)) or self._right(bearer(headers)):
+        marked = _equal(cookie(headers, self._cookie), self._mark)
+        if marked or _equal(bearer(headers), self._token) or _equal(utf8(bearer(headers)), self._token):
             return None
         if "text/html" in headers.get("accept", ""):
             return HTMLResponse(self._ask(), 401)
         return self._error(scope, TOKEN_REQUIRED)
 
-    def _right(self, shown: str) -> bool:
-        return hmac.compare_digest(shown.encode(), self._token.encode())
-
     def _remember(self, scope: Scope, query: list[tuple[str, str]]) -> Response | None:
         """Take the token out of the address bar and keep it in a cookie."""
         if scope["method"] not in SAFE_METHODS:
             return None
-        last = scope["path"].rsplit("/", 1)[1]
-        target = (last or "./") + ("?" + urlencode(query) if query else "")
+        last = quote(scope["path"].rsplit("/", 1)[1], safe="")  # no colon, no backslash: never another site
+        target = f"./{last}" + ("?" + urlencode(query) if query else "")
         answer = RedirectResponse(target, 303)
         answer.set_cookie(
             self._cookie,
-            self._token,
+            self._mark,
             max_age=30 * 86400,
             path=scope["root_path"] or "/",
             httponly=True,
@@ -232,6 +233,15 @@ def bearer(headers: Headers) -> str:
     return value if scheme.lower() == "bearer" else ""
 
 
+def utf8(value: str) -> str:
+    """A header's value as most clients mean it: Latin-1 is how it is read."""
+    return value.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+def _equal(shown: str, secret: str) -> bool:
+    return hmac.compare_digest(shown.encode("utf-8", "replace"), secret.encode("utf-8", "replace"))
+
+
 def error_response(error: ApiError) -> Response:
     """An error as the interfaces of ours tell it."""
-    return JSONResponse(error.body(), error.status)
+    return json_response(error.body(), error.status)

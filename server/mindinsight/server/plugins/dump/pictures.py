@@ -17,6 +17,7 @@ from mindinsight.server.graph.layout import draw
 from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.http.indices import indices_of
 from mindinsight.server.plugins.dump.comparisons import errors_of
 from mindinsight.server.plugins.dump.lookup import Kept, Looked, plain, unreadable
 from mindinsight.server.plugins.dump.tensors import Statistic
@@ -55,8 +56,7 @@ def picture(
     """
     done = listing.done
     tree = _tree(listing, sessions, graph, done)
-    wanted = [int(each) for each in (opened or "").split(",") if each.isdecimal()]
-    places = first_open(tree.tree) if opened is None else [p for p in wanted if p < len(tree.tree.paths)]
+    places = first_open(tree.tree) if opened is None else indices_of(opened, len(tree.tree.paths))
     values = _values(listing, sessions, graph, colour, comparison)
     found = picture_json(tree.tree, draw(tree.tree, places))
     for box in found["boxes"]:

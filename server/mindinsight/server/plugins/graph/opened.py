@@ -19,6 +19,7 @@ from mindinsight.server.graph.folding import foldable_tree
 from mindinsight.server.graph.layout import Drawings
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import Tree
+from mindinsight.server.http.indices import index_of, indices_of
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ReferenceSeries
@@ -103,12 +104,12 @@ def place_of(tree: Tree, text: str) -> int:
     """The place that a path, or a number from an earlier answer, names."""
     if text in tree.places:
         return tree.places[text]
-    if text.isdecimal() and int(text) < len(tree.paths):
-        return int(text)
-    raise ApiError(404, "unknown_node", f"There is no node {text!r} in this graph.", node=text)
+    place = index_of(text, len(tree.paths))
+    if place is None:
+        raise ApiError(404, "unknown_node", f"There is no node {text!r} in this graph.", node=text)
+    return place
 
 
 def places_of(tree: Tree, text: str | None) -> list[int]:
     """The places in a list of numbers; what is no place is left out, as in a link to an older graph."""
-    numbers = [int(one) for one in (text or "").split(",") if one.isdecimal()]
-    return [number for number in numbers if number < len(tree.paths)]
+    return indices_of(text, len(tree.paths))

@@ -9,6 +9,8 @@ import uuid
 from collections import deque
 from typing import Any, Final, TypeAlias
 
+from mindinsight.server.http.indices import index_of
+
 Event: TypeAlias = dict[str, Any]
 
 KEPT: Final = 1000  # events
@@ -40,7 +42,7 @@ class Events:
     def after(self, position: str) -> Event | None:
         """The event after a position, the oldest there is for a position of another ring; None: not yet."""
         ring, _, number = position.partition(":")
-        seen = int(number) if ring == self._id and number.isdecimal() else 0
+        seen = (index_of(number, self._count + 1) or 0) if ring == self._id else 0
         with self._lock:
             return next((event for place, event in self._events if place > seen), None)
 
