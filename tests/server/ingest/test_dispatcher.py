@@ -10,7 +10,7 @@ import pytest
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.ingest import catalogue, dispatcher
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.ingest.piece_reader import Request, read_piece
+from mindinsight.server.ingest.piece_reader import PieceRequest, read_piece
 from mindinsight.server.ingest.staging.staged_columns import ScalarTable
 
 
@@ -52,7 +52,7 @@ def rounds(settings, store, executor, monkeypatch):
         want = staticmethod(loader.want)
 
         def scan(self):
-            loader._lookout.scan()
+            loader._scanner.scan()
             self.next()
 
         def next(self):
@@ -86,9 +86,9 @@ def test_to_look_at_a_run_wakes_no_loader(base, events, executor, settings, stor
     events.file(base / "a", events.records(1))
     loader = Loader(settings, store, executor)
     loader.load()
-    loader._bell.clear()
+    loader._wake.clear()
     loader.want(["./a"])
-    assert not loader._bell.is_set()
+    assert not loader._wake.is_set()
 
 
 def test_small_files_travel_together(base, events, executor, settings, store, monkeypatch):
@@ -96,7 +96,7 @@ def test_small_files_travel_together(base, events, executor, settings, store, mo
     for number in range(20):
         events.file(base / f"run{number}", events.records(number))
     loader = Loader(settings, store, executor)
-    loader._lookout.scan()
+    loader._scanner.scan()
     loader._work()
     assert sorted(executor.log[0]) == sorted(f"run{number}" for number in range(20))
 
@@ -110,11 +110,11 @@ def test_a_little_is_read_here_and_much_by_workers(
     assert (steps(), executor.log) == ([1, 2], [])
     monkeypatch.setattr(dispatcher, "_INLINE", len(events.records(3)))
     events.file(base / "b", events.records(3))
-    loader._lookout.scan()
+    loader._scanner.scan()
     loader._work()
     assert (steps("./b"), executor.log) == ([3], [])
     events.file(base / "c", events.records(4, 5))
-    loader._lookout.scan()
+    loader._scanner.scan()
     loader._work()
     assert (steps("./c"), executor.log) == (None, [["c"]])
 
@@ -187,7 +187,7 @@ def test_a_file_that_kills_workers_is_named_and_left(
     bad = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))
     loader = Loader(settings, store, executor)
-    loader._lookout.scan()
+    loader._scanner.scan()
     while loader._work():
         for future, fn, (requests,) in executor.held:
             if str(bad) in [request.path for request in requests]:
@@ -200,12 +200,12 @@ def test_a_file_that_kills_workers_is_named_and_left(
     assert executor.log[1:] == [["a"], ["b"]] or executor.log[1:] == [["b"], ["a"]]
     read = len(executor.log)
     events.append(bad, events.records(2))
-    loader._lookout.scan()
+    loader._scanner.scan()
     loader._work()
     assert len(executor.log) == read  # it is left alone for a while, however fast it grows
     bad.unlink()
     events.file(base / "a", events.records(8, 9, 10))
-    loader._lookout.scan()
+    loader._scanner.scan()
     loader._work()
     assert executor.log[-1] == ["a"]  # another file is another matter
 
@@ -324,7 +324,7 @@ def test_what_workers_died_of_is_never_read_in_the_server(
     events.file(base / "a", events.records(1))
     loader = Loader(settings, store, executor)
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
-    loader._lookout.scan()
+    loader._scanner.scan()
     loader._work()
     monkeypatch.undo()
     executor.work(BrokenExecutor())
@@ -341,10 +341,10 @@ def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
     with WorkerPool(1) as workers:
         os.kill(workers.submit(os.getpid).result(60), signal_sent)
         loader = Loader(settings, store, workers)
-        loader._lookout.scan()
+        loader._scanner.scan()
         while loader._work():
-            loader._bell.wait(0.2)
-            loader._bell.clear()
+            loader._wake.wait(0.2)
+            loader._wake.clear()
             clock.now = min(clock.now + 10, 1010 + dispatcher.PATIENCE)  # for the first one's time only
         assert steps() == [1]
 
@@ -352,16 +352,16 @@ def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
 def test_a_piece_is_read_only_where_the_file_is_still_the_same(base, events):
     first = events.records(1, 2)
     path = events.file(base, first + events.records(3))
-    known = read_piece(Request(str(path), 0, len(first))).print
-    answer = read_piece(Request(str(path), len(first), 1000, known))
+    known = read_piece(PieceRequest(str(path), 0, len(first))).fingerprint
+    answer = read_piece(PieceRequest(str(path), len(first), 1000, known))
     assert answer.stretch.blocks[0].steps.tolist() == [3]
     path.write_bytes(events.records(7, 8, 9))
-    assert read_piece(Request(str(path), len(first), 1000, known)).replaced
+    assert read_piece(PieceRequest(str(path), len(first), 1000, known)).replaced
 
 
 def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch):
     path = str(base / "nothing")
-    assert read_piece(Request(path, 0, 10)).reason == "file.gone"
+    assert read_piece(PieceRequest(path, 0, 10)).reason == "file.gone"
     (base / "nothing").touch()
     for failure, reason in [
         (OSError(5, "Input/output error"), "file.unreadable"),
@@ -373,7 +373,7 @@ def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch):
             raise failure
 
         monkeypatch.setattr("mindinsight.server.formats.events.read_stretch", fail)
-        answer = read_piece(Request(path, 0, 10))
+        answer = read_piece(PieceRequest(path, 0, 10))
         assert answer.reason == reason
     assert "ValueError: ours" in answer.detail
 

@@ -15,7 +15,7 @@ from mindinsight.server.formats import events as events_format
 from mindinsight.server.ingest import piece_reader
 from mindinsight.server.ingest.discovery import folder_listing as directories
 from mindinsight.server.ingest.discovery.folder_listing import Stamp
-from mindinsight.server.ingest.discovery.run_discovery import Found
+from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.staging.file_stage import FileStage
 from mindinsight.server.ingest.staging.run_stage import RunStage
@@ -145,7 +145,7 @@ def test_pipes_and_links_named_like_event_files_are_named_and_not_opened(base, e
 
 def test_a_file_that_became_a_link_is_not_opened(base, events, loader, store, secret, monkeypatch):
     path = events.file(base / "a", events.records(5))
-    looked = directories.look
+    looked = directories.list_folder
 
     def swap(folder, now):
         found = looked(folder, now)
@@ -154,7 +154,7 @@ def test_a_file_that_became_a_link_is_not_opened(base, events, loader, store, se
             path.symlink_to(secret)
         return found
 
-    monkeypatch.setattr("mindinsight.server.ingest.discovery.folder_tree.look", swap)
+    monkeypatch.setattr("mindinsight.server.ingest.discovery.folder_tree.list_folder", swap)
     loader.load()
     assert dict(store.snapshot().runs["./a"].scalars) == {}
     assert errors(store) == ["file.link"]
@@ -210,7 +210,7 @@ def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store
 
 def folded(tags, steps, pieces):
     """Bytes that a run of ``tags`` and ``steps`` takes when it came in so many pieces."""
-    stage = RunStage(Found("./a", "./a", "/a", "a", "./a", None, 0.0, 0.0, {}, ()))
+    stage = RunStage(DiscoveredRun("./a", "./a", "/a", "a", "./a", None, 0.0, 0.0, {}, ()))
     file = FileStage("summary.1.h", "/a/summary.1.h", Stamp(1, 1, 1, 1, 1))
     stage.add(file)
     tracemalloc.start()

@@ -194,9 +194,9 @@ def test_listening_that_breaks_down_is_begun_again(base, events, settings, store
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
     loader.start()
     assert wait(lambda: store.snapshot().watch == "events")
-    observer = loader._lookout._watchers._each[str(base)][1]._observer
+    observer = loader._scanner._watchers._watchers[str(base)][1]._observer
     observer.stop()
-    assert wait(lambda: loader._lookout._watchers._each[str(base)][1]._observer is not observer)
+    assert wait(lambda: loader._scanner._watchers._watchers[str(base)][1]._observer is not observer)
     events.file(base / "a", events.records(1))
     assert wait(lambda: steps() == [1])
     assert store.snapshot().watch == "events"
@@ -220,7 +220,7 @@ def test_a_round_that_fails_is_not_the_last(base, events, started, steps, wait, 
         monkeypatch.undo()
         raise RuntimeError("a fault of ours")
 
-    assert wait(lambda: started._lookout._tree.folders)
+    assert wait(lambda: started._scanner._tree.folders)
     monkeypatch.setattr("mindinsight.server.ingest.discovery.folder_listing.os.lstat", fail)
     assert wait(lambda: os.lstat is broken)
     events.file(base / "a", events.records(1))

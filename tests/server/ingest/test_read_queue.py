@@ -4,8 +4,8 @@ import pytest
 
 from mindinsight.server.ingest import read_queue
 from mindinsight.server.ingest.discovery.folder_listing import Stamp
-from mindinsight.server.ingest.discovery.run_discovery import Found
-from mindinsight.server.ingest.piece_reader import Print
+from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun
+from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.read_queue import ReadQueue, request_of
 from mindinsight.server.ingest.staging.file_stage import FileStage
 from mindinsight.server.ingest.staging.run_stage import RunStage
@@ -18,7 +18,7 @@ def waiting():
 
     def put(run, *sizes, updated=0):
         stage = RunStage(
-            Found(f"./{run}", f"./{run}", f"/base/{run}", run, f"./{run}", None, 0.0, updated, {}, ())
+            DiscoveredRun(f"./{run}", f"./{run}", f"/base/{run}", run, f"./{run}", None, 0.0, updated, {}, ())
         )
         for number, size in enumerate(sizes):
             name = f"events.out.events.summary.{number}.0.h_MS"
@@ -32,7 +32,7 @@ def waiting():
 
 
 def taken(items):
-    return [(stage.found.name, file.stamp.size) for stage, file in items]
+    return [(stage.discovered.name, file.stamp.size) for stage, file in items]
 
 
 def test_nothing_waits_at_first(waiting):
@@ -96,9 +96,9 @@ def test_what_went_away_does_not_wait(waiting):
 def test_a_request_begins_where_reading_ended(waiting):
     stage = waiting.put("a", 100 << 20)
     (file,) = stage.files.values()
-    file.read, file.print = 40, Print(b"h", b"t")
+    file.read, file.fingerprint = 40, Fingerprint(b"h", b"t")
     request = request_of(file)
-    assert (request.offset, request.size, request.print) == (40, read_queue.PIECE, file.print)
+    assert (request.offset, request.size, request.fingerprint) == (40, read_queue.PIECE, file.fingerprint)
     file.stamp = file.stamp._replace(size=45)
     assert request_of(file).size == 5
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindinsight.server.ingest.discovery.ranks import places
+from mindinsight.server.ingest.discovery.ranks import job_ranks
 from mindinsight.server.store import file_names
 
 
@@ -67,7 +67,7 @@ def ids(*numbers):
 
 def test_rank_folders_belong_to_the_job_above():
     runs = ("./job/rank_0", "./job/rank_12", "./job/device3/log", "./x")
-    found = places({run: ids(0) for run in runs})
+    found = job_ranks({run: ids(0) for run in runs})
     assert found == {
         "./job/rank_0": ("./job", 0),
         "./job/rank_12": ("./job", 12),
@@ -77,20 +77,23 @@ def test_rank_folders_belong_to_the_job_above():
 
 
 def test_rank_folders_in_the_base_make_the_base_the_job():
-    assert places({"./rank_0": ids(0), "./rank_1": ids(1)}) == {"./rank_0": ("./", 0), "./rank_1": ("./", 1)}
+    assert job_ranks({"./rank_0": ids(0), "./rank_1": ids(1)}) == {
+        "./rank_0": ("./", 0),
+        "./rank_1": ("./", 1),
+    }
 
 
 def test_numbered_siblings_are_ranks_when_their_files_say_so():
-    found = places({"./a/job0": ids(0), "./a/job1": ids(1), "./a/job2": ids(2)})
+    found = job_ranks({"./a/job0": ids(0), "./a/job1": ids(1), "./a/job2": ids(2)})
     assert found == {f"./a/job{rank}": ("./a/job", rank) for rank in range(3)}
 
 
 def test_numbered_experiments_stay_apart():
     runs = {f"./lr_{number}": ids(0) for number in range(3)}
-    assert places(runs) == {run: (run, None) for run in runs}
+    assert job_ranks(runs) == {run: (run, None) for run in runs}
 
 
 def test_folders_that_are_only_numbers_belong_to_the_folder_around_them():
     for parent, job in (("./job/", "./job"), ("./", "./")):
-        found = places({f"{parent}0": ids(0), f"{parent}1": ids(1)})
+        found = job_ranks({f"{parent}0": ids(0), f"{parent}1": ids(1)})
         assert found == {f"{parent}0": (job, 0), f"{parent}1": (job, 1)}

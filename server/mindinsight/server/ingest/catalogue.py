@@ -1,4 +1,4 @@
-"""Every run while it is being read: follows what discovery finds, takes what reading brings, publishes."""
+"""The catalogue of runs while they are read: takes over discoveries and results of reads, and publishes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from mindinsight.server.ingest.cache.index_cache import Cache
+from mindinsight.server.ingest.cache.index_cache import IndexCache
 from mindinsight.server.ingest.discovery.folder_listing import Stamp
-from mindinsight.server.ingest.discovery.run_discovery import Discovery, Found
-from mindinsight.server.ingest.piece_reader import Answer, Request
+from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun, Discovery
+from mindinsight.server.ingest.piece_reader import PieceRequest, PieceResult
 from mindinsight.server.ingest.read_queue import Item, ReadQueue
 from mindinsight.server.ingest.staging.file_stage import FileStage
 from mindinsight.server.ingest.staging.run_stage import RunStage
@@ -24,14 +24,14 @@ RETRY: Final = 10.0  # seconds until a file that could not be opened is tried ag
 RISK: Final = 0.5  # seconds until one is that workers died of: perhaps somebody else killed them
 HANG: Final = 60.0  # seconds until one is that a worker hung over; both double each time
 _LONGEST: Final = 3600.0  # seconds
-_MOST_SAID: Final = 100  # different faults in the log
+_MOST_LOGGED: Final = 100  # different faults in the log
 _PASSING: Final = frozenset({"file.permission", "file.unreadable", "file.memory"})
 
 _log = logging.getLogger(__name__)
 
 
-class Facts(NamedTuple):
-    """What a snapshot tells beside the runs."""
+class BaseStatus(NamedTuple):
+    """What a snapshot says of the base directories."""
 
     base: str
     watch: str
@@ -44,16 +44,18 @@ class Facts(NamedTuple):
 class Catalogue:
     """Belongs to the loader's thread alone; readers see what it publishes."""
 
-    def __init__(self, store: Store, backlog: ReadQueue, facts: Facts, cache: Cache | None = None) -> None:
+    def __init__(
+        self, store: Store, queue: ReadQueue, status: BaseStatus, cache: IndexCache | None = None
+    ) -> None:
         """``cache`` is asked for what an earlier server knew of a file that appears."""
-        self.facts = facts
+        self.status = status
         self._cache = cache
         self.stages: dict[str, RunStage] = {}
         self._folders: dict[str, list[RunStage]] = {}  # runs by the folder they are in
         self._store = store
-        self._backlog = backlog
-        self._said: set[tuple[str, str]] = set()
-        self._failed: dict[Item, float] = {}  # files that could not be opened, and when to try again
+        self._queue = queue
+        self._logged: set[tuple[str, str]] = set()
+        self._retry_at: dict[Item, float] = {}  # files that could not be opened, and when to try again
 
     @property
     def changed(self) -> bool:
@@ -61,32 +63,32 @@ class Catalogue:
         before = self._store.snapshot()
         return (
             self.stages.keys() != before.runs.keys()
-            or self.facts != _facts(before)
+            or self.status != _status_of(before)
             or any(stage.changed for stage in self.stages.values())
         )
 
     def settle(self, discovery: Discovery) -> None:
         """Take over which runs there are, and of which files they consist."""
         before, self.stages = self.stages, {}
-        for found in discovery.runs:
-            stage = before.pop(found.id, None)
-            if stage is not None and stage.found.path != found.path:  # in another base directory of that name
+        for discovered in discovery.runs:
+            stage = before.pop(discovered.id, None)
+            if stage is not None and stage.discovered.path != discovered.path:  # in another base directory
                 self._remove(stage, list(stage.files))
                 stage = None
-            stage = stage or RunStage(found)
-            stage.place(found)
-            self.stages[found.id] = stage
-            self._compare(stage, found)
+            stage = stage or RunStage(discovered)
+            stage.update(discovered)
+            self.stages[discovered.id] = stage
+            self._match_files(stage, discovered)
         for stage in before.values():
             self._remove(stage, list(stage.files))
         self._folders = defaultdict(list)
         for stage in self.stages.values():
-            self._folders[stage.found.folder].append(stage)
-        self.facts = self.facts._replace(
+            self._folders[stage.discovered.folder].append(stage)
+        self.status = self.status._replace(
             left_out=discovery.left_out, base_missing=discovery.missing, errors=discovery.troubles
         )
 
-    def grown(self, folder: str, stamps: Mapping[str, Stamp]) -> bool:
+    def files_changed(self, folder: str, stamps: Mapping[str, Stamp]) -> bool:
         """Files of a folder were written to; False when no run is known to have one of them."""
         stages = self._folders.get(folder, ())
         known = {
@@ -94,29 +96,29 @@ class Catalogue:
         }
         for name, (stage, file) in known.items():
             if file.stamp != stamps[name]:
-                self._follow(stage, file, stamps[name])
+                self._file_changed(stage, file, stamps[name])
         return len(known) == len(stamps)
 
     def retry(self, now: float) -> None:
         """Ask again for files that could not be opened a while ago."""
-        for item, due in list(self._failed.items()):
+        for item, due in list(self._retry_at.items()):
             if due <= now:
-                del self._failed[item]
+                del self._retry_at[item]
                 if item[0].files.get(item[1].name) is item[1]:
-                    self._backlog.add(*item)
+                    self._queue.add(*item)
 
-    def take(self, stage: RunStage, file: FileStage, request: Request, answer: Answer) -> None:
+    def take(self, stage: RunStage, file: FileStage, request: PieceRequest, answer: PieceResult) -> None:
         """Put in what reading a piece of a file brought; nothing when the file is another one by now."""
         file.busy = False
         if stage.files.get(file.name) is not file:
             return
         try:
             if answer.replaced:
-                self._begin_again(stage, file)
+                self._restart_file(stage, file)
             elif answer.stretch is None:
                 self._fail(stage, file, answer.reason, answer.detail)
             else:
-                stage.fold(file, answer.stretch, answer.lineage, answer.print)
+                stage.fold(file, answer.stretch, answer.lineage, answer.fingerprint)
         except Exception:  # a fault of ours: without this file, and with all others
             self._remove(stage, [file.name])
             file = FileStage(file.name, file.path, file.stamp)
@@ -124,9 +126,9 @@ class Catalogue:
             self._fail(stage, file, "file.undecodable", traceback.format_exc())
         else:
             if not answer.replaced and file.goes_on(request.offset):
-                self._backlog.add(stage, file)
+                self._queue.add(stage, file)
 
-    def crashed(self, stage: RunStage, file: FileStage, hung: bool = False) -> None:
+    def record_crash(self, stage: RunStage, file: FileStage, hung: bool = False) -> None:
         """Workers died, or one hung, when they read this file, perhaps with others; it is read alone next.
 
         Whether the file is to blame or somebody who kills processes cannot be told, so it is tried again
@@ -140,7 +142,7 @@ class Catalogue:
             self._fail(stage, file, "file.hangs" if hung else "file.crashes", "", file.wait)
         else:
             file.suspect = True
-            self._backlog.add(stage, file)
+            self._queue.add(stage, file)
 
     def publish(self) -> None:
         """Let readers see everything that changed since the last time."""
@@ -154,63 +156,63 @@ class Catalogue:
             else:
                 runs[name] = before.runs[name]
         gone = before.runs.keys() - runs.keys()
-        listed = bool(gone or runs.keys() - before.runs.keys()) or self.facts != _facts(before)
-        after = replace(before, version=version, runs=runs, scanned=time.time(), **self.facts._asdict())
+        listed = bool(gone or runs.keys() - before.runs.keys()) or self.status != _status_of(before)
+        after = replace(before, version=version, runs=runs, scanned=time.time(), **self.status._asdict())
         self._store.publish(after, Changes(version, frozenset(kinds) | gone, kinds, listed))
 
-    def _compare(self, stage: RunStage, found: Found) -> None:
-        self._remove(stage, stage.files.keys() - found.files.keys())
-        for name, stamp in found.files.items():
+    def _match_files(self, stage: RunStage, discovered: DiscoveredRun) -> None:
+        self._remove(stage, stage.files.keys() - discovered.files.keys())
+        for name, stamp in discovered.files.items():
             file = stage.files.get(name)
             if file is None:
-                self._begin(stage, name, stamp)
+                self._start_file(stage, name, stamp)
             elif file.stamp != stamp:
-                self._follow(stage, file, stamp)
+                self._file_changed(stage, file, stamp)
 
     def _remove(self, stage: RunStage, names: Iterable[str]) -> None:
         for name in names:
             stage.remove(name)
-            self._backlog.drop(stage.found.id, name)
+            self._queue.drop(stage.discovered.id, name)
 
-    def _begin(self, stage: RunStage, name: str, stamp: Stamp) -> None:
-        path = f"{stage.found.path}/{name}"
-        known = self._cache.find(stage.found.id, name, path, stamp) if self._cache else None
+    def _start_file(self, stage: RunStage, name: str, stamp: Stamp) -> None:
+        path = f"{stage.discovered.path}/{name}"
+        known = self._cache.find(stage.discovered.id, name, path, stamp) if self._cache else None
         file = known or FileStage(name, path, stamp)
         stage.add(file)
         if file.role == "graph":
             stage.fold_whole(file)
         elif known is None or file.unread > file.pending:
-            self._backlog.add(stage, file)
+            self._queue.add(stage, file)
 
-    def _begin_again(self, stage: RunStage, file: FileStage) -> None:
+    def _restart_file(self, stage: RunStage, file: FileStage) -> None:
         self._remove(stage, [file.name])
-        self._begin(stage, file.name, file.stamp)
+        self._start_file(stage, file.name, file.stamp)
 
-    def _follow(self, stage: RunStage, file: FileStage, stamp: Stamp) -> None:
+    def _file_changed(self, stage: RunStage, file: FileStage, stamp: Stamp) -> None:
         """A file changed. What was read stays if it only grew; whether it did is seen when it is read."""
         moved = file.stamp[:2] != stamp[:2]
         afresh = file.role == "graph" or (file.role != "lineage" and _other_content(file, stamp))
         file.stamp = stamp
         if afresh:
-            self._begin_again(stage, file)
+            self._restart_file(stage, file)
             return
         if moved:
             stage.relocate(file)
         stage.touch(file)
-        if not (file.wait and (stage, file) in self._failed):  # what workers die of is left for a while
-            self._backlog.add(stage, file)
+        if not (file.wait and (stage, file) in self._retry_at):  # what workers die of is left for a while
+            self._queue.add(stage, file)
 
     def _fail(
         self, stage: RunStage, file: FileStage, reason: str, detail: str, wait: float | None = None
     ) -> None:
-        if (reason, detail) not in self._said and len(self._said) < _MOST_SAID:  # once for all files
-            self._said.add((reason, detail))
-            _log.warning("%s: %s/%s: %s", reason, stage.found.id, file.name, detail)
+        if (reason, detail) not in self._logged and len(self._logged) < _MOST_LOGGED:  # once for all files
+            self._logged.add((reason, detail))
+            _log.warning("%s: %s/%s: %s", reason, stage.discovered.id, file.name, detail)
         file.error = reason
         if wait is None and reason in _PASSING:
             wait = RETRY
         if wait is not None:
-            self._failed[stage, file] = time.monotonic() + wait
+            self._retry_at[stage, file] = time.monotonic() + wait
         stage.touch(file)
 
 
@@ -227,5 +229,5 @@ def _other_content(file: FileStage, stamp: Stamp) -> bool:
     return (replaced or rewritten) and (stamp.size <= file.stamp.size or (replaced and bool(file.damage)))
 
 
-def _facts(snapshot: Snapshot) -> Facts:
-    return Facts(*(getattr(snapshot, name) for name in Facts._fields))
+def _status_of(snapshot: Snapshot) -> BaseStatus:
+    return BaseStatus(*(getattr(snapshot, name) for name in BaseStatus._fields))

@@ -1,4 +1,4 @@
-"""Reading what is left to read: a little in this thread, much in worker processes."""
+"""Dispatcher of reads: few bytes are read in this thread, many in worker processes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import Final, NamedTuple, TypeAlias
 
 from mindinsight.server.ingest.catalogue import Catalogue
-from mindinsight.server.ingest.piece_reader import Answer, Request, read_piece, read_pieces
+from mindinsight.server.ingest.piece_reader import PieceRequest, PieceResult, read_piece, read_pieces
 from mindinsight.server.ingest.read_queue import PIECE, Item, ReadQueue, request_of
 
 _INLINE: Final = 256 << 20  # bytes, less than a second of reading: starting workers takes as long
 _AHEAD: Final = 2  # batches for each worker, so that none waits for us
 PATIENCE: Final = 120.0  # seconds a worker may take for a batch: far more than it needs on a disk that works
 
-Batch: TypeAlias = list[tuple[Item, Request]]
+Batch: TypeAlias = list[tuple[Item, PieceRequest]]
 
 
-class _Given(NamedTuple):
+class _Submission(NamedTuple):
     """What was handed to a worker, and when it should be back (monotonic)."""
 
     batch: Batch
@@ -33,28 +33,28 @@ class Dispatcher:
         self,
         executor: Executor | None,
         workers: int,
-        backlog: ReadQueue,
+        queue: ReadQueue,
         catalogue: Catalogue,
-        bell: Callable[[], None],
+        wake: Callable[[], None],
     ) -> None:
-        """``bell`` is rung, from another thread, when a batch has been read."""
+        """``wake`` is called, from another thread, when a batch has been read."""
         self._executor = executor
         self._workers = max(1, workers)
-        self._backlog = backlog
+        self._queue = queue
         self._catalogue = catalogue
-        self._bell = bell
-        self._running: dict[Future[list[Answer]], _Given] = {}
-        self._done: deque[Future[list[Answer]]] = deque()
+        self._wake = wake
+        self._running: dict[Future[list[PieceResult]], _Submission] = {}
+        self._done: deque[Future[list[PieceResult]]] = deque()
 
     @property
     def working(self) -> bool:
         """Whether anything is being read or waits to be."""
-        return bool(self._running or self._backlog)
+        return bool(self._running or self._queue)
 
     def collect(self) -> None:
         """Give what workers have read to the catalogue, and give up those that hang."""
         now = time.monotonic()
-        for future in [one for one, given in self._running.items() if given.due < now]:
+        for future in [future for future, submission in self._running.items() if submission.due < now]:
             future.cancel()  # is done then, and ends the worker that is at it
         while self._done:
             future = self._done.popleft()
@@ -62,49 +62,49 @@ class Dispatcher:
             try:
                 answers = future.result()
             except (BrokenExecutor, CancelledError):
-                self._crashed(batch, hung=future.cancelled())
+                self._record_crash(batch, hung=future.cancelled())
                 continue
             for ((stage, file), request), answer in zip(batch, answers, strict=True):
                 self._catalogue.take(stage, file, request, answer)
 
     def dispatch(self) -> None:
         """Begin to read what comes next."""
-        if self._executor is None or self._little:
+        if self._executor is None or self._is_little:
             self._read_here()
             return
-        while self._backlog and len(self._running) < self._workers * _AHEAD:
+        while self._queue and len(self._running) < self._workers * _AHEAD:
             batch = self._next_batch(PIECE)
             try:
                 future = self._executor.submit(read_pieces, [request for _, request in batch])
             except RuntimeError:  # broken, or shut down while the server ends
-                self._crashed(batch)
+                self._record_crash(batch)
                 return
             turns = 1 + len(self._running) // self._workers
-            self._running[future] = _Given(batch, time.monotonic() + turns * PATIENCE)
+            self._running[future] = _Submission(batch, time.monotonic() + turns * PATIENCE)
             future.add_done_callback(self._finished)
 
     @property
-    def _little(self) -> bool:
+    def _is_little(self) -> bool:
         """Whether what is left is read here sooner than elsewhere, and without danger."""
-        return not (self._running or self._backlog.suspicious) and self._backlog.size <= _INLINE
+        return not (self._running or self._queue.suspicious) and self._queue.size <= _INLINE
 
     def _read_here(self) -> None:
         for (stage, file), request in self._next_batch(PIECE):
             self._catalogue.take(stage, file, request, read_piece(request))
-        if self._backlog:
-            self._bell()
+        if self._queue:
+            self._wake()
 
     def _next_batch(self, budget: int) -> Batch:
         batch: Batch = []
-        for stage, file in self._backlog.take(budget):
+        for stage, file in self._queue.take(budget):
             file.busy, file.checked = True, file.stamp
             batch.append(((stage, file), request_of(file, budget)))
         return batch
 
-    def _crashed(self, batch: Batch, hung: bool = False) -> None:
+    def _record_crash(self, batch: Batch, hung: bool = False) -> None:
         for (stage, file), _ in batch:
-            self._catalogue.crashed(stage, file, hung)
+            self._catalogue.record_crash(stage, file, hung)
 
-    def _finished(self, future: Future[list[Answer]]) -> None:
+    def _finished(self, future: Future[list[PieceResult]]) -> None:
         self._done.append(future)
-        self._bell()
+        self._wake()

@@ -1,4 +1,4 @@
-"""discover -> read -> stage -> commit: one thread of the server, and as many workers as it may have."""
+"""The loader: one thread that discovers, reads, stages and publishes, with workers for the reading."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from typing import Final
 
-from mindinsight.server.ingest.cache.index_cache import Cache
-from mindinsight.server.ingest.catalogue import Catalogue, Facts
+from mindinsight.server.ingest.cache.index_cache import IndexCache
+from mindinsight.server.ingest.catalogue import BaseStatus, Catalogue
 from mindinsight.server.ingest.dispatcher import Dispatcher
 from mindinsight.server.ingest.read_queue import ReadQueue
 from mindinsight.server.ingest.scanner import Scanner
@@ -32,19 +32,21 @@ class Loader:
     def __init__(self, settings: Settings, store: Store, executor: Executor | None = None) -> None:
         """Without an executor everything is read in the loader's own thread."""
         self._once = settings.reload_interval == 0
-        self._bell = threading.Event()
+        self._wake = threading.Event()
         self._stopping = False
         self._thread: threading.Thread | None = None
-        self._backlog = ReadQueue()
+        self._queue = ReadQueue()
         bases = settings.summary_base_dir
-        self._cache = Cache(settings.workspace, home(bases)) if settings.cache else None
-        facts = Facts(told(bases), "polling")
-        self._catalogue = Catalogue(store, self._backlog, facts, self._cache)
-        self._lookout = Scanner(settings, self._catalogue, self._bell.set)
-        self._readers = Dispatcher(executor, settings.workers, self._backlog, self._catalogue, self._bell.set)
+        self._cache = IndexCache(settings.workspace, home(bases)) if settings.cache else None
+        status = BaseStatus(told(bases), "polling")
+        self._catalogue = Catalogue(store, self._queue, status, self._cache)
+        self._scanner = Scanner(settings, self._catalogue, self._wake.set)
+        self._dispatcher = Dispatcher(
+            executor, settings.workers, self._queue, self._catalogue, self._wake.set
+        )
         self._store = store
         self._publish_at = 0.0  # monotonic time
-        self._note_at = 0.0
+        self._scan_noted_at = 0.0
         self._save_at = time.monotonic() + _SAVE
         self._begun = False
 
@@ -56,7 +58,7 @@ class Loader:
     def stop(self) -> None:
         """End loading; what readers have seen stays in the store."""
         self._stopping = True
-        self._bell.set()
+        self._wake.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -66,14 +68,14 @@ class Loader:
 
         The loader need not be woken for that: as long as anything is left to read it is at work.
         """
-        self._backlog.want(run_ids)
+        self._queue.want(run_ids)
 
     def load(self) -> None:
         """Look once and read everything there is, in the calling thread."""
-        self._begin()
+        self._scan_first()
         while self._work() and not self._stopping:
-            self._bell.wait(_REST)
-            self._bell.clear()
+            self._wake.wait(_REST)
+            self._wake.clear()
 
     def _run(self) -> None:
         try:
@@ -81,44 +83,44 @@ class Loader:
                 self.load()
             else:
                 while not self._stopping:
-                    self._round()
+                    self._run_round()
         finally:
-            self._lookout.stop()
+            self._scanner.stop()
             if self._cache:
                 self._cache.save(self._catalogue.stages, everything=True)
 
-    def _begin(self) -> None:
+    def _scan_first(self) -> None:
         """The first look, with what an earlier server knew; readers see the list of runs at once."""
         if self._cache:
             self._cache.open()
-        self._lookout.scan()
+        self._scanner.scan()
         if self._cache:
             self._cache.release(self._catalogue.stages)
         self._publish()
 
-    def _round(self) -> None:
+    def _run_round(self) -> None:
         try:
             working = self._follow()
         except Exception:  # whatever it is, the next round finds the rest
             _log.exception("a round of the loader failed")
             working = False
             time.sleep(_REST)
-        rest = min(self._lookout.rest(), _PUBLISH if working else _REST)
+        rest = min(self._scanner.rest(), _PUBLISH if working else _REST)
         if rest > 0 and not self._stopping:
-            self._bell.wait(rest)
-        self._bell.clear()
+            self._wake.wait(rest)
+        self._wake.clear()
 
     def _follow(self) -> bool:
         """Look, read and publish; whether there is more to do."""
         if not self._begun:
-            self._begin()
-            self._lookout.follow()
+            self._scan_first()
+            self._scanner.follow()
             self._begun = True
         began = time.thread_time()
-        looked = self._lookout.look()
+        looked = self._scanner.look()
         working = self._work()
         if looked:
-            self._lookout.pause(min(_SHARE * (time.thread_time() - began), _REST))
+            self._scanner.pause(min(_SHARE * (time.thread_time() - began), _REST))
         if self._cache and not working and time.monotonic() >= self._save_at:
             self._save_at = time.monotonic() + _SAVE
             self._cache.save(self._catalogue.stages)
@@ -127,20 +129,20 @@ class Loader:
     def _work(self) -> bool:
         """One round of reading and publishing; whether there is more to do."""
         now = time.monotonic()
-        self._readers.collect()
+        self._dispatcher.collect()
         self._catalogue.retry(now)
-        self._readers.dispatch()
-        if now >= self._publish_at or not self._readers.working:
+        self._dispatcher.dispatch()
+        if now >= self._publish_at or not self._dispatcher.working:
             self._publish()
-        return self._readers.working
+        return self._dispatcher.working
 
     def _publish(self) -> None:
         now = time.monotonic()
         if self._catalogue.changed:
             self._catalogue.publish()
             self._publish_at = now + _PUBLISH
-        elif now >= self._note_at:
+        elif now >= self._scan_noted_at:
             self._store.scanned(time.time())
         else:
             return
-        self._note_at = now + _REST
+        self._scan_noted_at = now + _REST

@@ -1,11 +1,11 @@
-"""Files with bytes that nobody has read yet, and which of them come next."""
+"""Priority queue of files with unread bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
-from mindinsight.server.ingest.piece_reader import Request
+from mindinsight.server.ingest.piece_reader import PieceRequest
 from mindinsight.server.ingest.staging.file_stage import FileStage
 from mindinsight.server.ingest.staging.run_stage import RunStage
 
@@ -16,7 +16,7 @@ _MOST_FILES: Final = 256  # read in one go, however small they are
 
 
 class ReadQueue:
-    """What people look at comes first, then the run that was written to last."""
+    """Files by priority: those of runs on open pages first, then those of the run written to last."""
 
     def __init__(self) -> None:
         self._runs: dict[str, dict[str, Item]] = {}
@@ -41,7 +41,7 @@ class ReadQueue:
     def add(self, stage: RunStage, file: FileStage) -> None:
         """Read a file when its turn comes; one that is being read is looked at again afterwards anyway."""
         if not file.busy:
-            self._runs.setdefault(stage.found.id, {})[file.name] = (stage, file)
+            self._runs.setdefault(stage.discovered.id, {})[file.name] = (stage, file)
 
     def drop(self, run: str, name: str) -> None:
         items = self._runs.get(run, {})
@@ -60,7 +60,7 @@ class ReadQueue:
             if file.suspect or budget <= 0 or len(taken) == _MOST_FILES:
                 break
         for stage, file in taken:
-            self.drop(stage.found.id, file.name)
+            self.drop(stage.discovered.id, file.name)
         return taken
 
     def _in_order(self) -> Iterator[Item]:
@@ -73,8 +73,8 @@ class ReadQueue:
         return run not in self._wanted, -stage.updated
 
 
-def request_of(file: FileStage, budget: int = PIECE) -> Request:
+def request_of(file: FileStage, budget: int = PIECE) -> PieceRequest:
     """The next piece of a file."""
     if file.role == "lineage":
-        return Request(file.path, 0, file.stamp.size, lineage=True)
-    return Request(file.path, file.read, min(file.unread, budget), file.print)
+        return PieceRequest(file.path, 0, file.stamp.size, lineage=True)
+    return PieceRequest(file.path, file.read, min(file.unread, budget), file.fingerprint)

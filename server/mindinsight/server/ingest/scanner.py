@@ -1,4 +1,4 @@
-"""Follows the base directories: tells the catalogue which runs there are and which files grew."""
+"""Scanner of the base directories: tells the catalogue which runs there are and which files grew."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from mindinsight.server.ingest.catalogue import Catalogue
 from mindinsight.server.ingest.discovery.folder_listing import stamp_of
-from mindinsight.server.ingest.discovery.folder_tree import Tree
-from mindinsight.server.ingest.discovery.run_discovery import survey
+from mindinsight.server.ingest.discovery.folder_tree import FolderTree
+from mindinsight.server.ingest.discovery.run_discovery import discover_runs
 from mindinsight.server.ingest.watch.poll_schedule import PollSchedule
-from mindinsight.server.ingest.watch.watchers import Place, Watchers
+from mindinsight.server.ingest.watch.watchers import FolderIdentity, Watchers
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.mounts import Mount
 from mindinsight.server.store.run import Watched
@@ -24,26 +24,26 @@ _PAUSE: Final = 0.05  # seconds between two looks, so that what happens together
 _TRUST: Final = 10  # where the file system tells, it is asked so many times more seldom
 
 
-class Sight(NamedTuple):
+class BaseState(NamedTuple):
     """The base directories at one moment, and which folders these are, by paths without links."""
 
     mounts: tuple[Mount, ...]
-    places: dict[str, Place | None]  # None: there is no such folder
+    identities: dict[str, FolderIdentity | None]  # None: there is no such folder
 
 
 class Scanner:
-    """Looks when something is told, and at each folder now and then; times are monotonic."""
+    """Lists folders when the file system reports a change, and each on a schedule; times are monotonic."""
 
-    def __init__(self, settings: Settings, catalogue: Catalogue, bell: Callable[[], None]) -> None:
-        """``bell`` is rung, from another thread, when something happened that ``look`` should see."""
+    def __init__(self, settings: Settings, catalogue: Catalogue, wake: Callable[[], None]) -> None:
+        """``wake`` is called, from another thread, when ``look`` has something to do."""
         self._settings = settings
         self._catalogue = catalogue
-        self._tree = Tree(settings.summary_base_dir)
+        self._tree = FolderTree(settings.summary_base_dir)
         self._interval = max(settings.reload_interval, 0.25)
-        self._rounds = PollSchedule(self._interval)
-        self._watchers = Watchers(settings.watch, bell)
-        self._scanned = Sight((), {})  # as they were when they were scanned
-        self._telling: frozenset[str] = frozenset()  # base directories whose file systems tell of changes
+        self._schedule = PollSchedule(self._interval)
+        self._watchers = Watchers(settings.watch, wake)
+        self._scanned = BaseState((), {})  # as they were when they were scanned
+        self._reliable: frozenset[str] = frozenset()  # base directories whose file systems tell of changes
         self._match_at = 0.0
         self._scan_at = inf
         self._look_at = 0.0
@@ -53,27 +53,27 @@ class Scanner:
         began = self._match_at = time.monotonic()
         self._scanned = self._now()
         self._tree.scan()
-        self._survey(began)
-        self._tell()
+        self._rediscover(began)
+        self._update_watch_modes()
         self._scan_at = began + _SCAN
 
     def follow(self) -> None:
-        """Begin to listen; what happened since the scan is seen when the first round goes by every folder."""
+        """Begin to watch; what happened since the scan is noticed when the schedule reaches each folder."""
         self._listen()
 
     def stop(self) -> None:
         self._watchers.stop()
 
     def look(self) -> bool:
-        """See what happened since the last time; False, and nothing done, during a pause."""
+        """Take over what changed since the last time; False, and nothing done, during a pause."""
         began = time.monotonic()
         if began < self._look_at:
             return False
         if began >= self._scan_at or self._now() != self._scanned:
             self.scan()
             self._listen()
-        elif self._see_told() | self._see_rounds(began):
-            self._survey(began)
+        elif self._check_changed_paths() | self._check_due_folders(began):
+            self._rediscover(began)
         return True
 
     def pause(self, seconds: float) -> None:
@@ -81,78 +81,80 @@ class Scanner:
         self._look_at = time.monotonic() + max(_PAUSE, seconds)
 
     def rest(self) -> float:
-        """Seconds until there is something to look at, if nothing is told before."""
-        due = 0.0 if self._watchers.stirring else min(self._scan_at, self._rounds.next())
+        """Seconds until the next folder is due, if no change is reported before."""
+        due = 0.0 if self._watchers.has_changes else min(self._scan_at, self._schedule.next())
         return max(self._look_at, due) - time.monotonic()
 
     def _listen(self) -> None:
         """Listen to the base directories that are there now."""
         folders = Counter(map(self._tree.root, self._tree.folders))
-        places = {path: place for path, place in self._scanned.places.items() if place is not None}
-        self._watchers.listen(places, {path: folders[self._tree.roots[path]] for path in places})
-        self._tell()
+        present = {
+            path: identity for path, identity in self._scanned.identities.items() if identity is not None
+        }
+        self._watchers.listen(present, {path: folders[self._tree.roots[path]] for path in present})
+        self._update_watch_modes()
 
-    def _tell(self) -> None:
-        """How changes are noticed in which base directory."""
+    def _update_watch_modes(self) -> None:
+        """Note how changes are noticed in which base directory."""
         mounts = [mount for mount in self._tree.mounts if not mount.inside]
         modes = {mount.id: self._watchers.mode(mount.real) for mount in mounts}
-        self._telling = frozenset(one for one, mode in modes.items() if mode == "events")
+        self._reliable = frozenset(base for base, mode in modes.items() if mode == "events")
         bases = tuple(
             Watched(mount.name, mount.path, modes[mount.id], mount.id not in self._tree.folders)
             for mount in mounts
         )
-        watch = _together({base.watch for base in bases if not base.missing})
-        self._catalogue.facts = self._catalogue.facts._replace(watch=watch, bases=bases)
+        watch = _combined_mode({base.watch for base in bases if not base.missing})
+        self._catalogue.status = self._catalogue.status._replace(watch=watch, bases=bases)
 
-    def _now(self) -> Sight:
+    def _now(self) -> BaseState:
         """The base directories as they are; patterns are matched anew now and then."""
         now = time.monotonic()
         if self._tree.several and now >= self._match_at:
             self._tree.mount()
             self._match_at = now + self._interval
-        return Sight(self._tree.mounts, {path: self._place(path) for path in self._tree.roots})
+        return BaseState(self._tree.mounts, {path: self._identity(path) for path in self._tree.roots})
 
-    def _place(self, path: str) -> Place | None:
+    def _identity(self, path: str) -> FolderIdentity | None:
         try:
-            found = stamp_of(path)
+            stamp = stamp_of(path)
         except PermissionError:
-            return self._scanned.places.get(path)
-        return found[:2] if found else None
+            return self._scanned.identities.get(path)
+        return FolderIdentity(stamp.device, stamp.inode) if stamp else None
 
-    def _see_told(self) -> bool:
-        told = self._watchers.take()
+    def _check_changed_paths(self) -> bool:
+        paths = self._watchers.take()
         only: dict[str, set[str]] = defaultdict(set)
-        for path in told.files:
+        for path in paths.files:
             only[str(PurePath(path).parent)].add(PurePath(path).name)
-        for path in told.folders:
+        for path in paths.folders:
             only[path].clear()
         folders = {folder: names for path, names in only.items() if (folder := self._tree.known(path))}
-        return True in {self._glance(folder, *names) for folder, names in folders.items()}
+        return True in {self._check_folder(folder, *names) for folder, names in folders.items()}
 
-    def _see_rounds(self, now: float) -> bool:
+    def _check_due_folders(self, now: float) -> bool:
         structure = False
-        for folder in self._rounds.due(now):
-            structure |= self._glance(folder)
-            found = self._tree.folders.get(folder)
-            trust = _TRUST if self._tree.root(folder) in self._telling else 1
-            self._rounds.looked(folder, len(found.files) if found else 0, now, trust)
+        for folder in self._schedule.due(now):
+            structure |= self._check_folder(folder)
+            listing = self._tree.folders.get(folder)
+            trust = _TRUST if self._tree.root(folder) in self._reliable else 1
+            self._schedule.reschedule(folder, len(listing.files) if listing else 0, now, trust)
         return structure
 
-    def _glance(self, folder: str, *names: str) -> bool:
-        """Whether runs have to be told anew."""
-        glance = self._tree.glance(folder, names)
-        if glance.grown or glance.structure:
-            self._rounds.stir(folder, time.monotonic())
-        if not glance.grown:
-            return glance.structure
+    def _check_folder(self, folder: str, *names: str) -> bool:
+        """Check one folder, or only the files ``names`` in it; whether runs may have come or gone."""
+        change = self._tree.check_folder(folder, names)
+        if change.written or change.structure:
+            self._schedule.note_change(folder, time.monotonic())
+        if not change.written:
+            return change.structure
         files = self._tree.folders[folder].files
-        known = self._catalogue.grown(folder, {name: files[name] for name in glance.grown})
+        known = self._catalogue.files_changed(folder, {name: files[name] for name in change.written})
         return not known  # a run that was left out so far is now newer than another
 
-    def _survey(self, now: float) -> None:
-        self._catalogue.settle(survey(self._tree, self._settings.max_runs))
-        self._rounds.keep(self._tree.folders, now)
+    def _rediscover(self, now: float) -> None:
+        self._catalogue.settle(discover_runs(self._tree, self._settings.max_runs))
+        self._schedule.set_folders(self._tree.folders, now)
 
 
-def _together(modes: set[str]) -> str:
+def _combined_mode(modes: set[str]) -> str:
     return "both" if len(modes) > 1 else next(iter(modes), "polling")

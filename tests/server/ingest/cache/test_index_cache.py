@@ -275,7 +275,7 @@ def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(writte
 
 def test_a_run_that_grows_is_written_again_now_and_then(base, events, settings, packs, wait, monkeypatch):
     monkeypatch.setattr("mindinsight.server.ingest.loader._SAVE", 0.01)
-    monkeypatch.setattr(cache, "_LEAST", 0)
+    monkeypatch.setattr(cache, "_MIN_GROWTH", 0)
     path = events.file(base / "a", events.records(*range(100)))
     store = Store()
     loader = Loader(settings, store)

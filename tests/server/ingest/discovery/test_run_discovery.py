@@ -6,8 +6,8 @@ import pytest
 
 from mindinsight.server.ingest.discovery import folder_listing as directories
 from mindinsight.server.ingest.discovery import folder_tree as tree_module
-from mindinsight.server.ingest.discovery.folder_tree import Tree
-from mindinsight.server.ingest.discovery.run_discovery import discover, survey
+from mindinsight.server.ingest.discovery.folder_tree import FolderTree
+from mindinsight.server.ingest.discovery.run_discovery import discover, discover_runs
 
 
 def ids(discovery):
@@ -115,7 +115,7 @@ def test_a_missing_base_is_an_answer(base):
 def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(base, events, monkeypatch):
     events.file(base / "a")
     events.file(base / "b")
-    tree = Tree(base)
+    tree = FolderTree(base)
     tree.scan()
     listing = directories.entries_of
 
@@ -126,12 +126,12 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(bas
 
     monkeypatch.setattr(directories, "entries_of", refuse)
     tree.scan()
-    found = survey(tree)
+    found = discover_runs(tree)
     assert ids(found) == {"./a", "./b"}
     assert [(trouble.path, trouble.reason) for trouble in found.troubles] == [("./a", "directory.permission")]
     monkeypatch.undo()
     tree.scan()
-    assert survey(tree).troubles == ()
+    assert discover_runs(tree).troubles == ()
 
 
 def test_very_many_folders_are_a_trouble_and_not_a_hang(base, events, monkeypatch):
@@ -147,14 +147,14 @@ def test_very_many_folders_are_a_trouble_and_not_a_hang(base, events, monkeypatc
 def test_a_folder_that_vanishes_while_it_is_looked_at(base, events, monkeypatch):
     events.file(base / "a")
     events.file(base / "b")
-    kept = Tree(base)
+    kept = FolderTree(base)
     kept.scan()
-    looked = tree_module.look
+    looked = tree_module.list_folder
 
     def without_a(path, now):
         return None if path.endswith("/a") else looked(path, now)
 
-    monkeypatch.setattr(tree_module, "look", without_a)
+    monkeypatch.setattr(tree_module, "list_folder", without_a)
     kept.scan()
     assert set(kept.folders) == {"./", "./b"}
 
@@ -164,9 +164,9 @@ def test_dumps_are_shown_with_the_nearest_run_above_or_with_the_folder_they_lie_
     for below in dumps:
         events.file(base / below / "rank_0" / "net")
     events.file(base / "run")
-    tree = Tree(base, dump=lambda path: path.endswith("/dump"))
+    tree = FolderTree(base, dump=lambda path: path.endswith("/dump"))
     tree.scan()
-    found = {one.id: one.dumps for one in survey(tree).runs}
+    found = {one.id: one.dumps for one in discover_runs(tree).runs}
     assert found == {"./run": ("./run/deep/dump", "./run/dump"), "./alone": ("./alone/dump",)}
 
 
@@ -174,9 +174,9 @@ def test_a_base_that_is_a_run_has_the_dumps_directly_in_it_and_no_others(base, e
     for below in ("a/dump", "b/dump", "b/deep/dump", "dump"):
         events.file(base / below / "rank_0" / "net")
     events.file(base)
-    tree = Tree(base, dump=lambda path: path.endswith("/dump"))
+    tree = FolderTree(base, dump=lambda path: path.endswith("/dump"))
     tree.scan()
-    assert {run.id: run.dumps for run in survey(tree).runs} == {
+    assert {run.id: run.dumps for run in discover_runs(tree).runs} == {
         "./": ("./dump",),
         "./a": ("./a/dump",),
         "./b": ("./b/dump",),
@@ -195,19 +195,19 @@ def test_a_folder_with_a_profile_is_a_run(base):
 
 def test_a_glance_sees_a_profile_come(base, events):
     events.file(base)
-    tree = Tree(base)
+    tree = FolderTree(base)
     tree.scan()
     (base / "profiler").mkdir()
-    assert tree.glance("./").structure
+    assert tree.check_folder("./").structure
 
 
 def test_ranks_that_hold_both_events_and_dumps_are_runs_of_a_dump(base, events):
     for rank in range(2):
         events.file(base / "job" / f"rank_{rank}" / "net" / "0")
         events.file(base / "job" / f"rank_{rank}")
-    tree = Tree(base, dump=lambda path: path.endswith("/job"))
+    tree = FolderTree(base, dump=lambda path: path.endswith("/job"))
     tree.scan()
-    found = {one.id: (one.job, one.dumps) for one in survey(tree).runs}
+    found = {one.id: (one.job, one.dumps) for one in discover_runs(tree).runs}
     assert found.pop("./") == ("./", ("./job",))
     assert found == {f"./job/rank_{rank}": ("./job", ()) for rank in range(2)}
 
@@ -216,7 +216,7 @@ def test_a_folder_of_runs_is_not_taken_for_a_dump(base, events):
     asked = []
     for name in ("lr_1", "lr_2"):
         events.file(base / name)
-    tree = Tree(base, dump=lambda path: asked.append(path) or True)
+    tree = FolderTree(base, dump=lambda path: asked.append(path) or True)
     tree.scan()
     assert (asked, tree.dumps) == ([], set())
 
@@ -244,7 +244,7 @@ def settled(base, monkeypatch):
     def made():
         for folder, _, _ in os.walk(base, topdown=False):
             aged(folder, 1_000_000)
-        tree = Tree(base)
+        tree = FolderTree(base)
         tree.scan()
         return tree
 
@@ -255,24 +255,24 @@ def test_a_glance_at_a_quiet_folder_lists_nothing(base, events, settled, monkeyp
     path = events.file(base / "a", b"1")
     tree = settled()
     monkeypatch.setattr(directories, "entries_of", None)
-    assert tree.glance("./a").grown == ()
+    assert tree.check_folder("./a").written == ()
     path.write_bytes(b"12")
-    assert tree.glance("./a") == tree.glance("./nowhere").__class__(grown=(path.name,))
-    assert tree.glance("./a").grown == ()
+    assert tree.check_folder("./a") == tree.check_folder("./nowhere").__class__(written=(path.name,))
+    assert tree.check_folder("./a").written == ()
 
 
 def test_a_glance_sees_files_and_folders_come_and_go(base, events, settled):
     path = events.file(base / "a")
     tree = settled()
-    assert not tree.glance("./").structure
+    assert not tree.check_folder("./").structure
     events.file(base / "b")
-    assert tree.glance("./").structure
-    assert ids(survey(tree)) == {"./a", "./b"}
+    assert tree.check_folder("./").structure
+    assert ids(discover_runs(tree)) == {"./a", "./b"}
     path.unlink()
-    assert tree.glance("./a").structure
+    assert tree.check_folder("./a").structure
     path.parent.rmdir()
-    assert tree.glance("./").structure
-    assert ids(survey(tree)) == {"./b"}
+    assert tree.check_folder("./").structure
+    assert ids(discover_runs(tree)) == {"./b"}
 
 
 def test_a_glance_tells_which_of_the_named_files_grew(base, events, settled):
@@ -280,13 +280,13 @@ def test_a_glance_tells_which_of_the_named_files_grew(base, events, settled):
     tree = settled()
     for path in (one, other):
         path.write_bytes(b"more")
-    assert tree.glance("./a", [one.name]).grown == (one.name,)
-    assert tree.glance("./a").grown == (other.name,)
+    assert tree.check_folder("./a", [one.name]).written == (one.name,)
+    assert tree.check_folder("./a").written == (other.name,)
 
 
 def test_paths_are_known_by_their_folder(base, events):
     events.file(base / "a" / "b")
-    tree = Tree(base)
+    tree = FolderTree(base)
     tree.scan()
     assert tree.known(str(base)) == "./"
     assert tree.known(str(base / "a" / "b")) == "./a/b"

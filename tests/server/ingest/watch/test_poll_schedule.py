@@ -13,10 +13,10 @@ def looks(rounds, until, files=1, stirred_at=()):
     times, stirs = [], list(stirred_at)
     while (now := rounds.next()) < until:
         while stirs and stirs[0] <= now:
-            rounds.stir("./a", stirs.pop(0))
+            rounds.note_change("./a", stirs.pop(0))
         for folder in rounds.due(now):
             times.append(now)
-            rounds.looked(folder, files, now)
+            rounds.reschedule(folder, files, now)
     return times
 
 
@@ -26,15 +26,15 @@ def gaps(times):
 
 def test_what_was_there_at_the_start_is_looked_at_seldom():
     rounds = PollSchedule(longest=3.0)
-    rounds.keep(["./a"], 0.0)
+    rounds.set_folders(["./a"], 0.0)
     assert set(gaps(looks(rounds, until=100))) == {3.0}
 
 
 def test_a_folder_that_appears_is_looked_at_often_and_then_ever_more_seldom():
     rounds = PollSchedule(longest=3.0)
-    rounds.keep(["./"], 0.0)
+    rounds.set_folders(["./"], 0.0)
     rounds.due(1.0)
-    rounds.keep(["./", "./a"], 1.0)
+    rounds.set_folders(["./", "./a"], 1.0)
     found = gaps(looks(rounds, until=300))
     assert found == sorted(found)
     assert (found[0], found[-1]) == (0.25, 3.0)
@@ -42,22 +42,22 @@ def test_a_folder_that_appears_is_looked_at_often_and_then_ever_more_seldom():
 
 def test_a_folder_in_which_something_happens_is_looked_at_often_again():
     rounds = PollSchedule(longest=3.0)
-    rounds.keep(["./a"], 0.0)
+    rounds.set_folders(["./a"], 0.0)
     times = looks(rounds, until=110, stirred_at=[100.0])
     assert len([time for time in times if time > 103]) > 20
 
 
 def test_a_folder_with_very_many_files_is_looked_at_less_often():
     rounds = PollSchedule(longest=3.0)
-    rounds.keep(["./a"], 0.0)
+    rounds.set_folders(["./a"], 0.0)
     times = looks(rounds, until=100, files=20_000)
     assert len(times) <= 11
 
 
 def test_folders_that_went_away_are_forgotten():
     rounds = PollSchedule(longest=3.0)
-    rounds.keep(["./a", "./b"], 0.0)
-    rounds.keep(["./b"], 0.0)
+    rounds.set_folders(["./a", "./b"], 0.0)
+    rounds.set_folders(["./b"], 0.0)
     assert rounds.due(1.0) == ["./b"]
     assert rounds.next() == float("inf")
 
@@ -100,11 +100,11 @@ def test_without_a_list_of_mounts_the_file_system_is_trusted():
 
 def test_where_changes_are_told_a_quiet_folder_may_wait_longer_than_where_they_are_not():
     rounds = PollSchedule(longest=3.0)
-    rounds.keep(["./told", "./asked"], 0.0)
+    rounds.set_folders(["./told", "./asked"], 0.0)
     times = {"./told": [], "./asked": []}
     while (now := rounds.next()) < 100:
         for folder in rounds.due(now):
             times[folder].append(now)
-            rounds.looked(folder, 1, now, trust=10 if folder == "./told" else 1)
+            rounds.reschedule(folder, 1, now, trust=10 if folder == "./told" else 1)
     assert set(gaps(times["./asked"])) == {3.0}
     assert set(gaps(times["./told"])) == {30.0}

@@ -46,10 +46,10 @@ def listening(base, rings):
 )
 def test_events_become_places_to_look_at(event, folders, files, listening):
     listening.on_any_event(event)
-    assert listening.stirring
+    assert listening.has_changes
     told = listening.take()
     assert (told.folders, told.files) == (folders, files)
-    assert not listening.stirring
+    assert not listening.has_changes
 
 
 def test_the_bell_rings_once_until_somebody_asks(listening, rings):
@@ -76,19 +76,19 @@ def real(base, rings):
 def test_only_what_matters_is_told(real, base, events, rings, wait):
     path = events.file(base, b"1")
     assert wait(lambda: rings)
-    assert wait(lambda: str(path) in real._stirred.files)
+    assert wait(lambda: str(path) in real._changed.files)
     real.take()
     path.read_bytes()
     with path.open("ab"):
         pass
-    assert not real.stirring
+    assert not real.has_changes
     real.on_any_event(FileClosedEvent(str(path)))
     assert real.take().files == set()
 
 
 def test_folders_that_appear_are_listened_to(real, base, events, wait):
     (base / "a" / "b").mkdir(parents=True)
-    assert wait(lambda: str(base) in real._stirred.folders)
+    assert wait(lambda: str(base) in real._changed.folders)
     path = events.file(base / "a" / "b", b"1")
 
     def grows():

@@ -59,10 +59,10 @@ def test_one_that_goes_is_no_longer_listened_to_and_another_in_its_place_is(list
     gone, stays = folders
     one.listen({stays: folders[stays]}, {stays: 1})
     assert (one.mode(gone), one.mode(stays)) == ("polling", "events")
-    assert len(one._each) == 1
-    before = one._each[stays][1]
+    assert len(one._watchers) == 1
+    before = one._watchers[stays][1]
     one.listen({stays: (0, 0)}, {stays: 1})
-    assert one._each[stays][1] is not before
+    assert one._watchers[stays][1] is not before
     assert one.mode(stays) == "events"
 
 
@@ -80,6 +80,6 @@ def test_the_watches_of_one_are_not_taken_for_those_of_another(listening, folder
     """With the watches used up by the first of two, the second must not believe that it is told anything."""
     monkeypatch.setattr(watcher, "watches", lambda: 100)
     one = listening("events")
-    monkeypatch.setattr(watcher, "_count_folders", lambda base, limit: 100)
+    monkeypatch.setattr(watcher, "_count_folders", lambda base, limit: (100, []))
     one.listen(folders, dict.fromkeys(folders, 100))
     assert modes(one, folders) == ["events", "polling"]

@@ -1,9 +1,9 @@
-"""Event files: what a stretch of one holds, as columns.
+"""Decoder of event files: a stretch of one as columns.
 
-The records of a training loop repeat: the same tags, the same lengths, step after step. Three ways of
-reading follow each other, each taking what it is fast at: records of frequent shapes as matrices of bytes
-(shapes.py), records of ever new shapes side by side (lockstep.py), and the few that remain field by field
-(one_by_one.py). Before that the checksums of every record are verified (records.py).
+The records of a training loop repeat: the same tags, the same lengths, step after step. Three decoders
+follow each other, each taking what it is fast at: records of frequent shapes as matrices of bytes
+(shapes.py), records of ever new shapes column by column (columnar.py), and the few that remain field by field
+(sequential.py). Before that the checksums of every record are verified (records.py).
 
 What is damaged is skipped and listed, with a reason that is a key of the locale files:
 
@@ -25,10 +25,10 @@ import numpy as np
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.files.opener import open_stream
 from mindinsight.server.formats.events.blocks import assemble, event_times
-from mindinsight.server.formats.events.columnar import read_side_by_side
+from mindinsight.server.formats.events.columnar import read_columnar
 from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
 from mindinsight.server.formats.events.records import verified_records
-from mindinsight.server.formats.events.sequential import read_one_by_one
+from mindinsight.server.formats.events.sequential import read_sequentially
 from mindinsight.server.formats.events.shapes import read_shapes
 from mindinsight.server.types import Stretch
 
@@ -64,8 +64,8 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
     records = verified_records(data, at_end)
     starts, sizes, rows = records.starts, records.sizes, np.arange(len(records.starts))
     shaped, rows = read_shapes(data, starts, sizes, rows)
-    mixed, rows = read_side_by_side(data, starts, sizes, rows)
-    others, remarks = read_one_by_one(data, starts, sizes, rows)
+    mixed, rows = read_columnar(data, starts, sizes, rows)
+    others, remarks = read_sequentially(data, starts, sizes, rows)
     blocks, references = assemble(starts, shaped + mixed + others, base_offset)
     first_event, last_event = event_times(shaped + mixed + others)
     damage = sorted(records.damage + remarks.damage, key=lambda one: one.offset)

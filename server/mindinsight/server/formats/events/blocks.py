@@ -1,4 +1,4 @@
-"""Pieces found by different ways of reading, joined into one block or one reference column per tag."""
+"""Assembly of the decoders' results: one block of scalars or one column of references for each tag."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import cast
 
 import numpy as np
 
-from mindinsight.server.formats.events.chunk import Part, Payloads, Scalars
+from mindinsight.server.formats.events.chunk import Payloads, RecordBatch, Scalars
 from mindinsight.server.types import BELIEVABLE, Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
 
 
 def assemble(
-    starts: Ints, parts: list[Part], base: int
+    starts: Ints, parts: list[RecordBatch], base: int
 ) -> tuple[tuple[ScalarBlock, ...], tuple[ReferenceColumns, ...]]:
     """Blocks and references of all ``parts``; the records lie at ``starts``, ``base`` bytes into the file."""
     steps, walls = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.float64)
@@ -26,7 +26,7 @@ def assemble(
     return tuple(blocks), tuple(_references(steps, walls, payloads, base))
 
 
-def event_times(parts: list[Part]) -> tuple[float, float]:
+def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
     """Unix seconds of the earliest and the latest event; zeros when none has a believable time."""
     earliest, latest = BELIEVABLE
     first, last = latest, 0.0

@@ -1,4 +1,4 @@
-"""What the ways of reading records give: values by tag, with the numbers of the records they came in."""
+"""Results of the decoders: values by tag, with the numbers of the records they came in."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Payloads:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Everything in some of the records of a piece."""
+class RecordBatch:
+    """Everything that one decoder read from some of the records of a piece."""
 
     rows: Ints  # [n] numbers of the records read
     steps: Ints  # [n]

@@ -1,4 +1,4 @@
-"""Records of many shapes read side by side: in each step the next value of every record is found.
+"""Columnar decoder of records of many shapes: in each step the next value of every record is located.
 
 For records whose shape does not repeat often enough to be a matrix: tags that come and go, payloads of
 ever new lengths. What is not written the usual way (fields in order of number, nothing unknown) is left to
@@ -18,7 +18,7 @@ from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events.chunk import (
     NO_ENTRIES,
     Entries,
-    Part,
+    RecordBatch,
     Scalars,
     by_tag,
     choose,
@@ -27,7 +27,12 @@ from mindinsight.server.formats.events.chunk import (
 from mindinsight.server.formats.events.fields import EVENT_STEP, EVENT_SUMMARY, EVENT_WALL
 from mindinsight.server.formats.events.prefixes import read_prefixes
 from mindinsight.server.formats.events.tags import TagNumbers
-from mindinsight.server.formats.events.value_columns import LOOK_AHEAD, Spans, next_spans, read_values
+from mindinsight.server.formats.events.value_columns import (
+    LOOK_AHEAD,
+    ValueSpans,
+    next_value_spans,
+    read_values,
+)
 from mindinsight.server.formats.wire_format import unaligned, varints
 from mindinsight.server.types import Doubles, Ints
 
@@ -46,7 +51,7 @@ class _Heads:
     values: Ints  # offset of the first value
 
 
-def read_side_by_side(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[Part], Ints]:
+def read_columnar(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[RecordBatch], Ints]:
     """Those of the records ``rows`` that are written in the usual way, and the numbers of all others."""
     begins = starts[rows] + HEADER_SIZE
     ends = begins + sizes[rows]
@@ -67,7 +72,7 @@ def read_side_by_side(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tup
         entries = choose(entries, good[entries.rows])
     scalars, payloads = by_tag(replace(entries, rows=numbers[entries.rows]), tags.names)
     common = tuple(_only(piece, good, numbers) for piece in prefixes)
-    part = Part(numbers[good], heads.steps[good], heads.walls[good], common + scalars, payloads)
+    part = RecordBatch(numbers[good], heads.steps[good], heads.walls[good], common + scalars, payloads)
     return [part], np.setdiff1d(rows, part.rows, assume_unique=True)
 
 
@@ -83,11 +88,11 @@ def _values(
     data: bytes, heads: _Heads, at: Ints, ends: Ints, rows: Ints, tags: TagNumbers
 ) -> Iterator[Entries]:
     """The values of the records ``rows`` from ``at`` on; marks the records that do not fit."""
-    waiting: list[Spans] = []
+    waiting: list[ValueSpans] = []
     count = 0
     rows, at = rows[at < ends[rows]], at[at < ends[rows]]
     while len(rows) >= _FEWEST or (len(rows) and int((ends[rows] - at).max()) < _SHORT):
-        spans = next_spans(data, rows, at)
+        spans = next_value_spans(data, rows, at)
         inside = spans.ends <= ends[rows]
         if not inside.all():
             heads.fits[rows[~inside]] = False
@@ -104,7 +109,7 @@ def _values(
         yield _read(data, heads, waiting, tags)
 
 
-def _read(data: bytes, heads: _Heads, spans: list[Spans], tags: TagNumbers) -> Entries:
+def _read(data: bytes, heads: _Heads, spans: list[ValueSpans], tags: TagNumbers) -> Entries:
     found = read_values(data, join_columns(spans) if len(spans) > 1 else spans[0], tags)
     if found.kinds.all():
         return found

@@ -1,4 +1,4 @@
-"""One event read field by field: the exact and slow way, for records that come in no shape that repeats.
+"""Parser of one event, field by field: exact and slow, for records whose shape does not repeat.
 
 Messages: Event and Summary.Value of summary.proto.
 """

@@ -1,4 +1,4 @@
-"""Where the records of a piece of an event file lie: framing, header checksums, gaps.
+"""Scanner of framing: where the records of a piece lie, header checksums, gaps.
 
 Framing: 8 bytes length, 4 bytes masked CRC-32C of them, payload, 4 bytes masked CRC-32C of the payload.
 """

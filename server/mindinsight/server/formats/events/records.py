@@ -1,4 +1,4 @@
-"""The records of a piece of a file whose checksums are right, and what is damaged between them."""
+"""Verification of records: those of a piece whose checksums are right, and the damage between them."""
 
 from __future__ import annotations
 

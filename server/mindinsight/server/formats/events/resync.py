@@ -1,4 +1,4 @@
-"""After damage: the next place in a file where a length and its checksum agree."""
+"""Resynchronisation after damage: the next offset where a length and its checksum agree."""
 
 from __future__ import annotations
 

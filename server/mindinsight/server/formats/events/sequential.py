@@ -1,4 +1,4 @@
-"""Records that fit no other way, read field by field."""
+"""Sequential decoder: records that fit no other decoder, field by field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
-from mindinsight.server.formats.events.chunk import Entries, Part, by_tag, numbers_at
+from mindinsight.server.formats.events.chunk import Entries, RecordBatch, by_tag, numbers_at
 from mindinsight.server.formats.events.event_message import ParsedEvent, parse_event
 from mindinsight.server.formats.events.fields import tag_text
 from mindinsight.server.formats.wire_format import UnparsableError
@@ -24,7 +24,9 @@ class Remarks:
     skipped: tuple[tuple[str, int], ...]
 
 
-def read_one_by_one(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[Part], Remarks]:
+def read_sequentially(
+    data: bytes, starts: Ints, sizes: Ints, rows: Ints
+) -> tuple[list[RecordBatch], Remarks]:
     """The records ``rows``; those that are no events become damage."""
     events: dict[int, ParsedEvent] = {}
     damage = []
@@ -44,7 +46,7 @@ def read_one_by_one(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple
     return ([_part(data, events)] if events else []), remarks
 
 
-def _part(data: bytes, events: dict[int, ParsedEvent]) -> Part:
+def _part(data: bytes, events: dict[int, ParsedEvent]) -> RecordBatch:
     names: dict[str, int] = {}
     values = [
         (row, entry.kind, names.setdefault(tag_text(entry.tag), len(names)), entry.at, entry.size)
@@ -54,7 +56,7 @@ def _part(data: bytes, events: dict[int, ParsedEvent]) -> Part:
     rows, kinds, tags, offsets, sizes = np.array(values, np.int64).reshape(-1, 5).T
     codes = kinds.astype(np.uint8)
     entries = Entries(rows, codes, tags, offsets, sizes, numbers_at(data, codes, offsets))
-    return Part(
+    return RecordBatch(
         np.array(list(events), np.int64),
         np.array([event.step for event in events.values()], np.int64),
         np.array([event.wall for event in events.values()], np.float64),

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import HEADER_SIZE
-from mindinsight.server.formats.events.chunk import Part, Payloads, Scalars
+from mindinsight.server.formats.events.chunk import Payloads, RecordBatch, Scalars
 from mindinsight.server.formats.events.event_message import Entry, ParsedEvent, parse_event
 from mindinsight.server.formats.events.fields import EXACT, KIND_NAMES, SCALAR, tag_text
 from mindinsight.server.formats.wire_format import UnparsableError
@@ -37,12 +37,12 @@ class _Shape:
     fixed: _Bytes  # [size] these bits
 
 
-def read_shapes(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[Part], Ints]:
+def read_shapes(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[RecordBatch], Ints]:
     """Those of the records ``rows`` whose shapes are frequent, and the numbers of all others.
 
     ``starts`` and ``sizes`` tell where all records and how long their payloads are.
     """
-    parts: list[Part] = []
+    parts: list[RecordBatch] = []
     taken = np.zeros(len(starts), np.bool_)
     misses = 0
     for same_size in _by_size(sizes, rows):
@@ -127,7 +127,7 @@ def _alike(matrix: _Bytes, shape: _Shape) -> npt.NDArray[np.bool_]:
     return same
 
 
-def _part(matrix: _Bytes, shape: _Shape, rows: Ints, starts: Ints) -> Part:
+def _part(matrix: _Bytes, shape: _Shape, rows: Ints, starts: Ints) -> RecordBatch:
     event = shape.event
     scalars, payloads = [], []
     for kind, dtype in ((SCALAR, "<f4"), (EXACT, "<f8")):
@@ -143,7 +143,7 @@ def _part(matrix: _Bytes, shape: _Shape, rows: Ints, starts: Ints) -> Part:
     walls = np.zeros(len(rows), np.float64)
     if event.wall_at >= 0:
         walls[:] = matrix[:, event.wall_at : event.wall_at + 8].view("<f8")[:, 0]
-    return Part(rows, _steps(matrix, event), walls, tuple(scalars), tuple(payloads))
+    return RecordBatch(rows, _steps(matrix, event), walls, tuple(scalars), tuple(payloads))
 
 
 def _columns(matrix: _Bytes, entries: list[Entry], dtype: str) -> Floats:

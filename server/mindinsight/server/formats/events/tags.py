@@ -1,4 +1,4 @@
-"""Which of many tags are the same: each distinct tag gets a number, all tags at once."""
+"""Hash table of tags: each distinct tag gets a number, all tags of a batch at once."""
 
 from __future__ import annotations
 

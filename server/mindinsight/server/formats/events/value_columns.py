@@ -1,4 +1,4 @@
-"""Values (Summary.Value) of many records: where the next ones lie, and what is in them."""
+"""Decoder of values (Summary.Value) of many records at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class Spans:
+class ValueSpans:
     """Values that have not been looked into."""
 
     rows: Ints  # [m] the record each is in
@@ -41,7 +41,7 @@ class Spans:
     ends: Ints  # [m] offset after it, FAR where there is no value
 
 
-def next_spans(data: bytes, rows: Ints, at: Ints) -> Spans:
+def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
     """The values of the records ``rows`` whose keys lie at ``at``; most lengths take one byte or two."""
     words = np.asarray(unaligned(data, "<u4")[at], np.uint32)
     first = (words >> np.uint32(8)) & np.uint32(0xFF)
@@ -61,10 +61,10 @@ def next_spans(data: bytes, rows: Ints, at: Ints) -> Spans:
     wrong = (words & np.uint32(0xFF)) != SUMMARY_VALUE
     if wrong.any():
         ends[wrong] = FAR
-    return Spans(rows, begins, ends)
+    return ValueSpans(rows, begins, ends)
 
 
-def read_values(data: bytes, spans: Spans, known_tags: TagNumbers) -> Entries:
+def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers) -> Entries:
     """What lies in ``spans``, all of which end inside their records; ``known_tags`` numbers the tags.
 
     Kind 0 stands for a value that is not written the usual way.

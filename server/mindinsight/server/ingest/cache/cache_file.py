@@ -1,4 +1,4 @@
-"""A file that holds what is known of some runs: arrays as they lie in memory, and an index behind them.
+"""Format of a cache file: for each run a block of arrays, and an index behind them.
 
 Layout::
 
@@ -149,6 +149,6 @@ def _read_index(file: IO[bytes]) -> dict[str, _Entry]:
     if zlib.crc32(index) != crc:
         raise StaleError("damaged")
     entries = {name: _Entry(*entry) for name, entry in json.loads(index).items()}
-    if any(min(one.offset, one.size) < 0 or one.offset + one.size > at for one in entries.values()):
+    if any(min(entry.offset, entry.size) < 0 or entry.offset + entry.size > at for entry in entries.values()):
         raise StaleError("a run outside of the body")
     return entries

@@ -30,7 +30,7 @@ NOWHERE = Stamp(0, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One look at a folder."""
+    """The listing of a folder at one moment."""
 
     stamp: Stamp
     looked: int  # nanoseconds, Unix
@@ -55,14 +55,14 @@ def stamp_of(path: str) -> Stamp | None:
         return None
 
 
-def look(path: str, now: int) -> Folder | None:
+def list_folder(path: str, now: int) -> Folder | None:
     """Files and folders directly inside, links to folders left out; None when there is no such folder."""
     try:
         stamp = stamp_of(path)
         if stamp is None:
             return None
         with entries_of(path) as entries:
-            files, below, profiles = _sorted_out(entries)
+            files, below, profiles = _classify(entries)
     except PermissionError:
         return Folder(NOWHERE, now, reason="directory.permission")
     except (FileNotFoundError, NotADirectoryError, LinkError):
@@ -81,7 +81,7 @@ def holds_profile(path: str) -> bool:
         return False
 
 
-def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str], list[str]]:
+def _classify(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str], list[str]]:
     """Files with their stamps, names of folders to look into, names of folders of profilers."""
     files: dict[str, Stamp] = {}
     below: list[str] = []

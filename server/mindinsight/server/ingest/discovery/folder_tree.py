@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mindinsight.server.ingest.discovery.folder_listing import NOWHERE, Folder, Stamp, look, stamp_of
+from mindinsight.server.ingest.discovery.folder_listing import NOWHERE, Folder, Stamp, list_folder, stamp_of
 from mindinsight.server.ingest.discovery.ranks import is_rank
 from mindinsight.server.settings.base_dirs import Bases
 from mindinsight.server.store.file_names import shown
@@ -38,14 +38,14 @@ def depth(folder: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
-    """What a look at one folder showed."""
+class FolderChange:
+    """What changed in a folder since it was last listed."""
 
     structure: bool = False  # files or folders came or went, or can no longer be looked at
-    grown: tuple[str, ...] = ()  # names of files that were written to
+    written: tuple[str, ...] = ()  # names of files that were written to
 
 
-class Tree:
+class FolderTree:
     """Folders by id. Links are never followed; below a dump nothing is looked for."""
 
     def __init__(self, bases: Bases, dump: Callable[[str], bool] = is_dump) -> None:
@@ -53,7 +53,7 @@ class Tree:
         self.dumps: set[str] = set()
         self.several = isinstance(bases, tuple)
         self._bases = bases
-        self._paths: dict[str, str] = {}
+        self._folder_paths: dict[str, str] = {}
         self._is_dump = dump
         self.mount()
 
@@ -61,7 +61,7 @@ class Tree:
         """Find out which base directories there are; the next scan looks at them."""
         self.mounts: tuple[Mount, ...] = mounts_of(self._bases)
         self.roots = {mount.real: mount.id for mount in self.mounts if not mount.inside}
-        self._paths.update({folder: path for path, folder in self.roots.items()})
+        self._folder_paths.update({folder: path for path, folder in self.roots.items()})
 
     @property
     def missing(self) -> bool:
@@ -74,30 +74,32 @@ class Tree:
         return len(self.folders) >= MOST_FOLDERS
 
     def path(self, folder: str) -> str:
-        return self._paths[folder]
+        return self._folder_paths[folder]
 
     def scan(self) -> None:
         """Look at everything again."""
         self._visit(BASE, deep=True)
 
-    def glance(self, folder: str, only: Iterable[str] = ()) -> Glance:
+    def check_folder(self, folder: str, only: Iterable[str] = ()) -> FolderChange:
         """Look at one folder as cheaply as possible: if nothing came or went, at its files alone.
 
         ``only`` names the files to look at; none means all.
         """
         before = self.folders.get(folder)
         if before is None or self._nowhere(folder):
-            return Glance()
-        grown = self._grown(folder, before, only)
-        if grown is not None:
-            before.files.update(grown)
-            return Glance(grown=tuple(grown))
+            return FolderChange()
+        written = self._changed_stamps(folder, before, only)
+        if written is not None:
+            before.files.update(written)
+            return FolderChange(written=tuple(written))
         was_dump = folder in self.dumps
         self._visit(folder, deep=False)
         now = self.folders.get(folder)
         if now is None or _outline(now) != _outline(before) or was_dump != (folder in self.dumps):
-            return Glance(structure=True)
-        return Glance(grown=tuple(name for name in now.files if now.files[name] != before.files[name]))
+            return FolderChange(structure=True)
+        return FolderChange(
+            written=tuple(name for name in now.files if now.files[name] != before.files[name])
+        )
 
     def known(self, path: str) -> str | None:
         """Id of the folder at an absolute path, None when it is not one of ours."""
@@ -122,12 +124,12 @@ class Tree:
     def _nowhere(self, folder: str) -> bool:
         return self.several and folder == BASE
 
-    def _grown(self, folder: str, before: Folder, only: Iterable[str]) -> dict[str, Stamp] | None:
+    def _changed_stamps(self, folder: str, before: Folder, only: Iterable[str]) -> dict[str, Stamp] | None:
         """New stamps of files that changed, or None when the folder itself has to be looked at."""
-        path = self._paths[folder]
+        path = self._folder_paths[folder]
         if not before.settled or before.reason:
             return None
-        grown: dict[str, Stamp] = {}
+        written: dict[str, Stamp] = {}
         try:
             if stamp_of(path) != before.stamp:
                 return None
@@ -136,10 +138,10 @@ class Tree:
                 if stamp is None:
                     return None
                 if stamp != before.files[name]:
-                    grown[name] = stamp
+                    written[name] = stamp
         except PermissionError:
             return None
-        return grown
+        return written
 
     def _visit(self, folder: str, deep: bool) -> None:
         """Look at a folder and at what is new below it; with ``deep`` at everything below it."""
@@ -164,7 +166,7 @@ class Tree:
         if self._nowhere(folder):
             below = tuple(mount.name for mount in self.mounts if not mount.inside)
             return Folder(NOWHERE, time.time_ns(), below=below)
-        return look(self._paths[folder], time.time_ns())
+        return list_folder(self._folder_paths[folder], time.time_ns())
 
     def _descend(self, folder: str, before: tuple[str, ...], deep: bool) -> None:
         below = self.folders[folder].below if depth(folder) < DEPTH + self.several else ()
@@ -179,7 +181,7 @@ class Tree:
             if known is None and self.full:
                 break
             if not self._nowhere(folder):
-                self._paths[inner] = f"{self._paths[folder]}/{name}"
+                self._folder_paths[inner] = f"{self._folder_paths[folder]}/{name}"
             if self._look(inner):
                 fresh[inner] = () if known is None else known.below
             else:
@@ -195,7 +197,7 @@ class Tree:
             return folder in self.dumps
         inner = {name: self.folders.get(child(folder, shown(name))) for name in below}
         runs = {name for name, found in inner.items() if found and found.files}
-        if not below or not all(map(is_rank, runs)) or not self._is_dump(self._paths[folder]):
+        if not below or not all(map(is_rank, runs)) or not self._is_dump(self._folder_paths[folder]):
             self.dumps.discard(folder)
             return False
         self.dumps.add(folder)

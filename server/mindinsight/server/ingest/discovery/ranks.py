@@ -6,12 +6,18 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from mindinsight.server.ingest.discovery.folder_listing import Stamp
 from mindinsight.server.store import file_names
 
-Place = tuple[str, "int | None"]  # id of the job, rank
+
+class JobRank(NamedTuple):
+    """Which training a run belongs to."""
+
+    job: str  # id
+    rank: int | None
+
 
 _RANK: Final = re.compile(r"(?:rank|device)[_-]?(\d{1,9})", re.IGNORECASE)
 _START_APART: Final = 600.0  # seconds between the starts of two ranks at most
@@ -43,7 +49,7 @@ def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
     return frozenset(rank for _, rank, _ in events) if together else frozenset()
 
 
-def places(devices: Mapping[str, frozenset[int]]) -> dict[str, Place]:
+def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
     """Job and rank of each run, given the device ids in its files' names.
 
     Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` beside each other; both at once,
@@ -51,28 +57,28 @@ def places(devices: Mapping[str, frozenset[int]]) -> dict[str, Place]:
     Siblings are believed only where the number of the folder is that of the rank (or the device id in the
     file names): experiments are numbered too, but each of them ran on device 0.
     """
-    found = {run: _by_folder(run) or (run, None) for run in devices}
-    found.update(_by_numbered_jobs(found))
-    found.update(_by_siblings({run: ids for run, ids in devices.items() if found[run][1] is None}))
-    found.update(_above_ranks(found, devices))
-    return found
+    jobs = {run: _by_folder(run) or JobRank(run, None) for run in devices}
+    jobs.update(_by_numbered_jobs(jobs))
+    jobs.update(_by_siblings({run: ids for run, ids in devices.items() if jobs[run].rank is None}))
+    jobs.update(_above_ranks(jobs, devices))
+    return jobs
 
 
-def _by_folder(run: str) -> Place | None:
+def _by_folder(run: str) -> JobRank | None:
     parts = run.split("/")
     for depth in range(len(parts) - 1, 0, -1):
         match = _RANK.fullmatch(parts[depth])
         if match:
-            return "/".join(parts[:depth]) if depth > 1 else "./", int(match[1])
+            return JobRank("/".join(parts[:depth]) if depth > 1 else "./", int(match[1]))
     return None
 
 
-def _by_siblings(devices: Mapping[str, frozenset[int]]) -> dict[str, Place]:
+def _by_siblings(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
     numbers = {run: next(iter(ids)) for run, ids in devices.items() if len(ids) == 1}
     return _numbered(numbers)
 
 
-def _by_numbered_jobs(runs: Mapping[str, Place]) -> dict[str, Place]:
+def _by_numbered_jobs(runs: Mapping[str, JobRank]) -> dict[str, JobRank]:
     """Runs whose job is named after their rank: ``job0/rank_0`` beside ``job1/rank_1``."""
     ranks: dict[str, set[int]] = defaultdict(set)
     for job, rank in runs.values():
@@ -82,15 +88,15 @@ def _by_numbered_jobs(runs: Mapping[str, Place]) -> dict[str, Place]:
     return {run: joined[job] for run, (job, rank) in runs.items() if rank is not None and job in joined}
 
 
-def _above_ranks(runs: Mapping[str, Place], devices: Mapping[str, frozenset[int]]) -> dict[str, Place]:
+def _above_ranks(runs: Mapping[str, JobRank], devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
     """Runs that are a job themselves and hold the files of one rank that its folders lack."""
-    taken = {place for place in runs.values() if place[1] is not None}
+    taken = {position for position in runs.values() if position.rank is not None}
     jobs = {job for job, _ in taken}
     numbers = {run: next(iter(ids)) for run, ids in devices.items() if run in jobs and len(ids) == 1}
-    return {run: (run, rank) for run, rank in numbers.items() if (run, rank) not in taken}
+    return {run: JobRank(run, rank) for run, rank in numbers.items() if (run, rank) not in taken}
 
 
-def _numbered(numbers: Mapping[str, int]) -> dict[str, Place]:
+def _numbered(numbers: Mapping[str, int]) -> dict[str, JobRank]:
     """Job and rank of folders that differ in a number at the end, each its own and that of its rank."""
     groups: dict[str, dict[str, int]] = defaultdict(dict)
     for folder, number in numbers.items():
@@ -99,7 +105,7 @@ def _numbered(numbers: Mapping[str, int]) -> dict[str, Place]:
         if match and number == int(match[2]):
             groups[f"{parent}/{match[1]}"][folder] = number
     return {
-        folder: (job if job == "./" else job.rstrip("/"), rank)
+        folder: JobRank(job if job == "./" else job.rstrip("/"), rank)
         for job, ranks in groups.items()
         if len(ranks) > 1 and len(set(ranks.values())) == len(ranks)
         for folder, rank in ranks.items()

@@ -1,4 +1,4 @@
-"""Base directories -> runs, jobs, ranks and dumps, told by names and times alone."""
+"""Discovery of runs, jobs, ranks and dumps below the base directories, by names and times alone."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mindinsight.server.ingest.discovery.folder_listing import Folder, Stamp, holds_profile
-from mindinsight.server.ingest.discovery.folder_tree import Tree, child
-from mindinsight.server.ingest.discovery.ranks import concurrent_ranks, is_rank, places
+from mindinsight.server.ingest.discovery.folder_tree import FolderTree, child
+from mindinsight.server.ingest.discovery.ranks import JobRank, concurrent_ranks, is_rank, job_ranks
 from mindinsight.server.settings.base_dirs import Bases
 from mindinsight.server.store import file_names
 from mindinsight.server.store.mounts import BASE
@@ -20,7 +20,7 @@ LIMIT: Final = 999  # runs
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DiscoveredRun:
     """A folder that is a run."""
 
     id: str  # that of the folder; of a further rank whose files lie in the same folder, an id below it
@@ -45,7 +45,7 @@ class _RankFiles(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    runs: tuple[Found, ...]  # newest write first
+    runs: tuple[DiscoveredRun, ...]  # newest write first
     left_out: int  # runs beyond the limit
     troubles: tuple[Trouble, ...]
     missing: bool  # there is no base directory
@@ -53,12 +53,12 @@ class Discovery:
 
 def discover(bases: Bases, limit: int = LIMIT) -> Discovery:
     """What lies below the base directories right now: the ``limit`` runs that were written to last."""
-    tree = Tree(bases)
+    tree = FolderTree(bases)
     tree.scan()
-    return survey(tree, limit)
+    return discover_runs(tree, limit)
 
 
-def survey(tree: Tree, limit: int = LIMIT) -> Discovery:
+def discover_runs(tree: FolderTree, limit: int = LIMIT) -> Discovery:
     """The runs among the folders of a tree."""
     dumps = _owners(tree)
     runs = {
@@ -69,12 +69,12 @@ def survey(tree: Tree, limit: int = LIMIT) -> Discovery:
     }
     taken = sorted(runs.values(), key=lambda part: (-_updated(part.folder), part.id))[:limit]
     devices = {part.id: frozenset(_devices(part.folder)) for part in taken}
-    where = places(devices)
-    found = tuple(_found(tree, part, where[part.id], tuple(sorted(dumps.get(part.id, ())))) for part in taken)
+    jobs = job_ranks(devices)
+    found = tuple(_found(tree, part, jobs[part.id], tuple(sorted(dumps.get(part.id, ())))) for part in taken)
     return Discovery(found, len(runs) - len(taken), tuple(_troubles(tree)), tree.missing)
 
 
-def _split(tree: Tree, name: str) -> list[_RankFiles]:
+def _split(tree: FolderTree, name: str) -> list[_RankFiles]:
     """The runs in a folder: one, or one for each rank whose files lie in it beside those of others.
 
     The lowest rank has the id of the folder, and all files that tell no rank; the others have the ids that
@@ -92,7 +92,7 @@ def _split(tree: Tree, name: str) -> list[_RankFiles]:
     return [_RankFiles(ids[rank], name, replace(folder, files=files[rank])) for rank in ranks]
 
 
-def _troubles(tree: Tree) -> Iterator[Trouble]:
+def _troubles(tree: FolderTree) -> Iterator[Trouble]:
     if tree.full:
         yield Trouble(BASE, "directory.too_many")
     for mount in tree.mounts if tree.several else ():
@@ -105,7 +105,7 @@ def _troubles(tree: Tree) -> Iterator[Trouble]:
             yield Trouble(name, folder.reason)
 
 
-def _owners(tree: Tree) -> dict[str, list[str]]:
+def _owners(tree: FolderTree) -> dict[str, list[str]]:
     """Dumps by the run they are shown with: the nearest one above, else the folder they lie in.
 
     A base directory has only the dumps that lie directly in it: those further down are of other jobs.
@@ -124,7 +124,7 @@ def _is_run(folder: Folder) -> bool:
     return any(file_names.role(name) != "explain" for name in folder.files)
 
 
-def _has_profile(tree: Tree, name: str) -> bool:
+def _has_profile(tree: FolderTree, name: str) -> bool:
     profiles = tree.folders[name].profiles
     return any(holds_profile(f"{tree.path(name)}/{profile}") for profile in profiles)
 
@@ -134,9 +134,9 @@ def _updated(folder: Folder) -> float:
 
 
 def _created(folder: Folder) -> float:
-    told = [seconds for seconds in map(file_names.created, folder.files) if seconds is not None]
-    if told:
-        return max(told)
+    named = [seconds for seconds in map(file_names.created, folder.files) if seconds is not None]
+    if named:
+        return max(named)
     return max((stamp.changed for stamp in folder.files.values()), default=folder.stamp.changed) / 1e9
 
 
@@ -144,15 +144,15 @@ def _devices(folder: Folder) -> set[int]:
     return {number for number in map(file_names.device, folder.files) if number is not None}
 
 
-def _found(tree: Tree, part: _RankFiles, place: tuple[str, int | None], dumps: tuple[str, ...]) -> Found:
+def _found(tree: FolderTree, part: _RankFiles, position: JobRank, dumps: tuple[str, ...]) -> DiscoveredRun:
     folder = part.folder
-    return Found(
+    return DiscoveredRun(
         id=part.id,
         folder=part.home,
         path=tree.path(part.home),
         name=part.id[len(BASE) :] or file_names.shown(Path(tree.path(BASE)).name),
-        job=place[0],
-        rank=place[1],
+        job=position.job,
+        rank=position.rank,
         created=_created(folder),
         updated=_updated(folder),
         files=folder.files,

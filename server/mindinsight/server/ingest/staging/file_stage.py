@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from mindinsight.server.ingest.discovery.folder_listing import NOWHERE, Stamp
-from mindinsight.server.ingest.piece_reader import Print
+from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.staging.growing_column import Axis
 from mindinsight.server.ingest.staging.staged_columns import ReferenceGroup, ScalarTable
 from mindinsight.server.store import file_names
@@ -36,7 +36,7 @@ class FileStage:
         self.busy = False  # is being read
         self.suspect = False  # a worker died reading it, or something beside it
         self.wait = 0.0  # seconds it was last left alone because of that
-        self.print: Print | None = None
+        self.fingerprint: Fingerprint | None = None
         self.read = 0
         self.pending = 0
         self.error = ""
@@ -99,13 +99,13 @@ class FileStage:
         return scalars + list(self.references)
 
     def fold(
-        self, stretch: Stretch, lineage: Lineage | None = None, fingerprint: Print | None = None
+        self, stretch: Stretch, lineage: Lineage | None = None, fingerprint: Fingerprint | None = None
     ) -> list[Key]:
         """Add what the stretch from ``read`` on holds; the kinds and tags that grew.
 
         ``lineage`` is the content of a lineage file, which is always read whole.
         """
-        self.read, self.pending, self.print = stretch.next_offset, stretch.pending, fingerprint
+        self.read, self.pending, self.fingerprint = stretch.next_offset, stretch.pending, fingerprint
         self.error, self.suspect, self.wait = "", False, 0.0
         if lineage is not None:
             self.lineage, self.damage = lineage, []
@@ -186,9 +186,9 @@ class FileStage:
             self.first_event = min(self.first_event or stretch.first_event, stretch.first_event)
 
     def _note_damage(self, damage: Iterable[Damage]) -> None:
-        for one in damage:
+        for stretch in damage:
             if len(self.damage) < MOST_DAMAGE:
-                self.damage.append(one)
+                self.damage.append(stretch)
             else:
                 last = self.damage[-1]
-                self.damage[-1] = Damage(last.offset, last.size + one.size, "damage.more")
+                self.damage[-1] = Damage(last.offset, last.size + stretch.size, "damage.more")

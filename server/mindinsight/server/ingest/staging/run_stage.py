@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from mindinsight.server.ingest.discovery.run_discovery import Found
-from mindinsight.server.ingest.piece_reader import Print
+from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun
+from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.staging.file_stage import FileStage, Key
 from mindinsight.server.ingest.staging.tag_parts import TagParts
 from mindinsight.server.store.parts import ReferencePart, ScalarPart
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class RunStage:
     """Files of one run by name, and what changed since the run was last published."""
 
-    def __init__(self, found: Found) -> None:
-        self.found = found
+    def __init__(self, discovered: DiscoveredRun) -> None:
+        self.discovered = discovered
         self.files: dict[str, FileStage] = {}
         self.changed = True
         self._ordered: list[FileStage] | None = None  # oldest first; None after files came or went
@@ -40,15 +40,15 @@ class RunStage:
     def updated(self) -> float:
         """Unix seconds of the newest write."""
         times = [file.stamp.modified for file in self.files.values()]
-        return max(times) / 1e9 if times else self.found.updated
+        return max(times) / 1e9 if times else self.discovered.updated
 
-    def place(self, found: Found) -> None:
+    def update(self, discovered: DiscoveredRun) -> None:
         """Take over what discovery says about the folder as a whole."""
-        if found.dumps != self.found.dumps:
+        if discovered.dumps != self.discovered.dumps:
             self._others.add("dump")
-        mine = (self.found.job, self.found.rank, self.found.created, self.found.dumps)
-        self.changed |= mine != (found.job, found.rank, found.created, found.dumps)
-        self.found = found
+        mine = (self.discovered.job, self.discovered.rank, self.discovered.created, self.discovered.dumps)
+        self.changed |= mine != (discovered.job, discovered.rank, discovered.created, discovered.dumps)
+        self.discovered = discovered
 
     def add(self, file: FileStage) -> None:
         """A file that appeared, perhaps with what the cache knows of it."""
@@ -74,7 +74,7 @@ class RunStage:
         file: FileStage,
         stretch: Stretch,
         lineage: Lineage | None = None,
-        fingerprint: Print | None = None,
+        fingerprint: Fingerprint | None = None,
     ) -> None:
         """Add what was read from a file of this run."""
         if lineage is not None:
@@ -136,8 +136,8 @@ class RunStage:
     def _merged_lineage(self) -> Lineage | None:
         from mindinsight.server.formats.lineage import merge_lineages  # few runs have lineage files
 
-        found = [file.lineage for file in self._in_order() if file.lineage is not None]
-        return merge_lineages(found) if found else None
+        lineages = [file.lineage for file in self._in_order() if file.lineage is not None]
+        return merge_lineages(lineages) if lineages else None
 
     def _in_order(self) -> list[FileStage]:
         if self._ordered is None:
@@ -146,27 +146,27 @@ class RunStage:
         return self._ordered
 
     def _assemble(self, version: int) -> Run:
-        found = self.found
+        discovered = self.discovered
         total = sum(file.stamp.size for file in self.files.values())
         states = tuple(self._states[file.name] for file in self._in_order())
         return Run(
-            id=found.id,
-            name=found.name,
-            path=found.path,
-            job=found.job,
-            rank=found.rank,
-            created=found.created,
+            id=discovered.id,
+            name=discovered.name,
+            path=discovered.path,
+            job=discovered.job,
+            rank=discovered.rank,
+            created=discovered.created,
             updated=self.updated,
             size=total,
             files=states,
             scalars=self._scalars,
             references={kind: tags for kind, tags in self._references.items() if tags},
             lineage=self._lineage,
-            dumps=found.dumps,
+            dumps=discovered.dumps,
             read=sum(file.seen for file in self.files.values()),
             total=total,
             version=version,
-            first_event=first_event(states, found.created),
+            first_event=first_event(states, discovered.created),
             last_event=last_event(states, self.updated),
             finished=is_finished(states),
             failure=failure(states),

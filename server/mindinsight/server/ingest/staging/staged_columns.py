@@ -47,29 +47,29 @@ class ScalarTable:
         if not len(block.steps):
             return
         columns = dict(zip(block.tags, block.values, strict=True))
-        for group, tags in self._met(block.tags):
+        for group, tags in self._groups_of(block.tags):
             values = {tag: columns[tag] for tag in tags}
             if group is None:
-                self.place(ScalarGroup(Axis(block.steps, block.walls), values))
+                self.put(ScalarGroup(Axis(block.steps, block.walls), values))
             elif len(tags) == len(group.values):
                 group.append(block.steps, block.walls, values)
             else:
                 parted = group.split(tags)
                 parted.append(block.steps, block.walls, values)
-                self.place(parted)
+                self.put(parted)
 
-    def place(self, group: ScalarGroup) -> None:
+    def put(self, group: ScalarGroup) -> None:
         """Keep a group for its tags."""
         for tag in group.values:
             self.groups[tag] = group
 
-    def _met(self, tags: tuple[str, ...]) -> list[tuple[ScalarGroup | None, list[str]]]:
+    def _groups_of(self, tags: tuple[str, ...]) -> list[tuple[ScalarGroup | None, list[str]]]:
         """The groups the tags are in, each with its tags among these; None holds the new ones."""
-        met: dict[int, tuple[ScalarGroup | None, list[str]]] = {}
+        groups: dict[int, tuple[ScalarGroup | None, list[str]]] = {}
         for tag in tags:
             group = self.groups.get(tag)
-            met.setdefault(id(group), (group, []))[1].append(tag)
-        return list(met.values())
+            groups.setdefault(id(group), (group, []))[1].append(tag)
+        return list(groups.values())
 
 
 class ReferenceGroup:

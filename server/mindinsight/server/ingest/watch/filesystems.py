@@ -1,4 +1,4 @@
-"""Which file systems tell about changes, and which must be asked."""
+"""Types of file systems: which report changes, and which must be polled."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ def tells_changes(path: str, mounts: str | None = None) -> bool:
     base = _folder(os.path.realpath(path))
     lines = [line.split() for line in (_mounts() if mounts is None else mounts).splitlines()]
     where = [(_folder(_plain(fields[1])), fields[2]) for fields in lines if len(fields) > 2]
-    inside = [kind for place, kind in where if place.startswith(base) and place != base]
-    around = sorted((len(place), n, kind) for n, (place, kind) in enumerate(where) if base.startswith(place))
-    kinds = [*inside, *(kind for _, _, kind in around[-1:])]  # of mounts on one place the last is seen
+    inside = [kind for mount, kind in where if mount.startswith(base) and mount != base]
+    around = sorted((len(mount), n, kind) for n, (mount, kind) in enumerate(where) if base.startswith(mount))
+    kinds = [
+        *inside,
+        *(kind for _, _, kind in around[-1:]),
+    ]  # the last mount on a path is visible
     return not any(_SILENT.fullmatch(kind) for kind in kinds)
 
 
@@ -40,5 +43,5 @@ def _mounts() -> str:
         return ""
 
 
-def _plain(place: str) -> str:
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), place)
+def _plain(path: str) -> str:
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 8)), path)

@@ -1,4 +1,4 @@
-"""When to look at which folder again: often where something happens, seldom where all is quiet."""
+"""Poll schedule: which folder to list when, often where something changes and seldom where nothing does."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ class PollSchedule:
         """``longest``: seconds after which even the quietest folder is looked at again."""
         self._longest = longest
         self._due: list[tuple[float, str]] = []
-        self._stirred: dict[str, float] = {}  # when something last happened
+        self._changed_at: dict[str, float] = {}  # when something last happened
 
-    def keep(self, folders: Iterable[str], now: float) -> None:
-        """Go round these folders and no others; one that appears is expected to be written to."""
+    def set_folders(self, folders: Iterable[str], now: float) -> None:
+        """Schedule these folders and no others; a new one is expected to be written to."""
         wanted = set(folders)
-        since = now if self._stirred else now - _LONG_AGO
-        for gone in self._stirred.keys() - wanted:
-            del self._stirred[gone]
-        for new in wanted - self._stirred.keys():
-            self._stirred[new] = since
+        since = now if self._changed_at else now - _LONG_AGO
+        for gone in self._changed_at.keys() - wanted:
+            del self._changed_at[gone]
+        for new in wanted - self._changed_at.keys():
+            self._changed_at[new] = since
             heapq.heappush(self._due, (now + _SHORTEST, new))
 
     def due(self, now: float) -> list[str]:
-        """Folders to look at now; each must be ``looked`` at before it is due again."""
-        found: list[str] = []
+        """Folders to look at now; each must be rescheduled before it is due again."""
+        folders: list[str] = []
         while self._due and self._due[0][0] <= now:
             folder = heapq.heappop(self._due)[1]
-            if folder in self._stirred:
-                found.append(folder)
-        return found
+            if folder in self._changed_at:
+                folders.append(folder)
+        return folders
 
-    def stir(self, folder: str, now: float) -> None:
-        """Something happened in a folder."""
-        if folder in self._stirred:
-            self._stirred[folder] = now
+    def note_change(self, folder: str, now: float) -> None:
+        """Note that something changed in a folder."""
+        if folder in self._changed_at:
+            self._changed_at[folder] = now
 
-    def looked(self, folder: str, files: int, now: float, trust: int = 1) -> None:
+    def reschedule(self, folder: str, files: int, now: float, trust: int = 1) -> None:
         """A folder with so many files was due and has been looked at; it may wait ``trust`` times as long."""
-        quiet = now - self._stirred.get(folder, now)
-        longest = max(self._longest * trust, len(self._stirred) * _FOLDER_COST)
+        quiet = now - self._changed_at.get(folder, now)
+        longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _SHORTEST), longest)
         heapq.heappush(self._due, (now + max(wait, files * _FILE_COST), folder))
 

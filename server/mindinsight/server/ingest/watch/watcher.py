@@ -1,4 +1,4 @@
-"""What changed on disk: told by the file system where it tells, asked for where it does not."""
+"""Watcher of one base directory: collects the changes that the file system reports."""
 
 from __future__ import annotations
 
@@ -46,33 +46,33 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Stirred:
-    """Absolute paths at which something happened."""
+class ChangedPaths:
+    """Absolute paths at which something changed."""
 
     folders: set[str] = field(default_factory=set)  # something came, went or was renamed inside
     files: set[str] = field(default_factory=set)  # was written to
 
 
 class Watcher(FileSystemEventHandler):
-    """Waits for the file system to tell; ``mode`` says whether it does.
+    """Listens to events of the file system; ``mode`` says whether it reports any.
 
-    Rings ``bell`` when something happened, once until somebody asks with ``take`` what it was.
+    Calls ``wake`` at the first change after each ``take``.
     """
 
-    def __init__(self, base: str, watch: Watch, bell: Callable[[], None]) -> None:
+    def __init__(self, base: str, watch: Watch, wake: Callable[[], None]) -> None:
         self.mode: Literal["events", "polling"] = "polling"
         self._base = base
         self._watch = watch
-        self._bell = bell
+        self._wake = wake
         self._lock = threading.Lock()
-        self._stirred = Stirred()
+        self._changed = ChangedPaths()
         self._observer: BaseObserver | None = None
         self._threads: list[threading.Thread] = []
 
-    def start(self, beside: int = 0) -> None:
+    def start(self, others: int = 0) -> None:
         """Begin to listen, unless settings or the file system make that useless.
 
-        ``beside`` is how many folders other watchers of this process listen to.
+        ``others`` is how many folders other watchers of this process listen to.
         """
         self.stop()
         if self._watch == "polling" or (self._watch == "auto" and not tells_changes(self._base)):
@@ -92,14 +92,16 @@ class Watcher(FileSystemEventHandler):
         except OSError as error:  # no watches or descriptors left
             self._give_up(error.strerror or str(error))
             return
-        self._threads = [one for one in threading.enumerate() if one not in before and _of_watchdog(one)]
-        if folders > _MOST_FOLDERS or not _enough(folders + beside):
+        self._threads = [
+            thread for thread in threading.enumerate() if thread not in before and _of_watchdog(thread)
+        ]
+        if folders > _MOST_FOLDERS or not _enough(folders + others):
             self._give_up(f"{folders} folders or more are too many to watch")
         else:
             self.mode = "events"
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         observer, self._observer, self.mode = self._observer, None, "polling"
         self._threads = []
         if observer is not None:
@@ -120,28 +122,28 @@ class Watcher(FileSystemEventHandler):
         self.stop()
 
     @property
-    def stirring(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether something happened since the last ``take``."""
-        return bool(self._stirred.folders or self._stirred.files)
+        return bool(self._changed.folders or self._changed.files)
 
-    def take(self) -> Stirred:
+    def take(self) -> ChangedPaths:
         """What happened since the last time."""
         with self._lock:
-            stirred, self._stirred = self._stirred, Stirred()
+            stirred, self._changed = self._changed, ChangedPaths()
         return stirred
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         paths = [os.fsdecode(path) for path in (event.src_path, getattr(event, "dest_path", "")) if path]
         with self._lock:
-            silent = not self.stirring
+            silent = not self.has_changes
             if event.event_type == "modified" and not event.is_directory:
-                self._stirred.files.update(paths)
+                self._changed.files.update(paths)
             else:
-                self._stirred.folders.update(map(os.path.dirname, paths))
+                self._changed.folders.update(map(os.path.dirname, paths))
                 if event.is_directory:
-                    self._stirred.folders.update(paths)
+                    self._changed.folders.update(paths)
         if silent:
-            self._bell()
+            self._wake()
 
 
 def _enough(folders: int) -> bool:
@@ -156,13 +158,13 @@ def watches() -> int:
     descriptors = Path("/proc/self/fdinfo")
     if not descriptors.exists():
         return sys.maxsize
-    found = 0
+    count = 0
     for entry in descriptors.iterdir():
         try:
-            found += entry.read_text().count("inotify wd:")
+            count += entry.read_text().count("inotify wd:")
         except OSError:
             continue
-    return found
+    return count
 
 
 def _count_folders(base: str, limit: int) -> tuple[int, list[str]]:

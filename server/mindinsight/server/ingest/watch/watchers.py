@@ -1,61 +1,69 @@
-"""A watcher for each base directory: where one file system tells of changes, another may not."""
+"""The watchers of all base directories: where one file system reports changes, another may not."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from mindinsight.server.ingest.watch.watcher import Stirred, Watcher
+from mindinsight.server.ingest.watch.watcher import ChangedPaths, Watcher
 from mindinsight.server.settings import Watch
 
 MOST: Final = 24  # listened to at a time: each takes three threads, and a user has 128 places to listen from
 
 Mode: TypeAlias = Literal["events", "polling"]
-Place: TypeAlias = tuple[int, int]  # device and inode
+
+
+class FolderIdentity(NamedTuple):
+    """Which folder a path leads to."""
+
+    device: int
+    inode: int
 
 
 class Watchers:
-    """Base directories by their absolute paths without links."""
+    """One watcher for each base directory, by its absolute path without links."""
 
-    def __init__(self, watch: Watch, bell: Callable[[], None]) -> None:
-        """``bell`` is rung, from other threads, when something happened that ``take`` should tell."""
+    def __init__(self, watch: Watch, wake: Callable[[], None]) -> None:
+        """``wake`` is called, from other threads, when ``take`` has something to return."""
         self._watch = watch
-        self._bell = bell
-        self._each: dict[str, tuple[Place, Watcher]] = {}
+        self._wake = wake
+        self._watchers: dict[str, tuple[FolderIdentity, Watcher]] = {}
 
-    def listen(self, places: Mapping[str, Place], folders: Mapping[str, int]) -> None:
-        """Listen to these directories, with so many folders each; another may have taken the place of one."""
-        for path in [path for path, (place, _) in self._each.items() if places.get(path) != place]:
-            self._each.pop(path)[1].stop()
-        for path, place in places.items():
-            beside = sum(folders[one] for one in self._each if one != path and self.mode(one) == "events")
-            known = self._each.get(path)
-            if known is None and len(self._each) < MOST:
-                known = self._each[path] = (place, Watcher(path, self._watch, self._bell))
-                known[1].start(beside)
-            elif known is not None and not known[1].hears(folders[path] + beside):
-                known[1].start(beside)
+    def listen(self, bases: Mapping[str, FolderIdentity], folders: Mapping[str, int]) -> None:
+        """Watch these directories, with so many folders each; one that was replaced is watched anew."""
+        for path in [path for path, (identity, _) in self._watchers.items() if bases.get(path) != identity]:
+            self._watchers.pop(path)[1].stop()
+        for path, identity in bases.items():
+            others = sum(
+                folders[base] for base in self._watchers if base != path and self.mode(base) == "events"
+            )
+            known = self._watchers.get(path)
+            if known is None and len(self._watchers) < MOST:
+                known = self._watchers[path] = (identity, Watcher(path, self._watch, self._wake))
+                known[1].start(others)
+            elif known is not None and not known[1].hears(folders[path] + others):
+                known[1].start(others)
 
     def mode(self, path: str) -> Mode:
         """Whether the file system tells of what happens below a directory."""
-        return self._each[path][1].mode if path in self._each else "polling"
+        return self._watchers[path][1].mode if path in self._watchers else "polling"
 
     @property
-    def stirring(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether something happened since the last ``take``."""
-        return any(watcher.stirring for _, watcher in self._each.values())
+        return any(watcher.has_changes for _, watcher in self._watchers.values())
 
-    def take(self) -> Stirred:
+    def take(self) -> ChangedPaths:
         """What happened since the last time."""
-        told = Stirred()
-        for _, watcher in self._each.values():
+        paths = ChangedPaths()
+        for _, watcher in self._watchers.values():
             stirred = watcher.take()
-            told.folders |= stirred.folders
-            told.files |= stirred.files
-        return told
+            paths.folders |= stirred.folders
+            paths.files |= stirred.files
+        return paths
 
     def stop(self) -> None:
-        """Listen no more."""
-        for _, watcher in self._each.values():
+        """Stop watching."""
+        for _, watcher in self._watchers.values():
             watcher.stop()
-        self._each = {}
+        self._watchers = {}

@@ -5,7 +5,7 @@ import pytest
 
 from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.ingest.discovery.folder_listing import Stamp
-from mindinsight.server.ingest.discovery.run_discovery import Found
+from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun
 from mindinsight.server.ingest.staging.file_stage import MOST_DAMAGE, FileStage
 from mindinsight.server.ingest.staging.run_stage import RunStage
 from mindinsight.server.types import Damage, ReferenceColumns, ScalarBlock, Stretch
@@ -48,7 +48,7 @@ def found(**changes):
         "files": {},
         "dumps": (),
     }
-    return Found(**{**facts, **changes})
+    return DiscoveredRun(**{**facts, **changes})
 
 
 @pytest.fixture
@@ -247,9 +247,9 @@ def test_a_run_without_files_has_the_time_of_its_folder(stage):
 )
 def test_what_discovery_says_anew_is_published(stage, changes, kinds):
     stage.publish(1)
-    stage.place(found())
+    stage.update(found())
     assert not stage.changed
-    stage.place(found(**changes))
+    stage.update(found(**changes))
     assert stage.changed
     run, told = stage.publish(2)
     assert {name: getattr(run, name) for name in changes} == changes
