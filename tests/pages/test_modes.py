@@ -234,3 +234,21 @@ def test_differences_have_axes_of_their_own(page, samples):
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1")
     expect(page.get_by_label("Tolerance")).to_be_visible()
     expect(page.get_by_label("Y scale")).to_have_count(0)
+
+
+def test_tags_with_other_names_are_paired_and_the_address_keeps_the_pair(page, serve, tmp_path, chart):
+    for name, tag in (("a", "loss/auto"), ("b", "train/loss")):
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            for step in range(10):
+                record.add_value("scalar", tag, 1.0 + (name == "b" and step >= 6))
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}scalar?m=compare&runs=a,b&baseline=a")
+    expect(page.get_by_role("heading", name=re.compile("share no tag"))).to_be_visible()
+    page.get_by_role("button", name="Pair tags…").click()
+    page.get_by_label("Tag of the baseline").select_option("loss/auto")
+    page.get_by_label("Tag of the other runs").select_option("train/loss")
+    page.get_by_role("button", name="Pair", exact=True).click()
+    expect(page.get_by_role("cell", name=re.compile("at step 6"))).to_be_visible()
+    assert query(page)["pair"] == ["loss/auto|train/loss"]
+    page.get_by_role("button", name="Remove the pair loss/auto ↔ train/loss").click()
+    expect(page.get_by_role("heading", name=re.compile("share no tag"))).to_be_visible()

@@ -74,10 +74,12 @@ class Differences:
             number = counts[:, first + 2 :] - counts[:, [first]]
             total = sums[:, first + 2 :] - sums[:, [first]]
             level = total / np.maximum(number, 1.0)
-            level = np.abs(level - np.median(level, axis=0)) if self.ranks > 2 else np.abs(level)
+            if self.ranks > 2:  # skewed noise has a mean of its own, alike on all ranks
+                level = level - np.median(level, axis=0)
+            level = np.abs(level)
             usual = np.sort(level, axis=0)[(self.ranks - 1) // 2] if self.ranks > 2 else 0.0
             spread = _SPREAD * 1.4826 * usual
-            score = np.abs(total) / np.sqrt(np.maximum(number, 1.0) * correlation) / limit
+            score = level * np.sqrt(number / correlation) / limit
             score = np.where((level > spread) & (number > 1), score, 0.0)
             last = np.argmax(score, axis=1)
             top = score[np.arange(self.ranks), last]

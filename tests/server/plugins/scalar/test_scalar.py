@@ -255,6 +255,17 @@ def test_runs_part_where_the_tolerance_is_exceeded(ask):
     assert client.get("/compare", params={**params, "tag": "none"}).json()["series"] == []
 
 
+def test_a_tag_is_compared_with_one_of_another_name(ask):
+    client = ask(
+        run("./a", **{"loss/auto": [part(range(4), [1, 1, 1, 1])]}),
+        run("./b", **{"train/loss": [part(range(4), [1, 1, 2, 1])]}),
+    )
+    params = {"tag": "loss/auto", "other": "train/loss", "run": ["./a", "./b"], "baseline": "./a"}
+    answer = client.get("/compare", params=params).json()
+    assert [(row["run"], row["parted"], row["shared"]) for row in answer["series"]] == [("./b", 2, 4)]
+    assert (answer["tag"], answer["other"]) == ("loss/auto", "train/loss")
+
+
 def test_ranks_of_a_job_in_their_order(ask):
     ranks = [
         run(f"./job/rank_{n}", "./job", n, loss=[part([1, 2, 3], [n, n, np.nan if n == 2 else n])])

@@ -26,21 +26,24 @@ async def compare(
     run: Annotated[list[str], Query(description="run ids", max_length=1000)],
     baseline: Annotated[str, Query(description="run id that the others are measured against")],
     tolerance: Annotated[float, Query(ge=0, description="share of the baseline's value")] = 1e-3,
+    other: Annotated[str, Query(description="the tag in the other runs, where it has another name")] = "",
     px: Annotated[int, Query(ge=0, le=4000)] = 600,
     accept: Annotated[str, Header()] = "",
 ) -> Response:
     """Difference and relative difference of each run to the baseline, at the steps both have.
 
-    A run that is not there, or has no such tag, has no row; where the baseline is such a run, nobody has one.
+    ``other`` is a tag of the other runs that is measured against ``tag`` of the baseline. A run that is not
+    there, or has no such tag, has no row; where the baseline is such a run, nobody has one.
     ``parted`` is the first step whose relative difference is above the tolerance, null when there is none.
     """
     runs = service.store.snapshot().runs
     base = _line(runs, baseline, tag)
-    others = [(one, _line(runs, one, tag)) for one in run if one != baseline]
+    others = [(one, _line(runs, one, other or tag)) for one in run if one != baseline]
     rows = [
         _row(one, line, base, tolerance, px) for one, line in others if line is not None and base is not None
     ]
-    return answer({"tag": tag, "baseline": baseline, "tolerance": tolerance, "series": rows}, accept)
+    head = {"tag": tag, "other": other or tag, "baseline": baseline, "tolerance": tolerance}
+    return answer({**head, "series": rows}, accept)
 
 
 def _line(runs: Mapping[str, Run], run: str, tag: str) -> Line | None:

@@ -30,9 +30,9 @@ const FIRST = /loss|acc|metric|error|perplexity|reward/i;
 /** Changes that need other data; all others only another drawing. */
 const FETCH = ["x", "smooth", "logX", "overwritten", "zoom", "tolerance", "group"];
 /** Changes that need other cards. */
-const BUILD = ["mode", "filter", "pins", "mixes", "job"];
+const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs"];
 /** Changes that need other controls. */
-const HEAD = ["mode", "zoom", "tall"];
+const HEAD = ["mode", "zoom", "tall", "pairs"];
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {

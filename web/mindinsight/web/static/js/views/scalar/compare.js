@@ -51,8 +51,9 @@ export function compareView(page, tags) {
       end() {},
     };
   }
+  const { pairs } = page.options();
   const both = comparable(page, tags, base.id);
-  if (!both.length) {
+  if (!both.length && !pairs.length) {
     return {
       element: empty({
         title: app.t("scalar.compare.nothing", { run: base.name }),
@@ -64,8 +65,11 @@ export function compareView(page, tags) {
       end() {},
     };
   }
-  const sharing = others.filter((run) => both.some((tag) => page.runsOf(tag).includes(run.id)));
-  const cards = both.map((tag) => new DifferenceCard(page, tag, base.id, sharing));
+  const compared = [...both, ...pairs.map(([, other]) => other)];
+  const sharing = others.filter((run) => compared.some((tag) => page.runsOf(tag).includes(run.id)));
+  const cards = [...pairs, ...both.map((tag) => [tag, tag])].map(
+    ([tag, other]) => new DifferenceCard(page, tag, other, base.id, sharing),
+  );
   const caption = app.t("scalar.compare.caption", {
     run: base.name,
     tolerance: number(page.options().tolerance * 1000),
@@ -152,11 +156,19 @@ function swatch(app, run) {
 }
 
 class DifferenceCard {
-  /** @param {Page} page @param {string} tag @param {string} baseline @param {Run[]} others */
-  constructor(page, tag, baseline, others) {
+  /**
+   * @param {Page} page
+   * @param {string} tag of the baseline
+   * @param {string} other tag of the other runs
+   * @param {string} baseline
+   * @param {Run[]} others
+   */
+  constructor(page, tag, other, baseline, others) {
     const { app } = page;
     this.page = page;
     this.tag = tag;
+    this.other = other;
+    this.name = tag === other ? tag : `${tag} ↔ ${other}`;
     this.baseline = baseline;
     this.others = others;
     /** What is drawn. @type {any} */
@@ -166,17 +178,17 @@ class DifferenceCard {
     this.verdict = h(
       "tr",
       null,
-      h("th", { scope: "row" }, tag),
+      h("th", { scope: "row" }, this.name),
       others.map(() => h("td", { class: "muted" }, "…")),
     );
     this.plot = h("div", {
       class: "chart",
       role: "img",
-      "aria-label": app.t("scalar.compare.chart", { tag }),
+      "aria-label": app.t("scalar.compare.chart", { tag: this.name }),
     });
     this.element = card({
-      title: tag,
-      tools: [saveButton(app, () => this.element, tag)],
+      title: this.name,
+      tools: [saveButton(app, () => this.element, this.name)],
       body: this.plot,
       full: { label: app.t("common.fullscreen") },
     });
@@ -217,6 +229,7 @@ class DifferenceCard {
     const run = app.selection.runs().map((one) => one.id);
     const params = {
       tag: this.tag,
+      other: this.other === this.tag ? null : this.other,
       run,
       baseline: this.baseline,
       tolerance: options().tolerance,
@@ -231,7 +244,7 @@ class DifferenceCard {
     const found = new Map(answer.series.map((/** @type {any} */ one) => [one.run, one]));
     replace(
       this.verdict,
-      h("th", { scope: "row" }, this.tag),
+      h("th", { scope: "row" }, this.name),
       this.others.map((run) => verdict(this.page.app, found.get(run.id))),
     );
     this.element.hidden = !found.size;

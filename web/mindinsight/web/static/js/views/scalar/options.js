@@ -22,6 +22,7 @@
  * @property {string} job job whose ranks are looked at
  * @property {string} group "hyper:<key>" or "name:<pattern>"
  * @property {number} tolerance share of the baseline's value
+ * @property {[string, string][]} pairs tag of the baseline, tag of the other runs
  */
 
 const SMOOTH = 0.6;
@@ -54,6 +55,7 @@ export function readOptions(url) {
     job: url.get("job", ""),
     group: url.get("g", ""),
     tolerance: tolerance >= 0 ? tolerance : TOLERANCE,
+    pairs: url.all("pair").flatMap(readPair),
   };
 }
 
@@ -79,6 +81,7 @@ export function writeOptions(url, options) {
     job: options.job,
     g: options.group,
     tol: options.tolerance === TOLERANCE ? null : options.tolerance,
+    pair: options.pairs.map((tags) => tags.join("|")),
   });
 }
 
@@ -110,6 +113,12 @@ function readNumber(text) {
 function readRange(text) {
   const ends = (text ?? "").split(",").map(Number);
   return text && ends.length === 2 && ends[0] < ends[1] ? [ends[0], ends[1]] : null;
+}
+
+/** "loss/auto|train/loss". @param {string} text @returns {[string, string][]} none for anything else */
+function readPair(text) {
+  const tags = text.split("|");
+  return tags.length === 2 && tags.every(Boolean) ? [[tags[0], tags[1]]] : [];
 }
 
 /** "loss:0.5,1.5" for each chart. @param {string[]} texts */

@@ -1,7 +1,6 @@
 // The controls above the charts.
 
-import { segments } from "../../components/button.js";
-import { button } from "../../components/button.js";
+import { button, iconButton, segments } from "../../components/button.js";
 import { checklist } from "../../components/checklist.js";
 import { dialog } from "../../components/dialog.js";
 import { check, searchBox, select, slider } from "../../components/field.js";
@@ -36,7 +35,7 @@ export function toolbar(page) {
   });
   const rows = [h("div", { class: "toolbar" }, mode, filter, axes(page))];
   if (options.mode === "curves") rows.push(h("div", { class: "toolbar" }, drawing(page)));
-  if (options.mode === "compare") rows.push(h("div", { class: "toolbar" }, tolerance(page)));
+  if (options.mode === "compare") rows.push(h("div", { class: "toolbar" }, tolerance(page), pairing(page)));
   return h("div", { class: "scalar-toolbar" }, rows);
 }
 
@@ -124,6 +123,48 @@ function tolerance(page) {
     onchange: () => page.change({ tolerance: Math.max(0, Number(box.value)) / 1000 }),
   });
   return h("label", { class: "field inline" }, h("span", { class: "label" }, t("scalar.tolerance")), box);
+}
+
+/**
+ * Tags that have other names in other runs, to be compared all the same.
+ * @param {Page} page
+ */
+function pairing(page) {
+  const { t } = page.app;
+  const { pairs } = page.options();
+  const chosen = pairs.map((pair) => {
+    const name = pair.join(" ↔ ");
+    const without = () => page.change({ pairs: page.options().pairs.filter((one) => one !== pair) });
+    return h(
+      "span",
+      { class: "badge" },
+      name,
+      iconButton("close", t("scalar.compare.unpair", { pair: name }), without),
+    );
+  });
+  return [button(t("scalar.compare.pair"), () => choosePair(page)), chosen];
+}
+
+/** @param {Page} page */
+function choosePair(page) {
+  const { t } = page.app;
+  /** @type {[string, string]} */
+  const pair = [page.tags[0] ?? "", page.tags[1] ?? page.tags[0] ?? ""];
+  const choices = page.tags.map((tag) => ({ value: tag, label: tag }));
+  const side = (/** @type {0 | 1} */ at) =>
+    select({
+      label: t(at ? "scalar.compare.pair.others" : "scalar.compare.pair.baseline"),
+      options: choices,
+      value: pair[at],
+      onchange: (value) => (pair[at] = value),
+    });
+  const apply = () => {
+    box.close();
+    page.change({ pairs: [...page.options().pairs, pair] });
+  };
+  const actions = [button(t("scalar.compare.pair_apply"), apply, { class: "primary" })];
+  const body = h("div", { class: "stack" }, side(0), side(1));
+  const box = dialog({ title: t("scalar.compare.pair_title"), body, actions, close: t("common.close") });
 }
 
 /** Several tags into one chart. @param {Page} page */

@@ -1,0 +1,95 @@
+"""``mindinsight compare``: a run against a reference, with an exit code that a script can act on."""
+
+import json
+
+import pytest
+
+from mindinsight.writer import SummaryRecord
+
+
+@pytest.fixture
+def base(tmp_path):
+    """``same`` is 0.5 permille above ``reference``, ``apart`` 1 percent from step 6 on."""
+    runs = {
+        "reference": {"loss/auto": lambda step: 10.0 - step, "acc": lambda step: 0.5},
+        "same": {"loss/auto": lambda step: (10.0 - step) * 1.0005},
+        "apart": {"loss/auto": lambda step: (10.0 - step) * (1.01 if step >= 6 else 1.0)},
+        "renamed": {"train/loss": lambda step: 10.0 - step},
+        "broken": {"loss/auto": lambda step: float("nan") if step == 9 else 10.0 - step},
+        "elsewhere": {"loss/auto": lambda step: 1.0},
+    }
+    for name, tags in runs.items():
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            for step in range(100, 110) if name == "elsewhere" else range(10):
+                for tag, value in tags.items():
+                    record.add_value("scalar", tag, value(step))
+                record.record(step)
+    return tmp_path / "base"
+
+
+def test_within_the_tolerance_is_zero(run, base):
+    code, out, _ = run("compare", "./same", "./reference", "--summary-dir", base)
+    assert code == 0
+    assert out.splitlines()[1].split()[:4] == ["loss/auto", "loss/auto", "10", "0"]
+    code, _, _ = run("compare", "same", "reference", "--summary-dir", base, "--tolerance", "0.4")
+    assert code == 1
+
+
+@pytest.mark.parametrize(("tolerance", "unit", "expected"), [
+    ("1", "permille", 1), ("9", "permille", 1), ("11", "permille", 0),
+    ("0.9", "percent", 1), ("1.1", "percent", 0), ("0.011", "share", 0),
+])  # fmt: skip
+def test_units_of_the_tolerance(run, base, tolerance, unit, expected):
+    options = ("--summary-dir", base, "--tolerance", tolerance, "--unit", unit)
+    code, _, _ = run("compare", "./apart", "./reference", *options)
+    assert code == expected
+
+
+def test_the_first_step_and_the_largest_difference_are_told(run, base):
+    code, out, _ = run("compare", "./apart", "./reference", "--summary-dir", base, "--json")
+    (row,) = json.loads(out)
+    assert (code, row["steps"], row["beyond"], row["first_step"]) == (1, 10, 4, 6)
+    assert row["largest"] == pytest.approx(0.01, rel=1e-3)
+
+
+def test_a_value_that_is_not_finite_is_beyond(run, base):
+    code, out, _ = run(
+        "compare", "./broken", "./reference", "--summary-dir", base, "--json", "--tolerance", "1e9"
+    )
+    (row,) = json.loads(out)
+    assert (code, row["first_step"], row["largest"]) == (1, 9, 0)
+
+
+def test_tags_with_other_names_are_paired_by_choice(run, base):
+    pair = "train/loss=loss/auto"
+    code, out, _ = run("compare", "./renamed", "./reference", "--summary-dir", base, "--pair", pair, "--json")
+    (row,) = json.loads(out)
+    assert (code, row["tag"], row["reference_tag"], row["beyond"]) == (0, "train/loss", "loss/auto", 0)
+
+
+@pytest.mark.parametrize("name", ["./renamed", "./elsewhere"])
+def test_nothing_to_compare_is_two(run, base, name):
+    code, _, err = run("compare", name, "./reference", "--summary-dir", base)
+    assert code == 2
+    assert "--pair" in err
+
+
+def test_what_is_not_there_is_said(run, base):
+    code, _, err = run("compare", "./gone", "./reference", "--summary-dir", base)
+    assert (code, "no run './gone'" in err) == (1, True)
+    code, _, err = run("compare", "./same", "./reference", "--summary-dir", base, "--tag", "acc")
+    assert (code, "same has no scalar 'acc'" in err) == (1, True)
+
+
+def test_directories_are_runs_too(run, base, tmp_path, monkeypatch):
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert run("compare", base / "same", base / "reference")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--tolerance", "-1"), ("--tolerance", "nan"), ("--pair", "loss"), ("--unit", "x")]
+)
+def test_wrong_options_are_refused(run, base, wrong):
+    with pytest.raises(SystemExit):
+        run("compare", "./same", "./reference", "--summary-dir", base, *wrong)
