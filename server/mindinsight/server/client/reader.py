@@ -76,7 +76,7 @@ class Scalars(Mapping[tuple[str, str], Line]):
 
     def recorded(self) -> dict[tuple[str, str], Recorded]:
         """Every recorded row, in file order; ``overwritten`` says where a later one took its place."""
-        return {key: one.recorded() for key, one in self.series.items()}
+        return {key: series.recorded() for key, series in self.series.items()}
 
     def frame(self, overwritten: bool = False) -> DataFrame:
         """Columns run, tag, step, wall_time (UTC), value; needs pandas (``mindinsight[notebook]``).
@@ -113,8 +113,8 @@ class Scalars(Mapping[tuple[str, str], Line]):
 class Summary:
     """What lies below a directory, or several: one run or many. ``refresh`` looks again."""
 
-    def __init__(self, path: Paths, told: Callable[[int, int], None] | None = None) -> None:
-        """``told`` is called now and then while files are read, with bytes read and bytes there are."""
+    def __init__(self, path: Paths, on_progress: Callable[[int, int], None] | None = None) -> None:
+        """``on_progress`` is called now and then while files are read, with bytes read and all bytes."""
         bases = bases_of(path)
         for missing in absent(bases):
             raise BadSettings(f"{missing} is not a directory.")
@@ -122,9 +122,9 @@ class Summary:
         workspace = Path(tempfile.gettempdir())  # no cache is kept, so it is never touched
         settings = Settings(bases, workspace, cache=False, reload_interval=0, max_runs=10**9)
         self._loader = Loader(settings, self._store)
-        if told is not None:
-            tell = told
-            self._store.subscribe(lambda _: tell(*self._progress()))
+        if on_progress is not None:
+            report = on_progress
+            self._store.subscribe(lambda _: report(*self._progress()))
         self.refresh()
 
     def refresh(self) -> None:
@@ -146,7 +146,7 @@ class Summary:
 
     def tags(self, kind: Kind = "scalar", run: str = "*") -> tuple[str, ...]:
         """Tags of a kind, in any of the runs."""
-        return tuple(sorted({tag for one in self._runs(run) for tag in _tags(one, kind)}))
+        return tuple(sorted({tag for entry in self._runs(run) for tag in _tags(entry, kind)}))
 
     def lineage(self, run: str) -> Lineage | None:
         """What the run was trained with and what came out. Raises KeyError."""
@@ -156,9 +156,9 @@ class Summary:
         """The lines of the series; ``tag`` and ``run`` are names, or patterns with ``*`` and ``?``."""
         return Scalars(
             {
-                (one.id, name): one.scalars[name]
-                for one in self._runs(run)
-                for name in _chosen(one.scalars, tag)
+                (entry.id, name): entry.scalars[name]
+                for entry in self._runs(run)
+                for name in _chosen(entry.scalars, tag)
             }
         )
 
@@ -177,10 +177,10 @@ class Summary:
         return sum(run.read for run in runs), sum(run.total for run in runs)
 
     def _items(self, kind: Kind, tag: str, run: str, decode: Callable[[bytes], T]) -> Iterator[Item[T]]:
-        for one in self._runs(run):
-            tags = one.references.get(kind, {})
+        for entry in self._runs(run):
+            tags = entry.references.get(kind, {})
             for name in _chosen(tags, tag):
-                yield from _items_of(one.id, tags[name], decode)
+                yield from _items_of(entry.id, tags[name], decode)
 
     def _runs(self, pattern: str) -> list[Run]:
         runs = self._store.snapshot().runs

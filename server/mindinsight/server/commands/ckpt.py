@@ -62,19 +62,20 @@ def ls(options: argparse.Namespace) -> int:
     file = _open(options.file)
     with workers() as executor:
         measured = measure_weights(file, executor)
-        found = list(progress(measured, len(file.weights), "tensors measured"))
+        measurements = list(progress(measured, len(file.weights), "tensors measured"))
     if options.json:
-        print(as_json([_listed(each) for each in found]))
+        print(as_json([_listed(tensor) for tensor in measurements]))
     else:
         heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
-        print(table(heads, map(_row, found), room()))
+        print(table(heads, map(_row, measurements), room()))
     damage = list(damage_of(file))
     for error in damage:
         say(told(error.reason, error.detail))
-    for each in found:
-        _complain(each.weight.name, each.error)
+    for tensor in measurements:
+        _complain(tensor.weight.name, tensor.error)
     healthy = all(
-        each.error is None and (each.statistics is None or each.statistics.finite) for each in found
+        tensor.error is None and (tensor.statistics is None or tensor.statistics.finite)
+        for tensor in measurements
     )
     return 0 if healthy and not damage else 1
 
@@ -85,25 +86,25 @@ def diff(options: argparse.Namespace) -> int:
     first, second = _open(options.first), _open(options.second)
     names = {weight.name for file in (first, second) for weight in file.weights}
     with workers() as executor:
-        found = list(progress(compare_weights(first, second, executor), len(names), "tensors compared"))
-    shown = [each for each in found if options.all or each.state != "unchanged"]
-    shown.sort(key=lambda each: -each.lost)
+        differences = list(progress(compare_weights(first, second, executor), len(names), "tensors compared"))
+    shown = [tensor for tensor in differences if options.all or tensor.state != "unchanged"]
+    shown.sort(key=lambda tensor: -tensor.lost)
     if options.json:
-        print(as_json([_difference(each) for each in shown]))
+        print(as_json([_difference(tensor) for tensor in shown]))
     else:
         heads = ("NAME", "STATE", "LOST", "MAX ABS", "RELATIVE", "EQUAL", "COSINE", "SHAPES")
         print(table(heads, map(_changed, shown), room()) if shown else "Nothing changed.")
-        counts = Counter(each.state for each in found)
+        counts = Counter(tensor.state for tensor in differences)
         print(", ".join(f"{counts[state]} {text}" for state, text in _STATES.items() if counts[state]))
-        lost = sum(each.lost > 0 for each in found)
+        lost = sum(tensor.lost > 0 for tensor in differences)
         if lost:
             print(f"{lost} tensors have NaN or infinities (LOST) that were finite in the first.")
     damage = [*damage_of(first), *damage_of(second)]
     for error in damage:
         say(told(error.reason, error.detail))
-    for each in found:
-        _complain(each.name, each.error)
-    return 0 if all(each.state == "unchanged" for each in found) and not damage else 1
+    for tensor in differences:
+        _complain(tensor.name, tensor.error)
+    return 0 if all(tensor.state == "unchanged" for tensor in differences) and not damage else 1
 
 
 def _open(path: Path) -> WeightFile:
@@ -122,19 +123,27 @@ def _complain(name: str, error: UnreadableError | None) -> None:
         say(f"{cell(name)}: {told(error.reason, error.detail)}")
 
 
-def _row(each: WeightStatistics) -> tuple[object, ...]:
-    weight, found = each.weight, each.statistics
-    place = (weight.name, weight.dtype, list(weight.shape), weight.size)
-    if found is None:
-        return (*place, *[None] * 6)
-    return (*place, found.minimum, found.maximum, found.mean, found.norm, found.nans, found.infinities)
+def _row(measurement: WeightStatistics) -> tuple[object, ...]:
+    weight, statistics = measurement.weight, measurement.statistics
+    cells = (weight.name, weight.dtype, list(weight.shape), weight.size)
+    if statistics is None:
+        return (*cells, *[None] * 6)
+    return (
+        *cells,
+        statistics.minimum,
+        statistics.maximum,
+        statistics.mean,
+        statistics.norm,
+        statistics.nans,
+        statistics.infinities,
+    )
 
 
-def _listed(each: WeightStatistics) -> dict[str, Any]:
+def _listed(measurement: WeightStatistics) -> dict[str, Any]:
     return {
-        **_weight(each.weight),
-        "statistics": asdict(each.statistics) if each.statistics else None,
-        "error": str(each.error) if each.error else None,
+        **_weight(measurement.weight),
+        "statistics": asdict(measurement.statistics) if measurement.statistics else None,
+        "error": str(measurement.error) if measurement.error else None,
     }
 
 
@@ -142,20 +151,27 @@ def _weight(weight: Weight) -> dict[str, Any]:
     return {"name": weight.name, "dtype": weight.dtype, "shape": weight.shape, "size": weight.size}
 
 
-def _changed(each: WeightDifference) -> tuple[object, ...]:
-    shapes = " -> ".join(str(list(w.shape)) for w in (each.first, each.second) if w is not None)
-    measures = each.measures
+def _changed(difference: WeightDifference) -> tuple[object, ...]:
+    shapes = " -> ".join(str(list(w.shape)) for w in (difference.first, difference.second) if w is not None)
+    measures = difference.measures
     far = (measures.lost, measures.max_absolute, measures.relative_distance) if measures else (None,) * 3
-    return each.name, _STATES[each.state], *far, each.equal, measures and measures.cosine, shapes
+    return (
+        difference.name,
+        _STATES[difference.state],
+        *far,
+        difference.equal,
+        measures and measures.cosine,
+        shapes,
+    )
 
 
-def _difference(each: WeightDifference) -> dict[str, Any]:
+def _difference(difference: WeightDifference) -> dict[str, Any]:
     return {
-        "name": each.name,
-        "state": each.state,
-        "first": _weight(each.first) if each.first else None,
-        "second": _weight(each.second) if each.second else None,
-        "equal": each.equal,
-        "measures": asdict(each.measures) if each.measures else None,
-        "error": str(each.error) if each.error else None,
+        "name": difference.name,
+        "state": difference.state,
+        "first": _weight(difference.first) if difference.first else None,
+        "second": _weight(difference.second) if difference.second else None,
+        "equal": difference.equal,
+        "measures": asdict(difference.measures) if difference.measures else None,
+        "error": str(difference.error) if difference.error else None,
     }

@@ -18,12 +18,12 @@ def register(subparsers: Any) -> None:
 
 def status(options: argparse.Namespace) -> int:
     """0: at least one is running. 1: none is."""
-    found = [running for running in daemon.all_running() if options.port in (None, running.port)]
-    for running in found:
+    servers = [running for running in daemon.all_running() if options.port in (None, running.port)]
+    for running in servers:
         print(_describe(running))
-    if not found:
+    if not servers:
         print("No MindInsight server of yours is running.")
-    return 0 if any(running.alive for running in found) else 1
+    return 0 if any(running.alive for running in servers) else 1
 
 
 def _describe(running: daemon.Running) -> str:
