@@ -3,7 +3,6 @@
 import threading
 
 from mindinsight.server.compute.background_job import BackgroundJob
-from mindinsight.server.compute.lru_cache import LruCache
 
 
 def test_results_are_there_as_they_come():
@@ -50,31 +49,3 @@ def test_what_ends_a_job_early_is_said(caplog):
     job.wait(10)
     assert (job.items, job.error, job.done) == ([1], "the disk is gone", True)
     assert "the disk is gone" in caplog.text
-
-
-class Thing:
-    stopped = False
-
-    def stop(self):
-        self.stopped = True
-
-
-def test_the_one_not_used_for_longest_is_stopped():
-    sessions = LruCache(kept=2)
-    a, b = sessions.get("a", Thing, Thing), sessions.get("b", Thing, Thing)
-    assert sessions.get("a", Thing, Thing) is a
-    c = sessions.get("c", Thing, Thing)
-    assert (a.stopped, b.stopped, c.stopped) == (False, True, False)
-    assert sessions.get("b", Thing, Thing) is not b
-
-
-def test_numbers_find_only_things_of_their_kind():
-    sessions = LruCache()
-    thing = Thing()
-    number = sessions.add(thing)
-    assert sessions.find(number, Thing) is thing
-    assert sessions.find(number, BackgroundJob) is None
-    assert sessions.find(number + 1, Thing) is None
-    sessions.stop()
-    assert thing.stopped
-    assert sessions.find(number, Thing) is None

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from fastapi.testclient import TestClient
 
 from mindinsight.server.app import create_app, make_service
-from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.compute.lru_cache import SessionCache
 from mindinsight.server.compute.plugin_state import PluginState
 from mindinsight.server.settings import Settings
 
@@ -41,9 +41,9 @@ def test_who_asks_first_at_the_same_time_gets_the_same(monkeypatch):
 
 def test_each_class_has_its_own_and_each_server_too():
     parts, other = PluginState(), PluginState()
-    assert isinstance(parts.of(LruCache), LruCache)
+    assert isinstance(parts.of(SessionCache), SessionCache)
     assert isinstance(parts.of(Slow), Slow)
-    assert parts.of(LruCache) is not other.of(LruCache)
+    assert parts.of(SessionCache) is not other.of(SessionCache)
 
 
 class Work:
@@ -58,7 +58,7 @@ class Work:
 def test_parts_that_cannot_be_stopped_are_left_and_others_are_stopped():
     parts, stopped = PluginState(), []
     parts.of(Slow)
-    parts.of(LruCache).add(SimpleNamespace(stop=lambda: stopped.append("work")))
+    parts.of(SessionCache).add(SimpleNamespace(stop=lambda: stopped.append("work")))
     parts.stop()
     assert stopped == ["work"]
 
@@ -70,6 +70,6 @@ def test_the_end_of_the_server_stops_work_while_there_is_a_pool_to_work_in(tmp_p
     service = make_service(settings)
     work = Work(service.executor)
     with TestClient(create_app(settings, service), base_url="http://127.0.0.1"):
-        service.parts.of(LruCache).add(work)
+        service.parts.of(SessionCache).add(work)
         assert work.ended_with is None
     assert work.ended_with == 7

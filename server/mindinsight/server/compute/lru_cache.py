@@ -1,59 +1,112 @@
-"""What is being looked at, kept while it is used: inspections, checks and comparisons."""
+"""LRU caches for any thread: values by key, and the sessions of people at work."""
 
 from __future__ import annotations
 
 import itertools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Final, Generic, TypeVar
 
 from mindinsight.server.compute.plugin_state import Stoppable
 
-KEPT: Final = 8  # of each server; a listing of 100 000 tensors takes about 100 MB
+SESSIONS: Final = 8  # of each server; a listing of 100 000 tensors takes about 100 MB
 
-Kept = TypeVar("Kept", bound=Stoppable)
+Value = TypeVar("Value")
+Session = TypeVar("Session", bound=Stoppable)
 
 
-class LruCache:
-    """Things by key; the one not used for longest is stopped and forgotten when there are too many."""
+class LruCache(Generic[Value]):
+    """An LRU cache whose values are made once: who asks meanwhile waits for that one value only.
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
+    ``evict`` is called with each value that is dropped, once it is made.
+    """
+
+    def __init__(self, capacity: int, evict: Callable[[Value], object] | None = None) -> None:
+        self._capacity = capacity
+        self._evict = evict
         self._lock = threading.Lock()
-        self._held: OrderedDict[object, Stoppable] = OrderedDict()
+        self._futures: OrderedDict[Hashable, Future[Value]] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of a key. What ``make`` raises is raised to all who wait, and is not kept."""
+        mine: Future[Value] = Future()
+        with self._lock:
+            future = self._futures.setdefault(key, mine)
+            self._futures.move_to_end(key)
+            excess = len(self._futures) - self._capacity
+            dropped = [self._futures.popitem(last=False)[1] for _ in range(excess)]
+        self._drop(dropped)
+        if future is mine:
+            self._make(key, mine, make)
+        return future.result()
+
+    def find(self, key: Hashable) -> Value | None:
+        """The value of a key, marked as used; None where there is none yet, or no longer."""
+        with self._lock:
+            future = self._futures.get(key)
+            if future is None or not _is_made(future):
+                return None
+            self._futures.move_to_end(key)
+        return future.result()
+
+    def values(self) -> list[Value]:
+        """The values made by now, the one used last at the end."""
+        with self._lock:
+            futures = list(self._futures.values())
+        return [future.result() for future in futures if _is_made(future)]
+
+    def clear(self) -> None:
+        """Drop all values."""
+        with self._lock:
+            dropped = list(self._futures.values())
+            self._futures.clear()
+        self._drop(dropped)
+
+    def _drop(self, futures: list[Future[Value]]) -> None:
+        evict = self._evict
+        if evict is not None:
+            for future in futures:
+                future.add_done_callback(lambda done: evict(done.result()) if _is_made(done) else None)
+
+    def _make(self, key: Hashable, mine: Future[Value], make: Callable[[], Value]) -> None:
+        try:
+            mine.set_result(make())
+        except BaseException as error:
+            with self._lock:
+                if self._futures.get(key) is mine:
+                    del self._futures[key]
+            mine.set_exception(error)
+
+
+class SessionCache:
+    """An LRU cache of work that people look at, such as checks and comparisons; what is dropped is stopped."""
+
+    def __init__(self, capacity: int = SESSIONS) -> None:
+        self._sessions = LruCache[Stoppable](capacity, evict=lambda session: session.stop())
         self._numbers = itertools.count(1)
 
-    def get(self, key: object, kind: type[Kept], make: Callable[[], Kept]) -> Kept:
-        """The thing of a key, made when it is not there."""
-        with self._lock:
-            held = self._held.get(key)
-            if not isinstance(held, kind):
-                held = make()
-                self._held[key] = held
-            self._held.move_to_end(key)
-            while len(self._held) > self._kept:
-                self._held.popitem(last=False)[1].stop()
-            return held
+    def get(self, key: Hashable, kind: type[Session], make: Callable[[], Session]) -> Session:
+        """The session of a kind and key, made when there is none."""
+        session = self._sessions.get((kind, key), make)
+        assert isinstance(session, kind)
+        return session
 
-    def add(self, thing: Stoppable) -> int:
-        """Keep a thing under a new number."""
-        with self._lock:
-            number = next(self._numbers)
-        self.get(number, type(thing), lambda: thing)
+    def add(self, session: Stoppable) -> int:
+        """Keep a session under a new number."""
+        number = next(self._numbers)
+        self._sessions.get(number, lambda: session)
         return number
 
-    def find(self, number: int, kind: type[Kept]) -> Kept | None:
-        """The thing of a number; None when there is none of this kind, or no longer."""
-        with self._lock:
-            held = self._held.get(number)
-            if not isinstance(held, kind):
-                return None
-            self._held.move_to_end(number)
-            return held
+    def find(self, number: int, kind: type[Session]) -> Session | None:
+        """The session of a number; None when there is none of this kind, or no longer."""
+        session = self._sessions.find(number)
+        return session if isinstance(session, kind) else None
 
     def stop(self) -> None:
-        with self._lock:
-            for held in self._held.values():
-                held.stop()
-            self._held.clear()
+        self._sessions.clear()
+
+
+def _is_made(future: Future[Value]) -> bool:
+    return future.done() and future.exception() is None

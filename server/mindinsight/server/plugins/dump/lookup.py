@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Query
 
-from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.compute.lru_cache import SessionCache
 from mindinsight.server.debug.inspection import Inspection, Listing
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.errors import ApiError
@@ -24,12 +24,12 @@ Rank = Annotated[int, Query(ge=0)]
 Step = Annotated[int, Query(ge=0)]
 
 
-async def sessions_of(service: Uses) -> LruCache:
+async def sessions_of(service: Uses) -> SessionCache:
     """What this server keeps of the dumps people look at."""
-    return service.parts.of(LruCache)
+    return service.parts.of(SessionCache)
 
 
-Kept = Annotated[LruCache, Depends(sessions_of)]
+Kept = Annotated[SessionCache, Depends(sessions_of)]
 
 
 def cache_of(service: Service) -> StatisticsCache | None:
@@ -58,7 +58,7 @@ def opened(service: Service, dump: str) -> Dump:
         raise unreadable(error) from None
 
 
-def listing_of(service: Service, sessions: LruCache, dump: str, rank: int, step: int) -> Listing:
+def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, step: int) -> Listing:
     """The tensors of a step, with what is known of their statistics by now."""
     path = path_of(service, dump)
 

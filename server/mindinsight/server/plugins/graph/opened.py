@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from fastapi import Depends, Query
 
-from mindinsight.server.compute.once_cache import OnceCache
+from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.errors import ApiError, unknown_tag
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.formats.pipelines import pipeline_graph
@@ -36,12 +36,12 @@ class OpenTrees:
     """The trees looked at last."""
 
     def __init__(self) -> None:
-        self._trees = OnceCache[Drawings](_KEPT)
-        self._compared = OnceCache[Comparison](_COMPARED)
+        self._trees = LruCache[Drawings](_KEPT)
+        self._compared = LruCache[Comparison](_COMPARED)
 
     def drawings(self, tree: Tree) -> Drawings:
         """What has been drawn of a tree, kept as long as the tree."""
-        return next((one for one in self._trees.made() if one.tree is tree), Drawings(tree))
+        return next((one for one in self._trees.values() if one.tree is tree), Drawings(tree))
 
     def comparison(self, left: Tree, right: Tree) -> Comparison:
         """The comparison of two trees. It holds both, so that their identities stay theirs."""

@@ -1,0 +1,119 @@
+"""LRU caches: values made once, and sessions that are stopped when they are dropped."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mindinsight.server.compute.lru_cache import LruCache, SessionCache
+
+PATIENCE = 60  # s
+
+
+class Slow:
+    """Makes a thing when told to, and counts how often it is asked to."""
+
+    def __init__(self, thing):
+        self.thing = thing
+        self.asked = 0
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __call__(self):
+        self.asked += 1
+        self.begun.set()
+        assert self.go_on.wait(PATIENCE)
+        if isinstance(self.thing, Exception):
+            raise self.thing
+        return self.thing
+
+
+@pytest.fixture
+def threads():
+    with ThreadPoolExecutor(4) as pool:
+        yield pool
+
+
+def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads):
+    cache, slow = LruCache[object](4), Slow(object())
+    first = threads.submit(cache.get, "slow", slow)
+    assert slow.begun.wait(PATIENCE)
+    second = threads.submit(cache.get, "slow", slow)
+    assert threads.submit(cache.get, "quick", lambda: "made").result(PATIENCE) == "made"
+    assert cache.values() == ["made"]
+    assert not first.done() and not second.done()
+    slow.go_on.set()
+    assert first.result(PATIENCE) is second.result(PATIENCE) is slow.thing
+    assert slow.asked == 1
+
+
+def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads):
+    cache, slow = LruCache[str](4), Slow(ValueError("no graph"))
+    waiting = [threads.submit(cache.get, "a", slow)]
+    assert slow.begun.wait(PATIENCE)
+    waiting.append(threads.submit(cache.get, "a", slow))
+    slow.go_on.set()
+    for one in waiting:
+        with pytest.raises(ValueError, match="no graph"):
+            one.result(PATIENCE)
+    assert cache.values() == []
+    assert cache.get("a", lambda: "made") == "made"
+
+
+def test_what_was_not_asked_for_longest_is_forgotten():
+    cache = LruCache[str](2)
+    for key in ("a", "b", "a", "c"):
+        cache.get(key, lambda key=key: key)
+    assert cache.values() == ["a", "c"]
+    assert cache.get("b", lambda: "again") == "again"
+
+
+def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(threads):
+    cache, slow = LruCache[str](1), Slow("slow")
+    asked = threads.submit(cache.get, "slow", slow)
+    assert slow.begun.wait(PATIENCE)
+    cache.get("other", lambda: "other")
+    slow.go_on.set()
+    assert asked.result(PATIENCE) == "slow"
+    assert cache.values() == ["other"]
+
+
+def test_what_is_dropped_while_it_is_made_is_evicted_when_it_is(threads):
+    dropped = []
+    cache, slow = LruCache[str](1, evict=dropped.append), Slow("slow")
+    asked = threads.submit(cache.get, "slow", slow)
+    assert slow.begun.wait(PATIENCE)
+    cache.get("other", lambda: "other")
+    assert dropped == []
+    slow.go_on.set()
+    assert asked.result(PATIENCE) == "slow"
+    assert dropped == ["slow"]
+    cache.clear()
+    assert (dropped, cache.find("other")) == (["slow", "other"], None)
+
+
+class Thing:
+    stopped = False
+
+    def stop(self):
+        self.stopped = True
+
+
+def test_the_one_not_used_for_longest_is_stopped():
+    sessions = SessionCache(capacity=2)
+    a, b = sessions.get("a", Thing, Thing), sessions.get("b", Thing, Thing)
+    assert sessions.get("a", Thing, Thing) is a
+    c = sessions.get("c", Thing, Thing)
+    assert (a.stopped, b.stopped, c.stopped) == (False, True, False)
+    assert sessions.get("b", Thing, Thing) is not b
+
+
+def test_numbers_find_only_things_of_their_kind():
+    sessions = SessionCache()
+    thing = Thing()
+    number = sessions.add(thing)
+    assert sessions.find(number, Thing) is thing
+    assert sessions.find(number, int) is None
+    assert sessions.find(number + 1, Thing) is None
+    sessions.stop()
+    assert thing.stopped
+    assert sessions.find(number, Thing) is None
