@@ -17,7 +17,7 @@ from mindinsight.server.graph.about import entry
 from mindinsight.server.graph.tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import entry_facts
-from mindinsight.server.plugins.dump.lookup import Kept, Looked, plain
+from mindinsight.server.plugins.dump.lookup import Sessions, StepListing, plain
 from mindinsight.server.plugins.dump.tensors import Statistic
 from mindinsight.server.plugins.graph.opened import place_of, places_of, tree_of
 from mindinsight.server.types import Doubles
@@ -32,7 +32,7 @@ Check = Annotated[
 _WORST: Final = 20  # operators listed of a scope
 
 
-def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: Looked, sessions: Kept) -> Overlay:
+def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, sessions: Sessions) -> Overlay:
     """The graph that a request's parameters name, under the step of the dump that they name."""
     return sessions.get((tree, listing), Overlay, lambda: Overlay(tree, listing))
 
@@ -43,7 +43,7 @@ Laid = Annotated[Overlay, Depends(overlay_of)]
 @router.get("")
 def colours(
     laid: Laid,
-    sessions: Kept,
+    sessions: Sessions,
     colour: Colour = SYMPTOMS,
     shown: Annotated[str, Query(description="places of the boxes in the picture, with commas")] = "",
     check: Check = None,
@@ -71,7 +71,7 @@ def colours(
 @router.get("/node")
 def node(
     laid: Laid,
-    sessions: Kept,
+    sessions: Sessions,
     node: Annotated[str, Query(description="path or place")],
     check: Check = None,
 ) -> dict[str, Any]:
@@ -104,12 +104,12 @@ def place(laid: Laid, recorded: str, graph: str = "") -> dict[str, int | None]:
     return {"place": drawn, "outer": None} if drawn >= 0 else {"place": None, "outer": found}
 
 
-def _checked(sessions: Kept, check: int | None) -> bool:
+def _checked(sessions: Sessions, check: int | None) -> bool:
     found = None if check is None else sessions.find(check, BackgroundJob)
     return found is None or found.done
 
 
-def _column(laid: Overlay, sessions: Kept, colour: Colour, check: int | None) -> Doubles:
+def _column(laid: Overlay, sessions: Sessions, colour: Colour, check: int | None) -> Doubles:
     found = None if check is None else sessions.find(check, BackgroundJob)
     return laid.column(colour, list(found.items) if found else ())
 

@@ -81,7 +81,7 @@ class LruCache(Generic[Value]):
 
 
 class SessionCache:
-    """An LRU cache of work that people look at, such as checks and comparisons; what is dropped is stopped."""
+    """An LRU cache of work people look at, such as checks and comparisons; what is dropped is stopped."""
 
     def __init__(self, capacity: int = SESSIONS) -> None:
         self._sessions = LruCache[Stoppable](capacity, evict=lambda session: session.stop())

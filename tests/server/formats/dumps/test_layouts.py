@@ -18,7 +18,7 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
 )
 from mindinsight.server.formats.dumps.layout import Layout
-from mindinsight.server.formats.dumps.types import Built, Dump, StepFolder, TensorRef
+from mindinsight.server.formats.dumps.types import Dump, LazySequence, StepFolder, TensorRef
 from mindinsight.server.formats.unreadable import UnreadableError
 
 SERVER = Path(dumps.__file__).parents[2]
@@ -130,6 +130,6 @@ def test_listings_are_sequences(samples):
 
 def test_items_are_made_when_asked_for():
     asked = []
-    items = Built(1000, lambda at: asked.append(at) or at)
+    items = LazySequence(1000, lambda at: asked.append(at) or at)
     assert (items[5], items[-1], items[10:12]) == (5, 999, (10, 11))
     assert asked == [5, 999, 10, 11]

@@ -22,8 +22,8 @@ from mindinsight.server.formats.dumps.msprobe_entries import (
 )
 from mindinsight.server.formats.dumps.msprobe_stacks import ancestors, loop_of, stacks_of_entries
 from mindinsight.server.formats.dumps.types import (
-    Built,
     FileDamage,
+    LazySequence,
     Listing,
     Operator,
     StepFolder,
@@ -51,7 +51,7 @@ def list_folder(folder: StepFolder, layout: str) -> Listing[TensorEntry]:
     """Tensors in the order of ``dump.json``; those it does not name (yet) after them, by time."""
     damage: list[FileDamage] = []
     found = _tensors(folder, _entries(folder, damage), damage)
-    return Listing(Built(len(found), lambda at: _built(folder, layout, at, found[at])), tuple(damage))
+    return Listing(LazySequence(len(found), lambda at: _built(folder, layout, at, found[at])), tuple(damage))
 
 
 def list_calls(folder: StepFolder) -> Listing[Operator]:

@@ -16,8 +16,8 @@ from mindinsight.server.formats.budgets import MAPPING
 from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_npy_name, parse_npy_names
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.dumps.types import (
-    Built,
     FileDamage,
+    LazySequence,
     Listing,
     StepFolder,
     TensorEntry,
@@ -46,7 +46,7 @@ def list_npy_folder(
         made = _entry(folder, layout, names, position, files[position])
         return made._replace(direction="constant") if position < len(before) else made
 
-    return Listing(Built(len(files), entry), tuple(damage))
+    return Listing(LazySequence(len(files), entry), tuple(damage))
 
 
 def npy_header(ref: TensorRef) -> TensorHeader:

@@ -202,8 +202,8 @@ class DumpDir:
 
 
 @dataclass(frozen=True)
-class Built(Sequence[Item_co]):
-    """A sequence whose items are made when they are asked for: a page shows a hundred of many thousands."""
+class LazySequence(Sequence[Item_co]):
+    """A lazy sequence: items are built when taken, since a page shows a hundred of many thousands."""
 
     length: int
     build: Callable[[int], Item_co]

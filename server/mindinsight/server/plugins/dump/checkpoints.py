@@ -27,7 +27,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.ingest.discovery.folder_tree import child
-from mindinsight.server.plugins.dump.lookup import Kept, Uses, plain, shown, unreadable
+from mindinsight.server.plugins.dump.lookup import Sessions, Uses, plain, shown, unreadable
 from mindinsight.server.store.mounts import mounts_of, place_of
 
 router = APIRouter(route_class=CheckpointRoute)
@@ -51,7 +51,7 @@ def checkpoints(service: Uses) -> dict[str, Any]:
 
 
 @router.get("/checkpoint")
-def checkpoint(service: Uses, sessions: Kept, file: FileId) -> dict[str, Any]:
+def checkpoint(service: Uses, sessions: Sessions, file: FileId) -> dict[str, Any]:
     """The tensors of a file with their statistics, as far as they are counted."""
     weights = _opened(service, file)
     stamp = weights.path.lstat().st_mtime_ns
@@ -75,7 +75,7 @@ def checkpoint(service: Uses, sessions: Kept, file: FileId) -> dict[str, Any]:
 
 
 @router.get("/checkpoint/difference")
-def difference(service: Uses, sessions: Kept, first: FileId, second: FileId) -> dict[str, Any]:
+def difference(service: Uses, sessions: Sessions, first: FileId, second: FileId) -> dict[str, Any]:
     """What changed from the first file to the second, as far as it is compared."""
     files = [_opened(service, each) for each in (first, second)]
     stamps = tuple((each.path, each.path.lstat().st_mtime_ns) for each in files)

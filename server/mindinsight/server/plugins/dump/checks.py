@@ -23,7 +23,7 @@ from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts, operator_facts
-from mindinsight.server.plugins.dump.lookup import DumpId, Kept, Rank, Uses, cache_of, opened, plain
+from mindinsight.server.plugins.dump.lookup import DumpId, Rank, Sessions, Uses, cache_of, opened, plain
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -97,7 +97,7 @@ def fault(
 
 
 @router.post("/check")
-def start_check(service: Uses, sessions: Kept, asked: Check) -> dict[str, int]:
+def start_check(service: Uses, sessions: Sessions, asked: Check) -> dict[str, int]:
     """Begin to check; ask for the hits by the number that is answered."""
     dump = opened(service, asked.dump)
     watchpoints = _watchpoints(asked)
@@ -107,7 +107,7 @@ def start_check(service: Uses, sessions: Kept, asked: Check) -> dict[str, int]:
 
 @router.get("/check/{number}")
 def hits(
-    sessions: Kept,
+    sessions: Sessions,
     number: int,
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,

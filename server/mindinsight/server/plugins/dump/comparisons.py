@@ -24,12 +24,12 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts
-from mindinsight.server.plugins.dump.lookup import Kept, Uses, opened, plain
+from mindinsight.server.plugins.dump.lookup import Sessions, Uses, opened, plain
 
 router = APIRouter(route_class=DumpRoute)
 
 
-class Place(BaseModel):
+class ComparedStep(BaseModel):
     dump: str
     rank: int = Field(0, ge=0)
     step: int = Field(0, ge=0)
@@ -39,13 +39,13 @@ class Place(BaseModel):
 class Comparison(BaseModel):
     """The dump in question and the one that is right. ``names`` maps operators of the first to the second."""
 
-    target: Place
-    reference: Place
+    target: ComparedStep
+    reference: ComparedStep
     names: dict[str, str] = Field(default_factory=dict)
 
 
 @router.post("/compare")
-def start_comparison(service: Uses, sessions: Kept, asked: Comparison) -> dict[str, int]:
+def start_comparison(service: Uses, sessions: Sessions, asked: Comparison) -> dict[str, int]:
     """Begin to compare; ask for the rows by the number that is answered."""
     ours, theirs = (_side(service, place) for place in (asked.target, asked.reference))
     names, executor = asked.names, service.executor
@@ -55,7 +55,7 @@ def start_comparison(service: Uses, sessions: Kept, asked: Comparison) -> dict[s
 
 @router.get("/compare/{number}")
 def rows(
-    sessions: Kept,
+    sessions: Sessions,
     number: int,
     q: Annotated[str, Query(max_length=500)] = "",
     only: Literal["", "beyond", "warning", "error", "alone"] = "",
@@ -90,7 +90,7 @@ def rows(
 
 
 @router.get("/compare/{number}/csv", response_class=Response)
-def report(sessions: Kept, number: int) -> Response:
+def report(sessions: Sessions, number: int) -> Response:
     """The whole report, as far as it has come."""
     sink = io.StringIO()
     write_csv(list(_comparison(sessions, number).items), sink)
@@ -112,7 +112,7 @@ def errors_of(rows: Sequence[Row]) -> dict[str, float]:
     return errors
 
 
-def _side(service: Uses, place: Place) -> Side:
+def _side(service: Uses, place: ComparedStep) -> Side:
     side = Side(opened(service, place.dump), place.rank, place.step, place.graph)
     if not side.entries():
         raise ApiError(
@@ -125,7 +125,7 @@ def _side(service: Uses, place: Place) -> Side:
     return side
 
 
-def _comparison(sessions: Kept, number: int) -> BackgroundJob[Row]:
+def _comparison(sessions: Sessions, number: int) -> BackgroundJob[Row]:
     found = sessions.find(number, BackgroundJob)
     if found is None:
         raise ApiError(404, "unknown_comparison", f"There is no comparison {number} any more.", number=number)

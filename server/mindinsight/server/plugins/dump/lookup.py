@@ -29,7 +29,7 @@ async def sessions_of(service: Uses) -> SessionCache:
     return service.parts.of(SessionCache)
 
 
-Kept = Annotated[SessionCache, Depends(sessions_of)]
+Sessions = Annotated[SessionCache, Depends(sessions_of)]
 
 
 def cache_of(service: Service) -> StatisticsCache | None:
@@ -76,16 +76,16 @@ def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, s
     return listing
 
 
-def looked_at(service: Uses, sessions: Kept, dump: DumpId, rank: Rank = 0, step: Step = 0) -> Listing:
+def looked_at(service: Uses, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0) -> Listing:
     """The step that ``dump``, ``rank`` and ``step`` name."""
     return listing_of(service, sessions, dump, rank, step)
 
 
-Looked = Annotated[Listing, Depends(looked_at)]
+StepListing = Annotated[Listing, Depends(looked_at)]
 
 
 def tensor_of(
-    listing: Looked,
+    listing: StepListing,
     operator: Annotated[str, Query(description="name of the operator as recorded")],
     direction: Annotated[str, Query(description="input, output, parameter or constant")],
     slot: str,

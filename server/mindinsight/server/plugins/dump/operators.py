@@ -17,7 +17,7 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts, operator_facts, recorded_facts
-from mindinsight.server.plugins.dump.lookup import Looked
+from mindinsight.server.plugins.dump.lookup import StepListing
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -26,7 +26,7 @@ _MOST_DAMAGE = 20  # files named above the tree
 
 
 @router.get("/tree")
-def tree(listing: Looked, scope: Annotated[list[str] | None, Query()] = None) -> dict[str, Any]:
+def tree(listing: StepListing, scope: Annotated[list[str] | None, Query()] = None) -> dict[str, Any]:
     """What lies directly in a scope, in execution order, with how much is not finite below, as far as known.
 
     Without a scope: at the top.
@@ -55,7 +55,7 @@ def tree(listing: Looked, scope: Annotated[list[str] | None, Query()] = None) ->
 
 @router.get("/operator")
 def operator(
-    listing: Looked, recorded: Annotated[str, Query(description="name as recorded")], graph: str = ""
+    listing: StepListing, recorded: Annotated[str, Query(description="name as recorded")], graph: str = ""
 ) -> dict[str, Any]:
     """One operator: source lines, tensors, and the operators before and after it.
 

@@ -19,7 +19,7 @@ from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.indices import indices_of
 from mindinsight.server.plugins.dump.comparisons import errors_of
-from mindinsight.server.plugins.dump.lookup import Kept, Looked, plain, unreadable
+from mindinsight.server.plugins.dump.lookup import Sessions, StepListing, plain, unreadable
 from mindinsight.server.plugins.dump.tensors import Statistic
 
 router = APIRouter(route_class=DumpRoute)
@@ -39,8 +39,8 @@ class _Drawn:
 
 @router.get("/picture")
 def picture(
-    listing: Looked,
-    sessions: Kept,
+    listing: StepListing,
+    sessions: Sessions,
     graph: str = "",
     opened: Annotated[
         str | None, Query(alias="open", description="places of the open scopes, with commas")
@@ -64,7 +64,7 @@ def picture(
     return {"done": done, "open": places, "operators": len(tree.operators), **found}
 
 
-def _tree(listing: Listing, sessions: Kept, graph: str, done: bool) -> OperatorTree:
+def _tree(listing: Listing, sessions: Sessions, graph: str, done: bool) -> OperatorTree:
     def make() -> _Drawn:
         operators = [each for each in listing.operators.values() if each.graph == (graph or each.graph)]
         links = graph_links(operators)
@@ -80,7 +80,7 @@ def _tree(listing: Listing, sessions: Kept, graph: str, done: bool) -> OperatorT
 
 
 def _values(
-    listing: Listing, sessions: Kept, graph: str, colour: Colour, comparison: int | None
+    listing: Listing, sessions: Sessions, graph: str, colour: Colour, comparison: int | None
 ) -> Mapping[str, float]:
     if colour == "error":
         found = sessions.find(comparison or 0, BackgroundJob)

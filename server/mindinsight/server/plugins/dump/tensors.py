@@ -16,7 +16,7 @@ from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts
-from mindinsight.server.plugins.dump.lookup import Looked
+from mindinsight.server.plugins.dump.lookup import StepListing
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -46,7 +46,7 @@ class Filter:
 
 @router.get("/tensors")
 def tensors(
-    listing: Looked,
+    listing: StepListing,
     chosen: Annotated[Filter, Depends()],
     sort: Sort = "sequence",
     descending: bool = False,

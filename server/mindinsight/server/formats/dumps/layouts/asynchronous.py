@@ -42,7 +42,7 @@ NAME: Final = "asynchronous"
 _TIME: Final = re.compile(r"\d{14}")
 
 
-class _Place(NamedTuple):
+class _TimedFolder(NamedTuple):
     time: str
     folder: StepFolder
 
@@ -54,11 +54,11 @@ class AsynchronousLayout(Layout):
 
     def match(self, path: Path) -> float:
         """A folder named by 14 digits, at the first or second level, with devices inside."""
-        return 0.9 if any(True for _ in _places(path)) else -1.0
+        return 0.9 if any(True for _ in _timed_folders(path)) else -1.0
 
     def open_dump(self, path: Path) -> Dump:
         """Devices, models and iterations. Where one was dumped at several times, the graph tells the time."""
-        places = list(_places(path))
+        places = list(_timed_folders(path))
         first: dict[tuple[int, int, str], str] = {}
         for place in places:
             first.setdefault((place.folder.rank, place.folder.step, place.folder.graph), place.time)
@@ -116,7 +116,7 @@ class AsynchronousLayout(Layout):
         return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_values(ref)
 
 
-def _places(path: Path) -> Iterator[_Place]:
+def _timed_folders(path: Path) -> Iterator[_TimedFolder]:
     """Folders with operators. ``path`` may be the root or the folder of one time."""
     for first in folders_of(path):
         if _TIME.fullmatch(first.name):
@@ -127,11 +127,11 @@ def _places(path: Path) -> Iterator[_Place]:
                     yield from _devices(second, int(first.name))
 
 
-def _devices(time: Path, step: int | None) -> Iterator[_Place]:
+def _devices(time: Path, step: int | None) -> Iterator[_TimedFolder]:
     for device in (folder for folder in folders_of(time) if folder.name.isdecimal()):
         rank = int(device.name)
         if step is not None and files_of(device):
-            yield _Place(time.name, StepFolder(rank, step, "", str(device), str(device)))
+            yield _TimedFolder(time.name, StepFolder(rank, step, "", str(device), str(device)))
         for model in folders_of(device):
             for number in folders_of(model):
                 for iteration in (folder for folder in folders_of(number) if folder.name.isdecimal()):
@@ -139,10 +139,10 @@ def _devices(time: Path, step: int | None) -> Iterator[_Place]:
                     if step is not None:
                         graph += f"/{iteration.name}"
                     at = int(iteration.name) if step is None else step
-                    yield _Place(time.name, StepFolder(rank, at, graph, str(iteration), str(device)))
+                    yield _TimedFolder(time.name, StepFolder(rank, at, graph, str(iteration), str(device)))
 
 
-def _named_apart(place: _Place, first: dict[tuple[int, int, str], str]) -> StepFolder:
+def _named_apart(place: _TimedFolder, first: dict[tuple[int, int, str], str]) -> StepFolder:
     folder = place.folder
     if first[folder.rank, folder.step, folder.graph] == place.time:
         return folder
