@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
-from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.compute.lru_cache import SessionCache
 from mindinsight.server.debug.compare.measures import Measures
 from mindinsight.server.debug.weights import (
     WeightDifference,
@@ -94,7 +94,7 @@ def difference(service: Uses, sessions: Sessions, first: FileId, second: FileId)
     }
 
 
-def _damage(sessions: LruCache, weights: WeightFile, stamp: int) -> BackgroundJob[UnreadableError]:
+def _damage(sessions: SessionCache, weights: WeightFile, stamp: int) -> BackgroundJob[UnreadableError]:
     """What is wrong with a file as a whole; it is read to its end for that."""
     key = ("damage", weights.path, stamp)
     return sessions.get(key, BackgroundJob, lambda: BackgroundJob(lambda: damage_of(weights)))
