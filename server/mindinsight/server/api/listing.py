@@ -1,4 +1,4 @@
-"""The list of runs as JSON: a run is encoded when it changed, the whole list once for all who ask for it.
+"""Encoder and cache of the list of runs: a run is encoded when it changed, the whole list once for all.
 
 A thousand runs of which fifty grow are asked for by every page that is open, each second.
 """
@@ -31,7 +31,7 @@ class Encoded(NamedTuple):
 
 
 class Listing:
-    """What was encoded and is still true, for one server; for any thread."""
+    """Cache of encoded rows and of the whole list, for one server; thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -86,7 +86,7 @@ def _head(snapshot: Snapshot, troubles: Iterable[Trouble]) -> dict[str, Any]:
         "watch": snapshot.watch,
         "scanned": snapshot.scanned,
         "now": time.time(),
-        "errors": [{"path": one.path, "reason": one.reason} for one in (*troubles, *snapshot.errors)],
+        "errors": [{"path": error.path, "reason": error.reason} for error in (*troubles, *snapshot.errors)],
     }
 
 

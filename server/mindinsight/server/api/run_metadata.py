@@ -1,4 +1,4 @@
-"""What a run was trained with and what came out, as flat names and values; and its pipeline of data."""
+"""Metadata of a run from its lineage: hyper-parameters and metrics as flat values, and the data pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs, their files and tags, and what people write on them."""
+"""Routes of runs: the list, files, tags and notes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def runs(
         return Response(status_code=304, headers=headers)
     every, notes = snapshot.runs, service.workspace.notes.all()
     if run is not None:
-        body = listing.some(snapshot, notes, [every[one] for one in run if one in every], troubles)
+        body = listing.some(snapshot, notes, [every[run_id] for run_id in run if run_id in every], troubles)
     else:
         whole = listing.whole(snapshot, notes, etag, troubles)
         packed = "gzip" in accept_encoding
@@ -73,7 +73,10 @@ def _file(file: FileState) -> dict[str, Any]:
         "error": file.error,
         "closed": file.closed,
         "skipped": dict(file.skipped),
-        "damage": [{"offset": one.offset, "size": one.size, "reason": one.reason} for one in file.damage],
+        "damage": [
+            {"offset": stretch.offset, "size": stretch.size, "reason": stretch.reason}
+            for stretch in file.damage
+        ],
     }
 
 
@@ -87,14 +90,14 @@ def tags(
 ) -> dict[str, Any]:
     """The tags of a kind with the runs that have them, or (``brief``) how many; of some runs or a job."""
     snapshot = service.store.snapshot()
-    found: dict[str, list[str]] = {}
-    for one in snapshot.runs.values():
-        if (run is None or one.id in run) and job in (None, one.job):
-            for tag in tags_of(one, kind):
-                found.setdefault(tag, []).append(one.id)
+    holders: dict[str, list[str]] = {}
+    for candidate in snapshot.runs.values():
+        if (run is None or candidate.id in run) and job in (None, candidate.job):
+            for tag in tags_of(candidate, kind):
+                holders.setdefault(tag, []).append(candidate.id)
     rows = [
         {"tag": tag, "count": len(having), **({} if brief else {"runs": having})}
-        for tag, having in sorted(found.items())
+        for tag, having in sorted(holders.items())
     ]
     return {"version": snapshot.version, "tags": rows}
 

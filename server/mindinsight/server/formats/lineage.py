@@ -1,4 +1,4 @@
-"""Lineage files: what a run was trained with and what came out.
+"""Decoder of lineage files: what a run was trained with and what came out.
 
 Framed like event files, with LineageEvent messages. A record that is damaged or cut takes nothing from
 those around it. Of several messages of one kind the last counts; what the user defined is merged.

@@ -1,1 +1,1 @@
-"""What is known now: runs, their columns and where their payloads lie. Knows no format."""
+"""The store: immutable snapshots of runs, their columns and references to payloads. Knows no format."""

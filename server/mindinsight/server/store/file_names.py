@@ -1,4 +1,4 @@
-"""What the name of a file or folder tells, before anything is opened.
+"""Parser of names of files and folders: role, time and device, before anything is opened.
 
 Rules: a summary file has ``summary.<digits>`` anywhere in its name, and what it ends in says the rest.
 Prefix, host name and suffix are free. MindSpore 1.x wrote no device id.
@@ -55,8 +55,8 @@ def device(name: str) -> int | None:
 
 def order(name: str) -> Order:
     """Sorts files oldest first: by the number in the name, then by name with its numbers as numbers."""
-    pieces = [(0, one) for one in _NUMBERS.split(name)]
-    pieces[1::2] = [(int(one), "") for _, one in pieces[1::2]]
+    pieces = [(0, piece) for piece in _NUMBERS.split(name)]
+    pieces[1::2] = [(int(digits), "") for _, digits in pieces[1::2]]
     return created(name) or 0.0, tuple(pieces), name
 
 

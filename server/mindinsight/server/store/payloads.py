@@ -1,4 +1,4 @@
-"""Reading the bytes a reference names."""
+"""Reader of payloads: the bytes that a reference names."""
 
 from __future__ import annotations
 

@@ -76,5 +76,7 @@ def torn_files(run: Run, now: float) -> list[FileState]:
 def _newest(files: Iterable[FileState]) -> dict[int | None, FileState]:
     """The newest event file of each rank; without event files every file, by its number."""
     every = list(files)
+    if len(every) < 2:
+        return dict(enumerate(every))
     events = {file_names.device(file.name): file for file in every if file_names.role(file.name) == "summary"}
     return events or dict(enumerate(every))

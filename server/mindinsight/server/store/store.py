@@ -1,4 +1,4 @@
-"""The one place where readers find what is known: a reference that is swapped, and callbacks."""
+"""The store: a reference to the newest snapshot, which is swapped, and its subscribers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Store:
 
         def unsubscribe() -> None:
             with self._lock:
-                self._callbacks = tuple(one for one in self._callbacks if one is not callback)
+                self._callbacks = tuple(other for other in self._callbacks if other is not callback)
 
         return unsubscribe
 

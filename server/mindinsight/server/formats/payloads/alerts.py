@@ -1,4 +1,4 @@
-"""Alert: what the training code says that a person should look at."""
+"""Decoder of Alert: a message of the training code for a person."""
 
 from __future__ import annotations
 

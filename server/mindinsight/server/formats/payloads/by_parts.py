@@ -1,4 +1,4 @@
-"""A recorded tensor where it lies in its event file: described at once, its numbers read when asked for.
+"""Lazy reader of a recorded tensor in its event file: described at once, its numbers read on demand.
 
 A message may hold two gigabytes of numbers. They lie in one stretch, as they are in memory, so a part of
 them is read like a part of a file; only messages up to ``WHOLE`` bytes are read as one.

@@ -1,4 +1,4 @@
-"""Summary.Histogram: buckets and counts, of many messages at once."""
+"""Decoder of Summary.Histogram: buckets and counts, of many messages at once."""
 
 from __future__ import annotations
 

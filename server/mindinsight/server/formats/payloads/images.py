@@ -1,4 +1,4 @@
-"""Summary.Image: size and colour space, and the picture as it was encoded (PNG from every known writer)."""
+"""Decoder of Summary.Image: size, colour space, and the picture as it was encoded (PNG as far as known)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LossLandscape: the loss on a grid around the weights, and the way training took over it."""
+"""Decoder of LossLandscape: the loss on a grid around the weights, and the way training took over it."""
 
 from __future__ import annotations
 

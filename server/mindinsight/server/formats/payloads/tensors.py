@@ -1,4 +1,4 @@
-"""TensorProto: an array with the type and shape it was recorded with."""
+"""Decoder of TensorProto: an array with the type and shape it was recorded with."""
 
 from __future__ import annotations
 

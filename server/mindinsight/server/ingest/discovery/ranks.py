@@ -35,6 +35,8 @@ def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
     A training that is resumed on another device names its files after that device, but it writes after
     the one before it has stopped; the ranks of a job start together.
     """
+    if len(files) < 2:
+        return frozenset()
     events = sorted(
         (seconds, rank, stamp.modified / 1e9)
         for name, stamp in files.items()
