@@ -26,6 +26,7 @@ from mindinsight.server.formats.dumps.types import (
 )
 from mindinsight.server.formats.stored import Held, Values, stored_npy
 from mindinsight.server.formats.text_files import read_lines
+from mindinsight.server.formats.texts import show_text
 from mindinsight.server.formats.unreadable import UnreadableError
 
 _KEY: Final = attrgetter("operator", "timestamp", "io", "slot")
@@ -89,10 +90,20 @@ def npy_files(path: str, damage: list[FileDamage]) -> list[TensorFile]:
         unknown = [name for name, file in zip(names, parsed, strict=True) if file is None]
         mapping = read_mapping(Path(path), damage)
         found += [_renamed(f"{path}/{name}", mapping.get(name, ""), damage) for name in unknown]
-    for name in names:
-        if not name.isascii() and not _is_text(name):
-            damage.append(FileDamage(path, "dump.name_not_text", ascii(name)))
-    return found
+    if all(map(_is_text, names)):
+        return found
+    damage += [FileDamage(path, "dump.name_not_text", ascii(name)) for name in names if not _is_text(name)]
+    return [_shown(file) for file in found]
+
+
+def _shown(file: TensorFile) -> TensorFile:
+    """The file with names that every encoder takes; its path stays what the file system has."""
+    return file._replace(
+        type=show_text(file.type),
+        operator=show_text(file.operator),
+        format=show_text(file.format),
+        dtype=show_text(file.dtype),
+    )
 
 
 def _renamed(path: str, name: str, damage: list[FileDamage]) -> TensorFile:
@@ -100,12 +111,14 @@ def _renamed(path: str, name: str, damage: list[FileDamage]) -> TensorFile:
     file = parse_npy_name(name, path)
     if file:
         return file
-    trouble = FileDamage(path, "dump.unknown_name")
+    trouble = FileDamage(show_text(path), "dump.unknown_name")
     damage.append(trouble)
     return TensorFile("", Path(path).stem, 0, 0, 0, "output", "0", path=path, damage=trouble)
 
 
 def _is_text(name: str) -> bool:
+    if name.isascii():
+        return True
     try:
         name.encode()
     except UnicodeEncodeError:

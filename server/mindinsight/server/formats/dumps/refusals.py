@@ -9,6 +9,7 @@ from typing import Final
 
 from mindinsight.server.files.folders import folders_of, refused_in
 from mindinsight.server.formats.dumps.types import FileDamage, StepFolder
+from mindinsight.server.formats.texts import show_text
 
 MAX_REFUSALS: Final = 100  # named of one dump or step
 
@@ -35,4 +36,4 @@ def _damage(folders: Iterable[Path]) -> tuple[FileDamage, ...]:
 def _refused(folders: Iterable[Path]) -> Iterator[FileDamage]:
     for folder in folders:
         for name, reason in refused_in(folder):
-            yield FileDamage(str(folder / name), f"dump.{reason}")
+            yield FileDamage(show_text(str(folder / name)), f"dump.{reason}")
