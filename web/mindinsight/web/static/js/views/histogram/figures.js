@@ -99,8 +99,8 @@ export function heat(app, series, axis) {
 }
 
 /**
- * What is not finite, over the map: steps without any finite value as bars of full height, others with some as
- * marks at the upper edge. A blank would look like a step that was not recorded.
+ * What is not finite, over the map: steps without any finite value as bars of full height, others with some
+ * as marks at the upper edge. A blank would look like a step that was not recorded.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
