@@ -8,6 +8,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.fault_search import operator_key
 from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay
 from mindinsight.server.debug.operator_graph import share
@@ -17,7 +18,7 @@ from mindinsight.server.graph.about import entry
 from mindinsight.server.graph.tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import entry_facts
-from mindinsight.server.plugins.dump.lookup import Sessions, StepListing, plain
+from mindinsight.server.plugins.dump.lookup import Sessions, StepListing
 from mindinsight.server.plugins.dump.tensors import Statistic
 from mindinsight.server.plugins.graph.opened import place_of, places_of, tree_of
 from mindinsight.server.types import Doubles
@@ -134,7 +135,7 @@ def _by_size(laid: Overlay, column: Doubles, places: list[int]) -> dict[str, Any
     ends = [each for each in (least, most) if each is not None]
     sizes = {one: worst(laid.tree, column, one) for one in places}
     boxes = [
-        {"id": one, "value": plain(size), "share": None if size is None else share(size, ends)}
+        {"id": one, "value": non_finite_as_text(size), "share": None if size is None else share(size, ends)}
         for one, size in sizes.items()
     ]
     return {"boxes": boxes, "least": least, "most": most}

@@ -7,8 +7,10 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
+
+from mindinsight.server.compute.non_finite import non_finite_as_text
 
 Item = TypeVar("Item")
 
@@ -55,7 +57,7 @@ def printable(text: str, keep: str = "") -> str:
 
 def as_json(value: Any) -> str:
     """Strict JSON: what is not finite becomes the text nan, inf or -inf; all of it can be printed."""
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=1)
+    text = json.dumps(non_finite_as_text(value), ensure_ascii=False, allow_nan=False, indent=1)
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
@@ -81,16 +83,6 @@ def progress(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
             shown = now
             end = "\n" if number == total else ""
             print(f"\r{what}: {number} of {total}", end=end, file=sys.stderr, flush=True)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _fit(text: str, width: int, right: bool) -> str:

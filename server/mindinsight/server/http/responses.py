@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any, Final
 
 from fastapi.encoders import jsonable_encoder
@@ -11,6 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mindinsight.server.compute.non_finite import non_finite_as_null
 from mindinsight.server.http.column_encoding import as_json, pack
 
 COLUMNS: Final = "application/vnd.mindinsight.columns"
@@ -31,17 +31,11 @@ def json_response(content: Any, status: int = 200) -> Response:
     try:
         body = to_json(content, inf_nan_mode="null")
     except (PydanticSerializationError, UnicodeEncodeError):
-        text = json.dumps(_finite(jsonable_encoder(content)), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            non_finite_as_null(jsonable_encoder(content)), ensure_ascii=False, separators=(",", ":")
+        )
         body = text.encode("utf-8", "backslashreplace")
     return Response(body, status, media_type="application/json")
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list) else value
 
 
 class PartsResponse(Response):

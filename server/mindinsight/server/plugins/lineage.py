@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Depends, Query
 
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.curves.importance import importance
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.lineage import Lineage
@@ -58,7 +59,7 @@ def table(
     columns = [{"key": key, "numeric": _is_numeric([row.get(key) for row in rows.values()])} for key in keys]
     return {
         "columns": columns,
-        "rows": [{"run": one, "values": _sendable(row)} for one, row in rows.items()],
+        "rows": [{"run": one, "values": non_finite_as_text(row)} for one, row in rows.items()],
         "objective": objective,
         "importance": _importance(list(rows.values()), keys, objective) if objective else [],
     }
@@ -111,14 +112,6 @@ def _is_numeric(values: Sequence[Any]) -> bool:
     return bool(there) and all(
         isinstance(value, (int, float)) and not isinstance(value, bool) for value in there
     )
-
-
-def _sendable(row: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN: what is not finite goes as text."""
-    return {
-        key: str(value) if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in row.items()
-    }
 
 
 def _importance(

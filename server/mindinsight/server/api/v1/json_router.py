@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
+
+from mindinsight.server.compute.non_finite import non_finite_as_null
 
 _LONG: Final = 100  # items of a list
 
@@ -36,7 +37,7 @@ def encode(content: Any) -> str:
     try:
         return _dumps_in_parts(content)
     except ValueError:
-        return _dumps_in_parts(_finite(content))
+        return _dumps_in_parts(non_finite_as_null(content))
 
 
 def _dumps_in_parts(content: Any) -> str:
@@ -57,14 +58,6 @@ def _is_long(value: Any) -> bool:
 
 def _dumps(content: Any) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, float):
-        return content if math.isfinite(content) else None
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 def _responding(endpoint: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from mindinsight.server.compute.non_finite import non_finite_as_null
 from mindinsight.server.curves.importance import FEWEST, pearson
 
 Numbers: TypeAlias = list[float | int | None]
@@ -84,7 +85,8 @@ def _numbers(values: Sequence[Any]) -> Numbers | None:
 def _number(value: Any) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value if math.isfinite(value) else None
+    number: float | int | None = non_finite_as_null(value)
+    return number
 
 
 def _is_missing(value: Any) -> bool:

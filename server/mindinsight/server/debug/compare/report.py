@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Iterable
 from typing import Any, Final, TextIO
 
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.compute.statistics import Statistics, as_dumped
 from mindinsight.server.debug.compare.comparison import Row
 from mindinsight.server.debug.statistics_cache import Measured
@@ -98,4 +98,4 @@ def _extremes(side: str, entry: TensorEntry | None, measured: Measured | None) -
 def _safe(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    return non_finite_as_text(value)

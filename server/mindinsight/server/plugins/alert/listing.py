@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Depends, Query
 
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.alert.finding import Finding, Source, left_out
 from mindinsight.server.types import Ints, Level
@@ -65,19 +65,15 @@ def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:
         "run": source.run,
         "level": source.level,
         "step": int(source.steps[row]),
-        "wall": _number(float(source.walls[row])),
+        "wall": non_finite_as_text(float(source.walls[row])),
         "title": content.title if content else "",
         "text": content.text if content else "",
         "rule": source.rule or None,
         "condition": rule.condition if rule else None,
         "limit": rule.limit if rule else None,
         "tag": source.tag or None,
-        "value": None if source.values is None else _number(float(source.values[row])),
+        "value": None if source.values is None else non_finite_as_text(float(source.values[row])),
         "count": 1 if source.counts is None else int(source.counts[row]),
         "ongoing": source.ongoing and last,
         "stray": asdict(source.strays[row]) if source.strays else None,
     }
-
-
-def _number(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.lru_cache import SessionCache
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.compare.measures import Measures
 from mindinsight.server.debug.weights import (
     WeightDifference,
@@ -27,7 +28,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.ingest.discovery.folder_tree import child
-from mindinsight.server.plugins.dump.lookup import Sessions, Uses, plain, shown, unreadable
+from mindinsight.server.plugins.dump.lookup import Sessions, Uses, shown, unreadable
 from mindinsight.server.store.mounts import mounts_of, place_of
 
 router = APIRouter(route_class=CheckpointRoute)
@@ -142,7 +143,7 @@ def _listed(name: str, path: Path) -> dict[str, Any]:
 
 def _statistics(each: WeightStatistics) -> dict[str, Any]:
     error = {"reason": each.error.reason, "detail": each.error.detail} if each.error else None
-    statistics = plain(asdict(each.statistics)) if each.statistics else None
+    statistics = non_finite_as_text(asdict(each.statistics)) if each.statistics else None
     return {**_weight(each.weight), "known": True, "statistics": statistics, "error": error}
 
 
@@ -164,5 +165,5 @@ def _difference(each: WeightDifference) -> dict[str, Any]:
 
 
 def _measures(measures: Measures | None) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = plain(asdict(measures)) if measures else None
+    found: dict[str, Any] | None = non_finite_as_text(asdict(measures)) if measures else None
     return found

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.fault import Fault, find_faults, operator_of
 from mindinsight.server.debug.limits import checked_limits
@@ -23,7 +24,7 @@ from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts, operator_facts
-from mindinsight.server.plugins.dump.lookup import DumpId, Rank, Sessions, Uses, cache_of, opened, plain
+from mindinsight.server.plugins.dump.lookup import DumpId, Rank, Sessions, Uses, cache_of, opened
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -63,8 +64,8 @@ def known_conditions() -> dict[str, Any]:
                 {
                     "name": one.name,
                     "default": one.default,
-                    "low": plain(one.low),
-                    "high": plain(one.high),
+                    "low": non_finite_as_text(one.low),
+                    "high": non_finite_as_text(one.high),
                     "checks": one.checks,
                     "requires": one.requires,
                 }
@@ -145,9 +146,9 @@ def weights_and_gradients(
                 for name in ("graph", "operator", "recorded", "direction", "slot")
             },
             "kind": each.kind,
-            "before": plain(each.before),
-            "now": plain(each.now),
-            "ratio": plain(each.ratio),
+            "before": non_finite_as_text(each.before),
+            "now": non_finite_as_text(each.now),
+            "ratio": non_finite_as_text(each.ratio),
             "state": each.state,
         }
         for each in trends(then, now, service.executor, cache_of(service))
@@ -201,5 +202,5 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "rank": hit.entry.rank,
         "step": hit.entry.step,
         "tensor": entry_facts(hit.entry, hit.answer),
-        "findings": [plain(finding._asdict()) for finding in hit.verdict.findings],
+        "findings": [non_finite_as_text(finding._asdict()) for finding in hit.verdict.findings],
     }

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.divergence import (
     COSINE,
@@ -24,7 +25,7 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import damage_facts
-from mindinsight.server.plugins.dump.lookup import Sessions, Uses, opened, plain
+from mindinsight.server.plugins.dump.lookup import Sessions, Uses, opened
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -167,7 +168,7 @@ def _row(row: Row, tolerance: Tolerance) -> dict[str, Any]:
     tensors = {"target_tensor": _tensor(pair.target), "reference_tensor": _tensor(pair.reference)}
     damage = damage_facts(row.compared.damage)
     judged = {"codes": row.codes, "beyond": beyond(row, tolerance), "damage": damage}
-    return {**plain(fields(row)), **tensors, **judged}
+    return {**non_finite_as_text(fields(row)), **tensors, **judged}
 
 
 def _tensor(entry: TensorEntry | None) -> dict[str, Any] | None:

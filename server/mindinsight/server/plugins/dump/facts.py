@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.fault import source_of
 from mindinsight.server.formats.call_stacks import Frame, own_frame
 from mindinsight.server.formats.dumps.types import FileDamage, Operator, RecordedStatistics, TensorEntry
-from mindinsight.server.plugins.dump.lookup import plain, shown
+from mindinsight.server.plugins.dump.lookup import shown
 
 
 def entry_facts(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def entry_facts(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
         "values": entry.ref is not None,
         "known": answer is not None,
         "computed": bool(answer and answer.computed and measured),
-        "statistics": plain(asdict(measured.statistics)) if measured else None,
+        "statistics": non_finite_as_text(asdict(measured.statistics)) if measured else None,
         "finite": measured.statistics.finite if measured else None,  # None: not known
         "damage": damage_facts((answer.damage if answer else None) or entry.damage),
     }
@@ -46,7 +47,9 @@ def recorded_facts(recorded: RecordedStatistics | None) -> dict[str, Any] | None
     """What the dump itself says; only what it does say."""
     if recorded is None:
         return None
-    return {name: plain(value) for name, value in asdict(recorded).items() if value not in (None, "")}
+    return {
+        name: non_finite_as_text(value) for name, value in asdict(recorded).items() if value not in (None, "")
+    }
 
 
 def operator_facts(operator: Operator) -> dict[str, Any]:

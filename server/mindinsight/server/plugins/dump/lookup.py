@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Query
 
@@ -112,14 +111,3 @@ def unreadable(error: UnreadableError) -> ApiError:
 def shown(detail: str) -> str:
     """A detail without the folders of this machine."""
     return Path(detail).name if Path(detail).is_absolute() else detail
-
-
-def plain(value: Any) -> Any:
-    """The value as strict JSON has it: what is not finite as the text nan, inf or -inf."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    return value

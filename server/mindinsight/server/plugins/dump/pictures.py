@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.neighbours import content_links, graph_links
 from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
@@ -19,7 +20,7 @@ from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.indices import indices_of
 from mindinsight.server.plugins.dump.comparisons import errors_of
-from mindinsight.server.plugins.dump.lookup import Sessions, StepListing, plain, unreadable
+from mindinsight.server.plugins.dump.lookup import Sessions, StepListing, unreadable
 from mindinsight.server.plugins.dump.tensors import Statistic
 
 router = APIRouter(route_class=DumpRoute)
@@ -92,7 +93,7 @@ def _values(
 def _coloured(tree: OperatorTree, place: int, values: Mapping[str, float]) -> dict[str, Any]:
     operator, value = tree.operator_at(place), tree.largest(place, values)
     return {
-        "value": plain(value),
+        "value": non_finite_as_text(value),
         "share": None if value is None else share(value, values.values()),
         "recorded": operator.recorded if operator else None,
         "graph": operator.graph if operator else None,

@@ -1,0 +1,27 @@
+"""NaN and infinities in values that become JSON, which has no numbers for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def non_finite_as_text(value: Any) -> Any:
+    """``value`` with the text nan, inf or -inf in place of such numbers, at any depth; tuples as lists."""
+    return _replaced(value, str)
+
+
+def non_finite_as_null(value: Any) -> Any:
+    """``value`` with None in place of such numbers, at any depth; tuples as lists."""
+    return _replaced(value, lambda number: None)
+
+
+def _replaced(value: Any, replacement: Callable[[float], str | None]) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else replacement(value)
+    if isinstance(value, Mapping):
+        return {key: _replaced(item, replacement) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replaced(item, replacement) for item in value]
+    return value
