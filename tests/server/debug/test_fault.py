@@ -108,3 +108,13 @@ def test_nothing_is_no_all_clear(tmp_path):
     (tmp_path / "step0" / "rank0" / "dump.json").write_text('{"data": {"Torch.log.0.forward": {"outp')
     report = find_faults(dump)
     assert (report.coverage.judged, len(report.damage)) == (0, 1)
+
+
+def test_every_verdict_has_a_sentence_that_names_what_it_is_about():
+    """A badge of a word or two in its place would say nothing at a terminal."""
+    locales = Path(__file__).parents[3] / "web" / "mindinsight" / "web" / "locales"
+    for language in ("en", "zh"):
+        texts = json.loads((locales / language / "dump.json").read_text(encoding="utf-8"))
+        verdicts = ("dump.fault.made", "dump.fault.met.", "dump.fault.unknown.")
+        for key in (key for key in texts if key.startswith(verdicts)):
+            assert "{operator}" in texts[key] or "{source}" in texts[key], (language, key)
