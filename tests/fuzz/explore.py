@@ -19,7 +19,7 @@ import atheris
 
 with atheris.instrument_imports(include=["mindinsight"]):
     sys.path.insert(0, str(Path(__file__).parent))
-    from readers import READERS
+    from readers import READERS, heavy_inputs, read_within_budget
 
 LIMITS = ["-timeout=20", "-rss_limit_mb=1024", "-max_len=16384"]  # seconds and MB for one input; bytes
 
@@ -32,7 +32,10 @@ def main() -> None:
     folder = options.corpus / options.reader
     folder.mkdir(parents=True, exist_ok=True)
     reader = READERS[options.reader]
-    for seed in reader.seeds():
+    seeds = list(reader.seeds())
+    for data in heavy_inputs(min(seeds, key=len)):
+        read_within_budget(reader.read, data)
+    for seed in seeds:
         (folder / hashlib.sha256(seed).hexdigest()[:16]).write_bytes(seed)
     prefix = f"-artifact_prefix={options.corpus}/{options.reader}-"
     atheris.Setup([sys.argv[0], *LIMITS, prefix, *rest, str(folder)], reader.read)

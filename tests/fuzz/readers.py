@@ -10,6 +10,8 @@ import json
 import runpy
 import struct
 import tempfile
+import time
+import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -37,8 +39,11 @@ from mindinsight.server.formats.weights import open_weights
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLES = DATA / "dumps" / "samples"
+HEAVY = 1 << 14  # bytes of an input that repeats or is empty
 LARGEST = 16_384  # bytes of a seed
 MOST = 1 << 28  # bytes that a tensor of so small a file may take
+PEAK = 256 << 20  # bytes of memory for an input of at most a megabyte
+PATIENCE = 120  # s of processor time for one; most take milliseconds
 PLAIN = runpy.run_path(str(DATA.parent / "server" / "formats" / "events" / "conftest.py"))
 
 _WHOLE, _FRAMED = b"\0", b"\1"  # first byte: the file as it is, or payloads whose checksums are made right
@@ -49,6 +54,30 @@ class Reader(NamedTuple):
 
     read: Callable[[bytes], None]
     seeds: Callable[[], Iterator[bytes]]
+
+
+def read_within_budget(read: Callable[[bytes], None], data: bytes) -> None:
+    """Read, and fail where that took more memory or time than any file of this size may take."""
+    tracemalloc.start()
+    began = time.process_time()
+    try:
+        read(data)
+        peak, spent = tracemalloc.get_traced_memory()[1], time.process_time() - began
+    finally:
+        tracemalloc.stop()
+    assert peak <= PEAK, f"{len(data)} bytes took {peak >> 20} MiB"
+    assert spent <= PATIENCE, f"{len(data)} bytes took {spent:.0f} s"
+
+
+def heavy_inputs(seed: bytes) -> Iterator[bytes]:
+    """Inputs that cost nothing to make: holes, claims of size, repetition, nesting."""
+    yield bytes(HEAVY)
+    yield seed + bytes(HEAVY)
+    yield seed * (HEAVY // (len(seed) + 1))
+    for at in range(0, min(len(seed), 64), 4):  # where headers have sizes and counts
+        yield seed[:at] + b"\xff\xff\xff\x7f" + seed[at + 4 :]
+    for opening in (b"[", b"{", b'{"a":', b"(", b"\x80\2" + b"]", b"\x0a\x02", b"\x80\2]" + b"2a"):
+        yield opening * (HEAVY // len(opening))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-READERS = runpy.run_path(str(HERE / "readers.py"))["READERS"]
+HARNESS = runpy.run_path(str(HERE / "readers.py"))
+READERS = HARNESS["READERS"]
 ROUNDS = 150
 
 
@@ -35,6 +36,19 @@ def test_seeds_and_changed_seeds_are_read_or_refused(name):
         reader.read(seed)
     for _ in range(ROUNDS):
         reader.read(mutated(chance.choice(seeds), chance))
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_holes_claims_repetition_and_nesting_stay_within_budget(name):
+    reader = READERS[name]
+    smallest = min(reader.seeds(), key=len)
+    for data in HARNESS["heavy_inputs"](smallest):
+        HARNESS["read_within_budget"](reader.read, data)
+
+
+def test_excess_is_a_finding():
+    with pytest.raises(AssertionError, match="took 300 MiB"):
+        HARNESS["read_within_budget"](lambda data: bytearray(300 << 20), b"")
 
 
 def test_what_once_broke_a_reader_does_so_no_more():

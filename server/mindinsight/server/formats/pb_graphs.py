@@ -31,8 +31,9 @@ def read_pb(path: Path) -> IrText:
     Nodes are parsed one by one: protobuf may take a hundred bytes of memory for two bytes of a message.
     """
     with opened(path) as file:
-        GRAPH.check_size(length_of(file))
-        data = file.read(GRAPH.size)
+        length = length_of(file)
+        GRAPH.check_size(length)
+        data = file.read(length)
     try:
         return _graph(data)
     except (DecodeError, UnparsableError, UnicodeDecodeError) as error:

@@ -22,8 +22,9 @@ _STRUCTURE: Final = ",[{"
 def read_text(path: Path, budget: Budget = TEXT) -> str:
     """A text file; bytes that are no UTF-8 come as U+FFFD. Raises ``UnreadableError``."""
     with opened(path) as file:
-        budget.check_size(length_of(file))
-        return file.read(budget.size).decode("utf-8", "replace")
+        length = length_of(file)
+        budget.check_size(length)
+        return file.read(length).decode("utf-8", "replace")
 
 
 def read_lines(path: Path, budget: Budget, longest: int = MAX_LINE) -> Iterator[str]:
