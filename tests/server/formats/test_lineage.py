@@ -234,8 +234,8 @@ def metrics_record(text: str | bytes) -> bytes:
     ("text", "metrics"),
     [
         (r'{"\ud800": "\udfff"}', {"\\ud800": "\\udfff"}),
-        ('{"big": 1' + "0" * 399 + "}", {"big": "10000000000000000000… (400 digits)"}),
-        ('{"big": ' + "9" * 5000 + "}", {"big": "99999999999999999999… (5000 digits)"}),
+        ('{"big": 1' + "0" * 399 + "}", {"big": "an integer of 400 digits"}),
+        ('{"big": ' + "9" * 5000 + "}", {"big": "an integer of 5000 digits"}),
         (b'{"a": "\xff"}', {"a": "\ufffd"}),
     ],
 )

@@ -28,7 +28,6 @@ View = Literal["recorded", "simplified", "dataset"]
 
 _KEPT: Final = 6  # trees in memory
 _COMPARED: Final = 2  # comparisons in memory
-MAX_GRAPH: Final = 256 << 20  # bytes; the graph of a large model has a tenth of that
 _LARGE: Final = 8 << 20  # bytes; a smaller graph is read sooner than a process has started
 
 
@@ -68,10 +67,6 @@ class OpenTrees:
         key = (reference.path, reference.offset, reference.size, series.version, view)
 
         def read() -> Drawings:
-            if reference.size > MAX_GRAPH:
-                raise UnreadableError(
-                    "payload.too_large", f"{reference.size} bytes are more than {MAX_GRAPH}"
-                )
             data = series.read(series.count - 1)
             return Drawings(executor.submit(make, data).result() if len(data) >= _LARGE else make(data))
 
