@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindinsight.server import commands
-from mindinsight.server.commands.terminal import say
 from mindinsight.server.compute.plugin_loading import modules_of
 from mindinsight.server.errors import BadSettings
 
@@ -47,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is flushed at the end
         return 0
     except BadSettings as error:
+        from mindinsight.server.commands.terminal import say  # most commands end without it
+
         say(str(error))
         return 1
     except KeyboardInterrupt:

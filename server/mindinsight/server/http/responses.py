@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from fastapi.encoders import jsonable_encoder
-from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -28,6 +26,9 @@ def answer(content: Any, accept: str) -> Response:
 
 def json_response(content: Any, status: int = 200) -> Response:
     """``content`` as JSON: what is not finite as null, lone surrogates as they are escaped in JSON."""
+    from fastapi.encoders import jsonable_encoder  # loaded with the interfaces, not with the server
+    from pydantic_core import PydanticSerializationError, to_json
+
     try:
         body = to_json(content, inf_nan_mode="null")
     except (PydanticSerializationError, UnicodeEncodeError):
