@@ -49,7 +49,7 @@ class _Judged:
     runs: tuple[str, ...]
     generations: tuple[int, ...]
     points: int
-    found: tuple[RankStrays, ...]
+    ranks: tuple[RankStrays, ...]
 
 
 class JobWatch:
@@ -79,31 +79,31 @@ class JobWatch:
                         continue
                     key = (job, tag)
                     judged[key] = judged.get(key) or _renewed(self._judged.get(key), holders, tag)
-                    yield from ((rule_id, found) for found in judged[key].found)
+                    yield from ((rule_id, rank) for rank in judged[key].ranks)
         self._judged = judged
 
 
 def _renewed(before: _Judged | None, runs: list[Run], tag: str) -> _Judged:
     series = [run.scalars[tag] for run in runs]
-    ids, generations = tuple(run.id for run in runs), tuple(one.generation for one in series)
-    points = sum(one.count for one in series)
+    ids, generations = tuple(run.id for run in runs), tuple(member.generation for member in series)
+    points = sum(member.count for member in series)
     same = before is not None and (before.runs, before.generations) == (ids, generations)
     if before is not None and same and before.points <= points < before.points * _GROWTH:
         return before
-    lines = [one.line() for one in series]
+    lines = [member.line() for member in series]
     by_row: dict[int, list[Stray]] = defaultdict(list)
     for stray in strays([(line.steps, line.values) for line in lines]):
         by_row[stray.row].append(stray)
-    found = tuple(
+    verdicts = tuple(
         RankStrays(
             ids[row],
             tag,
-            tuple(some),
-            np.array([_wall(lines[row].steps, lines[row].walls, stray.step) for stray in some]),
+            tuple(of_rank),
+            np.array([_wall(lines[row].steps, lines[row].walls, stray.step) for stray in of_rank]),
         )
-        for row, some in sorted(by_row.items())
+        for row, of_rank in sorted(by_row.items())
     )
-    return _Judged(ids, generations, points, found)
+    return _Judged(ids, generations, points, verdicts)
 
 
 def _wall(steps: Ints, walls: Doubles, step: int) -> float:

@@ -32,8 +32,8 @@ async def band_of(
     accept: Accept = "",
 ) -> Response:
     """Mean with deviation and range over many runs, per column of steps."""
-    found = _lines(service.store.snapshot(), tag, run, job)
-    grid = await run_in_threadpool(_cells, found, px)
+    lines = _lines(service.store.snapshot(), tag, run, job)
+    grid = await run_in_threadpool(_cells, lines, px)
     whole = band(grid)
     columns = {
         "step": whole.steps,
@@ -43,7 +43,7 @@ async def band_of(
         "high": whole.high,
         "curves": whole.curves,
     }
-    return answer({"tag": tag, "runs": [one.id for one, _ in found], **columns}, accept)
+    return answer({"tag": tag, "runs": [member.id for member, _ in lines], **columns}, accept)
 
 
 @router.get("/ranks")
@@ -64,14 +64,14 @@ async def ranks(
     lines = _lines(service.store.snapshot(), tag, None, job)
 
     def made() -> Response:
-        grid, found = _cells(lines, px), strays([(line.steps, line.values) for _, line in lines])
+        grid, verdicts = _cells(lines, px), strays([(line.steps, line.values) for _, line in lines])
         return answer(
             {
                 "tag": tag,
                 "job": job,
                 "runs": [run.id for run, _ in lines],
                 "ranks": [run.rank for run, _ in lines],
-                "strays": [asdict(stray) for stray in found],
+                "strays": [asdict(stray) for stray in verdicts],
                 "step": grid.steps,
                 "mean": grid.mean.astype(np.float32).ravel(),
                 "not_finite": np.flatnonzero(grid.bad),
@@ -83,16 +83,16 @@ async def ranks(
 
 
 def _lines(snapshot: Snapshot, tag: str, runs: list[str] | None, job: str | None) -> list[tuple[Run, Line]]:
-    chosen = [snapshot.runs[one] for one in runs or () if one in snapshot.runs]
-    chosen += [one for one in snapshot.runs.values() if job is not None and one.job == job]
-    unique = {one.id: one for one in chosen}.values()
+    chosen = [snapshot.runs[member] for member in runs or () if member in snapshot.runs]
+    chosen += [member for member in snapshot.runs.values() if job is not None and member.job == job]
+    unique = {member.id: member for member in chosen}.values()
     ordered = sorted(unique, key=_rank_order) if job is not None else list(unique)
-    return [(one, line) for one in ordered if (line := line_of(one, tag)) is not None]
+    return [(member, line) for member in ordered if (line := line_of(member, tag)) is not None]
 
 
 def _rank_order(run: Run) -> tuple[Any, ...]:
     return (run.rank is None, run.rank or 0, run.id)
 
 
-def _cells(found: list[tuple[Run, Line]], columns: int) -> Cells:
-    return cells([(line.steps, line.values) for _, line in found], columns)
+def _cells(lines: list[tuple[Run, Line]], columns: int) -> Cells:
+    return cells([(line.steps, line.values) for _, line in lines], columns)

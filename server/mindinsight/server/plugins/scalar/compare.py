@@ -38,9 +38,11 @@ async def compare(
     """
     runs = service.store.snapshot().runs
     base = _line(runs, baseline, tag)
-    others = [(one, _line(runs, one, other or tag)) for one in run if one != baseline]
+    others = [(run_id, _line(runs, run_id, other or tag)) for run_id in run if run_id != baseline]
     rows = [
-        _row(one, line, base, tolerance, px) for one, line in others if line is not None and base is not None
+        _row(run_id, line, base, tolerance, px)
+        for run_id, line in others
+        if line is not None and base is not None
     ]
     head = {"tag": tag, "other": other or tag, "baseline": baseline, "tolerance": tolerance}
     return answer({**head, "series": rows}, accept)
@@ -51,15 +53,16 @@ def _line(runs: Mapping[str, Run], run: str, tag: str) -> Line | None:
 
 
 def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dict[str, Any]:
-    found = difference(line.steps, line.values, base.steps, base.values, tolerance)
-    picked = sample_rows(found.steps.astype(np.float64), found.relative, pixels) if pixels else slice(None)
-    finite = np.abs(found.relative[np.isfinite(found.relative)])
+    compared = difference(line.steps, line.values, base.steps, base.values, tolerance)
+    steps = compared.steps.astype(np.float64)
+    picked = sample_rows(steps, compared.relative, pixels) if pixels else slice(None)
+    finite = np.abs(compared.relative[np.isfinite(compared.relative)])
     return {
         "run": run,
-        "shared": len(found.steps),
-        "parted": None if found.parted is None else int(found.steps[found.parted]),
+        "shared": len(compared.steps),
+        "parted": None if compared.parted is None else int(compared.steps[compared.parted]),
         "largest": float(finite.max()) if len(finite) else None,
-        "step": found.steps[picked],
-        "difference": found.difference[picked],
-        "relative": found.relative[picked],
+        "step": compared.steps[picked],
+        "difference": compared.difference[picked],
+        "relative": compared.relative[picked],
     }

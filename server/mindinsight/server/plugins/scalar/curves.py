@@ -63,15 +63,15 @@ async def series(service: OneService, asked: Annotated[Curves, Query()], accept:
     A run that has no such tag is left out.
     """
     snapshot = service.store.snapshot()
-    runs = [snapshot.runs[one] for one in asked.run if one in snapshot.runs]
-    service.loader.want(one.id for one in runs)
-    having = [one for one in runs if asked.tag in one.scalars]
+    runs = [snapshot.runs[member] for member in asked.run if member in snapshot.runs]
+    service.loader.want(member.id for member in runs)
+    having = [member for member in runs if asked.tag in member.scalars]
 
     def made() -> Response:
-        found = [drawn_series(one, asked.tag, asked.view(), asked.overwritten) for one in having]
-        return answer({"tag": asked.tag, "x": asked.x, "series": found}, accept)
+        drawn = [drawn_series(member, asked.tag, asked.view(), asked.overwritten) for member in having]
+        return answer({"tag": asked.tag, "x": asked.x, "series": drawn}, accept)
 
-    points = sum(one.scalars[asked.tag].count for one in having)
+    points = sum(member.scalars[asked.tag].count for member in having)
     much = points * (_SMOOTHING if asked.smooth else 1) > _AT_ONCE
     return await run_in_threadpool(made) if much else made()
 

@@ -37,10 +37,10 @@ async def download(
     its place.
     """
     snapshot = service.store.snapshot()
-    found = [(found, name) for found in map(snapshot.run, run) for name in tag if name in found.scalars]
+    holders = [(member, name) for member in map(snapshot.run, run) for name in tag if name in member.scalars]
     if format == "arrow":
-        return _attachment(_arrow(found, overwritten), "application/vnd.apache.arrow.stream", tag, "arrows")
-    text = csv_of(((one.id, name, one.scalars[name]) for one, name in found), overwritten)
+        return _attachment(_arrow(holders, overwritten), "application/vnd.apache.arrow.stream", tag, "arrows")
+    text = csv_of(((member.id, name, member.scalars[name]) for member, name in holders), overwritten)
     return _attachment(map(str.encode, text), "text/csv; charset=utf-8", tag, "csv")
 
 
@@ -50,7 +50,7 @@ def _attachment(body: Iterator[bytes], kind: str, tags: list[str], ending: str) 
     return StreamingResponse(body, media_type=kind, headers={"Content-Disposition": disposition})
 
 
-def _arrow(found: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]:
+def _arrow(holders: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]:
     try:
         import pyarrow as pa
     except ImportError:
@@ -61,13 +61,13 @@ def _arrow(found: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]:
         ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64()),
         *([("overwritten", pa.bool_())] if overwritten else []),
     ]  # fmt: skip
-    return _arrow_batches(found, pa, pa.schema(fields))
+    return _arrow_batches(holders, pa, pa.schema(fields))
 
 
-def _arrow_batches(found: list[tuple[Run, str]], pa: Any, schema: Any) -> Iterator[bytes]:
+def _arrow_batches(holders: list[tuple[Run, str]], pa: Any, schema: Any) -> Iterator[bytes]:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, schema) as writer:
-        for run, tag in found:
+        for run, tag in holders:
             series = run.scalars[tag]
             points = series.recorded() if "overwritten" in schema.names else series.line()
             label = pa.array(np.zeros(len(points.steps), np.int32))

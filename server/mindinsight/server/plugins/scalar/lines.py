@@ -155,27 +155,27 @@ def _axis(run: Run, line: Line, x: str, start: float) -> tuple[Ints, Doubles]:
         if other is None:
             return np.zeros(0, np.int64), np.zeros(0)
         return at_steps(other.steps, other.values, line.steps)
-    places: Mapping[str, Doubles] = {
+    axes: Mapping[str, Doubles] = {
         "step": line.steps.astype(np.float64),
         "relative": line.walls - start,
         "wall": line.walls,
     }
-    if x not in places:
+    if x not in axes:
         raise ApiError(422, "bad_axis", f"x is step, relative, wall or tag:<name>, not {x!r}.", x=x)
-    return np.arange(len(line.steps)), places[x]
+    return np.arange(len(line.steps)), axes[x]
 
 
 def inside(x: Doubles, low: float | None, high: float | None) -> slice:
     """Rows of the range and one neighbour on each side, so that a line runs out of the picture."""
     if not len(x) or (low is None and high is None):
         return slice(None)
-    found = np.flatnonzero(
+    inside_rows = np.flatnonzero(
         (x >= (-np.inf if low is None else low)) & (x <= (np.inf if high is None else high))
     )
-    if not len(found):
+    if not len(inside_rows):
         near = int(np.searchsorted(np.maximum.accumulate(x), low if low is not None else -np.inf))
         return slice(max(near - 1, 0), near + 1)
-    return slice(max(int(found[0]) - 1, 0), int(found[-1]) + 2)
+    return slice(max(int(inside_rows[0]) - 1, 0), int(inside_rows[-1]) + 2)
 
 
 def _json_number(value: float) -> float | str:

@@ -28,9 +28,11 @@ async def statistics(
     """
     snapshot = service.store.snapshot()
     view = View(0, x, low, high)
-    known = [snapshot.runs[one] for one in run if one in snapshot.runs]
-    parts = [(one.id, line_between(one, tag, view)) for one in known]
+    known = [snapshot.runs[run_id] for run_id in run if run_id in snapshot.runs]
+    lines = [(member.id, line_between(member, tag, view)) for member in known]
     rows = [
-        {"run": one, **range_statistics(part.steps, part.values)} for one, part in parts if part is not None
+        {"run": run_id, **range_statistics(line.steps, line.values)}
+        for run_id, line in lines
+        if line is not None
     ]
     return {"tag": tag, "rows": rows}

@@ -1,0 +1,37 @@
+"""The scalar routes over a store made by hand: what a page and a script get."""
+
+from types import SimpleNamespace
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.scalar import PLUGIN
+from mindinsight.server.store.run import Snapshot
+
+from .runs import WALL
+
+
+@pytest.fixture
+def ask():
+    """Returns ask(*runs) -> client over a snapshot of these runs."""
+
+    def over(*runs):
+        app = FastAPI()
+        app.include_router(PLUGIN.router)
+        snapshot = Snapshot(1, {one.id: one for one in runs}, 0, "/x", "polling", WALL)
+        wanted = []
+        store, loader = SimpleNamespace(snapshot=lambda: snapshot), SimpleNamespace(want=wanted.extend)
+        app.state.service = Service(None, store, loader, None, None, started=WALL)
+
+        @app.exception_handler(ApiError)
+        def told(request, error):
+            from starlette.responses import JSONResponse
+
+            return JSONResponse(error.body(), error.status)
+
+        return TestClient(app)
+
+    return over

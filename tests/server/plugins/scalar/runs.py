@@ -1,0 +1,19 @@
+"""Series and runs made by hand."""
+
+import numpy as np
+
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import ScalarPart, ScalarSeries
+
+WALL = 1_700_000_000.0
+
+
+def part(steps, values, dtype=np.float32):
+    steps = np.asarray(steps, np.int64)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(steps) < 0) + 1))
+    return ScalarPart(steps, WALL + 0.5 * np.arange(len(steps)), np.asarray(values, dtype), starts)
+
+
+def run(run_id, job=None, rank=None, **tags):
+    scalars = {tag: ScalarSeries(tag, parts, version=1) for tag, parts in tags.items()}
+    return Run(run_id, run_id[2:], "/x", job or run_id, rank, WALL, WALL, 1, scalars=scalars)
