@@ -12,7 +12,8 @@ from mindinsight.server.app import create_app
 from mindinsight.server.plugins.alert import finding
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.series import ScalarSeries
-from mindinsight.writer import SummaryRecord, wire
+from mindinsight.writer import SummaryRecord
+from mindinsight.writer.encoding import wire
 
 
 @pytest.fixture
