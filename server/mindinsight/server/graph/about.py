@@ -69,15 +69,15 @@ def outer_entry(tree: Tree, node: int) -> dict[str, Any]:
 
 def _others(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, Any]:
     """The other ends of edges with the value that flows to or from each."""
-    found: dict[int, dict[str, Any]] = {}
+    neighbours: dict[int, dict[str, Any]] = {}
     columns = (ends.tolist(), sources.tolist(), edges.controls.tolist())
     total = len(set(columns[0]))
     for end, source, control in zip(*columns, strict=True):
-        if end in found or len(found) == _MOST:
+        if end in neighbours or len(neighbours) == _MOST:
             continue
         text = output_of(tree.graph, int(tree.nodes[source])).text
-        found[end] = {**entry(tree, end), "text": text, "control": control}
-    return {"total": total, "shown": list(found.values())}
+        neighbours[end] = {**entry(tree, end), "text": text, "control": control}
+    return {"total": total, "shown": list(neighbours.values())}
 
 
 def _outer_values(tree: Tree, leaves: list[int]) -> dict[str, Any]:

@@ -23,7 +23,9 @@ def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> li
         return list(zip(left, right, strict=False))
     (key_left, key_right), *others = keys
     pairs: list[Pair] = []
-    for equal, here, there in _stretches([key_left(one) for one in left], [key_right(one) for one in right]):
+    for equal, here, there in _stretches(
+        [key_left(item) for item in left], [key_right(item) for item in right]
+    ):
         mine, its = left[here], right[there]
         pairs += zip(mine, its, strict=True) if equal else align(mine, its, others)
     return pairs
@@ -36,11 +38,11 @@ def _stretches(left: list[Hashable], right: list[Hashable]) -> list[tuple[bool, 
     rest = shorter - head
     tail = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
     ends = len(left) - tail, len(right) - tail
-    found = [(True, slice(0, head), slice(0, head))]
+    stretches = [(True, slice(0, head), slice(0, head))]
     if (ends[0] - head) * (ends[1] - head) > _LARGEST:
-        found.append((False, slice(head, ends[0]), slice(head, ends[1])))
+        stretches.append((False, slice(head, ends[0]), slice(head, ends[1])))
     else:
         matcher = SequenceMatcher(None, left[head : ends[0]], right[head : ends[1]], autojunk=False)
         for tag, i, j, k, m in matcher.get_opcodes():
-            found.append((tag == "equal", slice(head + i, head + j), slice(head + k, head + m)))
-    return [*found, (True, slice(ends[0], len(left)), slice(ends[1], len(right)))]
+            stretches.append((tag == "equal", slice(head + i, head + j), slice(head + k, head + m)))
+    return [*stretches, (True, slice(ends[0], len(left)), slice(ends[1], len(right)))]

@@ -54,15 +54,15 @@ def arrange(
     through = sum(first in members or last in members for members in together)
     for members in together:
         numbers = {item: number for number, item in enumerate(members)}
-        inside = [(numbers[one], numbers[other]) for one, other in links if one in numbers]
+        inside = [(numbers[source], numbers[target]) for source, target in links if source in numbers]
         ends = (_place(numbers, first), _place(numbers, last))
         parts.append((members, _layered([sizes[item] for item in members], inside, *ends)))
     corners = _beside([(part.width, part.height) for _, part in parts], through)
     for (members, part), (x, y) in zip(parts, corners, strict=True):
         for item, corner in zip(members, part.corners, strict=True):
             whole.corners[item] = (corner[0] + x, corner[1] + y)
-        for (one, other), route in part.routes.items():
-            whole.routes[members[one], members[other]] = [(px + x, py + y) for px, py in route]
+        for (source, target), route in part.routes.items():
+            whole.routes[members[source], members[target]] = [(px + x, py + y) for px, py in route]
         whole.width = max(whole.width, x + part.width)
         whole.height = max(whole.height, y + part.height)
     return whole

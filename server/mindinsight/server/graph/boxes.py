@@ -84,11 +84,11 @@ def outer_inputs(graph: Graph, nodes: list[int]) -> dict[int, list[int]]:
         np.isin(graph.edges.targets, np.array(nodes, dtype=np.int32))
         & (graph.kinds[graph.edges.sources] != OPERATOR)
     )
-    found: dict[int, list[int]] = {}
+    inputs: dict[int, list[int]] = {}
     for source, target in zip(feeding.sources.tolist(), feeding.targets.tolist(), strict=True):
-        if not is_token(graph, source) and source not in found.get(target, ()):
-            found.setdefault(target, []).append(source)
-    return found
+        if not is_token(graph, source) and source not in inputs.get(target, ()):
+            inputs.setdefault(target, []).append(source)
+    return inputs
 
 
 def _chips(graph: Graph, nodes: list[int]) -> tuple[tuple[Chip, ...], int]:
@@ -114,7 +114,14 @@ def _is_parameter(graph: Graph, node: int) -> bool:
 def text_width(text: str) -> float:
     """About how wide a text is at 12 units; characters beyond Latin are taken as square."""
     return sum(
-        4.2 if one in _NARROW else 10.2 if one in _BROAD else 12.2 if one > "\u2fff" else 7.1 for one in text
+        4.2
+        if character in _NARROW
+        else 10.2
+        if character in _BROAD
+        else 12.2
+        if character > "\u2fff"
+        else 7.1
+        for character in text
     )
 
 
@@ -125,8 +132,8 @@ def cut(text: str, longest: float) -> str:
     head = tail = 0
     room = longest - text_width("…")
     while head + tail < len(text):
-        one = text[head] if head <= tail else text[-1 - tail]
-        room -= text_width(one)
+        character = text[head] if head <= tail else text[-1 - tail]
+        room -= text_width(character)
         if room < 0:
             break
         head, tail = (head + 1, tail) if head <= tail else (head, tail + 1)

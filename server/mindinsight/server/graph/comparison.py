@@ -59,8 +59,8 @@ class Comparison:
 
     def _sums(self, side: Side, place: int) -> list[int]:
         end = int(self.trees[side].ends[place])
-        found: list[int] = (self.totals[side][:, end] - self.totals[side][:, place]).tolist()
-        return found
+        sums: list[int] = (self.totals[side][:, end] - self.totals[side][:, place]).tolist()
+        return sums
 
 
 def compare(left: Tree, right: Tree) -> Comparison:

@@ -48,16 +48,16 @@ def listed(comparison: Comparison, most: int) -> dict[str, Any]:
     """Every difference in the order of the left file, those of the right graph only behind what is before
     them there; ``most`` are shown."""
     left, right = comparison.trees
-    found: list[tuple[tuple[int, int], Side, int]] = [
+    differing: list[tuple[tuple[int, int], Side, int]] = [
         ((_first(left, place), -1), LEFT, place) for place in topmost(comparison, LEFT)
     ]
     before = _before(comparison)
     for place in topmost(comparison, RIGHT):
         if comparison.state(RIGHT, place) == ONLY:
             first = _first(right, place)
-            found.append(((int(before[first]), first), RIGHT, place))
-    shown = [_difference(comparison, side, place) for _, side, place in sorted(found)[:most]]
-    return {"total": len(found), "shown": shown}
+            differing.append(((int(before[first]), first), RIGHT, place))
+    shown = [_difference(comparison, side, place) for _, side, place in sorted(differing)[:most]]
+    return {"total": len(differing), "shown": shown}
 
 
 def _first(tree: Tree, place: int) -> int:
@@ -129,8 +129,8 @@ def _rows(comparison: Comparison, here: int, there: int) -> list[dict[str, str]]
     inputs = zip_longest(
         _inputs(comparison, LEFT, here), _inputs(comparison, RIGHT, there), fillvalue=(-1, "")
     )
-    for number, ((one, name), (other, its_name)) in enumerate(inputs):
-        if one != other or one < 0:
+    for number, ((source, name), (its_source, its_name)) in enumerate(inputs):
+        if source != its_source or source < 0:
             rows.append(_row("input", str(number), name, its_name))
     return rows
 

@@ -59,14 +59,14 @@ def _between(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
     sources, targets = child_of(starts, edges.sources), child_of(starts, edges.targets)
     crossing = sources != targets
     pairs = _pairs(sources[crossing], targets[crossing])
-    found, which = np.unique(pairs, return_inverse=True)
-    only_orders = np.ones(len(found), dtype=np.bool_)
+    distinct, which = np.unique(pairs, return_inverse=True)
+    only_orders = np.ones(len(distinct), dtype=np.bool_)
     np.logical_and.at(only_orders, which, edges.controls[crossing])
     flowing = np.unique(_pairs(which, edges.sources[crossing]))
-    values = np.bincount(flowing >> _HALF, minlength=len(found))
-    first = flowing[np.searchsorted(flowing >> _HALF, np.arange(len(found)))] & _LOW
+    values = np.bincount(flowing >> _HALF, minlength=len(distinct))
+    first = flowing[np.searchsorted(flowing >> _HALF, np.arange(len(distinct)))] & _LOW
     leaves = np.where(values == 1, first, -1)
-    ends = zip((found >> _HALF).tolist(), (found & _LOW).tolist(), strict=True)
+    ends = zip((distinct >> _HALF).tolist(), (distinct & _LOW).tolist(), strict=True)
     columns = zip(ends, values.tolist(), only_orders.tolist(), leaves.tolist(), strict=True)
     return tuple(Flow(source, target, *rest) for (source, target), *rest in columns)
 

@@ -131,7 +131,7 @@ def _types(tree: Tree) -> list[_Box]:
         for child in children:
             if tree.nodes[child] >= 0:
                 types.setdefault(tree.types[child], []).append(child)
-        for kind, members in sorted(types.items(), key=lambda one: -len(one[1])):
+        for kind, members in sorted(types.items(), key=lambda item: -len(item[1])):
             if width <= WIDE or len(members) < _MEMBERS or len(members) == len(children):
                 break
             boxes.append(_Box(f"{kind}[{len(members)}]", GROUP, tuple(members)))

@@ -37,16 +37,18 @@ def _cycles(count: int, links: Sequence[Link]) -> list[int]:
                 met[item] = lowest[item] = clock
                 clock += 1
                 stack.append(item)
-            following = next((one for one in gives[item] if met[one] < 0), None)
+            following = next((target for target in gives[item] if met[target] < 0), None)
             if following is not None:
                 path.append(following)
                 continue
             path.pop()
-            lowest[item] = min([lowest[item], *(lowest[one] for one in gives[item] if group[one] < 0)])
+            lowest[item] = min(
+                [lowest[item], *(lowest[target] for target in gives[item] if group[target] < 0)]
+            )
             if lowest[item] == met[item]:
                 at = stack.index(item)
-                for one in stack[at:]:
-                    group[one] = item
+                for target in stack[at:]:
+                    group[target] = item
                 del stack[at:]
     return group
 
@@ -109,9 +111,9 @@ def components(count: int, links: Sequence[Link]) -> list[list[int]]:
         return item
 
     for source, target in links:
-        one, other = find(source), find(target)
-        leader[max(one, other)] = min(one, other)
-    found: dict[int, list[int]] = {}
+        first, second = find(source), find(target)
+        leader[max(first, second)] = min(first, second)
+    groups: dict[int, list[int]] = {}
     for item in range(count):
-        found.setdefault(find(item), []).append(item)
-    return list(found.values())
+        groups.setdefault(find(item), []).append(item)
+    return list(groups.values())

@@ -101,13 +101,13 @@ class Drawings:
 
     def _scope(self, place: int, opened: frozenset[int]) -> tuple[Drawing, Size]:
         end = self.tree.ends[place]
-        key = place, frozenset(one for one in opened if place <= one < end)
-        found = self._kept.get(key)
-        if found is None:
-            found = self._kept[key] = _draw_scope(self.tree, place, key[1], self._scope)
+        key = place, frozenset(scope for scope in opened if place <= scope < end)
+        drawing = self._kept.get(key)
+        if drawing is None:
+            drawing = self._kept[key] = _draw_scope(self.tree, place, key[1], self._scope)
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
-        return found
+        return drawing
 
 
 def draw(tree: Tree, opened: Iterable[int]) -> Drawing:
@@ -181,8 +181,8 @@ class _Ports:
 
 
 def _few(children: Iterable[int]) -> list[int]:
-    found = list(children)
-    return found if len(found) <= _MOST_LINES else []
+    ends = list(children)
+    return ends if len(ends) <= _MOST_LINES else []
 
 
 def _add_child(
@@ -222,12 +222,12 @@ def _meeting(plan: Arrangement, link: tuple[int, int], spare: list[float]) -> li
 
 def _simple(route: list[Point]) -> tuple[Point, ...]:
     """A route without points that change nothing."""
-    kept: list[Point] = []
+    corners: list[Point] = []
     for point in route:
-        if kept and point == kept[-1]:
+        if corners and point == corners[-1]:
             continue
-        if len(kept) > 1 and kept[-2][0] == kept[-1][0] == point[0]:
-            kept[-1] = point
+        if len(corners) > 1 and corners[-2][0] == corners[-1][0] == point[0]:
+            corners[-1] = point
         else:
-            kept.append(point)
-    return tuple(kept)
+            corners.append(point)
+    return tuple(corners)

@@ -71,10 +71,10 @@ def _paired(left: Tree, right: Tree, pairs: Sequence[Pair]) -> Matching:
 
 def _members(tree: Tree, place: int) -> list[int]:
     """The scopes and operators of a scope, out of the boxes that folding put around them."""
-    found: list[int] = []
+    members: list[int] = []
     for child in tree.children(place):
-        found += _members(tree, child) if _is_box(tree, child) else [child]
-    return found
+        members += _members(tree, child) if _is_box(tree, child) else [child]
+    return members
 
 
 def _is_box(tree: Tree, place: int) -> bool:
@@ -87,9 +87,9 @@ def _scopes(left: Tree, right: Tree, mine: list[int], its: list[int]) -> list[Pa
     others = [place for place in its if not right.is_leaf(place)]
     pairs: list[Pair] = []
     for name in (_name, _pattern):
-        found = _by_name(left, right, waiting, others, name)
-        pairs += found
-        taken = {here for here, _ in found}, {there for _, there in found}
+        named_alike = _by_name(left, right, waiting, others, name)
+        pairs += named_alike
+        taken = {here for here, _ in named_alike}, {there for _, there in named_alike}
         waiting = in_file_order(left, (place for place in waiting if place not in taken[0]))
         others = in_file_order(right, (place for place in others if place not in taken[1]))
     return pairs
@@ -140,10 +140,10 @@ def _keys(left: Tree, right: Tree, signatures: tuple[Signatures, Signatures], wh
 
 
 def _by_type(tree: Tree, places: Iterable[int]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    by_type: dict[str, list[int]] = {}
     for place in sorted(filter(tree.is_leaf, places), key=tree.nodes.__getitem__):
-        found.setdefault(tree.types[place], []).append(place)
-    return found
+        by_type.setdefault(tree.types[place], []).append(place)
+    return by_type
 
 
 def _boxes(matching: Matching, pairs: Iterable[Pair]) -> list[Pair]:
@@ -156,14 +156,14 @@ def _boxes(matching: Matching, pairs: Iterable[Pair]) -> list[Pair]:
         for there in _around(right, pair[1])
         if left.types[here] == right.types[there]
     )
-    found: list[Pair] = []
+    partners: list[Pair] = []
     taken: tuple[set[int], set[int]] = (set(), set())
-    for (here, there), _ in sorted(common.items(), key=lambda one: (-one[1], one[0])):
+    for (here, there), _ in sorted(common.items(), key=lambda item: (-item[1], item[0])):
         if here not in taken[0] and there not in taken[1]:
             taken[0].add(here)
             taken[1].add(there)
-            found.append((here, there))
-    return found
+            partners.append((here, there))
+    return partners
 
 
 def _around(tree: Tree, place: int) -> Iterator[int]:

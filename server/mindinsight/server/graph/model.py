@@ -82,15 +82,15 @@ class Graph:
         """
         places = np.full(len(self), -1, dtype=np.int32)
         places[order] = np.arange(len(order), dtype=np.int32)
-        kept = edges.select((places[edges.sources] >= 0) & (places[edges.targets] >= 0))
-        kept = Edges(places[kept.sources], places[kept.targets], kept.controls)
+        edges_left = edges.select((places[edges.sources] >= 0) & (places[edges.targets] >= 0))
+        edges_left = Edges(places[edges_left.sources], places[edges_left.targets], edges_left.controls)
         outputs = places[self.outputs]
         return replace(
             self,
             names=names,
             types=tuple(self.types[node] for node in order.tolist()),
             kinds=self.kinds[order],
-            edges=kept.select(np.argsort(kept.targets, kind="stable")),
+            edges=edges_left.select(np.argsort(edges_left.targets, kind="stable")),
             outputs=outputs[outputs >= 0],
             starts=self.starts[order],
             ends=self.ends[order],

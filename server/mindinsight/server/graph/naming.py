@@ -42,14 +42,14 @@ def shortened(path: str) -> str:
 
 def scopes_of(paths: Iterable[str]) -> dict[str, None]:
     """Every scope that encloses one of the paths, in the order in which they open."""
-    found: dict[str, None] = {}
+    scopes: dict[str, None] = {}
     for innermost in dict.fromkeys(path.rpartition("/")[0] for path in paths):
         scope, opened = innermost, []
-        while scope and scope not in found:
+        while scope and scope not in scopes:
             opened.append(scope)
             scope = scope.rpartition("/")[0]
-        found.update(dict.fromkeys(reversed(opened)))
-    return found
+        scopes.update(dict.fromkeys(reversed(opened)))
+    return scopes
 
 
 def unique_paths(paths: Sequence[str]) -> list[str]:

@@ -47,14 +47,14 @@ def _sort(layer: list[int], neighbours: Neighbours, position: dict[int, int]) ->
 def _mean(neighbours: Sequence[int], position: dict[int, int], otherwise: float) -> float:
     if not neighbours:
         return otherwise
-    return sum(position[one] for one in neighbours) / len(neighbours)
+    return sum(position[neighbour] for neighbour in neighbours) / len(neighbours)
 
 
 def crossings(layers: list[list[int]], below: Neighbours, position: dict[int, int]) -> int:
     """How many pairs of links cross; counted by inversions (Barth, Jünger and Mutzel 2002)."""
     total = 0
     for layer, following in pairwise(layers):
-        ends = [at for item in layer for at in sorted(position[one] for one in below[item])]
+        ends = [at for item in layer for at in sorted(position[neighbour] for neighbour in below[item])]
         total += _inversions(ends, len(following))
     return total
 

@@ -169,8 +169,8 @@ def _leaf_edges(
 
 def _number(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
     """Places for the entries: each scope before what is in it. Place and number 0 are the top."""
-    kept = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
-    number_of = {"": 0} | kept
+    numbers = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
+    number_of = {"": 0} | numbers
     parents = np.array([0, *(number_of[home] for home in entries.homes)], dtype=np.int32)
     places, walk, above, ends = walk_places(parents)
     order = (walk[1:] - 1).tolist()

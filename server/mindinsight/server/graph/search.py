@@ -28,8 +28,8 @@ def match_end_of_path(tree: Tree, text: str) -> list[int]:
         at = path.rfind(text)
         return at >= 0 and "/" not in path[at + len(text) :]
 
-    found = [place for place, path in enumerate(tree.paths) if fits(path.lower())]
-    return sorted(found, key=lambda place: int(tree.ages[place]))
+    matches = [place for place, path in enumerate(tree.paths) if fits(path.lower())]
+    return sorted(matches, key=lambda place: int(tree.ages[place]))
 
 
 def find(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool = False) -> list[int]:
@@ -41,7 +41,7 @@ def find(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool =
     search = matcher(pattern, regex)
     whole = "/" in pattern
     wanted = set(types)
-    found = []
+    matches = []
     for place in range(ROOT + 1, len(tree.paths)):
         if wanted and tree.types[place] not in wanted:
             continue
@@ -49,8 +49,8 @@ def find(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool =
         name = path.rpartition("/")[2]
         start = search(path if whole else name)
         if start >= 0:
-            found.append((start != (len(path) - len(name) if whole else 0), place))
-    return [place for _, place in sorted(found)]
+            matches.append((start != (len(path) - len(name) if whole else 0), place))
+    return [place for _, place in sorted(matches)]
 
 
 def find_outer(tree: Tree, pattern: str, regex: bool = False) -> list[int]:
@@ -64,13 +64,13 @@ def nested(tree: Tree, places: Sequence[int], entry: Callable[[int, list[T]], T]
     """The places and the scopes around them as a tree of entries; siblings in the order of ``places``."""
     inside: dict[int, list[int]] = {ROOT: []}
     for place in places:
-        for one in [*tree.ancestors(place), place]:
-            if one not in inside:
-                inside[one] = []
-                inside[int(tree.parents[one])].append(one)
+        for scope in [*tree.ancestors(place), place]:
+            if scope not in inside:
+                inside[scope] = []
+                inside[int(tree.parents[scope])].append(scope)
 
     def build(place: int) -> T:
-        return entry(place, [build(one) for one in inside[place]])
+        return entry(place, [build(scope) for scope in inside[place]])
 
     return [build(place) for place in inside[ROOT]]
 

@@ -24,13 +24,15 @@ class Signatures:
 
     def of(self, node: int) -> Signature:
         """Output and attributes, in the bytes of the file; neither names nor numbers nor inputs."""
-        found = self._read.get(node)
-        if found is None:
+        signature = self._read.get(node)
+        if signature is None:
             proto = NodeProto.FromString(self.graph.message(node))
-            attributes = sorted(one.SerializeToString(deterministic=True) for one in proto.attribute)
-            found = proto.output_type.SerializeToString(deterministic=True), tuple(attributes)
-            self._read[node] = found
-        return found
+            attributes = sorted(
+                attribute.SerializeToString(deterministic=True) for attribute in proto.attribute
+            )
+            signature = proto.output_type.SerializeToString(deterministic=True), tuple(attributes)
+            self._read[node] = signature
+        return signature
 
     def feeds(self, node: int) -> Feeds:
         """What feeds the operator, in order: the type of an operator, the name of a parameter."""

@@ -32,9 +32,9 @@ def simplify(graph: Graph, ordering: bool = True) -> Graph:
     With ``ordering`` false, edges through ``UpdateState`` are left out instead of bypassed: they tell
     the order of side effects, not where values come from, and hide the flow of data behind them.
     """
-    kept = ~_left_out(graph)
+    stays = ~_left_out(graph)
     bypassed = np.array([kind in _BYPASSED for kind in graph.types], dtype=np.bool_)
-    edges = _bypass(graph, kept, bypassed, ordering)
+    edges = _bypass(graph, stays, bypassed, ordering)
     touched = np.zeros(len(graph), dtype=np.bool_)
     touched[edges.sources] = touched[edges.targets] = True
     operators = np.flatnonzero(touched & (graph.kinds == OPERATOR))
@@ -67,14 +67,14 @@ def _optimizes(graph: Graph, node: int) -> bool:
     return b"opt" in message and "opt" in NodeProto.FromString(message).instance_name
 
 
-def _bypass(graph: Graph, kept: Flags, bypassed: Flags, ordering: bool) -> Edges:
+def _bypass(graph: Graph, stays: Flags, bypassed: Flags, ordering: bool) -> Edges:
     """The edges between nodes that stay."""
     inputs = _inputs(graph)
     resolved: dict[int, list[_Feed]] = {}
     rows = [
         (source, target, control)
-        for target in np.flatnonzero(kept & ~bypassed & (graph.kinds == OPERATOR)).tolist()
-        for source, control in _feeds(graph, target, inputs, resolved, kept, bypassed, ordering)
+        for target in np.flatnonzero(stays & ~bypassed & (graph.kinds == OPERATOR)).tolist()
+        for source, control in _feeds(graph, target, inputs, resolved, stays, bypassed, ordering)
     ]
     table = np.array(rows, dtype=np.int32).reshape(-1, 3)
     return Edges(table[:, 0], table[:, 1], table[:, 2].astype(np.bool_))
@@ -93,7 +93,7 @@ def _feeds(
     target: int,
     inputs: list[list[_Feed]],
     resolved: dict[int, list[_Feed]],
-    kept: Flags,
+    stays: Flags,
     bypassed: Flags,
     ordering: bool,
 ) -> list[_Feed]:
@@ -101,18 +101,22 @@ def _feeds(
     waiting = [target]
     while waiting:
         node = waiting[-1]
-        through = [one for one, _ in inputs[node] if bypassed[one] and kept[one] and one not in resolved]
+        through = [
+            source
+            for source, _ in inputs[node]
+            if bypassed[source] and stays[source] and source not in resolved
+        ]
         if through and node not in resolved:
             resolved.setdefault(node, [])  # a cycle, which a file may hold, ends here
             waiting.extend(through)
             continue
         waiting.pop()
-        found: dict[int, bool] = {}
+        sources: dict[int, bool] = {}
         if ordering or graph.types[node] != _ORDER:
-            fed = [one for one in inputs[node] if kept[one[0]]]
-            found = {source: control for source, control in fed if not bypassed[source]}
-            found.update(one for source, _ in fed if bypassed[source] for one in resolved[source])
-        resolved[node] = list(found.items())[:_MOST_SOURCES]
+            fed = [edge for edge in inputs[node] if stays[edge[0]]]
+            sources = {source: control for source, control in fed if not bypassed[source]}
+            sources.update(edge for source, _ in fed if bypassed[source] for edge in resolved[source])
+        resolved[node] = list(sources.items())[:_MOST_SOURCES]
     return resolved[target]
 
 

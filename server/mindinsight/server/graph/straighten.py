@@ -61,9 +61,9 @@ def _wish(
     """The left edge that would make an item's links straight."""
     wishes: list[float] = []
     if downwards or both:
-        wishes += [left[one] + sizes[one].outlet - sizes[item].inlet for one in above[item]]
+        wishes += [left[neighbour] + sizes[neighbour].outlet - sizes[item].inlet for neighbour in above[item]]
     if not downwards or both:
-        wishes += [left[one] + sizes[one].inlet - sizes[item].outlet for one in below[item]]
+        wishes += [left[neighbour] + sizes[neighbour].inlet - sizes[item].outlet for neighbour in below[item]]
     if not wishes:
         return left[item]
     wishes.sort()

@@ -67,14 +67,14 @@ class Tree:
     def leaves(self, place: int) -> list[int]:
         """The leaves at and below a place, in the order of the walk."""
         inside = np.arange(place, self.ends[place])
-        return [int(one) for one in inside[self.nodes[inside] >= 0]]
+        return [int(leaf) for leaf in inside[self.nodes[inside] >= 0]]
 
     def ancestors(self, place: int) -> list[int]:
         """The scopes around a place, outermost first; the top is left out."""
-        found = []
+        scopes = []
         while (place := int(self.parents[place])) > ROOT:
-            found.append(place)
-        return found[::-1]
+            scopes.append(place)
+        return scopes[::-1]
 
     def below(self, place: int, places: Numbers) -> Flags:
         """Which of ``places`` are the place or inside it."""

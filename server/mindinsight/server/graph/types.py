@@ -91,11 +91,13 @@ def _summary(proto: Any, depth: int) -> str:
         inner = [_summary(value, depth + 1) for value in proto.values] if depth < 8 else ["…"]
         return f"({', '.join(inner)})"
     if proto.dict_val:
-        return "{" + ", ".join(f"{one.key}: {_summary(one.value, depth + 1)}" for one in proto.dict_val) + "}"
-    found = [value for field, value in proto.ListFields() if field.name != "dtype"]
-    if not found:
+        return (
+            "{" + ", ".join(f"{item.key}: {_summary(item.value, depth + 1)}" for item in proto.dict_val) + "}"
+        )
+    values = [value for field, value in proto.ListFields() if field.name != "dtype"]
+    if not values:
         return "" if proto.dtype == _UNDEFINED else _plain(proto.dtype)
-    return ", ".join(_scalar(value) for value in found)
+    return ", ".join(_scalar(value) for value in values)
 
 
 def _scalar(value: Any) -> str:

@@ -50,10 +50,10 @@ def all_leaves(tree: Tree, name: str = "") -> list[Node]:
 
 def found_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
     """The tree of the nodes that match and their ancestors; ``offset`` counts pages of ``limit`` nodes."""
-    found = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
+    matches = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
     encoder = _Encoder(tree)
-    dynamic = {place: encoder.is_dynamic(place) for place in found}
-    for place in found:
+    dynamic = {place: encoder.is_dynamic(place) for place in matches}
+    for place in matches:
         for scope in tree.ancestors(place):
             dynamic.setdefault(scope, dynamic[place])
 
@@ -65,7 +65,7 @@ def found_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> l
             "nodes": inside,
         }
 
-    return nested(tree, found, entry)
+    return nested(tree, matches, entry)
 
 
 def levels(tree: Tree, name: str) -> Node:
@@ -191,14 +191,14 @@ class _ParameterGroups:
         """What a group of parameters, or one of them, feeds in the scope around the group."""
         if not self.independent:
             return {}
-        found: Node = {}
+        targets: Node = {}
         for source, target in zip(outputs.sources.tolist(), outputs.targets.tolist(), strict=True):
             scope = int(self.tree.parents[self.tree.parents[source]])
             inside = target
             while self.tree.parents[inside] != scope:
                 inside = int(self.tree.parents[inside])
-            found[self.tree.paths[inside]] = {"edge_type": "data"}
-        return found
+            targets[self.tree.paths[inside]] = {"edge_type": "data"}
+        return targets
 
     def _holds_parameters(self, place: int) -> bool:
         return self.tree.types[place] == GROUP and self.tree.types[place + 1] == PARAMETER_TYPE

@@ -79,8 +79,8 @@ def pictures(
 
 
 def _partners(compared: Comparison, side: Side, places: set[int]) -> set[int]:
-    found = {int(compared.partners[side][place]) for place in places}
-    return found - {-1}
+    partners = {int(compared.partners[side][place]) for place in places}
+    return partners - {-1}
 
 
 def _picture(trees: OpenTrees, compared: Comparison, side: Side, places: set[int]) -> dict[str, Any]:

@@ -36,19 +36,19 @@ def search(
 ) -> dict[str, Any]:
     """What was found, in the scopes around it; parameters and constants apart."""
     try:
-        found = find(tree, q, type or (), regex)
+        matches = find(tree, q, type or (), regex)
         outer = find_outer(tree, q, regex) if q and not type else []
     except BadPattern as error:
         raise ApiError(400, "bad_pattern", f"The pattern cannot be used: {error}.", why=str(error)) from error
-    shown = set(found[:limit])
+    shown = set(matches[:limit])
 
     def branch(place: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
         return {**entry(tree, place), "found": place in shown, "inside": inside}
 
     return {
-        "total": len(found),
+        "total": len(matches),
         "shown": len(shown),
-        "tree": nested(tree, found[:limit], branch),
+        "tree": nested(tree, matches[:limit], branch),
         "outer_total": len(outer),
         "outer": [outer_entry(tree, node) for node in outer[:limit]],
     }

@@ -40,7 +40,7 @@ class OpenTrees:
 
     def drawings(self, tree: Tree) -> Drawings:
         """What has been drawn of a tree, kept as long as the tree."""
-        return next((one for one in self._trees.values() if one.tree is tree), Drawings(tree))
+        return next((drawings for drawings in self._trees.values() if drawings.tree is tree), Drawings(tree))
 
     def comparison(self, left: Tree, right: Tree) -> Comparison:
         """The comparison of two trees. It holds both, so that their identities stay theirs."""
@@ -91,8 +91,8 @@ def tree_of(
     view: View = "recorded",
 ) -> Tree:
     """The tree that a request's parameters ask for."""
-    found = service.store.snapshot().run(run)
-    return service.parts.of(OpenTrees).tree(found, tag, view, service.openers)
+    record = service.store.snapshot().run(run)
+    return service.parts.of(OpenTrees).tree(record, tag, view, service.openers)
 
 
 def place_of(tree: Tree, text: str) -> int:

@@ -31,10 +31,10 @@ def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[s
 
     ``newest`` tells by tag how many graphs came and the bytes of the last one: others mean another graph.
     """
-    found = service.store.snapshot().run(run)
-    series = found.references.get("graph", {})
+    record = service.store.snapshot().run(run)
+    series = record.references.get("graph", {})
     tags = sorted(series, key=lambda tag: (tag != "ms_output_optimize.pb", tag))
-    pipeline = bool(found.lineage and found.lineage.dataset_graph)
+    pipeline = bool(record.lineage and record.lineage.dataset_graph)
     newest = {tag: [series[tag].count, series[tag].reference(series[tag].count - 1).size] for tag in tags}
     return {"run": run, "tags": tags, "newest": newest, "dataset": pipeline}
 
