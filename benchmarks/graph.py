@@ -32,13 +32,13 @@ from mindinsight.server.debug.graph_join import join
 from mindinsight.server.debug.operator_status import at_places, counted, symptoms, worst
 from mindinsight.server.formats.events import decode
 from mindinsight.server.graph.comparison import compare
+from mindinsight.server.graph.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.layout import draw
-from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.search import find
 from mindinsight.server.graph.trace import trace
 from mindinsight.server.graph.tree import ROOT, Tree
-from mindinsight.server.plugins.graph.opened import build
+from mindinsight.server.plugins.graph.tree_cache import build
 from mindinsight.server.settings import Settings
 
 SIZES = (20_000, 100_000)
@@ -74,7 +74,7 @@ def server_rows(nodes: int) -> dict[str, float]:
     reference = decode(record, 0, True).references[0]
     offset, size = int(reference.offsets[0]), int(reference.sizes[0])
     opened, tree = cpu(lambda: build(record[offset : offset + size], False))
-    first, places = cpu(lambda: first_open(tree))
+    first, places = cpu(lambda: choose_initial_scopes(tree))
     shown, drawing = cpu(lambda: json.dumps(picture_json(tree, draw(tree, places))))
     closed = [box["id"] for box in json.loads(drawing)["boxes"] if box["count"] and not box["open"]]
     expanded = [cpu(lambda place=place: draw(tree, [*places, place]))[0] for place in closed]

@@ -48,7 +48,7 @@ IR = """from mindinsight.server.formats.ir import read_ir
     print(len(read_ir(Path(sys.argv[1])).nodes))"""
 BIN = """from mindinsight.server.formats.dumps.dump_data import read_slots
     print(len(read_slots(Path(sys.argv[1])).slots))"""
-GRAPH = """from mindinsight.server.plugins.graph.opened import build
+GRAPH = """from mindinsight.server.plugins.graph.tree_cache import build
     from mindinsight.server.store.payloads import read_payload
     from mindinsight.server.types import Reference
     path = Path(sys.argv[1])

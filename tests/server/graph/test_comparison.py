@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.graphs import read_graph
-from mindinsight.server.graph.comparison import CHANGED, LEFT, ONLY, RIGHT, SAME, Within, compare, topmost
-from mindinsight.server.graph.differences import box_state, listed, pair_json, summary
+from mindinsight.server.graph.comparison import (
+    CHANGED,
+    LEFT,
+    ONLY,
+    RIGHT,
+    SAME,
+    Within,
+    compare,
+    list_topmost_differences,
+)
+from mindinsight.server.graph.differences import box_state, list_differences, pair_json, summary
 from mindinsight.server.graph.folding import foldable_tree
 from mindinsight.server.graph.tree import ROOT
 
@@ -47,7 +56,7 @@ def widen(proto):
 def test_a_graph_and_itself_are_the_same():
     found = compare(lenet(), lenet())
     assert summary(found) == {"same": 86, "changed": 0, "left": 0, "right": 0}
-    assert listed(found, 10) == {"total": 0, "shown": []}
+    assert list_differences(found, 10) == {"total": 0, "shown": []}
     assert box_state(found, LEFT, ROOT)["state"] == "same"
 
 
@@ -149,7 +158,7 @@ def test_one_operator_more_between_two_others(graph):
 def test_a_scope_that_is_only_here_is_one_difference(graph, blocks):
     found = compare(foldable_tree(graph(blocks(3))), foldable_tree(graph(blocks(2))))
     assert summary(found) == {"same": 5, "changed": 1, "left": 2, "right": 0}
-    told = listed(found, 10)
+    told = list_differences(found, 10)
     assert told["total"] == 2
     assert [(one["state"], one["operators"], one["left"]["label"]) for one in told["shown"]] == [
         ("only", 2, "2-Block"),
@@ -165,7 +174,7 @@ def test_differences_come_in_the_order_in_which_operators_run(graph):
 
     left = chain(("z", "Add-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"))
     right = chain(("z", "Add-op0"), ("b", "Div-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"), ("c", "Exp-op0"))
-    shown = listed(compare(foldable_tree(graph(left)), foldable_tree(graph(right))), 10)["shown"]
+    shown = list_differences(compare(foldable_tree(graph(left)), foldable_tree(graph(right))), 10)["shown"]
     assert [(one["left"] or one["right"])["label"] for one in shown] == ["b", "Mul-op0", "c"]
 
 
@@ -174,7 +183,7 @@ def test_of_many_differences_the_first_are_shown_and_all_are_counted():
         for node in proto.node:
             node.output_type.tensor_type.elem_type = 10
 
-    found = listed(compare(lenet(), lenet(edit)), 7)
+    found = list_differences(compare(lenet(), lenet(edit)), 7)
     assert len(found["shown"]) == 7 and found["total"] > 50
 
 
@@ -197,7 +206,7 @@ def test_nothing_in_common(graph, side):
     trees = foldable_tree(graph([("a/Add-op0", [])])), foldable_tree(graph([("b/Mul-op0", [])]))
     found = compare(*trees)
     assert found.state(side, 1) == ONLY
-    assert list(topmost(found, side)) == [1]
+    assert list(list_topmost_differences(found, side)) == [1]
     place = (1, -1) if side == LEFT else (-1, 1)
     assert pair_json(found, place)["differences"] == []
 
@@ -219,4 +228,4 @@ def test_sums_of_scopes_are_those_of_what_is_in_them(written, data):
 @given(st.data())
 def test_every_graph_is_the_same_as_itself(written, data):
     tree = foldable_tree(data.draw(written))
-    assert listed(compare(tree, tree), 10)["total"] == 0
+    assert list_differences(compare(tree, tree), 10)["total"] == 0

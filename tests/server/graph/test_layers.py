@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.graph.layers import against, components, layers_of
+from mindinsight.server.graph.layers import components, find_back_links, layers_of
 
 COUNT = 12
 LINKS = st.lists(
@@ -12,7 +12,7 @@ LINKS = st.lists(
 
 
 def turned(links):
-    back = against(COUNT, links)
+    back = find_back_links(COUNT, links)
     return [(b, a) if (a, b) in back else (a, b) for a, b in links]
 
 
@@ -28,7 +28,7 @@ def test_links_outside_cycles_are_never_turned(links):
     after = {one: {target for source, target in links if source == one} for one in range(COUNT)}
     for _ in range(COUNT):
         after = {one: reached.union(*(after[other] for other in reached)) for one, reached in after.items()}
-    assert all(source in after[target] for source, target in against(COUNT, links))
+    assert all(source in after[target] for source, target in find_back_links(COUNT, links))
 
 
 @given(LINKS, st.integers(1, 4))

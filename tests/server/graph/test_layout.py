@@ -7,8 +7,8 @@ import pytest
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.graph import layout
 from mindinsight.server.graph.folding import foldable_tree
+from mindinsight.server.graph.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.layout import Drawings, draw
-from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import ROOT
@@ -128,7 +128,7 @@ def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks
 def test_what_was_drawn_before_changes_no_drawing(tree):
     """Scopes are opened and shut one after the other, as a person does."""
     drawings, opened = Drawings(tree), []
-    for place in [*everything(tree), *first_open(tree)]:
+    for place in [*everything(tree), *choose_initial_scopes(tree)]:
         opened = [one for one in opened if one != place] if place in opened else [*opened, place]
         assert drawings.of(opened) == draw(tree, opened)
 

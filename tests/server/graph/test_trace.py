@@ -1,6 +1,6 @@
-from mindinsight.server.graph.about import about_outer, about_place
 from mindinsight.server.graph.folding import foldable_tree
-from mindinsight.server.graph.trace import holding, trace
+from mindinsight.server.graph.node_facts import describe_outer, describe_place
+from mindinsight.server.graph.trace import count_by_box, trace
 
 SIDE = [
     ("Default/a/A-op0", ["w"]),
@@ -27,7 +27,7 @@ def test_boxes_of_the_picture_that_hold_what_was_traced(graph):
     tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     leaves = trace(tree, tree.places["Default/b/C-op0"], "up")
     boxes = [tree.places[path] for path in ("Default/a", "Default/b", "Default/E-op0")]
-    assert holding(tree, boxes, leaves) == {boxes[0]: 1, boxes[1]: 1}
+    assert count_by_box(tree, boxes, leaves) == {boxes[0]: 1, boxes[1]: 1}
 
 
 def test_long_chains_and_cycles_end(graph, blocks):
@@ -37,11 +37,11 @@ def test_long_chains_and_cycles_end(graph, blocks):
 
 def test_facts_of_a_scope_and_of_an_operator(graph):
     tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
-    scope = about_place(tree, tree.places["Default/b"])
+    scope = describe_place(tree, tree.places["Default/b"])
     assert scope["operators"] == 2 and scope["types"] == {"C": 1, "D": 1}
     assert [one["label"] for one in scope["inputs"]["shown"]] == ["A-op0", "B-op0"]
     assert [(one["label"], one["text"]) for one in scope["outer"]["shown"]] == [("cst1", "1")]
-    node = about_place(tree, tree.places["Default/a/A-op0"])
+    node = describe_place(tree, tree.places["Default/a/A-op0"])
     assert [one["label"] for one in node["around"]] == ["Default", "a"]
     assert node["output"] == "float32 [2, 3]"
     assert [one["label"] for one in node["outputs"]["shown"]] == ["B-op0", "C-op0"]
@@ -49,6 +49,6 @@ def test_facts_of_a_scope_and_of_an_operator(graph):
 
 def test_facts_of_a_parameter(graph):
     tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
-    about = about_outer(tree, tree.graph.names.index("w"))
+    about = describe_outer(tree, tree.graph.names.index("w"))
     assert about["kind"] == "parameter"
     assert [one["path"] for one in about["users"]["shown"]] == ["Default/a/A-op0"]

@@ -58,11 +58,11 @@ def flat(nodes):
     }
 
 
-def test_found_names(case):
+def test_search_names(case):
     """MindInsight loses what it found inside a scope when it finds the scope later; we keep both."""
     tree, facts = case
     for search, expected in facts["names"].items():
-        ours, theirs = flat(v1.found_names(tree, search, 0, 1000)), flat(expected)
+        ours, theirs = flat(v1.search_names(tree, search, 0, 1000)), flat(expected)
         assert theirs <= ours, search
         assert bool(theirs) == bool(ours), search
         lost = {name for name, _, _ in ours - theirs}
@@ -97,11 +97,11 @@ def test_a_leaf_has_no_children_and_a_wrong_name_is_refused():
             call(tree, "Default/nothing")
 
 
-def test_pages_of_found_names():
+def test_pages_of_search_names():
     tree = tree_of("lenet", ".graph", "normal")
     facts = json.loads((DATA / "lenet.json").read_text())["normal"]
-    assert v1.found_names(tree, "conv1", offset=1, limit=2) == facts["second_page_of_two"]
-    assert v1.found_names(tree, "conv1", offset=900, limit=2) == []
+    assert v1.search_names(tree, "conv1", offset=1, limit=2) == facts["second_page_of_two"]
+    assert v1.search_names(tree, "conv1", offset=900, limit=2) == []
 
 
 def test_what_an_output_is_like_is_worked_out_once(monkeypatch):

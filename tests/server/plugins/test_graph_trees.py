@@ -7,7 +7,7 @@ import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.errors import ApiError
-from mindinsight.server.plugins.graph.opened import OpenTrees, place_of, places_of
+from mindinsight.server.plugins.graph.tree_cache import TreeCache, place_of, places_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Reference
 
@@ -56,7 +56,7 @@ def executor():
 
 def test_a_tree_is_built_once_for_each_view(executor):
     series = Graphs(payload(3))
-    trees, run = OpenTrees(), run_with(a=series)
+    trees, run = TreeCache(), run_with(a=series)
     first = trees.tree(run, "a", "recorded", executor)
     assert trees.tree(run, "a", "recorded", executor) is first
     assert trees.tree(run, "a", "simplified", executor) is not first
@@ -64,7 +64,7 @@ def test_a_tree_is_built_once_for_each_view(executor):
 
 
 def test_the_newest_graph_counts_and_a_changed_file_is_read_again(executor):
-    trees = OpenTrees()
+    trees = TreeCache()
     run = run_with(a=Graphs(payload(3), payload(5)))
     assert len(trees.tree(run, "a", "recorded", executor).graph) == 5
     run = run_with(a=Graphs(payload(3), payload(6), version=2))
@@ -73,12 +73,12 @@ def test_the_newest_graph_counts_and_a_changed_file_is_read_again(executor):
 
 def test_large_graphs_are_read_elsewhere(executor):
     large = payload(2, padding=8 << 20)
-    assert len(OpenTrees().tree(run_with(a=Graphs(large)), "a", "recorded", executor).graph) == 2
+    assert len(TreeCache().tree(run_with(a=Graphs(large)), "a", "recorded", executor).graph) == 2
     assert executor.submitted == 1
 
 
 def test_only_the_last_trees_are_kept(executor):
-    trees = OpenTrees()
+    trees = TreeCache()
     every = {f"t{number}": Graphs(payload(number + 1)) for number in range(9)}
     run = run_with(**every)
     for tag in every:
@@ -98,12 +98,12 @@ def test_only_the_last_trees_are_kept(executor):
 )
 def test_what_cannot_be_shown_is_said(executor, tag, view, code):
     with pytest.raises(ApiError) as error:
-        OpenTrees().tree(run_with(bad=Graphs(b"none")), tag, view, executor)
+        TreeCache().tree(run_with(bad=Graphs(b"none")), tag, view, executor)
     assert error.value.code == code
 
 
 def test_places_by_path_and_by_number(executor):
-    tree = OpenTrees().tree(run_with(a=Graphs(payload(2))), "a", "recorded", executor)
+    tree = TreeCache().tree(run_with(a=Graphs(payload(2))), "a", "recorded", executor)
     assert place_of(tree, "Default/Add-op1") == place_of(tree, "3") == 3
     assert places_of(tree, "1,x,999,-2,3,") == [1, 3]
     assert places_of(tree, None) == []

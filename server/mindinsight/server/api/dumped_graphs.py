@@ -14,13 +14,13 @@ from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay
 from mindinsight.server.debug.operator_graph import share
 from mindinsight.server.debug.operator_status import Symptom, counted, worst
 from mindinsight.server.errors import ApiError
-from mindinsight.server.graph.about import entry
+from mindinsight.server.graph.node_facts import entry
 from mindinsight.server.graph.tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import entry_facts
 from mindinsight.server.plugins.dump.lookup import Sessions, StepListing
 from mindinsight.server.plugins.dump.tensors import Statistic
-from mindinsight.server.plugins.graph.opened import place_of, places_of, tree_of
+from mindinsight.server.plugins.graph.tree_cache import place_of, places_of, tree_of
 from mindinsight.server.types import Doubles
 
 router = APIRouter(route_class=DumpRoute, prefix="/v2/graph/dump", tags=["graph"])

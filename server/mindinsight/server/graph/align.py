@@ -1,4 +1,4 @@
-"""Laying two sequences beside each other."""
+"""Alignment of two sequences, as a diff does it, by a list of keys from strict to loose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LARGEST: Final = 1 << 18  # comparisons; what would take more is laid side by s
 
 
 def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> list[Pair]:
-    """Pairs of items in the order of both sequences.
+    """Align two sequences: pairs of items in the order of both.
 
     Items of equal first key are paired as far as the order of both allows, with the most pairs that
     ``difflib`` finds; what lies between them by the next key; what remains in the end, the first with the
@@ -32,7 +32,7 @@ def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> li
 
 
 def _stretches(left: list[Hashable], right: list[Hashable]) -> list[tuple[bool, slice, slice]]:
-    """Equal and unequal stretches of both; equal ends are found without looking at the middle."""
+    """Split both sequences into equal and unequal stretches; equal ends need no comparison of the middle."""
     shorter = min(len(left), len(right))
     head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
     rest = shorter - head

@@ -1,4 +1,4 @@
-"""Boxes and links on a plane: layers from top to bottom, parts that do not hang together side by side.
+"""Layered layout of a directed graph: layers from top to bottom, components side by side.
 
 Own work after Sugiyama et al. 1981: layers (layers.py), points for links that pass a layer, order
 (ordering.py), places (straighten.py). The links of one item share the points they pass.
@@ -13,7 +13,7 @@ from math import ceil, sqrt
 from typing import Final
 
 from mindinsight.server.graph.columns import Columns, columns
-from mindinsight.server.graph.layers import Link, against, components, layers_of
+from mindinsight.server.graph.layers import Link, components, find_back_links, layers_of
 from mindinsight.server.graph.ordering import order_layers
 from mindinsight.server.graph.straighten import Size, straighten
 
@@ -30,7 +30,7 @@ Point = tuple[float, float]
 
 @dataclass(slots=True)
 class Arrangement:
-    """Where the boxes stand and how the links run; the top left corner is (0, 0)."""
+    """Layout result: corners of the boxes and routes of the links; the top left corner is (0, 0)."""
 
     corners: list[Point]  # of each box, its upper left
     routes: dict[Link, list[Point]] = field(default_factory=dict)  # from the source to the target
@@ -41,7 +41,7 @@ class Arrangement:
 def arrange(
     sizes: Sequence[Size], links: Sequence[Link], first: int | None = None, last: int | None = None
 ) -> Arrangement:
-    """Arrange boxes; links from a box to itself are not drawn. Equal input gives equal output.
+    """Lay out boxes and links, deterministically; links from a box to itself are not drawn.
 
     The boxes ``first`` and ``last``, when there are such, stand above and below all that hang together
     with them. Nothing else stands above or below what hangs together with either: lines may go on there.
@@ -73,7 +73,7 @@ def _place(numbers: dict[int, int], item: int | None) -> int | None:
 
 
 def _beside(sizes: Sequence[Point], through: int) -> list[Point]:
-    """Corners for rectangles: the first ones in a row, the others in rows of their own to the right."""
+    """Pack rectangles: the first ones in a row, the others in rows of their own to the right."""
     corners = []
     x = 0.0
     for width, _ in sizes[:through]:
@@ -83,7 +83,7 @@ def _beside(sizes: Sequence[Point], through: int) -> list[Point]:
 
 
 def _pack(sizes: Sequence[Point]) -> list[Point]:
-    """Corners for rectangles in rows, in order, about as wide as high times _SHAPE."""
+    """Pack rectangles into rows, in order; the total width is about the height times _SHAPE."""
     area = sum((width + SIDE_GAP) * (height + LAYER_GAP) for width, height in sizes)
     widest = max([sqrt(area * _SHAPE), *(width for width, _ in sizes)])
     corners = []
@@ -98,14 +98,14 @@ def _pack(sizes: Sequence[Point]) -> list[Point]:
 
 
 class _Drawing:
-    """One part in layers: its items, and the points at which longer links pass a layer."""
+    """One component in layers: its items, and the dummy nodes at which longer links pass a layer."""
 
     def __init__(
         self, sizes: Sequence[Size], links: Sequence[Link], first: int | None, last: int | None
     ) -> None:
         self.count = len(sizes)  # of boxes; all further items are points
         self.sizes = list(sizes)
-        self.turned = against(len(sizes), links)
+        self.turned = find_back_links(len(sizes), links)
         self.links = [(b, a) if (a, b) in self.turned else (a, b) for a, b in links]
         widest = max(_most_beside(sizes), ceil(sqrt(len(sizes)) * 1.5))
         self.layer_of = layers_of(len(sizes), sorted(set(self.links)), widest, first, last)
@@ -148,7 +148,7 @@ class _Drawing:
 
 
 def _most_beside(sizes: Sequence[Size]) -> int:
-    """How many boxes of the usual width make a layer as wide as _BROAD."""
+    """The number of boxes of mean width that make a layer as wide as _BROAD."""
     widths = [size.width + SIDE_GAP for size in sizes if size.width]
     return ceil(_BROAD * len(widths) / sum(widths)) if widths else 1
 
@@ -156,7 +156,7 @@ def _most_beside(sizes: Sequence[Size]) -> int:
 def _layered(
     sizes: Sequence[Size], links: Sequence[Link], first: int | None, last: int | None
 ) -> Arrangement:
-    """Arrange boxes that hang together."""
+    """Lay out one connected component."""
     drawing = _Drawing(sizes, links, first, last)
     layers = drawing.layers()
     left = straighten(layers, drawing.above, drawing.below, drawing.sizes, SIDE_GAP)

@@ -1,4 +1,4 @@
-"""A tall thin drawing in columns: a chain of many layers would be a sliver that nobody can read."""
+"""Column breaks for tall, narrow layouts: a chain of many layers would be too thin to read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Band = tuple[float, float]  # top and bottom of a layer
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """How far each layer moves, the column it is in, and where links run up between the columns."""
+    """Column breaks: how far each layer moves, its column, and where links run up between columns."""
 
     shifts: list[tuple[float, float]]
     column_of: list[int]

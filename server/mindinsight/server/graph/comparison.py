@@ -1,4 +1,4 @@
-"""Two graphs compared: which operators are the same, which differ, which are in one only."""
+"""Comparison of two graphs: which operators are the same, which differ, which are in one only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ONLY: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """How many operators of a box differ."""
+    """Counts of the operators in a box, by how they differ."""
 
     operators: int
     changed: int  # from their partners
@@ -35,7 +35,7 @@ class Within:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What came out; of a pair the first is of the left graph, the second of the right."""
+    """Result of a comparison; of each pair the first is of the left graph, the second of the right."""
 
     trees: tuple[Tree, Tree]
     partners: tuple[Numbers, Numbers]  # [places] place in the other tree, -1 for none
@@ -44,7 +44,7 @@ class Comparison:
     totals: tuple[Offsets, Offsets]  # [3, places + 1] operators, changed, only: before each place
 
     def within(self, side: Side, place: int) -> Within:
-        """The sums of a box; of an operator its own."""
+        """Counts for a box, or for one operator."""
         operators, changed, only = self._sums(side, place)
         partner = int(self.partners[side][place])
         missing = self._sums(RIGHT if side == LEFT else LEFT, partner)[2] if partner >= 0 else 0
@@ -101,7 +101,7 @@ def _says_otherwise(signatures: tuple[Signatures, Signatures], here: int, there:
 
 
 def _feeding(matching: Matching) -> tuple[Offsets, Offsets]:
-    """A number for every node of both graphs, equal for what feeds an operator with the same."""
+    """Input identity of every node of both graphs: equal numbers feed an operator with the same value."""
     left, right = matching.left, matching.right
     count = len(right.graph)
     known: dict[tuple[int, str, bytes], int] = {}
@@ -119,7 +119,7 @@ def _feeding(matching: Matching) -> tuple[Offsets, Offsets]:
 
 
 def _outer(graph: Graph, node: int) -> tuple[int, str, bytes]:
-    """What tells one parameter from another, and one constant from another."""
+    """Identity key of a parameter (its name and type) or a constant (its value)."""
     message = graph.message(node)
     if graph.kinds[node] == PARAMETER:
         proto = ParameterProto.FromString(message)
@@ -131,7 +131,7 @@ def _outer(graph: Graph, node: int) -> tuple[int, str, bytes]:
 def _fed_differently(
     left: Graph, right: Graph, feeding: tuple[Offsets, Offsets], here: Numbers, there: Numbers
 ) -> Flags:
-    """Of which pairs of operators the inputs are not the same, one after the other."""
+    """Flag per pair of operators: whether their inputs differ, compared in order."""
     mine, its = inputs_of(left, here), inputs_of(right, there)
     differ = np.asarray(mine[1] - mine[0] != its[1] - its[0])
     equal = np.flatnonzero(~differ)
@@ -151,7 +151,7 @@ def inputs_of(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
     return np.searchsorted(targets, nodes, "left"), np.searchsorted(targets, nodes, "right")
 
 
-def topmost(comparison: Comparison, side: Side) -> Iterator[int]:
+def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int]:
     """The operators that differ; instead of operators that are here only, the largest scopes of such."""
     tree, states = comparison.trees[side], comparison.states[side].tolist()
     place = 1

@@ -1,4 +1,4 @@
-"""What one node says about itself, read from its bytes when somebody looks."""
+"""Details of one node (attributes, output, source lines), decoded from its bytes on demand."""
 
 from __future__ import annotations
 

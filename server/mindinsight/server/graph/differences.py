@@ -1,4 +1,4 @@
-"""The differences of two graphs as JSON: of their boxes, as a list, and of one pair."""
+"""JSON encoding of a graph comparison: state of each box, list of differences, details of one pair."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.server.graph.about import entry
 from mindinsight.server.graph.comparison import (
     LEFT,
     ONLY,
@@ -15,17 +14,18 @@ from mindinsight.server.graph.comparison import (
     Comparison,
     Side,
     inputs_of,
-    topmost,
+    list_topmost_differences,
 )
 from mindinsight.server.graph.details import attribute_summaries, output_of
 from mindinsight.server.graph.model import OPERATOR, Graph
+from mindinsight.server.graph.node_facts import entry
 from mindinsight.server.graph.tree import ROOT, Tree
 
 STATES: Final = ("same", "changed", "only")
 
 
 def box_state(comparison: Comparison, side: Side, place: int) -> dict[str, Any]:
-    """What a box has besides its place: its partner, and how many operators within differ."""
+    """Comparison state of a box as JSON: its partner, and how many operators within differ."""
     partner = int(comparison.partners[side][place])
     within = comparison.within(side, place)
     return {
@@ -44,15 +44,15 @@ def summary(comparison: Comparison) -> dict[str, int]:
     return {"same": same, "changed": left.changed, "left": left.only, "right": right.only}
 
 
-def listed(comparison: Comparison, most: int) -> dict[str, Any]:
+def list_differences(comparison: Comparison, most: int) -> dict[str, Any]:
     """Every difference in the order of the left file, those of the right graph only behind what is before
     them there; ``most`` are shown."""
     left, right = comparison.trees
     differing: list[tuple[tuple[int, int], Side, int]] = [
-        ((_first(left, place), -1), LEFT, place) for place in topmost(comparison, LEFT)
+        ((_first(left, place), -1), LEFT, place) for place in list_topmost_differences(comparison, LEFT)
     ]
     before = _before(comparison)
-    for place in topmost(comparison, RIGHT):
+    for place in list_topmost_differences(comparison, RIGHT):
         if comparison.state(RIGHT, place) == ONLY:
             first = _first(right, place)
             differing.append(((int(before[first]), first), RIGHT, place))
@@ -98,7 +98,7 @@ def sides(comparison: Comparison, places: tuple[int, int]) -> dict[str, Any]:
 
 
 def pair_json(comparison: Comparison, places: tuple[int, int]) -> dict[str, Any]:
-    """All about a pair: how many operators in it differ, and in what an operator differs from its partner."""
+    """Details of a pair as JSON: how many operators in it differ, and how two operators differ."""
     side: Side = LEFT if places[LEFT] >= 0 else RIGHT
     nodes = [
         int(tree.nodes[place]) if place >= 0 else -1
@@ -118,7 +118,7 @@ def pair_json(comparison: Comparison, places: tuple[int, int]) -> dict[str, Any]
 
 
 def _rows(comparison: Comparison, here: int, there: int) -> list[dict[str, str]]:
-    """What two operators say otherwise: output, attributes, inputs; "" for what one does not say."""
+    """Differences of two operators in output, attributes and inputs; "" for what an operator lacks."""
     left, right = (tree.graph for tree in comparison.trees)
     texts = output_of(left, here).text, output_of(right, there).text
     rows = [_row("output", "", *texts)] if texts[0] != texts[1] else []
@@ -140,7 +140,7 @@ def _row(what: str, name: str, left: str, right: str) -> dict[str, str]:
 
 
 def _inputs(comparison: Comparison, side: Side, node: int) -> list[tuple[int, str]]:
-    """What feeds an operator: a number that means the same in both graphs, and words."""
+    """Inputs of an operator: a number that means the same in both graphs, and a label."""
     graph = comparison.trees[side].graph
     begin, end = inputs_of(graph, np.array([node], dtype=np.int32))
     sources = graph.edges.sources[int(begin[0]) : int(end[0])].tolist()

@@ -1,4 +1,4 @@
-"""Keeping scopes small enough to be drawn: what stands side by side and is alike is put into one box.
+"""Folding of large scopes: similar siblings are grouped into one box until a scope can be drawn.
 
 In this order, and only as far as needed:
 
@@ -114,7 +114,7 @@ def _repeats(tree: Tree) -> list[_Box]:
 
 
 def _depths(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """How deep each place lies, from the ends of the places around it."""
+    """Depth of each place in the tree, computed from the subtree ends."""
     change = np.zeros(len(tree.paths) + 1, dtype=np.int32)
     change[1:] += 1  # every place lies one deeper than itself begins
     np.add.at(change, tree.ends, -1)

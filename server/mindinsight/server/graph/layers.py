@@ -1,4 +1,4 @@
-"""The layers of a layered drawing: which item stands on which line, so that edges run downwards.
+"""Layer assignment of a layered layout, so that edges run downwards.
 
 Sugiyama, Tagawa and Toda 1981. Items are numbers 0..n-1, in the order in which a reader expects them;
 all ties are broken by number, so the same input gives the same layers.
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 Link = tuple[int, int]
 
 
-def against(count: int, links: Sequence[Link]) -> set[Link]:
-    """The links to turn round so that no cycle is left: those on a cycle that lead to an earlier item."""
+def find_back_links(count: int, links: Sequence[Link]) -> set[Link]:
+    """Back links, to be reversed so that no cycle is left: those on a cycle that lead to an earlier item."""
     group = _cycles(count, links)
     return {
         (source, target) for source, target in links if source > target and group[source] == group[target]
@@ -20,7 +20,7 @@ def against(count: int, links: Sequence[Link]) -> set[Link]:
 
 
 def _cycles(count: int, links: Sequence[Link]) -> list[int]:
-    """A number for each item, the same for items on a common cycle (Tarjan 1972, without recursion)."""
+    """Strongly connected component of each item (Tarjan 1972, without recursion)."""
     gives: list[list[int]] = [[] for _ in range(count)]
     for source, target in links:
         gives[source].append(target)
@@ -101,7 +101,7 @@ def _topological(count: int, takes: list[list[int]], gives: list[list[int]]) -> 
 
 
 def components(count: int, links: Sequence[Link]) -> list[list[int]]:
-    """The items that hang together, each set in order, the sets by their first item."""
+    """Connected components (union-find), each in order, sorted by their first item."""
     leader = list(range(count))
 
     def find(item: int) -> int:

@@ -1,4 +1,4 @@
-"""The drawing of a graph with some scopes open: each scope is arranged by itself, those inside it first.
+"""Layout of a graph with some scopes open: each scope is laid out by itself, those inside it first.
 
 An open scope is then one box of its own arrangement's size, so the cost is that of several small flat
 drawings and grows with what is open, not with the graph.
@@ -84,7 +84,7 @@ class Drawing:
 
 
 class Drawings:
-    """Drawings of one tree. What is in a scope is arranged once for as long as the same is open in it.
+    """Layout cache of one tree. A scope is laid out once for each set of scopes that are open in it.
 
     So one scope more costs its own arrangement and those of the scopes around it.
     """

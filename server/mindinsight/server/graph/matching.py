@@ -1,4 +1,4 @@
-"""Which nodes of two graphs are each other's.
+"""Matching of the nodes of two graphs.
 
 Scopes are partners when the scopes around them are, and
 
@@ -39,7 +39,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Two trees and whose partner each place is."""
+    """Two trees and the partner of each place."""
 
     left: Tree
     right: Tree

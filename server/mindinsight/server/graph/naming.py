@@ -24,10 +24,10 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
         full_name = f"{scope}/{op_type or 'call'}-op{number}"
     if "//" in full_name or full_name[0] == "/" or full_name[-1] == "/":
         full_name = _EMPTY_PARTS.sub("", full_name)
-    return shortened(full_name)
+    return shorten_path(full_name)
 
 
-def shortened(path: str) -> str:
+def shorten_path(path: str) -> str:
     """A path of at most MAX_PATH characters and MAX_DEPTH parts; what is deeper is one part of its own.
 
     Each scope around an operator has a path: of 200 000 scopes in one another these would take gigabytes.

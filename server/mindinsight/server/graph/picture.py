@@ -1,4 +1,4 @@
-"""A drawing as plain JSON: what the page draws in SVG and what a script may use."""
+"""JSON encoding of a graph layout, which the page draws as SVG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator says of itself, so that operators of two graphs can be told alike or different."""
+"""Signatures of operators: keys that are equal for equal operators of two graphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Feeds: TypeAlias = tuple[str, ...]
 
 
 class Signatures:
-    """Of the operators of one graph, read when first asked for."""
+    """Lazily computed signatures of the operators of one graph."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -35,7 +35,7 @@ class Signatures:
         return signature
 
     def feeds(self, node: int) -> Feeds:
-        """What feeds the operator, in order: the type of an operator, the name of a parameter."""
+        """Input signature of an operator, in order: the type of an operator, the name of a parameter."""
         graph = self.graph
         sources = graph.edges.sources[self._begins[node] : self._begins[node + 1]].tolist()
         return tuple(

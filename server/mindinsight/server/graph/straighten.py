@@ -1,4 +1,4 @@
-"""Where the items of a layer stand from left to right: links as straight as the order and the gaps allow.
+"""Horizontal coordinates of the items in a layer: links as straight as the order and the gaps allow.
 
 Each item wishes to stand below (or above) its neighbours. The places nearest to all wishes that keep the
 order and the gaps are found exactly by pooling adjacent violators (Ayer et al. 1955).

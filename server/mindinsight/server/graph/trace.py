@@ -1,4 +1,4 @@
-"""What a node depends on, and what depends on it."""
+"""Dependency search: what a node depends on, and what depends on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Direction = Literal["up", "down"]
 
 
 def trace(tree: Tree, place: int, direction: Direction) -> Numbers:
-    """The leaves from which values come to a place (up) or to which its values go (down), with its own."""
+    """Search for the leaves that a place depends on (up) or that depend on it (down), its own included."""
     here, there = tree.edges.targets, tree.edges.sources
     if direction == "down":
         here, there = there, here
@@ -31,8 +31,8 @@ def trace(tree: Tree, place: int, direction: Direction) -> Numbers:
     return np.array(sorted(met), dtype=np.int32)
 
 
-def holding(tree: Tree, boxes: Iterable[int], leaves: Numbers) -> dict[int, int]:
-    """How many of the leaves (sorted) are in each box that holds any."""
+def count_by_box(tree: Tree, boxes: Iterable[int], leaves: Numbers) -> dict[int, int]:
+    """Count the leaves (sorted) in each box that holds any."""
     counts = {
         box: int(np.searchsorted(leaves, tree.ends[box]) - np.searchsorted(leaves, box)) for box in boxes
     }

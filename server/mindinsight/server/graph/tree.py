@@ -1,4 +1,4 @@
-"""The nodes of a graph in their scopes: a tree whose leaves are operators, parameters and constants."""
+"""Tree of scopes of a graph; its leaves are operators, parameters and constants."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT: Final = 0
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Places 0..t-1 in the order of a walk from the top, children after their scope; 0 is the top itself.
+    """Scope tree in preorder: a place is a preorder index 0..t-1, and 0 is the root.
 
     The places below a scope are therefore one range. Parameters and constants occur once in each scope
     that uses them, so ``nodes`` may name one node of the graph at several places.
@@ -101,7 +101,7 @@ class Tree:
 
 
 class _EdgeIndex(NamedTuple):
-    """Edges by the place of one end, so that those of a few places are found without a look at all."""
+    """Index of the edges by the place of one end, so that a lookup need not scan all edges."""
 
     edges: Offsets  # [e] numbers of edges
     begins: Offsets  # [t + 1] where in ``edges`` those of each place begin

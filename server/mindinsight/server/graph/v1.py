@@ -1,4 +1,4 @@
-"""Graphs in the words of MindInsight's interface: nodes with their attributes, inputs and outputs as JSON.
+"""JSON encoding of graphs for the v1 interface: nodes with their attributes, inputs and outputs.
 
 All functions take the tree of the recorded graph (``build_tree(graph)``) or of the simplified one
 (``build_tree(simplify(graph), Folding(least=10))``). A name that is not in the tree raises UnknownNode.
@@ -48,7 +48,7 @@ def all_leaves(tree: Tree, name: str = "") -> list[Node]:
     return [encoder.node(leaf) for leaf in tree.leaves(place) if leaf != place]
 
 
-def found_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
+def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
     """The tree of the nodes that match and their ancestors; ``offset`` counts pages of ``limit`` nodes."""
     matches = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
     encoder = _Encoder(tree)
@@ -90,7 +90,7 @@ def edges_at(tree: Tree, place: int) -> int:
 
 
 class _Encoder:
-    """Makes nodes of one tree; what is said of a node's output is worked out once."""
+    """Encoder of the nodes of one tree; the output of a node is decoded once."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

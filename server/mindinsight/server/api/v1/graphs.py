@@ -18,7 +18,7 @@ from mindinsight.server.graph.scopes import Folding, build_tree
 from mindinsight.server.graph.simplify import simplify
 from mindinsight.server.graph.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
-from mindinsight.server.plugins.graph.opened import OpenTrees
+from mindinsight.server.plugins.graph.tree_cache import TreeCache
 
 router = JsonRouter(route_class=GraphRoute, prefix="/datavisual/graphs", tags=["graphs"])
 
@@ -44,7 +44,7 @@ def tree_of(
         raise V1Error(Fault.GRAPH, "Parameter tag names no graph of this train job.")
     series = run.references["graph"][str(name) if view == _NORMAL else str(name).removesuffix(OPTIMIZED)]
     make = partial(tree_in, simplified=view == _OPTIMIZE)
-    return service.parts.of(OpenTrees).newest(series, f"v1 {view}", make, service.openers)
+    return service.parts.of(TreeCache).newest(series, f"v1 {view}", make, service.openers)
 
 
 Shown = Annotated[Tree, Depends(tree_of)]
@@ -67,7 +67,7 @@ def names(tree: Shown, search: Text = None, offset: Number = None, limit: Number
     """The nodes whose path ends in what is searched, in the scopes around them."""
     page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 100, 1, 1000)
-    return {"nodes": v1.found_names(tree, first(search) or "", page, rows)}
+    return {"nodes": v1.search_names(tree, first(search) or "", page, rows)}
 
 
 @router.get("/single-node")

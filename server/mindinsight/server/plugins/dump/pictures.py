@@ -14,8 +14,8 @@ from mindinsight.server.debug.neighbours import content_links, graph_links
 from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
 from mindinsight.server.debug.operator_status import magnitudes
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.graph.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.layout import draw
-from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.indices import indices_of
@@ -57,7 +57,7 @@ def picture(
     """
     done = listing.done
     tree = _tree(listing, sessions, graph, done)
-    places = first_open(tree.tree) if opened is None else indices_of(opened, len(tree.tree.paths))
+    places = choose_initial_scopes(tree.tree) if opened is None else indices_of(opened, len(tree.tree.paths))
     values = _values(listing, sessions, graph, colour, comparison)
     found = picture_json(tree.tree, draw(tree.tree, places))
     for box in found["boxes"]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.graph import compared, nodes, pictures
+from mindinsight.server.plugins.graph import comparison, nodes, pictures
 
 router = APIRouter()
-for part in (pictures, nodes, compared):
+for part in (pictures, nodes, comparison):
     router.include_router(part.router)
 
 PLUGIN = Plugin(name="graph", order=50, router=router, needs=("graph", "lineage"))

@@ -1,4 +1,4 @@
-"""Search for nodes, facts of one node, and what it depends on."""
+"""Routes for nodes: search, details of one node, and its dependencies."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.call_stacks import stacks_of
-from mindinsight.server.graph.about import about_outer, about_place, entry, outer_entry
 from mindinsight.server.graph.details import source_lines
 from mindinsight.server.graph.model import OPERATOR
+from mindinsight.server.graph.node_facts import describe_outer, describe_place, entry, outer_entry
 from mindinsight.server.graph.patterns import BadPattern
 from mindinsight.server.graph.search import find, find_outer, nested
-from mindinsight.server.graph.trace import Direction, holding, trace
+from mindinsight.server.graph.trace import Direction, count_by_box, trace
 from mindinsight.server.graph.tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
-from mindinsight.server.plugins.graph.opened import place_of, places_of, tree_of
+from mindinsight.server.plugins.graph.tree_cache import place_of, places_of, tree_of
 
 router = APIRouter(route_class=GraphRoute)
 
@@ -69,7 +69,7 @@ def node(tree: Shown, node: Annotated[str, Query(description="path or place")]) 
     place = place_of(tree, node)
     number = int(tree.nodes[place])
     stacks = stacks_of(source_lines(tree.graph, number)) if number >= 0 else ()
-    return about_place(tree, place) | {"stacks": [[asdict(frame) for frame in stack] for stack in stacks]}
+    return describe_place(tree, place) | {"stacks": [[asdict(frame) for frame in stack] for stack in stacks]}
 
 
 @router.get("/outer")
@@ -79,7 +79,7 @@ def outer(
     """All about a parameter or a constant."""
     if node >= len(tree.graph) or tree.graph.kinds[node] == OPERATOR:
         raise ApiError(404, "unknown_node", f"There is no parameter or constant {node}.", node=node)
-    return about_outer(tree, node)
+    return describe_outer(tree, node)
 
 
 @router.get("/trace")
@@ -91,5 +91,5 @@ def traced(
 ) -> dict[str, Any]:
     """How many operators a node depends on, or depend on it, and in which boxes of the picture they are."""
     leaves = trace(tree, place_of(tree, node), direction)
-    boxes = holding(tree, places_of(tree, shown), leaves)
+    boxes = count_by_box(tree, places_of(tree, shown), leaves)
     return {"operators": len(leaves), "boxes": list(boxes), "counts": list(boxes.values())}

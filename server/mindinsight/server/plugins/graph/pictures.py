@@ -1,4 +1,4 @@
-"""The graphs of a run, and the picture of one with some of its scopes open."""
+"""Routes for the graphs of a run, and the picture of one with some of its scopes open."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.graph.figure import figure_json
+from mindinsight.server.graph.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.layout import draw
 from mindinsight.server.graph.model import CONSTANT, OPERATOR, PARAMETER
-from mindinsight.server.graph.opening import first_open
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.search import types_of
 from mindinsight.server.graph.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.graph.opened import OpenTrees, places_of, tree_of
+from mindinsight.server.plugins.graph.tree_cache import TreeCache, places_of, tree_of
 
 router = APIRouter(route_class=GraphRoute)
 
@@ -47,7 +47,7 @@ def picture(
 ) -> dict[str, Any]:
     """Boxes and lines of the graph with these scopes open, and what the whole graph holds."""
     places = (
-        first_open(tree)
+        choose_initial_scopes(tree)
         if opened is None
         else [place for place in places_of(tree, opened) if tree.nodes[place] < 0]
     )
@@ -63,7 +63,7 @@ def picture(
         "dangling": losses.dangling,
         "unreadable": losses.unreadable,
         "open": places,
-        **picture_json(tree, service.parts.of(OpenTrees).drawings(tree).of(places)),
+        **picture_json(tree, service.parts.of(TreeCache).drawings(tree).of(places)),
     }
 
 
@@ -81,5 +81,5 @@ def figure(
 ) -> dict[str, Any]:
     """The picture as a Plotly figure."""
     return figure_json(
-        tree, draw(tree, first_open(tree) if opened is None else places_of(tree, opened)), theme
+        tree, draw(tree, choose_initial_scopes(tree) if opened is None else places_of(tree, opened)), theme
     )

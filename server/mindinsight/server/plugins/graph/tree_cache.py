@@ -1,4 +1,4 @@
-"""Which graphs a run has, and the trees of those that are being looked at."""
+"""LRU cache of scope trees, and the request parameters that select a tree and its nodes."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _COMPARED: Final = 2  # comparisons in memory
 _LARGE: Final = 8 << 20  # bytes; a smaller graph is read sooner than a process has started
 
 
-class OpenTrees:
-    """The trees looked at last."""
+class TreeCache:
+    """LRU cache of the trees and comparisons used last."""
 
     def __init__(self) -> None:
         self._trees = LruCache[Drawings](_KEPT)
         self._compared = LruCache[Comparison](_COMPARED)
 
     def drawings(self, tree: Tree) -> Drawings:
-        """What has been drawn of a tree, kept as long as the tree."""
+        """Layout cache of a tree, which lives as long as the tree."""
         return next((drawings for drawings in self._trees.values() if drawings.tree is tree), Drawings(tree))
 
     def comparison(self, left: Tree, right: Tree) -> Comparison:
@@ -92,7 +92,7 @@ def tree_of(
 ) -> Tree:
     """The tree that a request's parameters ask for."""
     record = service.store.snapshot().run(run)
-    return service.parts.of(OpenTrees).tree(record, tag, view, service.openers)
+    return service.parts.of(TreeCache).tree(record, tag, view, service.openers)
 
 
 def place_of(tree: Tree, text: str) -> int:

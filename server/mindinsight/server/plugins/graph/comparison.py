@@ -1,4 +1,4 @@
-"""Two graphs side by side: their differences, both pictures, one pair of nodes."""
+"""Routes that compare two graphs: their differences, both pictures, one pair of nodes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.graph.comparison import LEFT, RIGHT, Comparison, Side
-from mindinsight.server.graph.differences import box_state, listed, pair_json, summary
-from mindinsight.server.graph.opening import first_open
+from mindinsight.server.graph.differences import box_state, list_differences, pair_json, summary
+from mindinsight.server.graph.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.picture import picture_json
 from mindinsight.server.graph.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.graph.opened import OpenTrees, View, place_of, places_of, tree_of
+from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, place_of, places_of, tree_of
 
 router = APIRouter(route_class=GraphRoute, prefix="/compare")
 
@@ -42,7 +42,7 @@ def other_tree(
 
 def comparison_of(service: Uses, left: Left, right: Annotated[Tree, Depends(other_tree)]) -> Comparison:
     """The comparison that a request's parameters ask for."""
-    return service.parts.of(OpenTrees).comparison(left, right)
+    return service.parts.of(TreeCache).comparison(left, right)
 
 
 Compared = Annotated[Comparison, Depends(comparison_of)]
@@ -51,7 +51,7 @@ Compared = Annotated[Comparison, Depends(comparison_of)]
 @router.get("/differences")
 def differences(compared: Compared, limit: Annotated[int, Query(ge=1, le=5000)] = 1000) -> dict[str, Any]:
     """How many operators are the same, differ, or are in one graph only, and which."""
-    return {**summary(compared), **listed(compared, limit)}
+    return {**summary(compared), **list_differences(compared, limit)}
 
 
 @router.get("/pictures")
@@ -59,10 +59,10 @@ def pictures(
     service: Uses, compared: Compared, opened: Opened = None, other_opened: OtherOpened = ""
 ) -> dict[str, Any]:
     """Both pictures; a scope is open when its partner is. Each box tells what differs in it."""
-    trees = service.parts.of(OpenTrees)
+    trees = service.parts.of(TreeCache)
     left, right = compared.trees
     if opened is None:
-        places = set(first_open(left)), set(first_open(right))
+        places = set(choose_initial_scopes(left)), set(choose_initial_scopes(right))
     else:
         places = set(places_of(left, opened)), set(places_of(right, other_opened))
     places = (
@@ -83,7 +83,7 @@ def _partners(compared: Comparison, side: Side, places: set[int]) -> set[int]:
     return partners - {-1}
 
 
-def _picture(trees: OpenTrees, compared: Comparison, side: Side, places: set[int]) -> dict[str, Any]:
+def _picture(trees: TreeCache, compared: Comparison, side: Side, places: set[int]) -> dict[str, Any]:
     tree = compared.trees[side]
     picture = picture_json(tree, trees.drawings(tree).of(places))
     for box in picture["boxes"]:

@@ -8,21 +8,21 @@ from hypothesis import strategies as st
 
 from mindinsight.server.formats.graphs import read_graph
 from mindinsight.server.graph.folding import foldable_tree
+from mindinsight.server.graph.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.layout import draw
-from mindinsight.server.graph.opening import first_open
 
 DATA = Path(__file__).parents[2] / "data/graph"
 LEGIBLE = 100
 
 
 def closed(tree):
-    return [box for box in draw(tree, first_open(tree)).boxes if not box.open]
+    return [box for box in draw(tree, choose_initial_scopes(tree)).boxes if not box.open]
 
 
 @pytest.mark.parametrize("file", ["lenet.graph", "conv_optimize.pb", "simplified.pb", "aggregated.pb"])
 def test_a_network_of_a_few_layers_fits_on_a_screen(file):
     tree = foldable_tree(read_graph((DATA / file).read_bytes()))
-    assert len(draw(tree, []).boxes) < len(draw(tree, first_open(tree)).boxes) <= 30
+    assert len(draw(tree, []).boxes) < len(draw(tree, choose_initial_scopes(tree)).boxes) <= 30
 
 
 def test_a_large_graph_in_one_scope_shows_its_stages(graph):
@@ -34,7 +34,7 @@ def test_a_large_graph_in_one_scope_shows_its_stages(graph):
     ]
     before = [[], *([path] for path in paths)]
     tree = foldable_tree(graph(list(zip(paths, before, strict=False))))
-    drawing = draw(tree, first_open(tree))
+    drawing = draw(tree, choose_initial_scopes(tree))
     assert [box.content.label for box in closed(tree)] == [f"stage_{stage}" for stage in range(50)]
     assert len(drawing.boxes) + len(drawing.lines) <= 300
 
@@ -56,21 +56,21 @@ def test_one_wide_scope_is_opened_though_it_is_wide(graph, blocks):
 def test_the_scope_that_holds_the_most_is_opened_first(graph, blocks):
     small = [(f"Default/small/{number}/x/Add-op{number}", []) for number in range(3)]
     tree = foldable_tree(graph([*small, *blocks(40)]))
-    opened = {tree.paths[place] for place in first_open(tree)}
+    opened = {tree.paths[place] for place in choose_initial_scopes(tree)}
     assert "Default/net" in opened and "Default/net/*-Block[40]" in opened
 
 
 def test_a_chain_too_deep_to_be_read_ends_somewhere(graph):
     tree = foldable_tree(graph([("/".join(["deep"] * 150) + "/Add-op0", [])]))
-    assert len(draw(tree, first_open(tree)).boxes) == LEGIBLE
+    assert len(draw(tree, choose_initial_scopes(tree)).boxes) == LEGIBLE
 
 
 @given(st.data())
 def test_any_graph_shows_something_and_never_too_much(written, data):
     tree = foldable_tree(data.draw(written))
-    opened = first_open(tree)
+    opened = choose_initial_scopes(tree)
     shown = [box.place for box in closed(tree)]
-    assert opened == first_open(tree) == sorted(set(opened))
+    assert opened == choose_initial_scopes(tree) == sorted(set(opened))
     assert all(tree.parents[place] in {0, *opened} for place in opened)
     assert len(shown) >= 8 or all(tree.nodes[place] >= 0 for place in shown)
     assert len(opened) + len(shown) <= LEGIBLE

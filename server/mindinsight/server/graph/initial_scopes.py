@@ -1,4 +1,4 @@
-"""Which scopes are open in the first picture of a graph."""
+"""Choice of the scopes that are open when a graph is first shown."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _FEW: Final = 8  # closed boxes below which there is nothing to look at
 _MOST: Final = 100  # boxes; with their lines about 300 elements
 
 
-def first_open(tree: Tree) -> list[int]:
-    """The scopes to open in the first picture, in order of place.
+def choose_initial_scopes(tree: Tree) -> list[int]:
+    """Choose the scopes to open at first, in order of place.
 
     From the top down, smaller scopes first, while the picture stays comfortable. Where that leaves next to
     nothing to look at (a chain of scopes, or one wide scope that holds everything) the scope of the most

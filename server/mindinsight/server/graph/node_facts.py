@@ -1,4 +1,4 @@
-"""All about one place of a graph, or about one parameter or constant, as JSON for the page's panel."""
+"""Details of one scope, operator, parameter or constant as JSON, for the panel of the page."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mindinsight.server.graph.tree import Tree
 _MOST: Final = 200  # entries of a list; the total is always told
 
 
-def about_place(tree: Tree, place: int) -> dict[str, Any]:
-    """A scope or an operator: where it is, what it is, what goes in and out."""
+def describe_place(tree: Tree, place: int) -> dict[str, Any]:
+    """Describe a scope or an operator: path, ancestors, type, inputs and outputs."""
     node = int(tree.nodes[place])
     inputs, outputs = tree.crossing(place)
     leaves = tree.leaves(place)
@@ -33,8 +33,8 @@ def about_place(tree: Tree, place: int) -> dict[str, Any]:
     return answer | {"output": output.text, "dynamic": output.dynamic, "attributes": attributes}
 
 
-def about_outer(tree: Tree, node: int) -> dict[str, Any]:
-    """A parameter or constant of the graph and the operators that use it."""
+def describe_outer(tree: Tree, node: int) -> dict[str, Any]:
+    """Describe a parameter or constant of the graph and the operators that use it."""
     graph = tree.graph
     users = np.unique(graph.edges.targets[graph.edges.sources == node])
     places = [place for place in tree.leaf_places[users].tolist() if place >= 0]
@@ -46,7 +46,7 @@ def about_outer(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def entry(tree: Tree, place: int) -> dict[str, Any]:
-    """A place in a list."""
+    """List entry of a scope or an operator as JSON."""
     return {
         "id": place,
         "path": tree.paths[place],
@@ -58,7 +58,7 @@ def entry(tree: Tree, place: int) -> dict[str, Any]:
 
 
 def outer_entry(tree: Tree, node: int) -> dict[str, Any]:
-    """A parameter or constant in a list."""
+    """List entry of a parameter or a constant as JSON."""
     return {
         "node": node,
         "label": tree.graph.names[node],
@@ -68,7 +68,7 @@ def outer_entry(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def _others(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, Any]:
-    """The other ends of edges with the value that flows to or from each."""
+    """Neighbours at the other ends of edges, with the value that flows; at most _MOST are shown."""
     neighbours: dict[int, dict[str, Any]] = {}
     columns = (ends.tolist(), sources.tolist(), edges.controls.tolist())
     total = len(set(columns[0]))
