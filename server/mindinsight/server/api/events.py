@@ -1,4 +1,4 @@
-"""The stream that tells pages what changed."""
+"""Route of the server-sent events that tell pages what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Health checks and Prometheus metrics. Answered in the event loop: no thread has to be free for them."""
+"""Routes for health checks and Prometheus metrics, answered in the event loop: they need no free thread."""
 
 from __future__ import annotations
 

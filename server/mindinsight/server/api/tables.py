@@ -1,4 +1,4 @@
-"""What the table of runs shows of scalars: one number per run, and small curves."""
+"""Routes for the columns of the run table: last, lowest and highest scalar per run, and sparklines."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def columns(service: OneService, tag: Annotated[list[str], Query(max_length=50)]
     """For each tag the runs that have it with last, lowest and highest value; NaN where there is none."""
     snapshot = service.store.snapshot()
     tables = {}
-    for one in tag:
-        series = {run.id: run.scalars[one] for run in snapshot.runs.values() if one in run.scalars}
-        values = [found.line().values for found in series.values()]
-        tables[one] = {
+    for name in tag:
+        series = {run.id: run.scalars[name] for run in snapshot.runs.values() if name in run.scalars}
+        values = [curve.line().values for curve in series.values()]
+        tables[name] = {
             "runs": list(series),
-            "last": encode(np.array([found.last_value for found in series.values()], dtype=np.float64)),
+            "last": encode(np.array([curve.last_value for curve in series.values()], dtype=np.float64)),
             "min": encode(np.array([lowest(row) for row in values], dtype=np.float64)),
             "max": encode(np.array([-lowest(-row) for row in values], dtype=np.float64)),
         }
@@ -38,11 +38,15 @@ def columns(service: OneService, tag: Annotated[list[str], Query(max_length=50)]
 def sparklines(
     service: OneService, tag: str, run: Annotated[list[str], Query(max_length=200)]
 ) -> dict[str, Any]:
-    """A small curve of one tag for each of some runs: up to 48 values, evenly spread over its points."""
+    """Sparklines of one tag for some runs: up to 48 values each, evenly spread over the points."""
     runs = service.store.snapshot().runs
     service.loader.want(run)
-    found = {one: runs[one].scalars[tag] for one in run if one in runs and tag in runs[one].scalars}
-    return {"tag": tag, "curves": {one: encode(thinned(found[one].line().values)) for one in found}}
+    chosen = {run_id: runs[run_id].scalars for run_id in run if run_id in runs}
+    series = {run_id: scalars[tag] for run_id, scalars in chosen.items() if tag in scalars}
+    return {
+        "tag": tag,
+        "curves": {run_id: encode(thinned(curve.line().values)) for run_id, curve in series.items()},
+    }
 
 
 def lowest(values: Floats) -> float:
@@ -52,6 +56,6 @@ def lowest(values: Floats) -> float:
 
 
 def thinned(values: Floats, points: int = POINTS) -> Doubles:
-    """At most ``points`` of the values, the first and the last among them."""
+    """Downsample to at most ``points`` evenly spaced values; the first and the last are among them."""
     rows = np.linspace(0, len(values) - 1, min(points, len(values))).round().astype(np.int64)
     return values[rows].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Views that people have saved under a name: which page it was, and its query."""
+"""Routes for saved views: a name for a page and its query."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def install(app: FastAPI) -> None:
 
 
 class SavedView(BaseModel):
-    """A page of this server as it was looked at."""
+    """Saved view: a page of this server and its query."""
 
     name: Name
     view: str = Field(pattern=VIEW, description="name of the page, such as scalar")
@@ -51,7 +51,7 @@ def views(service: OneService) -> dict[str, Any]:
 
 @router.put("")
 def save(saved: SavedView, request: Request, service: OneService) -> dict[str, Any]:
-    """Keep a view, in the place of one that had this name."""
+    """Save a view; one of the same name is overwritten."""
     if saved.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
     with storing(_refusals(saved.name)):
@@ -61,7 +61,7 @@ def save(saved: SavedView, request: Request, service: OneService) -> dict[str, A
 
 @router.patch("")
 def rename(change: NewName, service: OneService) -> dict[str, Any]:
-    """Another name for a saved view."""
+    """Rename a saved view."""
     with storing(_refusals(change.name, change.to)):
         service.workspace.views.rename(change.name, change.to)
     return views(service)
@@ -69,7 +69,7 @@ def rename(change: NewName, service: OneService) -> dict[str, Any]:
 
 @router.delete("")
 def forget(service: OneService, name: Annotated[str, Query()]) -> dict[str, Any]:
-    """Keep a view no longer."""
+    """Delete a saved view."""
     with storing(_refusals(name)):
         service.workspace.views.forget(name)
     return views(service)

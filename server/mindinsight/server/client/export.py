@@ -31,7 +31,7 @@ _LONGEST: Final = 120  # characters of a file name
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """One piece that was written, or could not be."""
+    """Result of one exported file: its path, or the problem."""
 
     path: Path
     rows: int = 0
@@ -136,24 +136,24 @@ def _export_items(
 ) -> Iterator[Exported]:
     taken: set[Path] = set()
     for item in items:
-        place = _unused(_folder(output, item.run) / kind / safe(item.tag) / str(item.step), taken)
-        place.parent.mkdir(parents=True, exist_ok=True)
+        path = _unused(_folder(output, item.run) / kind / safe(item.tag) / str(item.step), taken)
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            yield Exported(write(place, item.data), 1)
+            yield Exported(write(path, item.data), 1)
         except (Gone, UnreadableError) as error:
-            yield Exported(place, problem=str(error))
+            yield Exported(path, problem=str(error))
 
 
-def _write_image(place: Path, image: Image) -> Path:
-    path = place.with_name(place.name + _suffix(image.encoded))
-    path.write_bytes(image.encoded)
-    return path
+def _write_image(stem: Path, image: Image) -> Path:
+    target = stem.with_name(stem.name + _suffix(image.encoded))
+    target.write_bytes(image.encoded)
+    return target
 
 
-def _write_tensor(place: Path, tensor: Tensor) -> Path:
-    path = place.with_name(place.name + ".npy")
-    np.save(path, tensor.values, allow_pickle=False)
-    return path
+def _write_tensor(stem: Path, tensor: Tensor) -> Path:
+    target = stem.with_name(stem.name + ".npy")
+    np.save(target, tensor.values, allow_pickle=False)
+    return target
 
 
 def _suffix(encoded: bytes) -> str:
@@ -161,12 +161,12 @@ def _suffix(encoded: bytes) -> str:
     return kind.suffix if kind else ".bin"
 
 
-def _unused(place: Path, taken: set[Path]) -> Path:
+def _unused(path: Path, taken: set[Path]) -> Path:
     """A step that was recorded several times gets a number from the second time on."""
-    name, number = place, 1
+    name, number = path, 1
     while name in taken:
         number += 1
-        name = place.with_name(f"{place.name}_{number}")
+        name = path.with_name(f"{path.name}_{number}")
     taken.add(name)
     return name
 
@@ -178,7 +178,7 @@ def _folder(output: Path, run: str) -> Path:
 
 
 def safe(name: str) -> str:
-    """A tag as a file name: what could mean something to a file system is percent-encoded."""
+    """Percent-encode a tag for use as a file name; what is too long ends in a hash."""
     quoted = quote(name, safe="-_ ()[],=+", encoding="utf-8", errors="surrogateescape")
     if not quoted.strip("."):
         return quoted.replace(".", "%2E") or "%"

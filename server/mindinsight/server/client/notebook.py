@@ -58,8 +58,8 @@ def _framed(address: str) -> bool:
 
 
 def _start(bases: Bases, frames: tuple[str, ...], workspace: str | Path | None) -> str:
-    place = Path(workspace).expanduser().absolute() if workspace else Path.home() / "mindinsight"
-    settings = Settings(bases, place, port=free_port(), frame_ancestors=(*LOCAL_FRAMES, *frames))
+    folder = Path(workspace).expanduser().absolute() if workspace else Path.home() / "mindinsight"
+    settings = Settings(bases, folder, port=free_port(), frame_ancestors=(*LOCAL_FRAMES, *frames))
     check(settings)
     daemon.launch(settings)
     return settings.address

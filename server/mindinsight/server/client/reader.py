@@ -1,4 +1,4 @@
-"""Summaries in a notebook or a script, without a server.
+"""Reader of summaries for notebooks and scripts, without a server.
 
 import mindinsight
 
@@ -111,7 +111,7 @@ class Scalars(Mapping[tuple[str, str], Line]):
 
 
 class Summary:
-    """What lies below a directory, or several: one run or many. ``refresh`` looks again."""
+    """Reader of the runs below one or several directories. ``refresh`` reads what is new."""
 
     def __init__(self, path: Paths, on_progress: Callable[[int, int], None] | None = None) -> None:
         """``on_progress`` is called now and then while files are read, with bytes read and all bytes."""

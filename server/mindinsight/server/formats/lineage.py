@@ -29,7 +29,7 @@ MAX_ITEMS: Final = 10_000  # metrics, or values that the user defined
 
 @dataclass(frozen=True, slots=True)
 class TrainLineage:
-    """What a training was set up with; None where nothing was recorded."""
+    """Training lineage: hyperparameters, data and model of a run; None where nothing was recorded."""
 
     network: str | None = None
     optimizer: str | None = None
@@ -48,7 +48,7 @@ class TrainLineage:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationLineage:
-    """What an evaluation found, and on what."""
+    """Evaluation lineage: metrics, and the data they were measured on."""
 
     metric: dict[str, Any] = field(default_factory=dict)
     valid_dataset_path: str | None = None
@@ -71,12 +71,12 @@ class Lineage:
 
         Two losses are two facts: where the evaluation found one too, it is ``eval/loss``.
         """
-        found = dict(self.evaluation.metric) if self.evaluation is not None else {}
+        metrics = dict(self.evaluation.metric) if self.evaluation is not None else {}
         if self.train is None or self.train.loss is None:
-            return found
-        if "loss" in found:
-            found["eval/loss"] = found.pop("loss")
-        return {"loss": self.train.loss, **found}
+            return metrics
+        if "loss" in metrics:
+            metrics["eval/loss"] = metrics.pop("loss")
+        return {"loss": self.train.loss, **metrics}
 
     pending: int = 0  # bytes of a record at the end that is cut
     end: int = 0  # offset in the file up to which it was read
@@ -120,16 +120,16 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
     that to what was known.
     """
     merged = Lineage()
-    for one in lineages:
-        afresh = one.train is not None or one.dataset_graph is not None
+    for lineage in lineages:
+        afresh = lineage.train is not None or lineage.dataset_graph is not None
         known = Lineage() if afresh else merged
         merged = Lineage(
-            one.train or known.train,
-            one.evaluation or known.evaluation,
-            one.dataset_graph or known.dataset_graph,
-            {**known.user_defined, **one.user_defined},
-            merged.damage + one.damage,
-            merged.pending + one.pending,
+            lineage.train or known.train,
+            lineage.evaluation or known.evaluation,
+            lineage.dataset_graph or known.dataset_graph,
+            {**known.user_defined, **lineage.user_defined},
+            merged.damage + lineage.damage,
+            merged.pending + lineage.pending,
         )
     return merged
 
@@ -161,7 +161,7 @@ _Facts = TypeVar("_Facts", TrainLineage, EvaluationLineage)
 
 def _filled(kind: type[_Facts], *sources: dict[str, Any]) -> _Facts:
     known = {name: value for source in sources for name, value in source.items()}
-    return kind(**{one.name: known[one.name] for one in fields(kind) if one.name in known})
+    return kind(**{field.name: known[field.name] for field in fields(kind) if field.name in known})
 
 
 def _set_fields(message: Message) -> dict[str, Any]:
@@ -200,10 +200,10 @@ def _check_count(values: Mapping[str, Any]) -> None:
 
 
 def _user_defined(info: UserDefinedInfo) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in info.user_info:
-        found.update(_user_defined(part))
+        values.update(_user_defined(part))
     for plain in (info.map_int32, info.map_str, info.map_double):
-        found.update(plain)
-    found.update({name: _user_defined(part) for name, part in info.map_dict.items()})
-    return found
+        values.update(plain)
+    values.update({name: _user_defined(part) for name, part in info.map_dict.items()})
+    return values

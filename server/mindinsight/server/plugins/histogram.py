@@ -1,4 +1,4 @@
-"""Histograms: over the steps of a run, and of several runs at one step."""
+"""Routes for histograms: over the steps of a run, and of several runs at one step."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def over_steps(
     series = service.store.snapshot().payloads(run, "histogram", tag)
     line = series.line_rows
     rows = line[_even(len(line), min(columns, _MOST_ROWS))] if each else line[-_MOST_ROWS:]
-    found = histograms([series.read(row) for row in rows.tolist()])
-    bucketed = Bucketed(found.bounds, found.left, found.width, found.counts)
+    decoded = histograms([series.read(row) for row in rows.tolist()])
+    bucketed = Bucketed(decoded.bounds, decoded.left, decoded.width, decoded.counts)
     starts = _even(len(rows), columns)
     least, most = bucketed.range()
     edges = np.linspace(least if low is None else low, most if high is None else high, bins + 1)
@@ -65,7 +65,7 @@ def over_steps(
             "edges": edges,
             "counts": in_columns(on_edges(bucketed, edges), starts).astype(np.float32).ravel(),
             "percentile": percentiles(bucketed)[starts].ravel(),
-            **_non_finite(found, starts),
+            **_non_finite(decoded, starts),
         },
         accept,
     )
@@ -81,36 +81,38 @@ def at_step(
 ) -> Response:
     """The recorded buckets of several runs at the step nearest to the one asked for."""
     snapshot = service.store.snapshot()
-    rows = [_one(snapshot.runs[one], tag, step) for one in run if one in snapshot.runs]
+    rows = [_nearest(snapshot.runs[run_id], tag, step) for run_id in run if run_id in snapshot.runs]
     return answer({"tag": tag, "step": step, "runs": [row for row in rows if row is not None]}, accept)
 
 
-def _one(run: Run, tag: str, step: int) -> dict[str, Any] | None:
+def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
     series = run.references.get("histogram", {}).get(tag)
     if series is None:
         return None
     line = series.line_rows
     row = int(line[len(line) - 1 - int(np.argmin(np.abs(series.steps[line][::-1] - step)))])
-    found = histograms([series.read(row)])
+    decoded = histograms([series.read(row)])
     return {
         "run": run.id,
         "step": int(series.steps[row]),
         "wall": float(series.walls[row]),
-        "left": found.left,
-        "width": found.width,
-        "counts": found.counts,
-        "count": int(found.count[0]),
-        "nan": int(found.nan[0]),
-        "positive_infinity": int(found.positive_infinity[0]),
-        "negative_infinity": int(found.negative_infinity[0]),
-        **_extremes(found),
+        "left": decoded.left,
+        "width": decoded.width,
+        "counts": decoded.counts,
+        "count": int(decoded.count[0]),
+        "nan": int(decoded.nan[0]),
+        "positive_infinity": int(decoded.positive_infinity[0]),
+        "negative_infinity": int(decoded.negative_infinity[0]),
+        **_extremes(decoded),
     }
 
 
-def _extremes(found: Histograms) -> dict[str, float | None]:
+def _extremes(decoded: Histograms) -> dict[str, float | None]:
     """Smallest and largest finite value and their sum; None, unknown, where no value is finite."""
-    finite = int(found.count[0] - found.nan[0] - found.positive_infinity[0] - found.negative_infinity[0])
-    known = {"min": found.low[0], "max": found.high[0], "sum": found.total[0]}
+    finite = int(
+        decoded.count[0] - decoded.nan[0] - decoded.positive_infinity[0] - decoded.negative_infinity[0]
+    )
+    known = {"min": decoded.low[0], "max": decoded.high[0], "sum": decoded.total[0]}
     return {name: _number(value) if finite > 0 else None for name, value in known.items()}
 
 
@@ -118,12 +120,12 @@ def _number(value: np.floating) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _non_finite(found: Histograms, starts: Ints) -> dict[str, Any]:
+def _non_finite(decoded: Histograms, starts: Ints) -> dict[str, Any]:
     """NaN and infinities of each column, and their sums."""
     columns = {
-        "nan": found.nan,
-        "positive_infinity": found.positive_infinity,
-        "negative_infinity": found.negative_infinity,
+        "nan": decoded.nan,
+        "positive_infinity": decoded.positive_infinity,
+        "negative_infinity": decoded.negative_infinity,
     }
     sums = {
         name: np.add.reduceat(column, starts) if len(starts) else column for name, column in columns.items()

@@ -1,4 +1,4 @@
-"""Loss landscapes: the loss on a grid around the weights, and the way training took over it."""
+"""Routes for loss landscapes: the loss on a grid around the weights, and the path of the training."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ def all_of(
 ) -> Response:
     """Every landscape of the runs: axes, the grid row by row, path, convergence point, how it was made."""
     runs = service.store.snapshot().runs
-    found = [one for each in run if each in runs for one in _landscapes(runs[each])]
-    return answer({"landscapes": found}, accept)
+    landscapes = [landscape for run_id in run if run_id in runs for landscape in _landscapes(runs[run_id])]
+    return answer({"landscapes": landscapes}, accept)
 
 
 def _landscapes(run: Run) -> list[dict[str, Any]]:
     """The newest landscape of each tag of a run that has a grid."""
-    found = []
+    landscapes = []
     for tag, series in run.references.get("landscape", {}).items():
-        one = read_landscape(series.read(series.count - 1))
-        if one.grid is not None:
-            found.append({"run": run.id, "tag": tag, **_described(one, one.grid)})
-    return found
+        landscape = read_landscape(series.read(series.count - 1))
+        if landscape.grid is not None:
+            landscapes.append({"run": run.id, "tag": tag, **_described(landscape, landscape.grid)})
+    return landscapes
 
 
-def _described(one: Landscape, grid: Point) -> dict[str, Any]:
+def _described(landscape: Landscape, grid: Point) -> dict[str, Any]:
     return {
         "x": grid.x.ravel(),
         "y": grid.y.ravel(),
         "z": grid.z.ravel(),
-        "path": None if one.path is None else _columns(one.path),
-        "intervals": list(one.intervals),
-        "convergence": None if one.convergence is None else _columns(one.convergence),
-        "decomposition": one.decomposition,
-        "unit": one.unit,
-        "step_per_epoch": one.step_per_epoch,
+        "path": None if landscape.path is None else _columns(landscape.path),
+        "intervals": list(landscape.intervals),
+        "convergence": None if landscape.convergence is None else _columns(landscape.convergence),
+        "decomposition": landscape.decomposition,
+        "unit": landscape.unit,
+        "step_per_epoch": landscape.step_per_epoch,
     }
 
 

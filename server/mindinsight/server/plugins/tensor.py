@@ -1,4 +1,4 @@
-"""Tensors: any slice of any recorded step, statistics, distribution over the steps, downloads."""
+"""Routes for tensors: slices of any recorded step, statistics, distribution over steps, downloads."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def part(
     accept: Accept = "",
 ) -> Response:
     """A window of a slice, row by row, with statistics of the slice and of the whole tensor."""
-    with _opened(_with_row(service.store.snapshot(), run, tag, row), row) as one:
-        index = dims or first_slice(one.values.shape)
-        table = _table(one, index)
-        window = _read(one, table, table.window(slice(top, top + _WINDOW), slice(left, left + _WINDOW)))
-        whole = measure_values(one.values)
+    with _opened(_with_row(service.store.snapshot(), run, tag, row), row) as tensor:
+        index = dims or first_slice(tensor.values.shape)
+        table = _table(tensor, index)
+        window = _read(tensor, table, table.window(slice(top, top + _WINDOW), slice(left, left + _WINDOW)))
+        whole = measure_values(tensor.values)
         content = {
-            **_described(one),
+            **_described(tensor),
             "dims": index,
             "rows": table.rows,
             "columns": table.columns,
@@ -78,7 +78,7 @@ def part(
             "left": left,
             "window": list(window.shape),
             "values": _sendable(window),
-            "slice": _facts(whole if table.whole else _measured(one, table)),
+            "slice": _facts(whole if table.whole else _measured(tensor, table)),
             "whole": _facts(whole),
         }
     return answer(content, accept)
@@ -95,19 +95,19 @@ def distribution(
     )
     measured = []
     for row in rows.tolist():
-        with _opened(series, row) as one:
-            measured.append(measure_values(one.values))
-    lows = [one.minimum for one in measured if one.minimum is not None]
-    highs = [one.maximum for one in measured if one.maximum is not None]
+        with _opened(series, row) as tensor:
+            measured.append(measure_values(tensor.values))
+    lows = [facts.minimum for facts in measured if facts.minimum is not None]
+    highs = [facts.maximum for facts in measured if facts.maximum is not None]
     low, high = (float(min(lows)), float(max(highs))) if lows else (0.0, 0.0)
     edges = bin_edges(low, high, bins)
     counts = []
     for row in rows.tolist():
-        with _opened(series, row) as one:
-            counts.append(_counts(one, edges))
+        with _opened(series, row) as tensor:
+            counts.append(_counts(tensor, edges))
     content = {"step": series.steps[rows], "wall": series.walls[rows], "count": series.count, "edges": edges}
     return answer(
-        {**content, "counts": np.concatenate(counts), "facts": [_facts(one) for one in measured]}, accept
+        {**content, "counts": np.concatenate(counts), "facts": [_facts(facts) for facts in measured]}, accept
     )
 
 
@@ -117,9 +117,9 @@ def download(
 ) -> Response:
     """The tensor, or a slice of it, as npy with its own type, or as CSV; sent while it is read."""
     series = _with_row(service.store.snapshot(), run, tag, row)
-    with _opened(series, row) as one:  # what cannot be sent is said before anything is
-        table = Table(one.values.shape, _index(one, dims)) if dims is not None else None
-        rest = iter(_npy(one, table) if format == "npy" else _csv(one, table))
+    with _opened(series, row) as tensor:  # what cannot be sent is said before anything is
+        table = Table(tensor.values.shape, _index(tensor, dims)) if dims is not None else None
+        rest = iter(_npy(tensor, table) if format == "npy" else _csv(tensor, table))
         first = next(rest, b"")
     name = re.sub(r"[^\w.-]+", "_", f"{tag}_{int(series.steps[row])}.{format}")
     return StreamingResponse(
@@ -137,28 +137,28 @@ def _within(series: ReferenceSeries, row: int, first: bytes, rest: Iterator[byte
             yield piece
 
 
-def _npy(one: Recorded, table: Table | None) -> Iterator[bytes]:
+def _npy(tensor: Recorded, table: Table | None) -> Iterator[bytes]:
     if table is None:
-        return write_npy(one.values)
+        return write_npy(tensor.values)
     shape = tuple(
         len(range(size)[entry])
         for size, entry in zip(table.shape, table.index, strict=True)
         if isinstance(entry, slice)
     )
-    blocks = (_read(one, table, index).tobytes() for index in table.blocks(_BLOCK))
-    return chain(npy_header(one.values.part(table.window(slice(0, 0))).dtype, shape), blocks)
+    blocks = (_read(tensor, table, index).tobytes() for index in table.blocks(_BLOCK))
+    return chain(npy_header(tensor.values.part(table.window(slice(0, 0))).dtype, shape), blocks)
 
 
-def _csv(one: Recorded, table: Table | None) -> Iterator[bytes]:
+def _csv(tensor: Recorded, table: Table | None) -> Iterator[bytes]:
     """A line for each row; a longer shape is laid out row by row."""
     if table is not None:
         for top in range(0, table.rows, height := max(1, _BLOCK // max(1, table.columns))):
-            yield _lines(_read(one, table, table.window(slice(top, top + height))))
+            yield _lines(_read(tensor, table, table.window(slice(top, top + height))))
         return
-    shape = one.values.shape
+    shape = tensor.values.shape
     columns = shape[-1] if len(shape) > 1 else 1
     held = np.empty(0)
-    for piece in one.values.pieces():
+    for piece in tensor.values.pieces():
         held = np.concatenate([held, piece]) if held.size else piece
         full = held.size // columns * columns if columns else 0
         yield _lines(held[:full].reshape(-1, max(1, columns)))
@@ -180,28 +180,28 @@ def _with_row(snapshot: Snapshot, run: str, tag: str, row: int) -> ReferenceSeri
 
 @contextmanager
 def _opened(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
-    """A tensor that is read in the block; raises ``Gone`` when the file changed."""
-    with series.located(row) as place:
-        yield recorded(Path(place.path), place.offset, place.size)
+    """Context manager for a lazy tensor; raises ``Gone`` when the file changed."""
+    with series.located(row) as payload:
+        yield recorded(Path(payload.path), payload.offset, payload.size)
 
 
-def _index(one: Recorded, dims: str) -> Index:
+def _index(tensor: Recorded, dims: str) -> Index:
     try:
-        return parse_slice(dims, one.values.shape)
+        return parse_slice(dims, tensor.values.shape)
     except ValueError as error:
         raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
 
 
-def _table(one: Recorded, dims: str) -> Table:
-    return Table(one.values.shape, _index(one, dims))
+def _table(tensor: Recorded, dims: str) -> Table:
+    return Table(tensor.values.shape, _index(tensor, dims))
 
 
-def _read(one: Recorded, table: Table, index: Index) -> npt.NDArray[Any]:
-    return np.asarray(one.values.part(index)).reshape(table.shape_of(index))
+def _read(tensor: Recorded, table: Table, index: Index) -> npt.NDArray[Any]:
+    return np.asarray(tensor.values.part(index)).reshape(table.shape_of(index))
 
 
-def _measured(one: Recorded, table: Table) -> Statistics:
-    return combine(each for index in table.blocks(_BLOCK) for each in parts(_read(one, table, index)))
+def _measured(tensor: Recorded, table: Table) -> Statistics:
+    return combine(block for index in table.blocks(_BLOCK) for block in parts(_read(tensor, table, index)))
 
 
 def _sendable(window: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -210,32 +210,33 @@ def _sendable(window: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
 
 
-def _counts(one: Recorded, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+def _counts(tensor: Recorded, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     counts = np.zeros(len(edges) - 1)
-    for piece in one.values.pieces():
+    for piece in tensor.values.pieces():
         values = np.asarray(piece, np.float64)
         counts += np.histogram(values[np.isfinite(values)], bins=edges)[0]
     return counts.astype(np.float32)
 
 
-def _described(one: Recorded) -> dict[str, Any]:
-    return {"shape": list(one.values.shape), "type": one.dtype}
+def _described(tensor: Recorded) -> dict[str, Any]:
+    return {"shape": list(tensor.values.shape), "type": tensor.dtype}
 
 
-def _facts(one: Statistics) -> dict[str, Any]:
+def _facts(statistics: Statistics) -> dict[str, Any]:
+    norm = statistics.norm
     return {
-        "count": one.count,
-        "min": one.minimum,
-        "max": one.maximum,
-        "mean": one.mean,
-        "deviation": one.std,
-        "norm": one.norm if one.norm is None or math.isfinite(one.norm) else None,  # beyond float64
-        "zeros": one.zeros,
-        "negative": one.negative,
-        "positive": one.positive,
-        "nan": one.nans,
-        "positive_infinity": one.positive_infs,
-        "negative_infinity": one.negative_infs,
+        "count": statistics.count,
+        "min": statistics.minimum,
+        "max": statistics.maximum,
+        "mean": statistics.mean,
+        "deviation": statistics.std,
+        "norm": norm if norm is None or math.isfinite(norm) else None,  # beyond float64
+        "zeros": statistics.zeros,
+        "negative": statistics.negative,
+        "positive": statistics.positive,
+        "nan": statistics.nans,
+        "positive_infinity": statistics.positive_infs,
+        "negative_infinity": statistics.negative_infs,
     }
 
 

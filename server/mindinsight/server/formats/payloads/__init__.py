@@ -1,4 +1,4 @@
-"""Payload messages of event files, read when somebody looks.
+"""Decoders of the payload messages of event files, called on demand.
 
 All raise UnreadableError with the reason ``payload.unparsable`` when the bytes are not the message.
 """

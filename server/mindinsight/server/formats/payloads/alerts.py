@@ -22,7 +22,7 @@ class Alert:
 
 
 def alert(payload: bytes) -> Alert:
-    """The whole message. Raises UnreadableError."""
+    """Decode an alert message. Raises UnreadableError."""
     texts, number = {_TITLE: b"", _TEXT: b""}, 0
     try:
         for key, start, end in message_fields(payload, 0, len(payload)):

@@ -31,7 +31,7 @@ _BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What ``tensor`` gives, by parts. Reading may raise ``UnreadableError`` at any time: files change."""
+    """Lazy tensor, read by parts. Reading may raise ``UnreadableError`` at any time: files change."""
 
     values: Values
     data_type: str  # DT_FLOAT32, DT_BFLOAT16, ...; the number for a type that is not known
@@ -44,7 +44,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """One field of numbers: its key, and where they lie in the file."""
+    """Number field of a message: its key, offset and size in the file."""
 
     key: int
     at: int
@@ -53,7 +53,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Cast:
-    """Numbers that were stored in a wider type and are all numbers of a narrower one."""
+    """Lazy cast of numbers that are stored in a wider type than they were recorded in."""
 
     stored: Stored
     dtype: np.dtype[np.generic]
@@ -70,12 +70,12 @@ class _Cast:
 
 
 def recorded(path: Path, offset: int, size: int) -> Recorded:
-    """The tensor whose message lies in a file. Raises UnreadableError, also when shape and data disagree."""
+    """Open the tensor of a message in a file. Raises UnreadableError, also when shape and data disagree."""
     with opened(path) as file:
         if size > WHOLE:
-            found = _by_parts(file, path, offset, size)
-            if found is not None:
-                return found
+            lazy = _by_parts(file, path, offset, size)
+            if lazy is not None:
+                return lazy
         if size > MOST:
             raise UnreadableError("dump.too_large", f"a tensor of {size} bytes that cannot be read by parts")
         file.seek(offset)
@@ -105,7 +105,7 @@ def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded |
 
 def _fields(file: IO[bytes], at: int, end: int) -> tuple[bytes, list[_Block]]:
     """The message without its stretches of numbers, and these; nothing where there is more to it."""
-    kept = b""
+    message = b""
     blocks: list[_Block] = []
     while at < end and len(blocks) < _FIELDS:
         file.seek(at)
@@ -122,17 +122,17 @@ def _fields(file: IO[bytes], at: int, end: int) -> tuple[bytes, list[_Block]]:
             raise UnparsableError("field too long")
         if key in _BLOCKS:
             blocks.append(_Block(key, at + inner, after - at - inner))
-        elif after - at + len(kept) > WHOLE:
+        elif after - at + len(message) > WHOLE:
             return b"", []
         else:
             file.seek(at)
-            kept += file.read(after - at)
+            message += file.read(after - at)
         at = after
-    return kept, [block for block in blocks if block.size]
+    return message, [block for block in blocks if block.size]
 
 
 def _in_its_type(values: Stored, name: str) -> Values:
     """As ``as_recorded`` has it: in the type it was recorded with, if every number is the same in it."""
     kinds = {as_recorded(piece, name).dtype for piece in values.pieces()} if name != "DT_FLOAT32" else set()
-    kept = len(kinds) == 1 and kinds != {values.dtype}
-    return _Cast(values, kinds.pop()) if kept else values
+    narrower = len(kinds) == 1 and kinds != {values.dtype}
+    return _Cast(values, kinds.pop()) if narrower else values

@@ -52,18 +52,18 @@ def histograms(payloads: Sequence[bytes]) -> Histograms:
     buckets. Messages that are not written the usual way are read one by one and written so.
     """
     messages = _laid_out(payloads)
-    found = _read(messages)
+    decoded = _read(messages)
     if not messages.fits.all():
         usual = list(payloads)
-        for place in np.flatnonzero(~messages.fits).tolist():
-            usual[place] = _rewritten(payloads[place], place)
-        found = _read(_laid_out(usual))
-    return found
+        for number in np.flatnonzero(~messages.fits).tolist():
+            usual[number] = _rewritten(payloads[number], number)
+        decoded = _read(_laid_out(usual))
+    return decoded
 
 
 @dataclass(frozen=True, slots=True)
 class _Messages:
-    """All messages in one piece of bytes, read up to ``at``."""
+    """Decoder state: all messages in one buffer, each read up to its offset in ``at``."""
 
     octets: npt.NDArray[np.uint8]
     doubles: Doubles  # the number at every offset
@@ -102,22 +102,22 @@ def _read(messages: _Messages) -> Histograms:
 def _buckets(messages: _Messages) -> tuple[Ints, Doubles, Doubles, Ints]:
     """Message, left, width and count of all buckets, which come first."""
     octets, at, ends = messages.octets, messages.at, messages.ends
-    found = [(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64))]
+    columns = [(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64))]
     rows = np.arange(len(at))
     while True:
         rows = rows[(at[rows] < ends[rows]) & (octets[at[rows]] == _BUCKET_KEYS[0])]
         if not len(rows):
             break
-        place = at[rows]
-        counts, after = varints(octets, place + _COUNT)
-        good = (after == place + 2 + octets[place + 1]) & (after <= ends[rows])
+        offsets = at[rows]
+        counts, after = varints(octets, offsets + _COUNT)
+        good = (after == offsets + 2 + octets[offsets + 1]) & (after <= ends[rows])
         for offset, key in _BUCKET_KEYS.items():
-            good &= octets[place + offset] == key
+            good &= octets[offsets + offset] == key
         messages.fits[rows[~good]] = False
-        rows, place, counts = rows[good], place[good], counts[good]
-        found.append((rows, messages.doubles[place + _LEFT], messages.doubles[place + _WIDTH], counts))
+        rows, offsets, counts = rows[good], offsets[good], counts[good]
+        columns.append((rows, messages.doubles[offsets + _LEFT], messages.doubles[offsets + _WIDTH], counts))
         at[rows] = after[good]
-    rows, left, width, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+    rows, left, width, counts = (np.concatenate(column) for column in zip(*columns, strict=True))
     return rows, left, width, counts
 
 
@@ -127,26 +127,26 @@ def _summaries(messages: _Messages) -> tuple[Ints, Doubles]:
     whole, real = np.zeros((_ALL + 1, len(at)), np.int64), np.zeros((_ALL + 1, len(at)), np.float64)
     rows = np.flatnonzero(messages.fits & (at < ends))
     while len(rows):
-        place = at[rows]
-        keys = octets[place]
-        values, after = varints(octets, place + 1)
+        offsets = at[rows]
+        keys = octets[offsets]
+        values, after = varints(octets, offsets + 1)
         wide = np.isin(keys, _DOUBLE_KEYS)
-        after[wide] = place[wide] + 9
+        after[wide] = offsets[wide] + 9
         known = (wide | np.isin(keys, _INTEGER_KEYS)) & (after <= ends[rows])
         messages.fits[rows[~known]] = False
         rows, numbers = rows[known], keys[known] >> 3
-        whole[numbers, rows], real[numbers, rows] = values[known], messages.doubles[place[known] + 1]
+        whole[numbers, rows], real[numbers, rows] = values[known], messages.doubles[offsets[known] + 1]
         at[rows] = after[known]
         rows = rows[at[rows] < ends[rows]]
     return whole, real
 
 
-def _rewritten(payload: bytes, place: int) -> bytes:
+def _rewritten(payload: bytes, number: int) -> bytes:
     """The same histogram with its fields in order, all of every bucket present, and nothing unknown."""
     try:
         message = Summary.Histogram.FromString(payload)
     except DecodeError as error:
-        raise UnreadableError("payload.unparsable", f"histogram {place}: {error}") from error
+        raise UnreadableError("payload.unparsable", f"histogram {number}: {error}") from error
     message.DiscardUnknownFields()
     for bucket in message.buckets:
         bucket.left, bucket.width, bucket.count = bucket.left, bucket.width, bucket.count

@@ -38,7 +38,7 @@ def image_header(start: bytes) -> ImageHeader:
 
 
 def image(payload: bytes) -> Image:
-    """The whole message. Raises UnreadableError."""
+    """Decode an image message. Raises UnreadableError."""
     try:
         fields = list(message_fields(payload, 0, len(payload)))
     except UnparsableError as error:

@@ -49,7 +49,7 @@ class Tensor:
 
 
 def tensor(payload: bytes) -> Tensor:
-    """The array of a message; bytes in ``raw_data`` win over numbers beside them, as they are exact.
+    """Decode a tensor message; ``raw_data`` takes precedence over number fields, as it is exact.
 
     Raises UnreadableError, also when shape and data do not agree.
     """
@@ -80,15 +80,15 @@ def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
 
 
 def _split(payload: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """The message without its large blocks, which need no parsing, and these."""
-    kept, blocks, at = [], [], 0
+    """Split a message into the part to be parsed and its large blocks of numbers."""
+    rest, blocks, at = [], [], 0
     for key, start, end in message_fields(payload, 0, len(payload)):
         if key in _BLOCKS:
             blocks.append((key, payload[start:end]))
         else:
-            kept.append(payload[at:end])
+            rest.append(payload[at:end])
         at = end
-    return b"".join(kept), blocks
+    return b"".join(rest), blocks
 
 
 def _joined(blocks: list[tuple[int, bytes]], keys: tuple[int, ...]) -> bytes:
