@@ -13,7 +13,7 @@ OPENING = {
 ALLOWED = {
     "files/opener.py": "the opener",
     # what was opened before
-    "formats/archives.py": "members of an open archive",
+    "formats/arrays/archives.py": "members of an open archive",
     "formats/file_bytes.py": "values of an open file",
     "formats/events/__init__.py": "a stream over an open descriptor",
     # the product's own files

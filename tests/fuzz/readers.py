@@ -29,13 +29,13 @@ from mindinsight.server.formats.dumps.dump_data import read_slot, read_slots
 from mindinsight.server.formats.dumps.opdebug import read_opdebug
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.events import decode
-from mindinsight.server.formats.graphs import read_graph
-from mindinsight.server.formats.ir import read_ir
+from mindinsight.server.formats.graphs.graph_proto import read_graph
+from mindinsight.server.formats.graphs.ir import read_ir
+from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import by_parts
-from mindinsight.server.formats.pb_graphs import read_pb
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import open_weights
+from mindinsight.server.formats.weights.weight_files import open_weights
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLES = DATA / "dumps" / "samples"

@@ -242,11 +242,11 @@ def cut(tmp_path):
 @pytest.mark.parametrize(
     ("variables", "text"),
     [
-        ({"LANG": "en_GB.UTF-8"}, ": it is cut off ("),
+        ({"LANG": "en_GB.UTF-8"}, ": the file is truncated ("),
         ({"LANG": "zh_CN.UTF-8"}, ": 文件不完整 ("),
-        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, ": it is cut off ("),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, ": the file is truncated ("),
         ({"LC_MESSAGES": "zh_TW"}, ": 文件不完整 ("),
-        ({}, ": it is cut off ("),
+        ({}, ": the file is truncated ("),
     ],
 )
 def test_damage_is_told_in_the_language_of_the_terminal(run, cut, monkeypatch, variables, text):
@@ -270,7 +270,7 @@ def test_one_cut_file_is_named_and_the_rest_is_used(run, cut, tmp_path, monkeypa
     code, out, err = run("dump", action, cut, "--step", 0, *rest)
     assert code == 1
     (line,) = [line for line in err.splitlines() if "MatMul-op66" in line]
-    assert ": it is cut off (" in line
+    assert ": the file is truncated (" in line
     if arguments == ("stat", "--json"):
         rows = json.loads(out)
         assert (len(rows), sum("minimum" in row and row["minimum"] is None for row in rows)) == (99, 1)
@@ -282,4 +282,4 @@ def test_a_directory_that_is_no_dump_is_told_in_words(run, tmp_path, monkeypatch
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
     code, out, err = run("dump", "ls", tmp_path)
     assert (code, out) == (2, "")
-    assert err == f"mindinsight: it is no dump that is known here ({tmp_path})\n"
+    assert err == f"mindinsight: not a known dump format ({tmp_path})\n"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mindinsight.server.debug.fault import find_faults, operator_of
-from mindinsight.server.formats.call_stacks import own_frame
 from mindinsight.server.formats.dumps import list_tensors, open_dump
+from mindinsight.server.formats.graphs.call_stacks import own_frame
 from tests.server.debug.conftest import spoil
 from tests.server.debug.planting import write_msprobe
 

@@ -7,7 +7,7 @@ import pytest
 from mindinsight.server.debug.graph_join import join
 from mindinsight.server.formats.dumps import list_operators
 from mindinsight.server.formats.dumps.types import Operator
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from tests.server.graph.conftest import write
 
 NET = "Default/network-Net"

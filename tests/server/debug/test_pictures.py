@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.debug.pictures import binned_values, shrunk
-from mindinsight.server.formats.stored import Held
+from mindinsight.server.formats.arrays.stored import Held
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i8", "u1", "?"])

@@ -9,7 +9,7 @@ import pytest
 
 from mindinsight.server.compute.statistics import as_dumped
 from mindinsight.server.debug.weights import compare_weights, measure_weights
-from mindinsight.server.formats.weights import open_weights
+from mindinsight.server.formats.weights.weight_files import open_weights
 
 
 @pytest.fixture

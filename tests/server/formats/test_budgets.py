@@ -30,7 +30,7 @@ try:
 except UnreadableError as error:
     print(error.reason)
 """
-WEIGHTS = """from mindinsight.server.formats.weights import open_weights
+WEIGHTS = """from mindinsight.server.formats.weights.weight_files import open_weights
     file = open_weights(Path(sys.argv[1]))
     for weight in file.weights:
         for piece in file.values(weight.name).pieces():
@@ -42,9 +42,9 @@ CSV = """from mindinsight.server.formats.dumps.statistic_csv import read_statist
     print(len(rows), [entry.reason for entry in damage])"""
 JSON = """from mindinsight.server.formats.cut_json import read_object
     print(len(read_object(Path(sys.argv[1]), "data")[0]))"""
-PB = """from mindinsight.server.formats.pb_graphs import read_pb
+PB = """from mindinsight.server.formats.graphs.pb_graphs import read_pb
     print(len(read_pb(Path(sys.argv[1])).nodes))"""
-IR = """from mindinsight.server.formats.ir import read_ir
+IR = """from mindinsight.server.formats.graphs.ir import read_ir
     print(len(read_ir(Path(sys.argv[1])).nodes))"""
 BIN = """from mindinsight.server.formats.dumps.dump_data import read_slots
     print(len(read_slots(Path(sys.argv[1])).slots))"""

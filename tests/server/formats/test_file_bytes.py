@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats import file_bytes
-from mindinsight.server.formats.arrays import read_npy
+from mindinsight.server.formats.arrays.npy import read_npy
 from mindinsight.server.formats.file_bytes import FileBytes, read_stretch
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import open_weights
+from mindinsight.server.formats.weights.weight_files import open_weights
 
 LARGE = np.arange(4 << 20, dtype=np.float64)  # 32 MiB
 

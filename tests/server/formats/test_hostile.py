@@ -12,10 +12,10 @@ from mindinsight.server.formats.dumps import list_operators, list_tensors, open_
 from mindinsight.server.formats.dumps.dump_data import read_slot, read_slots
 from mindinsight.server.formats.dumps.opdebug import read_opdebug
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
-from mindinsight.server.formats.ir import read_ir
-from mindinsight.server.formats.pb_graphs import read_pb
+from mindinsight.server.formats.graphs.ir import read_ir
+from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import open_weights
+from mindinsight.server.formats.weights.weight_files import open_weights
 
 WEIGHTS = Path(__file__).parents[2] / "data" / "weights"
 MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -17,7 +17,7 @@ from mindinsight.server.formats.dumps import list_operators, list_tensors, open_
 from mindinsight.server.formats.text_files import parse_json
 from mindinsight.server.formats.texts import MAX_NAME, parse_integer, show_integer, show_name, show_text
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import open_weights
+from mindinsight.server.formats.weights.weight_files import open_weights
 
 MANY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TEXTS = st.one_of(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import strategies as st
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 
 
 def write(nodes, parameters=(), constants=()):

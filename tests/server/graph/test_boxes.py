@@ -1,7 +1,7 @@
 import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.boxes import content_of, cut, outer_inputs, text_width
 from mindinsight.server.graph.folding import foldable_tree
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.comparison import (
     CHANGED,
     LEFT,

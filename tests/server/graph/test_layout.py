@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph import layout
 from mindinsight.server.graph.folding import foldable_tree
 from mindinsight.server.graph.initial_scopes import choose_initial_scopes

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph import v1
 from mindinsight.server.graph.details import output_of
 from mindinsight.server.graph.scopes import Folding, build_tree

@@ -23,7 +23,7 @@ from mindinsight.server.debug.weights import (
 )
 from mindinsight.server.files.folders import names_of
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import Weight, WeightFile, open_weights
+from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 _ENDINGS: Final = (".ckpt", ".safetensors", ".npz", ".npy", ".pt", ".pth", ".bin")
 _MOST_NAMES: Final = 20

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.formats.stored import Held, Values
+from mindinsight.server.formats.arrays.stored import Held, Values
 from mindinsight.server.types import Doubles
 
 Array: TypeAlias = npt.NDArray[Any]

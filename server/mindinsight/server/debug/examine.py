@@ -19,9 +19,9 @@ from mindinsight.server.compute.statistics import Part, combine, measure_values,
 from mindinsight.server.debug.conditions import NO_VALUES, Condition, Limits, Sample, Verdict, conditions
 from mindinsight.server.debug.recorded import presumed
 from mindinsight.server.debug.statistics_cache import Identity, Measured, StatisticsCache, identify
+from mindinsight.server.formats.arrays.stored import PIECE, Stored, Values
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry, TensorRef
-from mindinsight.server.formats.stored import PIECE, Stored, Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 HUGE: Final = 256 << 20  # bytes from which a tensor is worth the time of several processes

@@ -21,9 +21,9 @@ from mindinsight.server.debug.fault_search import (
     surely_finite,
 )
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.formats.call_stacks import Frame, own_frame
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
+from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 
 
 @dataclass(frozen=True, slots=True)

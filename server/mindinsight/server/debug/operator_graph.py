@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.debug.neighbours import Link
 from mindinsight.server.formats.dumps.types import Operator
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.folding import foldable_tree
 from mindinsight.server.graph.tree import Tree
 

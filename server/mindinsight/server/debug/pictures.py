@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mindinsight.server.compute.statistics import PIECE, Array, bin_edges, measure_values
-from mindinsight.server.formats.stored import Values
+from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.types import Doubles
 
 

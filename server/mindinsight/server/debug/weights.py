@@ -14,9 +14,9 @@ import numpy as np
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.compute.statistics import PIECE, Statistics, measure_values
 from mindinsight.server.debug.compare.measures import Measures, measure_pair_of
-from mindinsight.server.formats.stored import Values
+from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import Weight, WeightFile, open_weights
+from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 State: TypeAlias = Literal["unchanged", "changed", "type", "shape", "first", "second", "unreadable"]
 

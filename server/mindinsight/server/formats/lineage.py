@@ -17,8 +17,8 @@ from google.protobuf.message import DecodeError, Message
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
 from mindinsight.proto.lineage_pb2 import LineageEvent, UserDefinedInfo
 from mindinsight.server.files.opener import opened, read_at
-from mindinsight.server.formats.dataset_graph import dataset_graph, shortest
 from mindinsight.server.formats.events.records import verified_records
+from mindinsight.server.formats.graphs.dataset_graph import dataset_graph, shortest
 from mindinsight.server.formats.safe_values import parse_json, safe_value
 from mindinsight.server.types import Damage
 

@@ -20,8 +20,8 @@ from fastapi.responses import StreamingResponse
 from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
 from mindinsight.server.compute.statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.arrays.stored import npy_header, write_npy
 from mindinsight.server.formats.payloads import Recorded, recorded
-from mindinsight.server.formats.stored import npy_header, write_npy
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin

@@ -16,8 +16,8 @@ from mindinsight.server.debug.conditions import (
 )
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.recorded import presumed
+from mindinsight.server.formats.arrays.stored import Held
 from mindinsight.server.formats.dumps.types import RecordedStatistics
-from mindinsight.server.formats.stored import Held
 
 ABBREVIATIONS = {
     "weight_initialization": "WI",

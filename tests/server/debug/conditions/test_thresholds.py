@@ -6,7 +6,7 @@ import pytest
 from mindinsight.server.compute.statistics import measure
 from mindinsight.server.debug.conditions import Sample, conditions
 from mindinsight.server.debug.limits import checked_limits
-from mindinsight.server.formats.stored import Held
+from mindinsight.server.formats.arrays.stored import Held
 
 NUMBERS = [-3.0, -1.0, 0.0, 2.0]  # mean -0.5, mean magnitude 1.5, one zero in four
 SIZES = {"abs_mean": 1.5, "max": 2.0, "min": -3.0, "mean": -0.5}

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server.formats.checkpoints import open_checkpoint, read_checkpoint
 from mindinsight.server.formats.dumps import (
     describe_tensor,
     find_dump_dirs,
@@ -18,6 +17,7 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
 )
 from mindinsight.server.formats.dumps.names import escaped
+from mindinsight.server.formats.weights.checkpoints import open_checkpoint, read_checkpoint
 
 
 def md5(array):

@@ -4,8 +4,8 @@ import math
 import numpy as np
 import pytest
 
+from mindinsight.server.formats.arrays.element_types import decode
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
-from mindinsight.server.formats.element_types import decode
 
 HEADER = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value"
 

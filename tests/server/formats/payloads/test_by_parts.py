@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mindinsight.proto.graph_pb2 import DataType, TensorProto
+from mindinsight.server.formats.arrays.stored import Held
 from mindinsight.server.formats.payloads import recorded, tensor
-from mindinsight.server.formats.stored import Held
 from mindinsight.server.formats.unreadable import UnreadableError
 
 BEFORE = b"what else is in the file"

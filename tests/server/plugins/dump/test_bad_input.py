@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
-from mindinsight.server.formats import archives
+from mindinsight.server.formats.arrays import archives
 from mindinsight.server.http.assets import texts
 from tests.server.plugins.dump.conftest import DUMPS, ready
 

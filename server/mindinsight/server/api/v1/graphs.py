@@ -12,7 +12,7 @@ from mindinsight.server.api.v1.jobs import Uses
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import OPTIMIZED, tags_of
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph import v1
 from mindinsight.server.graph.scopes import Folding, build_tree
 from mindinsight.server.graph.simplify import simplify

@@ -13,11 +13,11 @@ from mindinsight.server.commands.dump.selection import add_selection, open_one, 
 from mindinsight.server.commands.messages import complain, telling
 from mindinsight.server.commands.terminal import as_json, progress, say
 from mindinsight.server.compute.parallel_map import batched, spread
+from mindinsight.server.formats.arrays.stored import write_npy
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.device_formats import host_format
 from mindinsight.server.formats.dumps.npy_folder import read_mapping
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry
-from mindinsight.server.formats.stored import write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
 
 

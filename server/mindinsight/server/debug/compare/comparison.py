@@ -16,6 +16,7 @@ from mindinsight.server.debug.compare.measures import measure_pair_of
 from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
 from mindinsight.server.debug.recorded import presumed
 from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps import (
     compares_arguments,
     describe_tensor,
@@ -24,7 +25,6 @@ from mindinsight.server.formats.dumps import (
     tensor_values,
 )
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Listing, TensorEntry
-from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 OPERATORS: Final = 16  # compared by a worker at once

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.server.compute.statistics import PIECE, Array
-from mindinsight.server.formats.stored import Held, Values
+from mindinsight.server.formats.arrays.stored import Held, Values
 
 _SCALE: Final = 2.0**-600  # the squares of 2**100 of the largest numbers have a sum
 _ZERO_NORM: Final = float(np.finfo(np.float64).eps)

@@ -21,6 +21,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from mindinsight.server.files.folders import folders_of
+from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps import layouts
 from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.recorder_files import read_log
@@ -39,7 +40,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorRef,
     Window,
 )
-from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 __all__ = [

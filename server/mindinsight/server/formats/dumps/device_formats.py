@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.formats.element_types import Array
+from mindinsight.server.formats.arrays.element_types import Array
 
 _NAMES_BY_NUMBER: Final = (
     "NCHW NHWC ND NC1HWC0 FRACTAL_Z NC1C0HWPAD NHWC1C0 FSR_NCHW FRACTAL_DECONV C1HWNC0 "

@@ -16,11 +16,11 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto import dump_pb2
+from mindinsight.server.formats.arrays.element_types import Array, decode
+from mindinsight.server.formats.arrays.stored import Held, Values, stored_as
 from mindinsight.server.formats.budgets import OPERATOR
 from mindinsight.server.formats.dumps.device_formats import format_name, is_host, to_host
-from mindinsight.server.formats.element_types import Array, decode
 from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
-from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.texts import show_text
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields

@@ -16,8 +16,8 @@ from mindinsight.server.files.folders import files_of
 from mindinsight.server.formats.budgets import ORDER
 from mindinsight.server.formats.dumps.names import Names, look_up
 from mindinsight.server.formats.dumps.types import FileDamage, StepFolder
-from mindinsight.server.formats.ir import IrNode, read_ir, read_ir_parameters
-from mindinsight.server.formats.pb_graphs import read_pb
+from mindinsight.server.formats.graphs.ir import IrNode, read_ir, read_ir_parameters
+from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.text_files import read_lines
 from mindinsight.server.formats.unreadable import UnreadableError
 

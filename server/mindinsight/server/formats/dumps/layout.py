@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
+from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps.npy_folder import npy_header, npy_values
 from mindinsight.server.formats.dumps.operators import put_together
 from mindinsight.server.formats.dumps.types import (
@@ -18,7 +19,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorHeader,
     TensorRef,
 )
-from mindinsight.server.formats.stored import Values
 
 
 class Layout(ABC):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mindinsight.server.files.folders import files_of
+from mindinsight.server.formats.arrays.element_types import canonical
 from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.dumps.msprobe_entries import (
     Leaf,
@@ -30,7 +31,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorEntry,
     TensorRef,
 )
-from mindinsight.server.formats.element_types import canonical
 from mindinsight.server.formats.unreadable import UnreadableError
 
 DATA: Final = "dump_tensor_data"

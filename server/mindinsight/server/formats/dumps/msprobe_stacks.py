@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from mindinsight.server.formats.call_stacks import Frame, line_number
+from mindinsight.server.formats.graphs.call_stacks import Frame, line_number
 
 MAX_ANCESTORS: Final = 100
 _FRAME: Final = re.compile(r"\s*File (.+?), line (\d+), in (.+?),? ?(?:\n(.*))?", re.DOTALL)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.files.folders import files_of
-from mindinsight.server.formats.arrays import read_npy, read_npy_header
+from mindinsight.server.formats.arrays.npy import read_npy, read_npy_header
+from mindinsight.server.formats.arrays.stored import Held, Values, stored_npy
 from mindinsight.server.formats.budgets import MAPPING
 from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_npy_name, parse_npy_names
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
@@ -24,7 +25,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorHeader,
     TensorRef,
 )
-from mindinsight.server.formats.stored import Held, Values, stored_npy
 from mindinsight.server.formats.text_files import read_lines
 from mindinsight.server.formats.texts import show_text
 from mindinsight.server.formats.unreadable import UnreadableError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
-from mindinsight.server.formats.ir import IrNode
+from mindinsight.server.formats.graphs.ir import IrNode
 
 Arguments = tuple[tuple[str, str], ...]
 _NUMBER: Final = re.compile(r"-op\d+$")

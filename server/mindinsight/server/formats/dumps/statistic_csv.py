@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.formats.arrays.element_types import canonical
 from mindinsight.server.formats.budgets import STATISTICS
 from mindinsight.server.formats.dumps.names import TensorFile
 from mindinsight.server.formats.dumps.types import FileDamage, RecordedStatistics
-from mindinsight.server.formats.element_types import canonical
 from mindinsight.server.formats.text_files import MAX_LINE, read_lines
 from mindinsight.server.formats.texts import parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError

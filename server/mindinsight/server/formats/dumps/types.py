@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy.typing as npt
 
-from mindinsight.server.formats.call_stacks import Frame
+from mindinsight.server.formats.graphs.call_stacks import Frame
 
 Array: TypeAlias = npt.NDArray[Any]
 Window: TypeAlias = tuple[slice | int, ...]  # one per axis from the first on; missing axes are whole

@@ -15,10 +15,10 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import TensorProto
-from mindinsight.server.formats.element_types import Array, count_of
+from mindinsight.server.formats.arrays.element_types import Array, count_of
+from mindinsight.server.formats.arrays.stored import Held, Stored, Values, stored_as
 from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.payloads.tensors import DOUBLES, FLOATS, RAW, as_recorded, tensor, type_name
-from mindinsight.server.formats.stored import Held, Stored, Values, stored_as
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, read_varint
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import DataType, TensorProto
-from mindinsight.server.formats.element_types import decode
+from mindinsight.server.formats.arrays.element_types import decode
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
 

@@ -25,7 +25,7 @@ from mindinsight.server.debug.weights import (
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.folders import files_of, folders_of
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import Weight, WeightFile
+from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.ingest.discovery.folder_tree import child
 from mindinsight.server.plugins.dump.lookup import Sessions, Uses, shown, unreadable

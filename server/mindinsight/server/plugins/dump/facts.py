@@ -8,8 +8,8 @@ from typing import Any
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.fault import source_of
-from mindinsight.server.formats.call_stacks import Frame, own_frame
 from mindinsight.server.formats.dumps.types import FileDamage, Operator, RecordedStatistics, TensorEntry
+from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.plugins.dump.lookup import shown
 
 

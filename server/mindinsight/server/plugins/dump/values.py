@@ -15,9 +15,9 @@ from mindinsight.server.compute.slices import first_slice, parse_slice
 from mindinsight.server.compute.statistics import Array, measure
 from mindinsight.server.debug.pictures import binned_values, shrunk_rows
 from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.arrays.stored import Held, Values, write_npy
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import TensorEntry
-from mindinsight.server.formats.stored import Held, Values, write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
 from mindinsight.server.http.responses import answer

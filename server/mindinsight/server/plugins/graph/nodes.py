@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.call_stacks import stacks_of
+from mindinsight.server.formats.graphs.call_stacks import stacks_of
 from mindinsight.server.graph.details import source_lines
 from mindinsight.server.graph.model import OPERATOR
 from mindinsight.server.graph.node_facts import describe_outer, describe_place, entry, outer_entry

@@ -11,8 +11,8 @@ from fastapi import Depends, Query
 
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.errors import ApiError, unknown_tag
-from mindinsight.server.formats.graphs import read_graph
-from mindinsight.server.formats.pipelines import pipeline_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
+from mindinsight.server.formats.graphs.pipelines import pipeline_graph
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.comparison import Comparison, compare
 from mindinsight.server.graph.folding import foldable_tree

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.call_stacks import Frame, own_frame
 from mindinsight.server.formats.dumps import (
     describe_tensor,
     find_layout,
@@ -20,6 +19,7 @@ from mindinsight.server.formats.dumps import (
 )
 from mindinsight.server.formats.dumps.msprobe_entries import parse_call, parse_tensor_name, statistics_of
 from mindinsight.server.formats.dumps.msprobe_stacks import ancestors, stacks_of_entries
+from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.formats.unreadable import UnreadableError
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.call_stacks import own_frame
 from mindinsight.server.formats.dumps import (
     describe_tensor,
     find_layout,
@@ -17,6 +16,7 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
 )
 from mindinsight.server.formats.dumps.graph_files import executed_iterations
+from mindinsight.server.formats.graphs.call_stacks import own_frame
 from mindinsight.server.formats.unreadable import UnreadableError
 
 TIME = 1795248166105555

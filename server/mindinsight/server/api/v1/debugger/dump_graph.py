@@ -9,7 +9,7 @@ from functools import cached_property
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.dumps import list_operators
 from mindinsight.server.formats.dumps.types import Dump, Operator
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.model import PARAMETER_TYPE
 from mindinsight.server.graph.scopes import build_tree
 from mindinsight.server.graph.tree import Tree

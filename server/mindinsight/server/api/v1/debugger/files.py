@@ -18,8 +18,8 @@ from mindinsight.server.api.v1.debugger.lookup import (
 from mindinsight.server.api.v1.debugger.tensors import header_of
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
+from mindinsight.server.formats.arrays.stored import write_npy
 from mindinsight.server.formats.dumps import tensor_values
-from mindinsight.server.formats.stored import write_npy
 from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
 
 router = JsonRouter(route_class=DumpRoute)

@@ -13,8 +13,8 @@ from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
 from mindinsight.server.api.v1.debugger.session import Session, Watched
 from mindinsight.server.debug.conditions import conditions
 from mindinsight.server.debug.targets import targets
-from mindinsight.server.formats.call_stacks import Frame
 from mindinsight.server.formats.dumps.types import Operator
+from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.graph import v1
 from mindinsight.server.graph.model import Flags
 from mindinsight.server.graph.tree import ROOT

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mindinsight.server.files.folders import files_of, folders_of
+from mindinsight.server.formats.arrays.element_types import canonical
+from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps.dump_data import Slot, find_slot, read_slots, slot_values
 from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.names import Names, TensorFile, parse_bin_name
@@ -34,8 +36,6 @@ from mindinsight.server.formats.dumps.types import (
     TensorHeader,
     TensorRef,
 )
-from mindinsight.server.formats.element_types import canonical
-from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 
 NAME: Final = "asynchronous"

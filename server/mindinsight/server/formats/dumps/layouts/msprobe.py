@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.files.folders import folders_of, names_of
-from mindinsight.server.formats.arrays import read_npy_header
+from mindinsight.server.formats.arrays.element_types import count_of, element_type
+from mindinsight.server.formats.arrays.npy import read_npy_header
+from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_calls, list_folder
 from mindinsight.server.formats.dumps.npy_folder import npy_values
@@ -25,12 +27,10 @@ from mindinsight.server.formats.dumps.types import (
     TensorHeader,
     TensorRef,
 )
-from mindinsight.server.formats.element_types import count_of, element_type
 from mindinsight.server.formats.file_bytes import opened
-from mindinsight.server.formats.stored import Values
 from mindinsight.server.formats.text_files import read_text
-from mindinsight.server.formats.torch_files import TorchFile, open_torch, torch_values
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights.torch_files import TorchFile, open_torch, torch_values
 
 NAME: Final = "msprobe"
 _STEP: Final = re.compile(r"step(\d+)")

@@ -1,4 +1,4 @@
-from mindinsight.server.formats.call_stacks import Frame, own_frame, stacks_of
+from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame, stacks_of
 
 
 def test_the_users_own_line():

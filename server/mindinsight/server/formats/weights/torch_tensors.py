@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from mindinsight.server.formats.arrays.element_types import canonical, element_type, is_known
 from mindinsight.server.formats.budgets import PICKLE
-from mindinsight.server.formats.element_types import canonical, element_type, is_known
-from mindinsight.server.formats.pickles import Calls, Name, Opaque
 from mindinsight.server.formats.texts import show_name
+from mindinsight.server.formats.weights.pickles import Calls, Name, Opaque
 
 _STORAGES: Final = {
     "DoubleStorage": "float64",

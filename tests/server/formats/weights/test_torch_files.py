@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server.formats import archives, torch_files
+from mindinsight.server.formats.arrays import archives
 from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.torch_files import open_torch, read_torch
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights import torch_files
+from mindinsight.server.formats.weights.torch_files import open_torch, read_torch
 
-DATA = Path(__file__).parents[2] / "data" / "weights"
+DATA = Path(__file__).parents[3] / "data" / "weights"
 
 
 class Described:

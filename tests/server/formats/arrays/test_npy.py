@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mindinsight.server.formats import archives
-from mindinsight.server.formats.arrays import array_of, npz_headers, read_npy, read_npy_header, read_npz
+from mindinsight.server.formats.arrays import archives
+from mindinsight.server.formats.arrays.npy import (
+    array_of,
+    npz_headers,
+    read_npy,
+    read_npy_header,
+    read_npz,
+)
 from mindinsight.server.formats.unreadable import UnreadableError
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)

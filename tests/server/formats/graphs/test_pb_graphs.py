@@ -1,7 +1,7 @@
 import pytest
 
-from mindinsight.server.formats.ir import read_ir
-from mindinsight.server.formats.pb_graphs import read_pb
+from mindinsight.server.formats.graphs.ir import read_ir
+from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.unreadable import UnreadableError
 
 

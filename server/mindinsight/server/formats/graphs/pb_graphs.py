@@ -10,10 +10,10 @@ from google.protobuf.message import DecodeError
 
 from mindinsight.proto import graph_pb2
 from mindinsight.server.formats.budgets import GRAPH, GRAPH_FIELD
-from mindinsight.server.formats.call_stacks import stacks_of
-from mindinsight.server.formats.dataflow import Feeds
 from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.ir import IrNode, IrText
+from mindinsight.server.formats.graphs.call_stacks import stacks_of
+from mindinsight.server.formats.graphs.dataflow import Feeds
+from mindinsight.server.formats.graphs.ir import IrNode, IrText
 from mindinsight.server.formats.texts import show_text
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields

@@ -15,8 +15,8 @@ from typing import IO, Final, Protocol
 
 import numpy as np
 
-from mindinsight.server.formats.arrays import ArrayHeader
-from mindinsight.server.formats.element_types import Array, element_type, is_known, widen_bfloat16
+from mindinsight.server.formats.arrays.element_types import Array, element_type, is_known, widen_bfloat16
+from mindinsight.server.formats.arrays.npy import ArrayHeader
 from mindinsight.server.formats.file_bytes import opened, read_stretch
 
 PIECE: Final = 1 << 20  # elements read at once

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from mindinsight.server.formats.arrays.element_types import Array, canonical, count_of, decode, element_type
+from mindinsight.server.formats.arrays.stored import Held, Values, stored_as
 from mindinsight.server.formats.budgets import ARRAY, CHECKPOINT
-from mindinsight.server.formats.element_types import Array, canonical, count_of, decode, element_type
 from mindinsight.server.formats.file_bytes import FileBytes, length_of, opened, read_stretch
-from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError
 

@@ -14,8 +14,8 @@ from typing import IO, Final
 
 import numpy as np
 
-from mindinsight.server.formats.archives import Archive, read_member
-from mindinsight.server.formats.element_types import MAX_AXES, Array, count_of, widen_bfloat16
+from mindinsight.server.formats.arrays.archives import Archive, read_member
+from mindinsight.server.formats.arrays.element_types import MAX_AXES, Array, count_of, widen_bfloat16
 from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
 from mindinsight.server.formats.unreadable import UnreadableError
 

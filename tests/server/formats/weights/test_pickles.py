@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.formats.pickles import Calls, Name, Opaque, interpret
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights.pickles import Calls, Name, Opaque, interpret
 
 CALLS = Calls(lambda name, arguments: Opaque(name.name), lambda identity: ("stored", identity))
 PLAIN = st.recursive(

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.formats.weights import open_weights
+from mindinsight.server.formats.weights.weight_files import open_weights
 
-DATA = Path(__file__).parents[2] / "data" / "weights"
+DATA = Path(__file__).parents[3] / "data" / "weights"
 
 
 @pytest.mark.parametrize(

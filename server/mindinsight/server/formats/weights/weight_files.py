@@ -10,21 +10,25 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from mindinsight.server.formats.archives import Archive
-from mindinsight.server.formats.arrays import npz_headers, read_npy, read_npy_header, read_npz
-from mindinsight.server.formats.checkpoints import (
+from mindinsight.server.formats.arrays.archives import Archive
+from mindinsight.server.formats.arrays.element_types import Array, count_of, element_type
+from mindinsight.server.formats.arrays.npy import npz_headers, read_npy, read_npy_header, read_npz
+from mindinsight.server.formats.arrays.stored import Held, Values, stored_npy
+from mindinsight.server.formats.file_bytes import length_of, opened
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights.checkpoints import (
     CheckpointFile,
     checkpoint_values,
     open_checkpoint,
     read_checkpoint,
     verify_checksum,
 )
-from mindinsight.server.formats.element_types import Array, count_of, element_type
-from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor, safetensor_values
-from mindinsight.server.formats.stored import Held, Values, stored_npy
-from mindinsight.server.formats.torch_files import open_torch, read_torch, torch_values
-from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights.safetensors import (
+    open_safetensors,
+    read_safetensor,
+    safetensor_values,
+)
+from mindinsight.server.formats.weights.torch_files import open_torch, read_torch, torch_values
 
 
 @dataclass(frozen=True, slots=True)

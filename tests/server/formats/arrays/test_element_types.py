@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mindinsight.server.formats.element_types import canonical, count_of, decode, element_type, widen_bfloat16
+from mindinsight.server.formats.arrays.element_types import (
+    canonical,
+    count_of,
+    decode,
+    element_type,
+    widen_bfloat16,
+)
 from mindinsight.server.formats.unreadable import UnreadableError
 
 PLAIN = (

@@ -15,15 +15,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.server.formats.archives import MAX_UNPACKED, Archive, read_member
+from mindinsight.server.formats.arrays.archives import MAX_UNPACKED, Archive, read_member
+from mindinsight.server.formats.arrays.element_types import Array, count_of, decode, element_type, is_known
+from mindinsight.server.formats.arrays.stored import Held, Values, stored_as
 from mindinsight.server.formats.budgets import PICKLE
-from mindinsight.server.formats.element_types import Array, count_of, decode, element_type, is_known
 from mindinsight.server.formats.file_bytes import FileBytes, opened, read_stretch
-from mindinsight.server.formats.pickles import interpret
-from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.texts import show_name
-from mindinsight.server.formats.torch_tensors import TORCH_CALLS, TorchTensor, tensors_of
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights.pickles import interpret
+from mindinsight.server.formats.weights.torch_tensors import TORCH_CALLS, TorchTensor, tensors_of
 
 _LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C
 

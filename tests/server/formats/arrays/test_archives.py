@@ -2,8 +2,8 @@ import zipfile
 
 import pytest
 
-from mindinsight.server.formats import archives
-from mindinsight.server.formats.archives import Archive
+from mindinsight.server.formats.arrays import archives
+from mindinsight.server.formats.arrays.archives import Archive
 from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.unreadable import UnreadableError
 

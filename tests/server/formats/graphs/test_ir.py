@@ -1,8 +1,8 @@
 import pytest
 
 from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.call_stacks import Frame
-from mindinsight.server.formats.ir import parse_ir, read_ir, read_ir_parameters
+from mindinsight.server.formats.graphs.call_stacks import Frame
+from mindinsight.server.formats.graphs.ir import parse_ir, read_ir, read_ir_parameters
 from mindinsight.server.formats.unreadable import UnreadableError
 
 NEW = """# IR entry: @kernel_graph0
@@ -98,7 +98,7 @@ def test_an_unclosed_line_does_not_lose_the_operator():
 
 
 def test_a_text_beyond_any(tmp_path, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.ir.IR", Budget("text", 10, 10))
+    monkeypatch.setattr("mindinsight.server.formats.graphs.ir.IR", Budget("text", 10, 10))
     (tmp_path / "a.ir").write_text(NEW)
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
         read_ir(tmp_path / "a.ir")

@@ -1,4 +1,4 @@
-from mindinsight.server.formats.dataflow import Feeds
+from mindinsight.server.formats.graphs.dataflow import Feeds
 
 
 def test_tuples_are_looked_through():

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.safetensors import open_safetensors, read_safetensor
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights.safetensors import open_safetensors, read_safetensor
 
-DATA = Path(__file__).parents[2] / "data" / "weights"
+DATA = Path(__file__).parents[3] / "data" / "weights"
 NAMES = {"bool": "BOOL", "int8": "I8", "uint16": "U16", "int64": "I64", "float16": "F16", "float64": "F64"}
 
 
@@ -100,7 +100,8 @@ def test_headers_that_cannot_be_read(folder, content, reason):
 
 
 def test_a_header_beyond_the_limit_of_the_format(folder, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.safetensors.SAFETENSORS", Budget("header", 10, 10))
+    module = "mindinsight.server.formats.weights.safetensors"
+    monkeypatch.setattr(f"{module}.SAFETENSORS", Budget("header", 10, 10))
     with pytest.raises(UnreadableError, match=r"dump.too_large: header of"):
         open_safetensors(DATA / "plain.safetensors")
 

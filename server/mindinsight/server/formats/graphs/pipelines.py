@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindinsight.proto.graph_pb2 import DataType, GraphProto
-from mindinsight.server.formats.graphs import read_graph
+from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.model import Graph
 
 _INNER: Final = ("children", "operations", "sampler")

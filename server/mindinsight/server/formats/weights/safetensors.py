@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.formats.arrays.element_types import Array, count_of, decode, element_type
+from mindinsight.server.formats.arrays.stored import Held, Values, stored_as
 from mindinsight.server.formats.budgets import SAFETENSORS
-from mindinsight.server.formats.element_types import Array, count_of, decode, element_type
 from mindinsight.server.formats.file_bytes import length_of, opened, read_stretch
-from mindinsight.server.formats.stored import Held, Values, stored_as
 from mindinsight.server.formats.text_files import parse_json
 from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError

@@ -10,9 +10,9 @@ from hypothesis.extra import numpy as arrays
 
 from mindinsight.server.compute.statistics import measure, measure_values
 from mindinsight.server.debug.pictures import binned_values, shrunk_rows
-from mindinsight.server.formats import stored
-from mindinsight.server.formats.arrays import read_npy, read_npy_header
-from mindinsight.server.formats.stored import Held, Stored, stored_as, stored_npy, write_npy
+from mindinsight.server.formats.arrays import stored
+from mindinsight.server.formats.arrays.npy import read_npy, read_npy_header
+from mindinsight.server.formats.arrays.stored import Held, Stored, stored_as, stored_npy, write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
 
 DTYPES = ["<f4", ">f4", "<f2", "<f8", ">i2", "<u8", "|b1", "<c8", "|i1"]

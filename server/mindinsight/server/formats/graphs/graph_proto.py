@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import NamedValueProto, OutputProto, ParameterProto
 from mindinsight.server.formats.budgets import GRAPH, GRAPH_FIELD
-from mindinsight.server.formats.graph_nodes import Nodes, read_nodes, text
+from mindinsight.server.formats.graphs.nodes import Nodes, read_nodes, text
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
 from mindinsight.server.graph.model import (

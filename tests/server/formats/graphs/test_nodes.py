@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindinsight.proto.graph_pb2 import GraphProto, InputProto, ModelProto, NodeProto
-from mindinsight.server.formats.graph_nodes import read_nodes
+from mindinsight.server.formats.graphs.nodes import read_nodes
 from mindinsight.server.formats.wire_format import message_fields
 
-DATA = Path(__file__).parents[2] / "data" / "graph"
+DATA = Path(__file__).parents[3] / "data" / "graph"
 MANY = 40  # more than it takes to be read side by side
 
 

@@ -1,11 +1,11 @@
 from pathlib import Path
 
+from mindinsight.server.formats.graphs.pipelines import pipeline_graph
 from mindinsight.server.formats.lineage import read_lineage
-from mindinsight.server.formats.pipelines import pipeline_graph
 from mindinsight.server.graph.details import attribute_summaries
 from mindinsight.server.graph.folding import foldable_tree
 
-EVENTS = Path(__file__).parents[2] / "data" / "events"
+EVENTS = Path(__file__).parents[3] / "data" / "events"
 
 
 def recorded():

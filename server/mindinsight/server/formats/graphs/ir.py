@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.formats.budgets import IR
-from mindinsight.server.formats.call_stacks import Frame, stacks_of
-from mindinsight.server.formats.dataflow import Feeds
+from mindinsight.server.formats.graphs.call_stacks import Frame, stacks_of
+from mindinsight.server.formats.graphs.dataflow import Feeds
 from mindinsight.server.formats.text_files import read_lines
 
 MAX_STATEMENT: Final = 1 << 20  # characters that are looked at; a literal tensor can be longer

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mindinsight.proto import checkpoint_pb2
-from mindinsight.server.formats.checkpoints import open_checkpoint, read_checkpoint, verify_checksum
 from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.formats.weights.checkpoints import open_checkpoint, read_checkpoint, verify_checksum
 
-DATA = Path(__file__).parents[2] / "data" / "weights"
+DATA = Path(__file__).parents[3] / "data" / "weights"
 NAMES = {
     "Bool": "?",
     "Int8": "i1",

@@ -1,0 +1,1 @@
+"""Formats of arrays: npy, npz and zip archives, element types, arrays that are read by parts."""

@@ -1,0 +1,1 @@
+"""Formats of weights: MindSpore checkpoints, safetensors, PyTorch files, pickles without execution."""
