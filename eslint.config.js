@@ -19,7 +19,7 @@ const STYLE = {
 };
 
 export default [
-  { ignores: ["**/vendor/**", "**/.venv*/**", "docs/**", "benchmarks/**", "tests/data/**"] },
+  { ignores: ["**/vendor/**", "**/.venv*/**", "docs/**", "build/**", "demo/**", "benchmarks/**", "tests/data/**"] },
   js.configs.recommended,
   {
     files: ["web/mindinsight/web/static/js/**/*.js"],
