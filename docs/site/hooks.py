@@ -21,7 +21,7 @@ OUTSIDE: Final = {  # path in the repository -> page of the site
 _LINK: Final = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
+def on_startup(command: str, dirty: bool) -> None:
     """Lay the source roots side by side: the reference reads them as one package without importing it."""
     package = ROOT / "build" / "reference" / "mindinsight"
     package.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,6 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         link = package / part
         link.unlink(missing_ok=True)
         link.symlink_to(ROOT / part / "mindinsight" / part, target_is_directory=True)
-    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
