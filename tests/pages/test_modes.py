@@ -103,7 +103,7 @@ def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expe
     )
     legend = page.locator(".scalar-legend")
     expect(legend).to_contain_text("0 (1)")
-    box = page.get_by_role("searchbox", name="Regular expression")
+    box = page.get_by_role("searchbox", name="Regular expression; its first")
     box.fill("rank")
     expect(legend).to_contain_text("rank (4)")
     eventually_true(page, lambda: len(chart("loss/auto").traces()) == 5)

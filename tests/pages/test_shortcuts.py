@@ -98,4 +98,4 @@ def test_the_box_speaks_chinese(page, samples):
     page.goto(samples)
     ready(page).keyboard.press("?")
     box = page.get_by_role("dialog", name="键盘快捷键")
-    expect(box.get_by_role("row").filter(has_text="标量")).to_have_text("gs前往 标量")
+    expect(box.get_by_role("row").filter(has_text="标量")).to_have_text("gs前往标量")

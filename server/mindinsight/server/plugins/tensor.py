@@ -88,7 +88,11 @@ def part(
 def distribution(
     service: Uses, run: str, tag: str, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
 ) -> Response:
-    """How the values are spread over the steps: ``counts`` holds steps x bins numbers, step by step."""
+    """Histograms of the values over the steps.
+
+    ``counts`` holds steps x bins numbers, step by step; ``nan``, ``positive_infinity`` and
+    ``negative_infinity`` count per step what lies in no bin.
+    """
     series = service.store.snapshot().payloads(run, "tensor", tag)
     rows = np.unique(
         np.linspace(0, series.count - 1, min(series.count, _MOST_STEPS)).round().astype(np.int64)
@@ -106,6 +110,9 @@ def distribution(
         with _opened(series, row) as tensor:
             counts.append(_counts(tensor, edges))
     content = {"step": series.steps[rows], "wall": series.walls[rows], "count": series.count, "edges": edges}
+    content["nan"] = np.array([facts.nans for facts in measured], np.int64)
+    content["positive_infinity"] = np.array([facts.positive_infs for facts in measured], np.int64)
+    content["negative_infinity"] = np.array([facts.negative_infs for facts in measured], np.int64)
     return answer(
         {**content, "counts": np.concatenate(counts), "facts": [_facts(facts) for facts in measured]}, accept
     )
