@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 DATA = Path(__file__).parents[1] / "data"
 
 VIEWS = {  # address -> what is there when all of the run has come, and what is said when it is gone
-    "histogram?q=fc1.weight": ([".card:has-text('of 46 steps')"], "No tag matches the filter"),
+    "histogram?q=fc1.weight": ([".card:has-text('of 12 steps')"], "No tag matches the filter"),
     "image?q=Image": ([".card:has-text('160 × 40')"], "No tag matches the filter"),
     "tensor?": ([".tensor-table"], "No tensors in the selected runs"),
     "graph?run=./gone": (

@@ -73,6 +73,8 @@ def test_the_distribution_counts_every_value(lenet):
     counts = decode(answer["counts"]).reshape(-1, 20)
     assert len(counts) == answer["count"] == len(answer["facts"])
     assert np.all(counts.sum(axis=1) == npy(lenet).size)
+    for kind in ("nan", "positive_infinity", "negative_infinity"):
+        assert decode(answer[kind]).tolist() == [0] * len(counts)
 
 
 @pytest.mark.parametrize("dims", ["0,0", "[:,:,:,0]", "[99,0,:,:]", "[0]", "[0,0,::0,:]"])
