@@ -19,7 +19,17 @@ const STYLE = {
 };
 
 export default [
-  { ignores: ["**/vendor/**", "**/.venv*/**", "docs/**", "build/**", "demo/**", "benchmarks/**", "tests/data/**"] },
+  {
+    ignores: [
+      "**/vendor/**",
+      "**/.venv*/**",
+      "docs/**",
+      "build/**",
+      "demo/**",
+      "benchmarks/**",
+      "tests/data/**",
+    ],
+  },
   js.configs.recommended,
   {
     files: ["web/mindinsight/web/static/js/**/*.js"],
