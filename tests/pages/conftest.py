@@ -250,13 +250,14 @@ def chart(page: Page) -> Callable[[str], Chart]:
     return lambda name: Chart(page, name)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
+    """Playwright, for one module only: it runs an event loop, beside which no test could start its own."""
     with sync_playwright() as playwright:
         yield playwright
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """A browser for tests that make contexts of their own."""
     browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
@@ -265,10 +266,16 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def profile(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """One browser profile for all pages: scripts are fetched and compiled once, not for every test."""
+def profile_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of the browser profile of all modules: scripts are fetched and compiled once per worker."""
+    return tmp_path_factory.mktemp("profile")
+
+
+@pytest.fixture(scope="module")
+def profile(playwright: Playwright, profile_directory: Path) -> Iterator[BrowserContext]:
+    """The browser of a module's pages."""
     profile = playwright.chromium.launch_persistent_context(
-        tmp_path_factory.mktemp("profile"),
+        profile_directory,
         executable_path=chromium(),
         args=ARGUMENTS,
         color_scheme="light",
