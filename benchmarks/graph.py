@@ -31,13 +31,13 @@ from mindinsight.server.app import create_app
 from mindinsight.server.debug.graph_join import join
 from mindinsight.server.debug.operator_status import at_places, counted, symptoms, worst
 from mindinsight.server.formats.events import decode
-from mindinsight.server.graph.comparison import compare
-from mindinsight.server.graph.initial_scopes import choose_initial_scopes
-from mindinsight.server.graph.layout import draw
-from mindinsight.server.graph.picture import picture_json
-from mindinsight.server.graph.search import find
-from mindinsight.server.graph.trace import trace
-from mindinsight.server.graph.tree import ROOT, Tree
+from mindinsight.server.graph.comparison.compare import compare
+from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.layout.nested import draw
+from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
+from mindinsight.server.graph.scopes.tree import ROOT, Tree
+from mindinsight.server.graph.search.node_search import find
+from mindinsight.server.graph.search.trace import trace
 from mindinsight.server.plugins.graph.tree_cache import build
 from mindinsight.server.settings import Settings
 

@@ -15,7 +15,7 @@ from mindinsight.server.debug.operator_status import (
     worst,
 )
 from mindinsight.server.formats.dumps import list_tensors, open_dump
-from mindinsight.server.graph.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import foldable_tree
 from tests.server.debug.conftest import spoil
 
 GRAPH = "Net/0"

@@ -14,8 +14,8 @@ from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay
 from mindinsight.server.debug.operator_graph import share
 from mindinsight.server.debug.operator_status import Symptom, counted, worst
 from mindinsight.server.errors import ApiError
-from mindinsight.server.graph.node_facts import entry
-from mindinsight.server.graph.tree import ROOT, Tree
+from mindinsight.server.graph.encoders.nodes import entry
+from mindinsight.server.graph.scopes.tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import entry_facts
 from mindinsight.server.plugins.dump.lookup import Sessions, StepListing

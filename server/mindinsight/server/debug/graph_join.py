@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mindinsight.server.debug.fault_search import OperatorKey
 from mindinsight.server.formats.dumps.names import escaped, look_up
 from mindinsight.server.formats.dumps.types import Operator
-from mindinsight.server.graph.model import OPERATOR, PARAMETER, Graph
+from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from mindinsight.server.debug.operator_status import at_places, at_users, magnit
 from mindinsight.server.debug.watchpoints import Hit
 from mindinsight.server.formats.dumps import list_overflows
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
-from mindinsight.server.graph.tree import Tree
+from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.types import Doubles
 
 SYMPTOMS: Final = "symptoms"

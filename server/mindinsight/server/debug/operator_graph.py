@@ -10,8 +10,8 @@ from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.debug.neighbours import Link
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.folding import foldable_tree
-from mindinsight.server.graph.tree import Tree
+from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.tree import Tree
 
 
 @dataclass(frozen=True)

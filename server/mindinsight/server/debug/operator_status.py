@@ -13,8 +13,8 @@ from mindinsight.server.debug.fault import not_finite
 from mindinsight.server.debug.fault_search import OperatorKey, finiteness, operator_key
 from mindinsight.server.debug.recorded import AnyStatistics
 from mindinsight.server.formats.dumps.types import TensorEntry
-from mindinsight.server.graph.model import PARAMETER
-from mindinsight.server.graph.tree import Tree
+from mindinsight.server.graph.model.graph import PARAMETER
+from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.types import Doubles
 
 Key = TypeVar("Key", bound=Hashable)

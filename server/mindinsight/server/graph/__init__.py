@@ -1,1 +1,1 @@
-"""Computational graphs: what they hold, how they fold into scopes, where their boxes lie on a page."""
+"""Computational graphs: model, scope tree, layout, comparison, search and their JSON."""

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from mindinsight.proto.graph_pb2 import GraphProto, ModelProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.graph.details import attribute_summaries, output_of, source_lines
-from mindinsight.server.graph.model import CONSTANT, OPERATOR, PARAMETER
+from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER
+from mindinsight.server.graph.model.node_details import attribute_summaries, output_of, source_lines
 
 DATA = Path(__file__).parents[3] / "data" / "graph"
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 from mindinsight.server.formats.graphs.pipelines import pipeline_graph
 from mindinsight.server.formats.lineage import read_lineage
-from mindinsight.server.graph.details import attribute_summaries
-from mindinsight.server.graph.folding import foldable_tree
+from mindinsight.server.graph.model.node_details import attribute_summaries
+from mindinsight.server.graph.scopes.folding import foldable_tree
 
 EVENTS = Path(__file__).parents[3] / "data" / "events"
 

@@ -29,7 +29,7 @@ from mindinsight.server.api.v1.errors import RESPONSES, Fault, V1Error, v1_error
 from mindinsight.server.api.v1.openapi import complete
 from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.graph.v1 import MOST_EDGES, TooManyEdges, UnknownNode
+from mindinsight.server.graph.encoders.v1 import MOST_EDGES, TooManyEdges, UnknownNode
 
 _METHODS = ("GET", "POST", "PUT", "DELETE")
 _ALLOW = "Access-Control-Allow-Methods"

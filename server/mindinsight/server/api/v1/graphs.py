@@ -13,10 +13,10 @@ from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import OPTIMIZED, tags_of
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph import v1
-from mindinsight.server.graph.scopes import Folding, build_tree
-from mindinsight.server.graph.simplify import simplify
-from mindinsight.server.graph.tree import Tree
+from mindinsight.server.graph.encoders import v1
+from mindinsight.server.graph.model.simplify import simplify
+from mindinsight.server.graph.scopes.build import Folding, build_tree
+from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.plugins.graph.tree_cache import TreeCache
 

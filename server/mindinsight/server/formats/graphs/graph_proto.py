@@ -17,7 +17,7 @@ from mindinsight.server.formats.budgets import GRAPH, GRAPH_FIELD
 from mindinsight.server.formats.graphs.nodes import Nodes, read_nodes, text
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
-from mindinsight.server.graph.model import (
+from mindinsight.server.graph.model.graph import (
     CONSTANT,
     CONSTANT_TYPE,
     OPERATOR,
@@ -27,7 +27,7 @@ from mindinsight.server.graph.model import (
     Graph,
     Losses,
 )
-from mindinsight.server.graph.naming import operator_path, unique_paths
+from mindinsight.server.graph.model.paths import operator_path, unique_paths
 
 _BYTES: Final = 2  # wire type of texts and messages, in the lowest three bits of a key
 _NODE: Final = 1 << 3 | _BYTES

@@ -19,7 +19,7 @@ from mindinsight.proto.graph_pb2 import GraphProto, NodeProto
 from mindinsight.server.formats.budgets import GRAPH_FIELD
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import FAR, varints
-from mindinsight.server.graph.model import Flags
+from mindinsight.server.graph.model.graph import Flags
 from mindinsight.server.types import Ints
 
 _LENGTH: Final = 2  # wire type of texts and messages

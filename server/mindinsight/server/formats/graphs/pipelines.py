@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from mindinsight.proto.graph_pb2 import DataType, GraphProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.model import Graph
+from mindinsight.server.graph.model.graph import Graph
 
 _INNER: Final = ("children", "operations", "sampler")
 

@@ -14,9 +14,9 @@ from mindinsight.server.debug.neighbours import content_links, graph_links
 from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
 from mindinsight.server.debug.operator_status import magnitudes
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.graph.initial_scopes import choose_initial_scopes
-from mindinsight.server.graph.layout import draw
-from mindinsight.server.graph.picture import picture_json
+from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.layout.nested import draw
+from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.indices import indices_of
 from mindinsight.server.plugins.dump.comparisons import errors_of

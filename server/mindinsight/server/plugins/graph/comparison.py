@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.graph.comparison import LEFT, RIGHT, Comparison, Side
-from mindinsight.server.graph.differences import box_state, list_differences, pair_json, summary
-from mindinsight.server.graph.initial_scopes import choose_initial_scopes
-from mindinsight.server.graph.picture import picture_json
-from mindinsight.server.graph.tree import Tree
+from mindinsight.server.graph.comparison.compare import LEFT, RIGHT, Comparison, Side
+from mindinsight.server.graph.encoders.comparison import box_state, list_differences, pair_json, summary
+from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
+from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, place_of, places_of, tree_of

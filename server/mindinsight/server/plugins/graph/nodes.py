@@ -9,13 +9,13 @@ from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.graphs.call_stacks import stacks_of
-from mindinsight.server.graph.details import source_lines
-from mindinsight.server.graph.model import OPERATOR
-from mindinsight.server.graph.node_facts import describe_outer, describe_place, entry, outer_entry
-from mindinsight.server.graph.patterns import BadPattern
-from mindinsight.server.graph.search import find, find_outer, nested
-from mindinsight.server.graph.trace import Direction, count_by_box, trace
-from mindinsight.server.graph.tree import ROOT, Tree
+from mindinsight.server.graph.encoders.nodes import describe_outer, describe_place, entry, outer_entry
+from mindinsight.server.graph.model.graph import OPERATOR
+from mindinsight.server.graph.model.node_details import source_lines
+from mindinsight.server.graph.scopes.tree import ROOT, Tree
+from mindinsight.server.graph.search.node_search import find, find_outer, nested
+from mindinsight.server.graph.search.patterns import BadPattern
+from mindinsight.server.graph.search.trace import Direction, count_by_box, trace
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.plugins.graph.tree_cache import place_of, places_of, tree_of
 

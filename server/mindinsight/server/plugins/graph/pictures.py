@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.graph.figure import figure_json
-from mindinsight.server.graph.initial_scopes import choose_initial_scopes
-from mindinsight.server.graph.layout import draw
-from mindinsight.server.graph.model import CONSTANT, OPERATOR, PARAMETER
-from mindinsight.server.graph.picture import picture_json
-from mindinsight.server.graph.search import types_of
-from mindinsight.server.graph.tree import Tree
+from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.encoders.plotly import figure_json
+from mindinsight.server.graph.layout.nested import draw
+from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER
+from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
+from mindinsight.server.graph.scopes.tree import Tree
+from mindinsight.server.graph.search.node_search import types_of
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.tree_cache import TreeCache, places_of, tree_of

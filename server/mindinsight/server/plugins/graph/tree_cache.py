@@ -14,11 +14,11 @@ from mindinsight.server.errors import ApiError, unknown_tag
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.graphs.pipelines import pipeline_graph
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.graph.comparison import Comparison, compare
-from mindinsight.server.graph.folding import foldable_tree
-from mindinsight.server.graph.layout import Drawings
-from mindinsight.server.graph.simplify import simplify
-from mindinsight.server.graph.tree import Tree
+from mindinsight.server.graph.comparison.compare import Comparison, compare
+from mindinsight.server.graph.layout.nested import Drawings
+from mindinsight.server.graph.model.simplify import simplify
+from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.http.indices import index_of, indices_of
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store.run import Run

@@ -10,9 +10,9 @@ from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.dumps import list_operators
 from mindinsight.server.formats.dumps.types import Dump, Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.model import PARAMETER_TYPE
-from mindinsight.server.graph.scopes import build_tree
-from mindinsight.server.graph.tree import Tree
+from mindinsight.server.graph.model.graph import PARAMETER_TYPE
+from mindinsight.server.graph.scopes.build import build_tree
+from mindinsight.server.graph.scopes.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)

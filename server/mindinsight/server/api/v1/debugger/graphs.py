@@ -19,7 +19,7 @@ from mindinsight.server.api.v1.debugger.nodes import Watching, levels_json, node
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.graph.tree import ROOT
+from mindinsight.server.graph.scopes.tree import ROOT
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
 router = JsonRouter(route_class=DumpRoute)

@@ -16,7 +16,7 @@ from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first
 from mindinsight.server.api.v1.tensors import statistics_json
 from mindinsight.server.compute.statistics import measure
 from mindinsight.server.formats.dumps.types import Operator
-from mindinsight.server.graph import v1
+from mindinsight.server.graph.encoders import v1
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
 router = JsonRouter(route_class=DumpRoute)

@@ -15,9 +15,9 @@ from mindinsight.server.debug.conditions import conditions
 from mindinsight.server.debug.targets import targets
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.formats.graphs.call_stacks import Frame
-from mindinsight.server.graph import v1
-from mindinsight.server.graph.model import Flags
-from mindinsight.server.graph.tree import ROOT
+from mindinsight.server.graph.encoders import v1
+from mindinsight.server.graph.model.graph import Flags
+from mindinsight.server.graph.scopes.tree import ROOT
 
 _NONE: Final = 0
 _SOME: Final = 1

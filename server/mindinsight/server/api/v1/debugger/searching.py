@@ -15,7 +15,7 @@ from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Number, Text, first, integer, to_integer
 from mindinsight.server.formats.graphs.call_stacks import Frame
-from mindinsight.server.graph.search import match_end_of_path, nested
+from mindinsight.server.graph.search.node_search import match_end_of_path, nested
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
 router = JsonRouter(route_class=DumpRoute)

@@ -1,0 +1,1 @@
+"""Comparison of two graphs: sequence alignment, matching of nodes, differences of the matched ones."""

@@ -1,0 +1,98 @@
+"""JSON encoding of a graph layout, which the page draws as SVG."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindinsight.server.graph.layout.boxes import CHIP_HEIGHT
+from mindinsight.server.graph.layout.flows import Flow
+from mindinsight.server.graph.layout.nested import Box, Drawing, Line
+from mindinsight.server.graph.model.node_details import output_of
+from mindinsight.server.graph.scopes.tree import ROOT, Tree
+
+_PLUMBING = frozenset(
+    {"Load", "UpdateState", "Depend", "MakeTuple", "TupleGetItem", "Return", "Partial", "StopGradient"}
+)
+
+
+def picture_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
+    """Boxes (scopes before what is in them) and lines; lengths in units of the drawing, y downwards."""
+    return {
+        "width": round(drawing.width, 1),
+        "height": round(drawing.height, 1),
+        "boxes": [box_json(tree, box) for box in drawing.boxes],
+        "lines": [line_json(tree, line) for line in drawing.lines],
+    }
+
+
+def box_json(tree: Tree, box: Box) -> dict[str, Any]:
+    """``id`` is the place, ``parent`` that of the scope around it (0 for the top)."""
+    place = box.place
+    return {
+        "id": place,
+        "parent": max(int(tree.parents[place]), ROOT),
+        "path": tree.paths[place],
+        "kind": kind_of(tree, place),
+        "type": tree.types[place],
+        "label": box.content.label,
+        "text": box.content.text,
+        "x": round(box.x, 1),
+        "y": round(box.y, 1),
+        "w": round(box.width, 1),
+        "h": round(box.height, 1),
+        "open": box.open,
+        "count": int(tree.counts[place]),
+        "dynamic": box.content.dynamic,
+        "enters": box.enters,
+        "leaves": box.leaves,
+        "hidden": 0 if box.open else box.content.hidden,
+        "chips": [] if box.open else _chips_json(tree, box),
+    }
+
+
+def kind_of(tree: Tree, place: int) -> str:
+    """How a place is drawn: scope, group, repeat, run; operator, plumbing (moves values about), call."""
+    if tree.nodes[place] < 0:
+        kind = tree.types[place].removesuffix("_scope")
+        return {"name": "scope", "aggregation": "group"}.get(kind, kind)
+    kind = tree.types[place]
+    if not kind:
+        return "call"
+    return "plumbing" if kind in _PLUMBING else "operator"
+
+
+def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:
+    return [
+        {
+            "node": chip.node,
+            "name": tree.graph.names[chip.node],
+            "kind": "parameter" if tree.graph.types[chip.node] == "Parameter" else "constant",
+            "label": chip.label,
+            "x": round(x, 1),
+            "y": round(y, 1),
+            "w": round(chip.width, 1),
+            "h": CHIP_HEIGHT,
+        }
+        for chip, (x, y) in box.chips()
+    ]
+
+
+def line_json(tree: Tree, line: Line) -> dict[str, Any]:
+    """``points`` are x, y, x, y, ...; ``values`` is 0 for a line between a border and a child.
+
+    ``text`` is the shape of the value where one alone flows.
+    """
+    return {
+        "source": line.source,
+        "target": line.target,
+        "points": [round(value, 1) for point in line.points for value in point],
+        "values": line.flow.values if line.flow else 0,
+        "control": bool(line.flow and line.flow.control),
+        "text": _flowing(tree, line.flow) if line.flow else "",
+    }
+
+
+def _flowing(tree: Tree, flow: Flow) -> str:
+    if flow.control or flow.leaf < 0:
+        return ""
+    return output_of(tree.graph, int(tree.nodes[flow.leaf])).compact

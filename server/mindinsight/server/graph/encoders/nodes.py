@@ -1,0 +1,97 @@
+"""Details of one scope, operator, parameter or constant as JSON, for the panel of the page."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.graph.encoders.drawing import kind_of
+from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Edges
+from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
+from mindinsight.server.graph.scopes.tree import Tree
+
+_MOST: Final = 200  # entries of a list; the total is always told
+
+
+def describe_place(tree: Tree, place: int) -> dict[str, Any]:
+    """Describe a scope or an operator: path, ancestors, type, inputs and outputs."""
+    node = int(tree.nodes[place])
+    inputs, outputs = tree.crossing(place)
+    leaves = tree.leaves(place)
+    answer: dict[str, Any] = {
+        **entry(tree, place),
+        "around": [entry(tree, scope) for scope in tree.ancestors(place)],
+        "inputs": _others(tree, inputs, inputs.sources, inputs.sources),
+        "outputs": _others(tree, outputs, outputs.targets, outputs.sources),
+        "outer": _outer_values(tree, leaves),
+    }
+    if node < 0:
+        return answer | {"operators": len(leaves), "types": _types(tree, leaves)}
+    output = output_of(tree.graph, node)
+    attributes = attribute_summaries(tree.graph, node)
+    return answer | {"output": output.text, "dynamic": output.dynamic, "attributes": attributes}
+
+
+def describe_outer(tree: Tree, node: int) -> dict[str, Any]:
+    """Describe a parameter or constant of the graph and the operators that use it."""
+    graph = tree.graph
+    users = np.unique(graph.edges.targets[graph.edges.sources == node])
+    places = [place for place in tree.leaf_places[users].tolist() if place >= 0]
+    return {
+        **outer_entry(tree, node),
+        "attributes": attribute_summaries(graph, node),
+        "users": {"total": len(places), "shown": [entry(tree, place) for place in places[:_MOST]]},
+    }
+
+
+def entry(tree: Tree, place: int) -> dict[str, Any]:
+    """List entry of a scope or an operator as JSON."""
+    return {
+        "id": place,
+        "path": tree.paths[place],
+        "label": tree.paths[place].rpartition("/")[2],
+        "kind": kind_of(tree, place),
+        "type": tree.types[place],
+        "count": int(tree.counts[place]),
+    }
+
+
+def outer_entry(tree: Tree, node: int) -> dict[str, Any]:
+    """List entry of a parameter or a constant as JSON."""
+    return {
+        "node": node,
+        "label": tree.graph.names[node],
+        "kind": "constant" if tree.graph.kinds[node] == CONSTANT else "parameter",
+        "text": output_of(tree.graph, node).text,
+    }
+
+
+def _others(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, Any]:
+    """Neighbours at the other ends of edges, with the value that flows; at most _MOST are shown."""
+    neighbours: dict[int, dict[str, Any]] = {}
+    columns = (ends.tolist(), sources.tolist(), edges.controls.tolist())
+    total = len(set(columns[0]))
+    for end, source, control in zip(*columns, strict=True):
+        if end in neighbours or len(neighbours) == _MOST:
+            continue
+        text = output_of(tree.graph, int(tree.nodes[source])).text
+        neighbours[end] = {**entry(tree, end), "text": text, "control": control}
+    return {"total": total, "shown": list(neighbours.values())}
+
+
+def _outer_values(tree: Tree, leaves: list[int]) -> dict[str, Any]:
+    """The parameters and constants that the leaves use, in order."""
+    graph = tree.graph
+    used = np.zeros(len(graph), dtype=np.bool_)
+    used[tree.nodes[leaves]] = True
+    edges = graph.edges.select(used[graph.edges.targets] & (graph.kinds[graph.edges.sources] != OPERATOR))
+    nodes = list(dict.fromkeys(edges.sources.tolist()))
+    return {"total": len(nodes), "shown": [outer_entry(tree, node) for node in nodes[:_MOST]]}
+
+
+def _types(tree: Tree, leaves: list[int]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for leaf in leaves:
+        counts[tree.types[leaf]] = counts.get(tree.types[leaf], 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,1 @@
+"""Layered graph layout (Sugiyama): boxes, flows between them, layers, order, coordinates, nested scopes."""

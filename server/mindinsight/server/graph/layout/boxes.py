@@ -1,0 +1,140 @@
+"""What stands in the box of a place, and how much room it takes; lengths in the units of the drawing.
+
+A unit is one pixel at scale 1, text 12 units high. Labels are measured by classes of characters and cut,
+so that the drawing is the same whatever fonts a browser has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.graph.layout.coordinates import Size
+from mindinsight.server.graph.model.graph import OPERATOR, Graph
+from mindinsight.server.graph.model.node_details import Output, is_token, output_of
+from mindinsight.server.graph.scopes.tree import Tree
+
+_NARROW: Final = frozenset("fijlrtI.,:;|!'()[]{}/- 1")
+_BROAD: Final = frozenset("mwMWQOGD@%&…×")
+_LABEL: Final = 210.0
+_CHIP: Final = 110.0
+_MOST_CHIPS: Final = 3
+CHIP_HEIGHT: Final = 17.0
+CHIP_GAP: Final = 3.0
+CHIP_SPACE: Final = 10.0
+_ROW: Final = 15.0
+_PADDING: Final = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A parameter or constant beside the operator that uses it."""
+
+    node: int
+    label: str
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a closed box shows."""
+
+    label: str
+    text: str  # the shape of an operator's output
+    width: float
+    height: float
+    chips: tuple[Chip, ...]
+    hidden: int  # parameters and constants for which there is no room
+    dynamic: bool
+
+    @property
+    def spare(self) -> float:
+        """How much higher the chips reach than the box, and as much lower."""
+        column = len(self.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
+        return max(0.0, (column - self.height) / 2)
+
+    @property
+    def size(self) -> Size:
+        """With the chips to its left; links meet the box and not the chips."""
+        beside = max((chip.width for chip in self.chips), default=-CHIP_SPACE) + CHIP_SPACE
+        middle = beside + self.width / 2
+        return Size(beside + self.width, self.height + 2 * self.spare, middle, middle)
+
+
+def content_of(tree: Tree, place: int, outer: dict[int, list[int]]) -> Content:
+    """What the closed box of a place shows; ``outer`` holds the parameters and constants of each operator."""
+    label = cut(tree.paths[place].rpartition("/")[2], _LABEL)
+    node = int(tree.nodes[place])
+    if node < 0:
+        width = max(text_width(label) + text_width("000000") + 2 * _PADDING, 90.0)
+        return Content(label, "", width, _ROW * 2 + 4, (), 0, False)
+    output = output_of(tree.graph, node)
+    text = cut(output.compact, _LABEL)
+    chips, hidden = _chips(tree.graph, outer.get(node, []))
+    width = max(text_width(label), text_width(text) * 0.9, 44.0) + 2 * _PADDING
+    height = _ROW * (2 if text else 1) + 10
+    return Content(label, text, width, height, chips, hidden, output.dynamic)
+
+
+def outer_inputs(graph: Graph, nodes: list[int]) -> dict[int, list[int]]:
+    """The parameters and constants that feed each of the operators; tokens of order are left out."""
+    feeding = graph.edges.select(
+        np.isin(graph.edges.targets, np.array(nodes, dtype=np.int32))
+        & (graph.kinds[graph.edges.sources] != OPERATOR)
+    )
+    inputs: dict[int, list[int]] = {}
+    for source, target in zip(feeding.sources.tolist(), feeding.targets.tolist(), strict=True):
+        if not is_token(graph, source) and source not in inputs.get(target, ()):
+            inputs.setdefault(target, []).append(source)
+    return inputs
+
+
+def _chips(graph: Graph, nodes: list[int]) -> tuple[tuple[Chip, ...], int]:
+    """Parameters come before constants; at most _MOST_CHIPS are shown."""
+    shown = sorted(nodes, key=lambda node: int(graph.kinds[node]))[:_MOST_CHIPS]
+    labels = [cut(_chip_label(graph, node), _CHIP) for node in shown]
+    chips = [
+        Chip(node, label, text_width(label) * 0.88 + 14) for node, label in zip(shown, labels, strict=True)
+    ]
+    return tuple(chips), len(nodes) - len(shown)
+
+
+def _chip_label(graph: Graph, node: int) -> str:
+    """A parameter by its name, a constant by its value."""
+    output: Output | None = output_of(graph, node) if not _is_parameter(graph, node) else None
+    return (output.text if output else "") or graph.names[node]
+
+
+def _is_parameter(graph: Graph, node: int) -> bool:
+    return graph.types[node] == "Parameter"
+
+
+def text_width(text: str) -> float:
+    """About how wide a text is at 12 units; characters beyond Latin are taken as square."""
+    return sum(
+        4.2
+        if character in _NARROW
+        else 10.2
+        if character in _BROAD
+        else 12.2
+        if character > "\u2fff"
+        else 7.1
+        for character in text
+    )
+
+
+def cut(text: str, longest: float) -> str:
+    """A text that fits: the middle is left out, since names differ at their ends."""
+    if text_width(text) <= longest:
+        return text
+    head = tail = 0
+    room = longest - text_width("…")
+    while head + tail < len(text):
+        character = text[head] if head <= tail else text[-1 - tail]
+        room -= text_width(character)
+        if room < 0:
+            break
+        head, tail = (head + 1, tail) if head <= tail else (head, tail + 1)
+    return f"{text[:head]}…{text[len(text) - tail :]}"

@@ -1,0 +1,214 @@
+"""Layered layout of a directed graph: layers from top to bottom, components side by side.
+
+Own work after Sugiyama et al. 1981: layers (layers.py), points for links that pass a layer, order
+(ordering.py), horizontal coordinates (coordinates.py). The links of one item share the points they pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
+from math import ceil, sqrt
+from typing import Final
+
+from mindinsight.server.graph.layout.column_breaks import Columns, columns
+from mindinsight.server.graph.layout.coordinates import Size, straighten
+from mindinsight.server.graph.layout.layers import Link, components, find_back_links, layers_of
+from mindinsight.server.graph.layout.ordering import order_layers
+
+LAYER_GAP: Final = 44.0
+SIDE_GAP: Final = 28.0
+_POINT_GAP: Final = 18.0
+_ASIDE: Final = 14.0  # lines that run upwards keep off those that run down
+_PASSING: Final = Size(0.0, 0.0, 0.0, 0.0)
+_BROAD: Final = 1000.0  # of a layer, about; a handful of wide boxes side by side would be a ribbon
+_SHAPE: Final = 1.6  # width to height that parts are packed to
+
+Point = tuple[float, float]
+
+
+@dataclass(slots=True)
+class Arrangement:
+    """Layout result: corners of the boxes and routes of the links; the top left corner is (0, 0)."""
+
+    corners: list[Point]  # of each box, its upper left
+    routes: dict[Link, list[Point]] = field(default_factory=dict)  # from the source to the target
+    width: float = 0.0
+    height: float = 0.0
+
+
+def arrange(
+    sizes: Sequence[Size], links: Sequence[Link], first: int | None = None, last: int | None = None
+) -> Arrangement:
+    """Lay out boxes and links, deterministically; links from a box to itself are not drawn.
+
+    The boxes ``first`` and ``last``, when there are such, stand above and below all that hang together
+    with them. Nothing else stands above or below what hangs together with either: lines may go on there.
+    """
+    links = sorted({link for link in links if link[0] != link[1]})
+    whole = Arrangement([(0.0, 0.0)] * len(sizes))
+    parts = []
+    together = components(len(sizes), links)
+    together.sort(key=lambda members: first not in members and last not in members)
+    through = sum(first in members or last in members for members in together)
+    for members in together:
+        numbers = {item: number for number, item in enumerate(members)}
+        inside = [(numbers[source], numbers[target]) for source, target in links if source in numbers]
+        ends = (_place(numbers, first), _place(numbers, last))
+        parts.append((members, _layered([sizes[item] for item in members], inside, *ends)))
+    corners = _beside([(part.width, part.height) for _, part in parts], through)
+    for (members, part), (x, y) in zip(parts, corners, strict=True):
+        for item, corner in zip(members, part.corners, strict=True):
+            whole.corners[item] = (corner[0] + x, corner[1] + y)
+        for (source, target), route in part.routes.items():
+            whole.routes[members[source], members[target]] = [(px + x, py + y) for px, py in route]
+        whole.width = max(whole.width, x + part.width)
+        whole.height = max(whole.height, y + part.height)
+    return whole
+
+
+def _place(numbers: dict[int, int], item: int | None) -> int | None:
+    return None if item is None else numbers.get(item)
+
+
+def _beside(sizes: Sequence[Point], through: int) -> list[Point]:
+    """Pack rectangles: the first ones in a row, the others in rows of their own to the right."""
+    corners = []
+    x = 0.0
+    for width, _ in sizes[:through]:
+        corners.append((x, 0.0))
+        x += width + SIDE_GAP
+    return corners + [(x + right, y) for right, y in _pack(sizes[through:])]
+
+
+def _pack(sizes: Sequence[Point]) -> list[Point]:
+    """Pack rectangles into rows, in order; the total width is about the height times _SHAPE."""
+    area = sum((width + SIDE_GAP) * (height + LAYER_GAP) for width, height in sizes)
+    widest = max([sqrt(area * _SHAPE), *(width for width, _ in sizes)])
+    corners = []
+    x = y = row = 0.0
+    for width, height in sizes:
+        if x and x + width > widest:
+            x, y, row = 0.0, y + row + LAYER_GAP, 0.0
+        corners.append((x, y))
+        x += width + SIDE_GAP
+        row = max(row, height)
+    return corners
+
+
+class _Drawing:
+    """One component in layers: its items, and the dummy nodes at which longer links pass a layer."""
+
+    def __init__(
+        self, sizes: Sequence[Size], links: Sequence[Link], first: int | None, last: int | None
+    ) -> None:
+        self.count = len(sizes)  # of boxes; all further items are points
+        self.sizes = list(sizes)
+        self.turned = find_back_links(len(sizes), links)
+        self.links = [(b, a) if (a, b) in self.turned else (a, b) for a, b in links]
+        widest = max(_most_beside(sizes), ceil(sqrt(len(sizes)) * 1.5))
+        self.layer_of = layers_of(len(sizes), sorted(set(self.links)), widest, first, last)
+        self.above: list[list[int]] = [[] for _ in sizes]
+        self.below: list[list[int]] = [[] for _ in sizes]
+        self.chains: dict[int, list[int]] = {}
+        for link in sorted(set(self.links), key=lambda link: (link[0], self.layer_of[link[1]], link[1])):
+            self._connect(*link)
+
+    def _connect(self, source: int, target: int) -> None:
+        """Link two items through one point per layer between them; the points of a source are shared."""
+        chain = self.chains.setdefault(source, [source])
+        while len(chain) < self.layer_of[target] - self.layer_of[source]:
+            point = len(self.sizes)
+            self.sizes.append(_PASSING)
+            self.layer_of.append(self.layer_of[source] + len(chain))
+            self.above.append([chain[-1]])
+            self.below.append([])
+            self.below[chain[-1]].append(point)
+            chain.append(point)
+        last = chain[self.layer_of[target] - self.layer_of[source] - 1]
+        self.above[target].append(last)
+        self.below[last].append(target)
+
+    def layers(self) -> list[list[int]]:
+        """The items and points of each layer, in order; at first, links pass in the middle of the boxes."""
+        boxes: list[list[int]] = [[] for _ in range(max(self.layer_of) + 1)]
+        points: list[list[int]] = [[] for _ in boxes]
+        for item, layer in enumerate(self.layer_of):
+            (boxes if item < self.count else points)[layer].append(item)
+        layers = [
+            [*some[: (len(some) + 1) // 2], *passing, *some[(len(some) + 1) // 2 :]]
+            for some, passing in zip(boxes, points, strict=True)
+        ]
+        return order_layers(layers, self.above, self.below)
+
+    def passed(self, source: int, target: int) -> list[int]:
+        """The points on the way from a source to a target, downwards."""
+        return self.chains[source][1 : self.layer_of[target] - self.layer_of[source]]
+
+
+def _most_beside(sizes: Sequence[Size]) -> int:
+    """The number of boxes of mean width that make a layer as wide as _BROAD."""
+    widths = [size.width + SIDE_GAP for size in sizes if size.width]
+    return ceil(_BROAD * len(widths) / sum(widths)) if widths else 1
+
+
+def _layered(
+    sizes: Sequence[Size], links: Sequence[Link], first: int | None, last: int | None
+) -> Arrangement:
+    """Lay out one connected component."""
+    drawing = _Drawing(sizes, links, first, last)
+    layers = drawing.layers()
+    left = straighten(layers, drawing.above, drawing.below, drawing.sizes, SIDE_GAP)
+    bands = _bands(layers, drawing.sizes)
+    cut = columns(layers, bands, left, drawing.sizes, drawing.below)
+    left = [x + cut.shifts[layer][0] for x, layer in zip(left, drawing.layer_of, strict=True)]
+    bands = [(top + y, bottom + y) for (top, bottom), (_, y) in zip(bands, cut.shifts, strict=True)]
+    done = Arrangement([(0.0, 0.0)] * len(sizes))
+    for item, size in enumerate(sizes):
+        top, bottom = bands[drawing.layer_of[item]]
+        done.corners[item] = (left[item], top + (bottom - top - size.height) / 2)
+    for link in links:
+        done.routes[link] = _route(drawing, link, done.corners, left, bands, cut)
+    done.width = max(x + size.width for x, size in zip(left, drawing.sizes, strict=True))
+    done.height = max(bottom for _, bottom in bands)
+    return done
+
+
+def _bands(layers: list[list[int]], sizes: Sequence[Size]) -> list[tuple[float, float]]:
+    """The top and the bottom of each layer; a layer of points only takes less room."""
+    heights = [max(sizes[item].height for item in layer) for layer in layers]
+    bands = []
+    top = 0.0
+    for height, following in zip_longest(heights, heights[1:], fillvalue=0.0):
+        bands.append((top, top + height))
+        top += height + (LAYER_GAP if height and following else _POINT_GAP)
+    return bands
+
+
+def _route(
+    drawing: _Drawing,
+    link: Link,
+    corners: list[Point],
+    left: list[float],
+    bands: list[tuple[float, float]],
+    cut: Columns,
+) -> list[Point]:
+    """The corners of a link's line; a link that was turned round runs upwards."""
+    source, target = link[::-1] if link in drawing.turned else link
+    sizes = drawing.sizes
+    aside = _ASIDE if link in drawing.turned else 0.0
+    start = left[source] + sizes[source].outlet + aside
+    end = left[target] + sizes[target].inlet + aside
+    places = [start, *(left[point] for point in drawing.passed(source, target)), end]
+    route = [(start, corners[source][1] + sizes[source].height)]
+    for layer, (x, following) in enumerate(pairwise(places), drawing.layer_of[source]):
+        bottom, top = bands[layer][1], bands[layer + 1][0]
+        route.append((x, bottom))
+        if cut.column_of[layer] != cut.column_of[layer + 1]:
+            between = cut.gutters[cut.column_of[layer]]
+            turn, head = bottom + _POINT_GAP, top - _POINT_GAP
+            route += [(x, turn), (between, turn), (between, head), (following, head)]
+        route.append((following, top))
+    route.append((end, corners[target][1]))
+    return route[::-1] if link in drawing.turned else route

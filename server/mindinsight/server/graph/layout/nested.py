@@ -1,0 +1,233 @@
+"""Layout of a graph with some scopes open: each scope is laid out by itself, those inside it first.
+
+An open scope is then one box of its own arrangement's size, so the cost is that of several small flat
+drawings and grows with what is open, not with the graph.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from mindinsight.server.graph.layout.boxes import (
+    CHIP_GAP,
+    CHIP_HEIGHT,
+    CHIP_SPACE,
+    Chip,
+    Content,
+    content_of,
+    outer_inputs,
+)
+from mindinsight.server.graph.layout.coordinates import Size
+from mindinsight.server.graph.layout.flows import Flow, Flows, flows_of
+from mindinsight.server.graph.layout.layered import Arrangement, Point, arrange
+from mindinsight.server.graph.scopes.folding import in_file_order
+from mindinsight.server.graph.scopes.tree import ROOT, Tree
+
+_HEADER: Final = 26.0
+_BORDER: Final = 22.0
+_PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
+_MOST_LINES: Final = 12  # between the border of a scope and its children, each way
+_KEPT: Final = 256  # insides of scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A place that is drawn; (x, y) is its upper left corner."""
+
+    place: int
+    x: float
+    y: float
+    width: float
+    height: float
+    open: bool
+    content: Content
+    enters: int = 0  # values that come from outside the scope it lies in, where no line shows it
+    leaves: int = 0
+
+    def moved(self, x: float, y: float) -> Box:
+        return replace(self, x=self.x + x, y=self.y + y)
+
+    def chips(self) -> list[tuple[Chip, Point]]:
+        """The chips with their upper left corners."""
+        column = len(self.content.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
+        top = self.y + (self.height - column) / 2
+        return [
+            (chip, (self.x - CHIP_SPACE - chip.width, top + number * (CHIP_HEIGHT + CHIP_GAP)))
+            for number, chip in enumerate(self.content.chips)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A flow that is drawn; without ``flow`` a line between the border of a scope and a child of it."""
+
+    source: int
+    target: int
+    points: tuple[Point, ...]
+    flow: Flow | None = None
+
+    def moved(self, x: float, y: float) -> Line:
+        return replace(self, points=tuple((px + x, py + y) for px, py in self.points))
+
+
+@dataclass(slots=True)
+class Drawing:
+    """Boxes, scopes before what is in them, and lines."""
+
+    width: float
+    height: float
+    boxes: list[Box] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+
+class Drawings:
+    """Layout cache of one tree. A scope is laid out once for each set of scopes that are open in it.
+
+    So one scope more costs its own arrangement and those of the scopes around it.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._kept: OrderedDict[tuple[int, frozenset[int]], tuple[Drawing, Size]] = OrderedDict()
+
+    def of(self, opened: Iterable[int]) -> Drawing:
+        """The drawing with these scopes open; what lies in a closed one does not show. The top always is."""
+        scopes = frozenset(place for place in opened if self.tree.nodes[place] < 0)
+        drawing, _ = self._scope(ROOT, scopes | {ROOT})
+        return drawing
+
+    def _scope(self, place: int, opened: frozenset[int]) -> tuple[Drawing, Size]:
+        end = self.tree.ends[place]
+        key = place, frozenset(scope for scope in opened if place <= scope < end)
+        drawing = self._kept.get(key)
+        if drawing is None:
+            drawing = self._kept[key] = _draw_scope(self.tree, place, key[1], self._scope)
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return drawing
+
+
+def draw(tree: Tree, opened: Iterable[int]) -> Drawing:
+    """One drawing of a tree, as ``Drawings.of``."""
+    return Drawings(tree).of(opened)
+
+
+def _draw_scope(
+    tree: Tree,
+    place: int,
+    opened: frozenset[int],
+    inner: Callable[[int, frozenset[int]], tuple[Drawing, Size]],
+) -> tuple[Drawing, Size]:
+    """The inside of a scope with its border, from (0, 0), and its size; ``inner`` draws the scopes in it."""
+    children = in_file_order(tree, tree.children(place))
+    flows = flows_of(tree, place, children)
+    contents = _contents(tree, children)
+    insides = {child: inner(child, opened) for child in children if child in opened}
+    sizes = [insides[child][1] if child in insides else contents[child].size for child in children]
+    numbers = {child: number for number, child in enumerate(children)}
+    ports = _Ports(flows, numbers)
+    links = [(numbers[flow.source], numbers[flow.target]) for flow in flows.inside]
+    plan = arrange([*sizes, *ports.sizes], [*links, *ports.links], ports.inlet, ports.outlet)
+    top = _BORDER if place == ROOT else _BORDER + _HEADER
+    drawing = Drawing(plan.width + 2 * _BORDER, plan.height + top + _BORDER)
+    for child in children:
+        x, y = plan.corners[numbers[child]]
+        _add_child(drawing, (x + _BORDER, y + top), contents[child], insides.get(child), child, flows, ports)
+    spare = [0.0 if child in insides else contents[child].spare for child in children] + [0.0, 0.0]
+    for flow, link in zip(flows.inside, links, strict=True):
+        points = [(x + _BORDER, y + top) for x, y in _meeting(plan, link, spare)]
+        drawing.lines.append(Line(flow.source, flow.target, _simple(points), flow))
+    for source, target in ports.links:
+        points = [(x + _BORDER, y + top) for x, y in _meeting(plan, (source, target), spare)]
+        if source == ports.inlet:
+            points.insert(0, (points[0][0], 0.0))
+            drawing.lines.append(Line(place, children[target], _simple(points)))
+        else:
+            points.append((points[-1][0], drawing.height))
+            drawing.lines.append(Line(children[source], place, _simple(points)))
+    middle = drawing.width / 2
+    inlet = middle if ports.inlet is None else plan.corners[ports.inlet][0] + _BORDER
+    outlet = middle if ports.outlet is None else plan.corners[ports.outlet][0] + _BORDER
+    return drawing, Size(drawing.width, drawing.height, inlet, outlet)
+
+
+def _contents(tree: Tree, children: list[int]) -> dict[int, Content]:
+    nodes = [int(tree.nodes[child]) for child in children if tree.nodes[child] >= 0]
+    outer = outer_inputs(tree.graph, nodes)
+    return {child: content_of(tree, child, outer) for child in children}
+
+
+class _Ports:
+    """Two points of a scope's border, as further items of its arrangement.
+
+    What comes from outside is drawn to children that nothing inside feeds, and from children that feed
+    nothing inside; for the others, and where there are too many, a number beside the box must do.
+    """
+
+    def __init__(self, flows: Flows, numbers: dict[int, int]) -> None:
+        fed = {flow.target for flow in flows.inside}
+        feeding = {flow.source for flow in flows.inside}
+        self.entered = _few(child for child in numbers if child in flows.enters and child not in fed)
+        self.left = _few(child for child in numbers if child in flows.leaves and child not in feeding)
+        count = len(numbers)
+        self.inlet = count if self.entered else None
+        self.outlet = count + bool(self.entered) if self.left else None
+        self.sizes = [_PORT for port in (self.inlet, self.outlet) if port is not None]
+        self.links = [(self.inlet, numbers[child]) for child in self.entered if self.inlet is not None]
+        self.links += [(numbers[child], self.outlet) for child in self.left if self.outlet is not None]
+
+
+def _few(children: Iterable[int]) -> list[int]:
+    ends = list(children)
+    return ends if len(ends) <= _MOST_LINES else []
+
+
+def _add_child(
+    drawing: Drawing,
+    corner: Point,
+    content: Content,
+    inside: tuple[Drawing, Size] | None,
+    child: int,
+    flows: Flows,
+    ports: _Ports,
+) -> None:
+    """Add the box of a child, and what is in it when it is open."""
+    x, y = corner
+    enters = 0 if child in ports.entered else flows.enters.get(child, 0)
+    leaves = 0 if child in ports.left else flows.leaves.get(child, 0)
+    if inside is None:
+        size = content.size
+        x += size.width - content.width
+        y += content.spare
+        box = Box(child, x, y, content.width, content.height, False, content, enters, leaves)
+        drawing.boxes.append(box)
+        return
+    drawn, size = inside
+    drawing.boxes.append(Box(child, x, y, size.width, size.height, True, content, enters, leaves))
+    drawing.boxes += [box.moved(x, y) for box in drawn.boxes]
+    drawing.lines += [line.moved(x, y) for line in drawn.lines]
+
+
+def _meeting(plan: Arrangement, link: tuple[int, int], spare: list[float]) -> list[Point]:
+    """A route whose ends meet the boxes, where the chips beside these are taller than they are."""
+    route = list(plan.routes[link])
+    for end, item in ((0, link[0]), (-1, link[1])):
+        x, y = route[end]
+        route[end] = (x, y + spare[item] if y <= plan.corners[item][1] else y - spare[item])
+    return route
+
+
+def _simple(route: list[Point]) -> tuple[Point, ...]:
+    """A route without points that change nothing."""
+    corners: list[Point] = []
+    for point in route:
+        if corners and point == corners[-1]:
+            continue
+        if len(corners) > 1 and corners[-2][0] == corners[-1][0] == point[0]:
+            corners[-1] = point
+        else:
+            corners.append(point)
+    return tuple(corners)

@@ -1,0 +1,1 @@
+"""Graphs in columns: nodes, edges, paths, decoding of one node's details, and simplification."""

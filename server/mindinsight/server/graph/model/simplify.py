@@ -1,0 +1,145 @@
+"""The simplified view: the forward computation without the steps that only move values about.
+
+Rules of MindInsight 2.3.1's "optimized" graph:
+
+- operators of the backward pass and of the optimizer are left out;
+- ``Load``, ``TupleGetItem``, ``MakeTuple`` and ``UpdateState`` are bypassed: what fed them feeds their users;
+- operators without any edge left are left out;
+- a scope that holds nothing but two or more operators of one type, and has the type in its path
+  (``relu-ReLU``), is dissolved.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from mindinsight.proto.graph_pb2 import NodeProto
+from mindinsight.server.graph.model.graph import OPERATOR, Edges, Flags, Graph, Offsets, scope_of
+from mindinsight.server.graph.model.paths import scopes_of, unique_paths
+
+_ORDER: Final = "UpdateState"
+_BYPASSED: Final = frozenset({"Load", "TupleGetItem", "MakeTuple", _ORDER})
+_MOST_SOURCES: Final = 1000  # of one bypassed node; chains of UpdateState would grow with their square
+
+_Feed = tuple[int, bool]  # a node, and whether the edge from it is a control edge
+
+
+def simplify(graph: Graph, ordering: bool = True) -> Graph:
+    """The simplified graph.
+
+    With ``ordering`` false, edges through ``UpdateState`` are left out instead of bypassed: they tell
+    the order of side effects, not where values come from, and hide the flow of data behind them.
+    """
+    stays = ~_left_out(graph)
+    bypassed = np.array([kind in _BYPASSED for kind in graph.types], dtype=np.bool_)
+    edges = _bypass(graph, stays, bypassed, ordering)
+    touched = np.zeros(len(graph), dtype=np.bool_)
+    touched[edges.sources] = touched[edges.targets] = True
+    operators = np.flatnonzero(touched & (graph.kinds == OPERATOR))
+    paths, lifted = _dissolve(graph, operators)
+    others = np.flatnonzero(touched & (graph.kinds != OPERATOR))
+    order = np.concatenate([operators[~lifted], operators[lifted]])
+    names = unique_paths([paths[place] for place in np.argsort(lifted, kind="stable").tolist()])
+    names += [graph.names[node] for node in others.tolist()]
+    return graph.rewired(tuple(names), np.concatenate([order, others]), edges)
+
+
+def _left_out(graph: Graph) -> Flags:
+    """The operators of the backward pass and of the optimizer, and the nameless."""
+    return np.array(
+        [
+            kind == OPERATOR
+            and (
+                name.startswith("Gradients") or "optimizer" in name or not op_type or _optimizes(graph, node)
+            )
+            for node, (name, op_type, kind) in enumerate(
+                zip(graph.names, graph.types, graph.kinds.tolist(), strict=True)
+            )
+        ],
+        dtype=np.bool_,
+    )
+
+
+def _optimizes(graph: Graph, node: int) -> bool:
+    message = graph.message(node)
+    return b"opt" in message and "opt" in NodeProto.FromString(message).instance_name
+
+
+def _bypass(graph: Graph, stays: Flags, bypassed: Flags, ordering: bool) -> Edges:
+    """The edges between nodes that stay."""
+    inputs = _inputs(graph)
+    resolved: dict[int, list[_Feed]] = {}
+    rows = [
+        (source, target, control)
+        for target in np.flatnonzero(stays & ~bypassed & (graph.kinds == OPERATOR)).tolist()
+        for source, control in _feeds(graph, target, inputs, resolved, stays, bypassed, ordering)
+    ]
+    table = np.array(rows, dtype=np.int32).reshape(-1, 3)
+    return Edges(table[:, 0], table[:, 1], table[:, 2].astype(np.bool_))
+
+
+def _inputs(graph: Graph) -> list[list[_Feed]]:
+    inputs: list[list[_Feed]] = [[] for _ in range(len(graph))]
+    columns = (graph.edges.sources, graph.edges.targets, graph.edges.controls)
+    for source, target, control in zip(*(column.tolist() for column in columns), strict=True):
+        inputs[target].append((source, control))
+    return inputs
+
+
+def _feeds(
+    graph: Graph,
+    target: int,
+    inputs: list[list[_Feed]],
+    resolved: dict[int, list[_Feed]],
+    stays: Flags,
+    bypassed: Flags,
+    ordering: bool,
+) -> list[_Feed]:
+    """What feeds a node, each source once: what feeds it directly first, then through bypassed nodes."""
+    waiting = [target]
+    while waiting:
+        node = waiting[-1]
+        through = [
+            source
+            for source, _ in inputs[node]
+            if bypassed[source] and stays[source] and source not in resolved
+        ]
+        if through and node not in resolved:
+            resolved.setdefault(node, [])  # a cycle, which a file may hold, ends here
+            waiting.extend(through)
+            continue
+        waiting.pop()
+        sources: dict[int, bool] = {}
+        if ordering or graph.types[node] != _ORDER:
+            fed = [edge for edge in inputs[node] if stays[edge[0]]]
+            sources = {source: control for source, control in fed if not bypassed[source]}
+            sources.update(edge for source, _ in fed if bypassed[source] for edge in resolved[source])
+        resolved[node] = list(sources.items())[:_MOST_SOURCES]
+    return resolved[target]
+
+
+def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
+    """The operators' paths without scopes that say nothing, and which of them changed."""
+    paths = [graph.names[node] for node in operators.tolist()]
+    types: dict[str, set[str]] = {}
+    counts: dict[str, int] = {}
+    for path, node in zip(paths, operators.tolist(), strict=True):
+        scope = scope_of(path)
+        types.setdefault(scope, set()).add(graph.types[node])
+        counts[scope] = counts.get(scope, 0) + 1
+    holding = {scope_of(scope) for scope in scopes_of(paths)}
+    dissolved = {
+        scope
+        for scope, inside in types.items()
+        if scope not in holding and counts[scope] > 1 and len(inside) == 1 and next(iter(inside)) in scope
+    }
+    lifted = np.array([scope_of(path) in dissolved for path in paths], dtype=np.bool_)
+    return [_without_scope(path) if up else path for path, up in zip(paths, lifted, strict=True)], lifted
+
+
+def _without_scope(path: str) -> str:
+    scope, _, name = path.rpartition("/")
+    around = scope_of(scope)
+    return f"{around}/{name}" if around else name

@@ -1,0 +1,246 @@
+"""Folding a graph into a tree of scopes, as MindInsight 2.3.1 does it.
+
+- The scopes are the parts of an operator's path.
+- Parameters and constants are put into the scope of each operator that uses them.
+- Several operators of one type in one scope become a group ``Type[count]_number``; so do its parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mindinsight.server.graph.model.graph import (
+    CONSTANT,
+    CONSTANT_TYPE,
+    OPERATOR,
+    PARAMETER_TYPE,
+    Edges,
+    Graph,
+    Numbers,
+    scope_of,
+)
+from mindinsight.server.graph.model.paths import scopes_of
+from mindinsight.server.graph.scopes.tree import GROUP, SCOPE, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """When operators are put together. MindInsight: 5 of a type; 10 in its simplified view."""
+
+    least: int = 5  # members of a group, at least
+    outer: bool = True  # whether parameters and constants have places
+    nameless: bool = False  # whether nodes without a type have places
+
+
+@dataclass(slots=True)
+class _Entries:
+    """What stands in the tree, in order of making."""
+
+    paths: list[str] = field(default_factory=list)
+    homes: list[str] = field(default_factory=list)  # path of the scope or group around it
+    types: list[str] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+
+    def add(self, path: str, home: str, kind: str, node: int = -1) -> None:
+        self.paths.append(path)
+        self.homes.append(home)
+        self.types.append(kind)
+        self.nodes.append(node)
+
+
+def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
+    """The tree of a graph."""
+    folding = folding or Folding()
+    operators = [
+        node
+        for node in np.flatnonzero(graph.kinds == OPERATOR).tolist()
+        if graph.types[node] or folding.nameless
+    ]
+    scopes = {node: scope_of(graph.names[node]) for node in operators}
+    groups = _groups(graph, scopes, folding)
+    homes = _homes(scopes, groups)
+    entries = _Entries(_own_paths(graph, operators, scopes, homes), [homes[node] for node in operators])
+    entries.types = [graph.types[node] for node in operators]
+    entries.nodes = list(operators)
+    parameters, constants, copies = _copies(graph, scopes, homes) if folding.outer else ({}, {}, {})
+    settled = _settle_parameters(graph, parameters, len(groups), folding)
+    numbers = {key: number for number, key in enumerate(settled, len(operators))}
+    for key, (path, home) in settled.items():
+        entries.add(path, home, PARAMETER_TYPE, key[1])
+    groups |= {home: [] for key, (_, home) in settled.items() if home != key[0]}
+    ungrouped = [f"{home}/" for home in entries.homes if home not in groups]
+    for group in groups:
+        entries.add(group, scope_of(group), GROUP)
+    for scope in scopes_of([*ungrouped, *groups]):
+        entries.add(scope, scope_of(scope), SCOPE)
+    numbers |= {key: number for number, key in enumerate(constants, len(entries.paths))}
+    for key in constants:
+        entries.add(_inside(*key, graph), key[0], CONSTANT_TYPE, key[1])
+    return _number(graph, entries, _leaf_edges(graph, operators, numbers, copies))
+
+
+def _own_paths(
+    graph: Graph, operators: list[int], scopes: dict[int, str], homes: dict[int, str]
+) -> list[str]:
+    """The operators' paths; those of a group's members lead through the group."""
+    return [
+        path if homes[node] == scopes[node] else f"{homes[node]}/{path.rpartition('/')[2]}"
+        for node, path in zip(operators, (graph.names[node] for node in operators), strict=True)
+    ]
+
+
+def _groups(graph: Graph, scopes: dict[int, str], folding: Folding) -> dict[str, list[int]]:
+    """The members of each group of operators, by the path of the group."""
+    if folding.least > len(scopes):
+        return {}
+    members: dict[str, dict[str, list[int]]] = {}
+    for node, scope in scopes.items():
+        members.setdefault(scope, {}).setdefault(graph.types[node], []).append(node)
+    groups: dict[str, list[int]] = {}
+    for scope, types in members.items():
+        for kind, nodes in types.items():
+            if kind and len(nodes) >= folding.least:
+                groups[_group_path(scope, kind, len(nodes), len(groups))] = nodes
+    return groups
+
+
+def _group_path(scope: str, kind: str, count: int, number: int) -> str:
+    name = f"{kind}[{count}]_{number}"
+    return f"{scope}/{name}" if scope else name
+
+
+def _homes(scopes: dict[int, str], groups: dict[str, list[int]]) -> dict[int, str]:
+    return scopes | {node: group for group, nodes in groups.items() for node in nodes}
+
+
+_Key = tuple[str, int]  # scope or group, and the parameter or constant in it
+
+
+def _copies(
+    graph: Graph, scopes: dict[int, str], homes: dict[int, str]
+) -> tuple[dict[_Key, None], dict[_Key, None], dict[int, _Key]]:
+    """Parameters and constants as the scopes use them, and which of them feeds each edge that needs one."""
+    parameters: dict[_Key, None] = {}
+    constants: dict[_Key, None] = {}
+    feeding: dict[int, _Key] = {}
+    for edge in np.flatnonzero(graph.kinds[graph.edges.sources] != OPERATOR).tolist():
+        source, target = int(graph.edges.sources[edge]), int(graph.edges.targets[edge])
+        if target not in scopes:
+            continue
+        constant = graph.kinds[source] == CONSTANT
+        key = (homes[target] if constant else scopes[target], source)
+        (constants if constant else parameters)[key] = None
+        feeding[edge] = key
+    return parameters, constants, feeding
+
+
+def _settle_parameters(
+    graph: Graph, parameters: dict[_Key, None], number: int, folding: Folding
+) -> dict[_Key, tuple[str, str]]:
+    """The path and the home of each parameter in each scope that uses it."""
+    by_scope: dict[str, list[_Key]] = {}
+    for key in parameters:
+        by_scope.setdefault(key[0], []).append(key)
+    grouped: dict[str, str] = {}
+    for scope, keys in by_scope.items():
+        if len(keys) >= folding.least:
+            grouped[scope] = _group_path(scope, PARAMETER_TYPE, len(keys), number + len(grouped))
+    homes = {key: grouped.get(key[0], key[0]) for key in parameters}
+    return {key: (_inside(home, key[1], graph), home) for key, home in homes.items()}
+
+
+def _inside(home: str, node: int, graph: Graph) -> str:
+    return f"{home}/{graph.names[node]}" if home else graph.names[node]
+
+
+def _leaf_edges(
+    graph: Graph, operators: list[int], numbers: dict[_Key, int], copies: dict[int, _Key]
+) -> Edges:
+    """The edges between entries."""
+    entry_of = np.full(len(graph), -1, dtype=np.int32)
+    entry_of[operators] = np.arange(len(operators), dtype=np.int32)
+    sources, targets = entry_of[graph.edges.sources], entry_of[graph.edges.targets]
+    for edge, key in copies.items():
+        sources[edge] = numbers[key]
+    return Edges(sources, targets, graph.edges.controls).select((sources >= 0) & (targets >= 0))
+
+
+def _number(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
+    """Places for the entries: each scope before what is in it. Place and number 0 are the top."""
+    numbers = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
+    number_of = {"": 0} | numbers
+    parents = np.array([0, *(number_of[home] for home in entries.homes)], dtype=np.int32)
+    places, walk, above, ends = walk_places(parents)
+    order = (walk[1:] - 1).tolist()
+    nodes = np.array([-1, *entries.nodes], dtype=np.int32)[walk]
+    return Tree(
+        graph=graph,
+        paths=("", *_distinct([entries.paths[entry] for entry in order], nodes[1:].tolist())),
+        types=(SCOPE, *(entries.types[entry] for entry in order)),
+        nodes=nodes,
+        parents=above,
+        ends=ends,
+        ages=walk,
+        edges=Edges(places[edges.sources + 1], places[edges.targets + 1], edges.controls),
+    )
+
+
+def walk_places(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Places for entries by the entry around each; entry 0 is the top and its own parent.
+
+    Returns the place of each entry, the entry at each place, the parent and the end of each place.
+    """
+    places, sizes = _places(parents)
+    walk = np.empty_like(places)
+    walk[places] = np.arange(len(places), dtype=np.int32)
+    above = places[parents[walk]]
+    above[0] = -1
+    return places, walk, above, (np.arange(len(walk)) + sizes[walk]).astype(np.int32)
+
+
+def _places(parents: Numbers) -> tuple[Numbers, Numbers]:
+    """Where a walk meets each entry, and how many entries are at and below it; siblings keep their order."""
+    levels = _levels(parents)
+    sizes = np.ones(len(parents), dtype=np.int32)
+    for level in levels[:0:-1]:
+        np.add.at(sizes, parents[level], sizes[level])
+    places = np.zeros(len(parents), dtype=np.int32)
+    for level in levels[1:]:
+        siblings = level[np.argsort(parents[level], kind="stable")]
+        before = np.cumsum(sizes[siblings]) - sizes[siblings]
+        firsts = np.flatnonzero(np.diff(parents[siblings], prepend=-1))
+        counts = np.diff(np.append(firsts, len(siblings)))
+        places[siblings] = places[parents[siblings]] + 1 + before - np.repeat(before[firsts], counts)
+    return places, sizes
+
+
+def _levels(parents: Numbers) -> list[Numbers]:
+    """The entries at each depth; the top alone at depth 0."""
+    depths = np.zeros(len(parents), dtype=np.int32)
+    above = parents
+    while np.any(above):
+        depths += above > 0
+        above = parents[above]
+    depths[1:] += 1
+    return [np.flatnonzero(depths == depth).astype(np.int32) for depth in range(int(depths.max()) + 1)]
+
+
+def _distinct(paths: list[str], nodes: list[int]) -> list[str]:
+    """A parameter may be called like a scope or an operator beside it: then it gets a number."""
+    if len(set(paths)) == len(paths):
+        return paths
+    taken = {path for path, node in zip(paths, nodes, strict=True) if node < 0}
+    distinct = []
+    numbers: dict[str, int] = {}  # the next for each path that was taken
+    for path, node in zip(paths, nodes, strict=True):
+        name = path
+        if node >= 0 and name in taken:
+            again = numbers.get(path, 2)
+            while (name := f"{path}#{again}") in taken:
+                again += 1
+            numbers[path] = again + 1
+        taken.add(name)
+        distinct.append(name)
+    return distinct

@@ -1,0 +1,1 @@
+"""Search in a graph: by text, regular expression and type, and along its edges."""

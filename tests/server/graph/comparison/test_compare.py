@@ -1,0 +1,231 @@
+"""What differs between two graphs, node by node and summed over scopes."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.server.formats.graphs.graph_proto import read_graph
+from mindinsight.server.graph.comparison.compare import (
+    CHANGED,
+    LEFT,
+    ONLY,
+    RIGHT,
+    SAME,
+    Within,
+    compare,
+    list_topmost_differences,
+)
+from mindinsight.server.graph.encoders.comparison import box_state, list_differences, pair_json, summary
+from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.tree import ROOT
+
+DATA = Path(__file__).parents[3] / "data/graph"
+LENET = (DATA / "lenet.graph").read_bytes()
+BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
+
+
+def lenet(edit=lambda proto: None):
+    proto = GraphProto.FromString(LENET)
+    edit(proto)
+    return foldable_tree(read_graph(proto.SerializeToString()))
+
+
+def operator(proto, name):
+    return next(node for node in proto.node if node.full_name.endswith(name))
+
+
+def states(comparison, side=LEFT):
+    """The paths of the operators that are not the same."""
+    paths = comparison.trees[side].paths
+    return {path: int(state) for path, state in zip(paths, comparison.states[side], strict=True) if state}
+
+
+def rows(comparison, path):
+    place = comparison.trees[LEFT].places[path]
+    found = pair_json(comparison, (place, int(comparison.partners[LEFT][place])))
+    return [(row["what"], row["name"], row["left"], row["right"]) for row in found["differences"]]
+
+
+def widen(proto):
+    operator(proto, "fc1-Dense/MatMul-op0").output_type.tensor_type.shape.dim[1].size = 64
+
+
+def test_a_graph_and_itself_are_the_same():
+    found = compare(lenet(), lenet())
+    assert summary(found) == {"same": 86, "changed": 0, "left": 0, "right": 0}
+    assert list_differences(found, 10) == {"total": 0, "shown": []}
+    assert box_state(found, LEFT, ROOT)["state"] == "same"
+
+
+def test_another_shape():
+    found = compare(lenet(), lenet(widen))
+    path = f"{BACKBONE}/fc1-Dense/MatMul-op0"
+    assert states(found) == states(found, RIGHT) == {path: CHANGED}
+    assert rows(found, path) == [("output", "", "float32 [10, 32]", "float32 [10, 64]")]
+
+
+def test_another_attribute_and_one_that_is_gone():
+    def edit(proto):
+        attributes = operator(proto, "conv1-Conv2d/Conv2D-op0").attribute
+        kernel = next(one for one in attributes if one.name == "kernel_size")
+        kernel.value.values[0].int_val = 3
+        attributes.remove(next(one for one in attributes if one.name == "group"))
+
+    found = compare(lenet(), lenet(edit))
+    path = f"{BACKBONE}/conv1-Conv2d/Conv2D-op0"
+    assert states(found) == {path: CHANGED}
+    assert rows(found, path) == [
+        ("attribute", "group", "1", ""),
+        ("attribute", "kernel_size", "(5, 5)", "(3, 5)"),
+    ]
+
+
+def test_attributes_in_another_order_are_the_same():
+    def edit(proto):
+        for node in proto.node:
+            attributes = list(node.attribute)
+            del node.attribute[:]
+            node.attribute.extend(reversed(attributes))
+
+    assert states(compare(lenet(), lenet(edit))) == {}
+
+
+def test_other_numbers_for_nodes_are_the_same():
+    def edit(proto):
+        for node in proto.node:
+            node.name = str(int(node.name) + 1000)
+            for one in node.input:
+                one.name = str(int(one.name) + 1000) if one.name.isdecimal() else one.name
+        for output in proto.outputs:
+            output.name = str(int(output.name) + 1000)
+
+    found = compare(lenet(), lenet(edit))
+    assert states(found) == states(found, RIGHT) == {}
+
+
+def test_another_value_of_a_constant_is_an_input():
+    found = compare(*constants(3, 4))
+    assert rows(found, "net/Add-op0") == [("input", "0", "cst 3", "cst 4")]
+
+
+def constants(*values):
+    for value in values:
+        proto = GraphProto(name="constant")
+        proto.node.add(name="1", op_type="Add", full_name="net/Add-op0").input.add(name="cst")
+        constant = proto.const_vals.add(key="cst").value
+        constant.dtype, constant.int_val = 5, value
+        yield foldable_tree(read_graph(proto.SerializeToString()))
+
+
+def test_constants_are_told_by_their_value_and_not_by_their_name():
+    left, right = constants(3, 3)
+    assert states(compare(left, right)) == {}
+
+
+def test_a_parameter_of_another_shape_is_an_input_of_its_users():
+    def edit(proto):
+        weight = next(one for one in proto.parameters if one.name == "fc1.weight")
+        weight.type.tensor_type.shape.dim[0].size = 64
+
+    found = compare(lenet(), lenet(edit))
+    users = states(found)
+    assert users and set(users.values()) == {CHANGED}
+    for user in users:
+        assert ("input", "fc1.weight float32 [32, 32]", "fc1.weight float32 [64, 32]") in [
+            (what, left, right) for what, _, left, right in rows(found, user)
+        ]
+
+
+def test_one_operator_more_between_two_others(graph):
+    nodes = [("net/a/MatMul-op0", []), ("net/b/Add-op0", ["net/a/MatMul-op0"])]
+    more = [nodes[0], ("net/a/Cast-op0", ["net/a/MatMul-op0"]), ("net/b/Add-op0", ["net/a/Cast-op0"])]
+    found = compare(foldable_tree(graph(nodes)), foldable_tree(graph(more)))
+    assert states(found) == {"net/b/Add-op0": CHANGED}
+    assert states(found, RIGHT) == {"net/b/Add-op0": CHANGED, "net/a/Cast-op0": ONLY}
+    assert rows(found, "net/b/Add-op0") == [
+        ("input", "0", "MatMul-op0 float32 [2, 3]", "Cast-op0 float32 [2, 3]")
+    ]
+    left, right = found.trees
+    assert found.within(LEFT, left.places["net/a"]) == Within(1, 0, 0, 1)
+    assert found.within(RIGHT, right.places["net/a"]) == Within(2, 0, 1, 0)
+    assert found.state(LEFT, left.places["net/a"]) == CHANGED
+    assert found.state(LEFT, left.places["net/a/MatMul-op0"]) == SAME
+
+
+def test_a_scope_that_is_only_here_is_one_difference(graph, blocks):
+    found = compare(foldable_tree(graph(blocks(3))), foldable_tree(graph(blocks(2))))
+    assert summary(found) == {"same": 5, "changed": 1, "left": 2, "right": 0}
+    told = list_differences(found, 10)
+    assert told["total"] == 2
+    assert [(one["state"], one["operators"], one["left"]["label"]) for one in told["shown"]] == [
+        ("only", 2, "2-Block"),
+        ("changed", 1, "Out-op0"),
+    ]
+    assert told["shown"][0]["right"] is None
+
+
+def test_differences_come_in_the_order_in_which_operators_run(graph):
+    def chain(*names):
+        paths = [f"net/{name}/{kind}" for name, kind in names]
+        return list(zip(paths, [[], *([path] for path in paths)], strict=False))
+
+    left = chain(("z", "Add-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"))
+    right = chain(("z", "Add-op0"), ("b", "Div-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"), ("c", "Exp-op0"))
+    shown = list_differences(compare(foldable_tree(graph(left)), foldable_tree(graph(right))), 10)["shown"]
+    assert [(one["left"] or one["right"])["label"] for one in shown] == ["b", "Mul-op0", "c"]
+
+
+def test_of_many_differences_the_first_are_shown_and_all_are_counted():
+    def edit(proto):
+        for node in proto.node:
+            node.output_type.tensor_type.elem_type = 10
+
+    found = list_differences(compare(lenet(), lenet(edit)), 7)
+    assert len(found["shown"]) == 7 and found["total"] > 50
+
+
+def test_boxes_tell_their_partners_and_what_differs_within():
+    found = compare(lenet(), lenet(widen))
+    left, right = found.trees
+    scope = f"{BACKBONE}/fc1-Dense"
+    assert box_state(found, LEFT, left.places[scope]) == {
+        "partner": right.places[scope],
+        "state": "changed",
+        "changed": 1,
+        "only": 0,
+        "missing": 0,
+    }
+    assert box_state(found, RIGHT, right.places[f"{BACKBONE}/fc2-Dense"])["state"] == "same"
+
+
+@pytest.mark.parametrize("side", [LEFT, RIGHT])
+def test_nothing_in_common(graph, side):
+    trees = foldable_tree(graph([("a/Add-op0", [])])), foldable_tree(graph([("b/Mul-op0", [])]))
+    found = compare(*trees)
+    assert found.state(side, 1) == ONLY
+    assert list(list_topmost_differences(found, side)) == [1]
+    place = (1, -1) if side == LEFT else (-1, 1)
+    assert pair_json(found, place)["differences"] == []
+
+
+@given(st.data())
+def test_sums_of_scopes_are_those_of_what_is_in_them(written, data):
+    trees = [foldable_tree(data.draw(written)) for _ in range(2)]
+    found = compare(*trees)
+    for side, tree in enumerate(trees):
+        for place in range(len(tree.paths)):
+            marks = [int(found.states[side][leaf]) for leaf in tree.leaves(place)]
+            within = found.within(side, place)
+            assert within.operators == len(marks)
+            assert (within.changed, within.only) == (marks.count(CHANGED), marks.count(ONLY))
+    assert found.within(LEFT, ROOT).changed == found.within(RIGHT, ROOT).changed
+    assert found.within(LEFT, ROOT).missing == found.within(RIGHT, ROOT).only
+
+
+@given(st.data())
+def test_every_graph_is_the_same_as_itself(written, data):
+    tree = foldable_tree(data.draw(written))
+    assert list_differences(compare(tree, tree), 10)["total"] == 0

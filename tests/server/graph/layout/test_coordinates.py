@@ -1,0 +1,55 @@
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.graph.layout.coordinates import Size, straighten
+
+WIDTHS = st.lists(st.integers(10, 80), min_size=2, max_size=6)
+GAP = 7.0
+
+
+def of_width(width):
+    return Size(float(width), 10.0, width / 2, width / 2)
+
+
+def placed(upper, lower, links):
+    sizes = [of_width(width) for width in (*upper, *lower)]
+    layers = [list(range(len(upper))), list(range(len(upper), len(sizes)))]
+    above = [[a for a, b in links if b == item] for item in range(len(sizes))]
+    below = [[b for a, b in links if a == item] for item in range(len(sizes))]
+    return layers, sizes, straighten(layers, above, below, sizes, GAP)
+
+
+@given(WIDTHS, WIDTHS, st.data())
+def test_order_and_gaps_are_kept(upper, lower, data):
+    ends = st.tuples(st.integers(0, len(upper) - 1), st.integers(len(upper), len(upper) + len(lower) - 1))
+    layers, sizes, left = placed(upper, lower, data.draw(st.lists(ends, unique=True, max_size=12)))
+    for layer in layers:
+        for one, other in pairwise(layer):
+            assert left[other] - left[one] >= sizes[one].width + GAP - 1e-6
+    assert min(left) == 0.0
+
+
+@given(WIDTHS)
+def test_pairs_stand_exactly_below_each_other(widths):
+    links = [(number, number + len(widths)) for number in range(len(widths))]
+    _, sizes, left = placed(widths, widths, links)
+    for source, target in links:
+        assert abs(left[source] + sizes[source].outlet - left[target] - sizes[target].inlet) < 1e-6
+
+
+def test_a_parent_stands_above_the_middle_of_its_children():
+    _, sizes, left = placed([40, 40], [20, 20, 20], [(0, 2), (0, 4)])
+    middle = (left[2] + left[4] + 20) / 2
+    assert abs(left[0] + sizes[0].outlet - middle) < 0.5
+
+
+def test_long_links_stay_in_one_line():
+    """Points have no width and pull harder than boxes."""
+    sizes = [of_width(60), Size(0, 0, 0, 0), of_width(90), Size(0, 0, 0, 0), of_width(60)]
+    layers = [[0], [1, 2], [3], [4]]
+    above = [[], [0], [], [1], [3]]
+    below = [[1], [3], [], [4], []]
+    left = straighten(layers, above, below, sizes, GAP)
+    assert abs(left[1] - left[3]) < 1.0

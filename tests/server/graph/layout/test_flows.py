@@ -1,0 +1,36 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.graph.layout.flows import flows_of
+from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.tree import ROOT
+
+
+def child_holding(tree, scope, leaf):
+    return next((one for one in tree.children(scope) if one <= leaf < tree.ends[one]), None)
+
+
+@given(st.data())
+def test_flows_are_the_edges_lifted_to_children(written, data):
+    tree = foldable_tree(data.draw(written))
+    for scope in range(len(tree.paths)):
+        if tree.nodes[scope] >= 0:
+            continue
+        expected, enters, leaves = {}, {}, {}
+        for source, target in zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True):
+            one, other = (child_holding(tree, scope, leaf) for leaf in (source, target))
+            if one is not None and other is not None and one != other:
+                expected.setdefault((one, other), set()).add(source)
+            elif one is None and other is not None:
+                enters.setdefault(other, set()).add(source)
+            elif one is not None and other is None:
+                leaves.setdefault(one, set()).add(source)
+        flows = flows_of(tree, scope, tree.children(scope))
+        found = {(flow.source, flow.target): flow.values for flow in flows.inside}
+        assert found == {pair: len(values) for pair, values in expected.items()}
+        for flow in flows.inside:
+            values = expected[flow.source, flow.target]
+            assert {flow.leaf} == (values if len(values) == 1 else {-1})
+        assert flows.enters == {child: len(values) for child, values in enters.items()}
+        assert flows.leaves == {child: len(values) for child, values in leaves.items()}
+        assert scope != ROOT or not (flows.enters or flows.leaves)

@@ -1,0 +1,110 @@
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.graph.layout.coordinates import Size, straighten
+from mindinsight.server.graph.layout.layered import arrange
+
+SIZES = st.lists(
+    st.tuples(st.integers(20, 200), st.integers(10, 90)).map(lambda one: Size(*one, one[0] / 2, one[0] / 3)),
+    min_size=1,
+    max_size=14,
+)
+LINKS = st.lists(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=30)
+
+
+def apart(one, other):
+    (ax, ay, a), (bx, by, b) = one, other
+    slack = 1e-6
+    return (
+        ax + a.width <= bx + slack
+        or bx + b.width <= ax + slack
+        or ay + a.height <= by + slack
+        or by + b.height <= ay + slack
+    )
+
+
+@given(SIZES, LINKS)
+def test_boxes_do_not_overlap_and_lie_inside(sizes, links):
+    links = [(a % len(sizes), b % len(sizes)) for a, b in links]
+    plan = arrange(sizes, links)
+    boxes = [(x, y, size) for (x, y), size in zip(plan.corners, sizes, strict=True)]
+    assert all(apart(*pair) for pair in combinations(boxes, 2))
+    assert all(x >= -1e-6 and y >= -1e-6 for x, y, _ in boxes)
+    assert all(x + size.width <= plan.width + 1e-6 for x, _, size in boxes)
+    assert all(y + size.height <= plan.height + 1e-6 for _, y, size in boxes)
+
+
+@given(SIZES, LINKS)
+def test_every_link_has_a_line_from_box_to_box(sizes, links):
+    links = [(a % len(sizes), b % len(sizes)) for a, b in links]
+    plan = arrange(sizes, links)
+    assert set(plan.routes) == {link for link in links if link[0] != link[1]}
+    for (source, target), route in plan.routes.items():
+        for item, (x, y) in ((source, route[0]), (target, route[-1])):
+            left, top = plan.corners[item]
+            assert left - 1e-6 <= x <= left + sizes[item].width + 14 + 1e-6
+            assert min(abs(y - top), abs(y - top - sizes[item].height)) < 1e-6
+
+
+@given(SIZES, LINKS)
+def test_equal_input_gives_equal_drawings(sizes, links):
+    links = [(a % len(sizes), b % len(sizes)) for a, b in links]
+    assert arrange(sizes, links) == arrange(sizes, links[::-1])
+
+
+def test_a_chain_is_a_straight_line():
+    sizes = [Size(width, 30, width / 2, width / 2) for width in (80, 200, 50, 120)]
+    plan = arrange(sizes, [(0, 1), (1, 2), (2, 3)])
+    assert {round(x + size.inlet, 6) for (x, _), size in zip(plan.corners, sizes, strict=True)} == {100.0}
+
+
+def test_a_long_link_passes_beside_the_boxes_it_does_not_touch():
+    sizes = [Size(100, 30, 50, 50)] * 4
+    plan = arrange(sizes, [(0, 1), (1, 2), (2, 3), (0, 3)])
+    inner = [(x, y) for x, y in plan.routes[0, 3] if plan.corners[1][1] <= y <= plan.corners[2][1] + 30]
+    assert inner
+    assert all(not (plan.corners[1][0] <= x <= plan.corners[1][0] + 100) for x, _ in inner)
+
+
+def test_first_and_last_stand_at_the_ends():
+    sizes = [Size(50, 30, 25, 25)] * 3 + [Size(0, 0, 0, 0)] * 2
+    plan = arrange(sizes, [(0, 1), (1, 2), (3, 1), (0, 4)], first=3, last=4)
+    assert plan.corners[3][1] < plan.corners[1][1]
+    assert plan.corners[4][1] == max(y for _, y in plan.corners)
+
+
+def test_unrelated_boxes_fill_rows_instead_of_a_line():
+    plan = arrange([Size(100, 30, 50, 50)] * 30, [])
+    assert 3 <= len({y for _, y in plan.corners}) <= 12
+
+
+def test_wishes_that_collide_are_met_half_way():
+    sizes = [Size(10, 5, 5, 5), Size(10, 5, 5, 5), Size(10, 5, 5, 5)]
+    left = straighten([[0], [1, 2]], [[], [0], [0]], [[1, 2], [], []], sizes, gap=4)
+    assert left[2] - left[1] == 14
+    assert left[0] + 5 == (left[1] + left[2] + 10) / 2
+
+
+@given(SIZES, LINKS, st.sets(st.integers(0, 13)), st.sets(st.integers(0, 13)))
+def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(sizes, links, entered, left):
+    count = len(sizes)
+    links = [(a % count, b % count) for a, b in links]
+    first, last = count, count + 1
+    port = Size(0.0, 0.0, 0.0, 0.0)
+    links += [(first, one % count) for one in entered] + [(one % count, last) for one in left]
+    plan = arrange([*sizes, port, port], links, first, last)
+    for (x, y), size in zip(plan.corners, sizes, strict=False):
+        for number, beyond in ((first, y < plan.corners[first][1]), (last, y > plan.corners[last][1])):
+            at = plan.corners[number][0]
+            assert not (beyond and x + 1e-6 < at < x + size.width - 1e-6)
+
+
+def test_a_fan_of_wide_boxes_is_no_ribbon():
+    wide, port = Size(300, 40, 150, 150), Size(0.0, 0.0, 0.0, 0.0)
+    plan = arrange([wide] * 6 + [port], [(6, one) for one in range(6)], first=6)
+    assert plan.width < 5 * 328
+    narrow = Size(60, 40, 30, 30)
+    row = arrange([narrow] * 6 + [port], [(6, one) for one in range(6)], first=6)
+    assert len({y for _, y in row.corners[:6]}) == 1

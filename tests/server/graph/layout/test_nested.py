@@ -1,0 +1,155 @@
+import json
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.formats.graphs.graph_proto import read_graph
+from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.layout import nested
+from mindinsight.server.graph.layout.nested import Drawings, draw
+from mindinsight.server.graph.model.simplify import simplify
+from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
+from mindinsight.server.graph.scopes.tree import ROOT
+
+DATA = Path(__file__).parents[3] / "data/graph"
+
+
+@pytest.fixture(params=["lenet.graph", "conv_optimize.pb", "simplified.pb", "aggregated.pb"])
+def tree(request):
+    return foldable_tree(read_graph((DATA / request.param).read_bytes()))
+
+
+def everything(tree):
+    return [place for place in range(len(tree.paths)) if tree.nodes[place] < 0]
+
+
+def test_boxes_lie_in_their_scopes_and_apart(tree):
+    drawing = draw(tree, everything(tree))
+    assert len(drawing.boxes) == len(tree.paths) - 1
+    boxes = {box.place: box for box in drawing.boxes}
+    inside = {}
+    for box in drawing.boxes:
+        parent = int(tree.parents[box.place])
+        inside.setdefault(parent, []).append(box)
+        if parent != ROOT:
+            around = boxes[parent]
+            assert around.x <= box.x and box.x + box.width <= around.x + around.width + 1e-6
+            assert around.y <= box.y and box.y + box.height <= around.y + around.height + 1e-6
+    for siblings in inside.values():
+        for one, other in combinations(siblings, 2):
+            assert (
+                one.x + one.width <= other.x + 1e-6
+                or other.x + other.width <= one.x + 1e-6
+                or one.y + one.height <= other.y + 1e-6
+                or other.y + other.height <= one.y + 1e-6
+            )
+
+
+def test_lines_join_siblings_or_a_scope_and_its_child(tree):
+    for line in draw(tree, everything(tree)).lines:
+        parents = {int(tree.parents[line.source]), int(tree.parents[line.target])}
+        assert len(parents) == 1 or line.source in parents or line.target in parents
+        assert len(line.points) >= 2
+
+
+def test_lines_end_at_the_edges_of_boxes_and_not_at_their_chips(tree):
+    drawing = draw(tree, everything(tree))
+    boxes = {box.place: box for box in drawing.boxes}
+    for line in drawing.lines:
+        for (x, y), place in ((line.points[0], line.source), (line.points[-1], line.target)):
+            if place == ROOT:
+                continue
+            box = boxes[place]
+            assert min(abs(y - box.y), abs(y - box.y - box.height)) < 1e-6
+            assert box.x - 1e-6 <= x <= box.x + box.width + 14
+
+
+def test_operators_cannot_be_opened(tree):
+    every = list(range(len(tree.paths)))
+    assert draw(tree, every) == draw(tree, everything(tree))
+
+
+def test_every_value_between_siblings_is_on_a_line(tree):
+    drawing = draw(tree, everything(tree))
+    drawn = {(line.source, line.target): line.flow.values for line in drawing.lines if line.flow}
+    for source, target in zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True):
+        above = [*tree.ancestors(source), source], [*tree.ancestors(target), target]
+        differ = next((pair for pair in zip(*above, strict=False) if pair[0] != pair[1]), None)
+        assert differ is None or drawn[differ] >= 1
+
+
+def test_closed_scopes_hide_what_is_in_them(tree):
+    top = draw(tree, [])
+    assert {box.place for box in top.boxes} == set(tree.children(ROOT))
+    hidden = max(everything(tree))
+    assert {box.place for box in draw(tree, [hidden]).boxes} == {box.place for box in top.boxes} or (
+        tree.parents[hidden] == ROOT
+    )
+
+
+def test_the_drawing_of_a_graph_is_always_the_same(tree):
+    pictures = [json.dumps(picture_json(tree, draw(tree, everything(tree)))) for _ in range(2)]
+    assert pictures[0] == pictures[1]
+
+
+def test_parameters_and_constants_stand_beside_their_users():
+    graph = read_graph((DATA / "lenet.graph").read_bytes())
+    tree = foldable_tree(simplify(graph, ordering=False))
+    picture = picture_json(tree, draw(tree, everything(tree)))
+    box = next(one for one in picture["boxes"] if one["label"] == "MatMul-op0" and "fc1" in one["path"])
+    assert [chip["label"] for chip in box["chips"]] == ["fc1.weight", "false", "true"]
+    assert all(chip["x"] + chip["w"] < box["x"] for chip in box["chips"])
+    assert box["text"] == "float32 10×32"
+
+
+def test_lines_tell_the_shape_of_a_single_value_and_nothing_of_an_order():
+    graph = read_graph((DATA / "lenet.graph").read_bytes())
+    tree = foldable_tree(graph)
+    lines = picture_json(tree, draw(tree, everything(tree)))["lines"]
+    assert any(line["text"].startswith("float32 ") for line in lines)
+    for line in lines:
+        assert not line["text"] or (line["values"] and not line["control"])
+        if not line["text"] and line["values"] and not line["control"]:
+            assert line["values"] > 1
+
+
+def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks):
+    nodes = blocks(3)
+    nodes.append(("Default/far/Sum-op0", [path for path, _ in nodes if "ReLU" in path]))
+    tree = foldable_tree(graph(nodes))
+    boxes = {tree.paths[box.place]: box for box in draw(tree, everything(tree)).boxes}
+    assert boxes["Default/net/0-Block"].leaves == 1
+    assert boxes["Default/net"].leaves == 0
+    assert boxes["Default/far/Sum-op0"].enters == 0  # a line from the border of its scope leads to it
+
+
+def test_what_was_drawn_before_changes_no_drawing(tree):
+    """Scopes are opened and shut one after the other, as a person does."""
+    drawings, opened = Drawings(tree), []
+    for place in [*everything(tree), *choose_initial_scopes(tree)]:
+        opened = [one for one in opened if one != place] if place in opened else [*opened, place]
+        assert drawings.of(opened) == draw(tree, opened)
+
+
+def test_one_scope_more_arranges_only_itself_and_those_around_it(tree, monkeypatch):
+    def noted(tree, place, *more):
+        arranged.append(place)
+        return inside(tree, place, *more)
+
+    arranged, inside = [], nested._draw_scope
+    monkeypatch.setattr(nested, "_draw_scope", noted)
+    drawings, opened = Drawings(tree), everything(tree)
+    inner = max(opened, key=lambda place: len(tree.ancestors(place)))
+    drawings.of([place for place in opened if place != inner])
+    arranged.clear()
+    drawings.of(opened)
+    assert sorted(arranged) == sorted({ROOT, inner, *tree.ancestors(inner)})
+
+
+def test_of_many_drawings_the_last_are_kept(tree, monkeypatch):
+    monkeypatch.setattr(nested, "_KEPT", 3)
+    drawings = Drawings(tree)
+    assert drawings.of(everything(tree)) == draw(tree, everything(tree))
+    assert len(drawings._kept) <= 3

@@ -1,0 +1,99 @@
+"""What MindInsight does is compared in test_v1.py; here is what goes beyond it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.graph.model.simplify import simplify
+
+
+def chain_of_orders(count):
+    """Each side effect waits for the one before: UpdateState after UpdateState."""
+    nodes = [("Default/In-op0", [])]
+    for number in range(count):
+        before = f"Default/UpdateState-op{number - 1}" if number else "Default/In-op0"
+        nodes.append((f"Default/Assign-op{number}", ["Default/In-op0", before]))
+        nodes.append((f"Default/UpdateState-op{number}", [before, f"Default/Assign-op{number}"]))
+    return [*nodes, ("Default/Return-op0", [nodes[-1][0]])]
+
+
+def edges_of(graph):
+    pairs = zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True)
+    return {
+        (graph.names[source].split("/")[-1], graph.names[target].split("/")[-1]) for source, target in pairs
+    }
+
+
+def test_orders_are_bypassed_or_left_out(graph):
+    made = graph(chain_of_orders(3))
+    assert ("Assign-op0", "Assign-op2") in edges_of(simplify(made))
+    assert edges_of(simplify(made, ordering=False)) == {("In-op0", f"Assign-op{n}") for n in range(3)}
+
+
+def test_long_chains_of_orders_do_not_grow_with_their_square(graph):
+    made = graph(chain_of_orders(3000))
+    assert len(simplify(made).edges) < 3_100_000
+    assert len(simplify(made, ordering=False).edges) == 3000
+
+
+def test_cycles_in_a_file_end(graph):
+    made = graph([("Default/Load-op0", ["1"]), ("Default/Load-op1", ["0"]), ("Default/Add-op0", ["1", "2"])])
+    assert edges_of(simplify(made)) <= {("Add-op0", "Add-op0")}
+
+
+BYPASSED = {"Load", "UpdateState"}
+
+
+def reaching(graph, through):
+    """(source, target) pairs that an edge joins, looking through the nodes that ``through`` names."""
+    inputs = {}
+    for source, target in zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True):
+        inputs.setdefault(target, []).append(source)
+
+    def sources(node):
+        for one in inputs.get(node, []):
+            if through(one):
+                yield from sources(one)
+            else:
+                yield one
+
+    ends = [node for node in range(len(graph)) if not graph.kinds[node] and not through(node)]
+    return {(graph.names[source], graph.names[node]) for node in ends for source in sources(node)}
+
+
+@given(st.data())
+def test_values_reach_what_they_reached(written, data):
+    made = data.draw(written)
+    simple = simplify(made)
+    assert not BYPASSED & set(simple.types)
+    expected = reaching(made, lambda node: made.types[node] in BYPASSED)
+    last = {name.rpartition("/")[2] for name in simple.names}
+    assert {(a.rpartition("/")[2], b.rpartition("/")[2]) for a, b in expected} == {
+        (a.rpartition("/")[2], b.rpartition("/")[2]) for a, b in reaching(simple, lambda node: False)
+    }
+    assert {name.rpartition("/")[2] for pair in expected for name in pair} == last
+
+
+@pytest.mark.parametrize(
+    ("paths", "after"),
+    [
+        (["n/relu-ReLU/ReLU-op0", "n/relu-ReLU/ReLU-op1"], ["n/ReLU-op0", "n/ReLU-op1"]),
+        (["n/relu-ReLU/ReLU-op0", "n/relu-ReLU/Add-op1"], ["n/relu-ReLU/ReLU-op0", "n/relu-ReLU/Add-op1"]),
+        (["n/relu/ReLU-op0", "n/relu/ReLU-op1"], ["n/relu/ReLU-op0", "n/relu/ReLU-op1"]),
+        (["ReLU/ReLU-op0", "ReLU/ReLU-op1"], ["ReLU-op0", "ReLU-op1"]),
+        (["a-ReLU/ReLU-op0", "a-ReLU/ReLU-op1", "a-ReLU/b/Add-op0"],) * 2,
+    ],
+)
+def test_scopes_that_say_nothing_are_dissolved(graph, paths, after):
+    nodes = [(path, [paths[number - 1]] if number else []) for number, path in enumerate(paths)]
+    assert set(simplify(graph(nodes)).names) == set(after)
+
+
+def test_the_backward_pass_and_the_optimizer_are_left_out(graph):
+    forward = [("Default/net/MatMul-op0", ["w"]), ("Default/net/Add-op0", ["Default/net/MatMul-op0"])]
+    backward = [
+        ("Gradients/Default/net/Grad-op0", ["Default/net/Add-op0"]),
+        ("Default/optimizer-Adam/Adam-op0", ["Gradients/Default/net/Grad-op0", "w"]),
+        ("Default/alone/Iso-op0", ["Default/optimizer-Adam/Adam-op0"]),
+    ]
+    assert set(simplify(graph([*forward, *backward], ["w"])).names) == {*(path for path, _ in forward), "w"}

@@ -1,0 +1,51 @@
+import pytest
+
+from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.search.node_search import find, find_outer, nested, types_of
+
+
+@pytest.fixture
+def tree(graph, blocks):
+    nodes = [*blocks(3), ("Default/net/Add-op0", ["Default/net/Out-op0", "fc.weight", "cst1"])]
+    return foldable_tree(graph(nodes, parameters=["fc.weight", "fc.bias"], constants={"cst1": 7}))
+
+
+def found(tree, *args, **more):
+    return [tree.paths[place] for place in find(tree, *args, **more)]
+
+
+def test_part_of_a_name_in_any_case_beginnings_first(tree):
+    assert found(tree, "relu") == [f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)]
+    assert found(tree, "o")[0].endswith("/Out-op0")
+
+
+def test_a_slash_searches_paths(tree):
+    assert found(tree, "1-block/act/") == ["Default/net/1-Block/act/ReLU-op1"]
+    assert found(tree, "1-block/act")[0] == "Default/net/1-Block/act"
+
+
+def test_patterns_match_the_name_from_its_beginning(tree):
+    assert found(tree, r"^(MatMul|ReLU)-op[02]$", regex=True) == [
+        "Default/net/0-Block/MatMul-op0",
+        "Default/net/0-Block/act/ReLU-op0",
+        "Default/net/2-Block/MatMul-op2",
+        "Default/net/2-Block/act/ReLU-op2",
+    ]
+
+
+def test_types(tree):
+    assert sorted(found(tree, types=["ReLU", "Add"])) == [
+        *(f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)),
+        "Default/net/Add-op0",
+    ]
+    assert types_of(tree) == {"MatMul": 3, "ReLU": 3, "Add": 1, "In": 1, "Out": 1}
+
+
+def test_parameters_and_constants_by_name(tree):
+    assert [tree.graph.names[node] for node in find_outer(tree, "FC.")] == ["fc.weight", "fc.bias"]
+
+
+def test_what_is_found_stands_in_its_scopes(tree):
+    shape = nested(tree, find(tree, "relu"), lambda place, inside: {tree.paths[place].split("/")[-1]: inside})
+    blocks = [{f"{n}-Block": [{"act": [{f"ReLU-op{n}": []}]}]} for n in range(3)]
+    assert shape == [{"Default": [{"net": blocks}]}]
