@@ -36,7 +36,7 @@ __all__ = ["decode", "read_stretch"]
 
 
 def read_stretch(path: str | int, offset: int, size: int) -> Stretch:
-    """What the file holds in ``size`` bytes from ``offset``, where a record begins.
+    """Reads the whole records in ``size`` bytes from ``offset``, where a record begins.
 
     ``path`` may be an open descriptor, which stays open: of a file whose name may lead elsewhere by now.
     Only whole records are read; one that is longer than ``size`` is read to its end when the file has it all.
@@ -56,7 +56,7 @@ def read_stretch(path: str | int, offset: int, size: int) -> Stretch:
 
 
 def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
-    """The whole records of ``data``, which begins with a record at ``base_offset`` of its file.
+    """Decodes the whole records of ``data``, which begins with a record at ``base_offset`` of its file.
 
     ``at_end`` says that the file ends with ``data``; what has begun there and is not whole is ``pending``.
     """
@@ -68,14 +68,14 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
     others, remarks = read_sequentially(data, starts, sizes, rows)
     blocks, references = assemble(starts, shaped + mixed + others, base_offset)
     first_event, last_event = event_times(shaped + mixed + others)
-    damage = sorted(records.damage + remarks.damage, key=lambda one: one.offset)
+    damage = sorted(records.damage + remarks.damage, key=lambda region: region.offset)
     return Stretch(
         next_offset=base_offset + records.end,
         pending=len(data) - records.end if at_end else 0,
         records=len(starts),
         blocks=blocks,
         references=references,
-        damage=tuple(replace(one, offset=one.offset + base_offset) for one in damage),
+        damage=tuple(replace(region, offset=region.offset + base_offset) for region in damage),
         version=remarks.version,
         closing=remarks.closing,
         skipped=remarks.skipped,

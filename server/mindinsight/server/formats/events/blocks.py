@@ -53,9 +53,9 @@ def _concatenated(pieces: list[Scalars], tags: list[str]) -> Scalars:
     """The rows of ``tags`` from all ``pieces``, in file order."""
     chosen = []
     for piece in pieces:
-        places = {tag: place for place, tag in enumerate(piece.tags)}
+        indices = {tag: index for index, tag in enumerate(piece.tags)}
         whole = list(piece.tags) == tags
-        chosen.append(piece.values if whole else piece.values[[places[tag] for tag in tags]])
+        chosen.append(piece.values if whole else piece.values[[indices[tag] for tag in tags]])
     if len(pieces) == 1:
         return Scalars(tuple(tags), pieces[0].rows, chosen[0])
     rows = np.concatenate([piece.rows for piece in pieces])
@@ -68,7 +68,7 @@ def _concatenated(pieces: list[Scalars], tags: list[str]) -> Scalars:
 
 
 def _shared(pieces: list[Scalars]) -> list[Scalars]:
-    """Pieces with the same rows and the same type as one, so that steps and wall times are kept once."""
+    """Merges pieces with the same rows and type, so that steps and wall times are held once."""
     alike: dict[tuple[str, bytes], list[Scalars]] = {}
     for piece in pieces:
         alike.setdefault((piece.values.dtype.str, piece.rows.tobytes()), []).append(piece)

@@ -20,7 +20,7 @@ from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
 Crcs: TypeAlias = npt.NDArray[np.uint32]
 
 _MASK_DELTA: Final = np.uint32(0xA282EAD8)
-_TURN: Final = 2048  # records, half a millisecond: so long no other thread can go on, an answer waits
+_BATCH: Final = 2048  # records, half a millisecond, during which no other thread runs
 
 
 def masked(crcs: Crcs) -> Crcs:
@@ -37,7 +37,7 @@ def crcs_of_pattern(data: memoryview, sizes: list[int]) -> Crcs:
     rounds = struct.iter_unpack("".join(payloads), data)
     single = rounds if len(sizes) == 1 else zip(chain.from_iterable(rounds))
     crcs = starmap(google_crc32c.value, single)
-    found = np.empty(len(data) // sum(sizes) * len(sizes), np.uint32)
-    for turn in np.split(found, range(_TURN, len(found), _TURN)):
-        turn[:] = np.fromiter(islice(crcs, len(turn)), np.uint32, len(turn))
-    return found
+    checksums = np.empty(len(data) // sum(sizes) * len(sizes), np.uint32)
+    for batch in np.split(checksums, range(_BATCH, len(checksums), _BATCH)):
+        batch[:] = np.fromiter(islice(crcs, len(batch)), np.uint32, len(batch))
+    return checksums

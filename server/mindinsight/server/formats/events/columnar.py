@@ -2,7 +2,7 @@
 
 For records whose shape does not repeat often enough to be a matrix: tags that come and go, payloads of
 ever new lengths. What is not written the usual way (fields in order of number, nothing unknown) is left to
-be read one by one.
+the sequential decoder.
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ def _values(
 
 
 def _read(data: bytes, heads: _Heads, spans: list[ValueSpans], tags: TagNumbers) -> Entries:
-    found = read_values(data, join_columns(spans) if len(spans) > 1 else spans[0], tags)
-    if found.kinds.all():
-        return found
-    heads.fits[found.rows[found.kinds == 0]] = False
-    return choose(found, found.kinds != 0)
+    entries = read_values(data, join_columns(spans) if len(spans) > 1 else spans[0], tags)
+    if entries.kinds.all():
+        return entries
+    heads.fits[entries.rows[entries.kinds == 0]] = False
+    return choose(entries, entries.kinds != 0)
 
 
 def _heads(data: bytes, at: Ints, ends: Ints) -> _Heads:

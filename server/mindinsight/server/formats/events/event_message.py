@@ -61,7 +61,7 @@ class ParsedEvent:
 def parse_event(data: bytes, at: int, end: int) -> ParsedEvent:
     """The event in ``data[at:end]``; of a repeated field the last counts, as protobuf has it.
 
-    Raises UnparsableError, also for what does not count: bytes that are wrong there make all of it doubtful.
+    Raises UnparsableError, also for fields replaced later: wrong bytes there make the rest doubtful.
     """
     event = ParsedEvent()
     what: list[tuple[int, int, int]] = []
@@ -107,21 +107,21 @@ def _read_what(event: ParsedEvent, data: bytes, key: int, start: int, stop: int)
 
 
 def _read_value(event: ParsedEvent, data: bytes, at: int, end: int) -> None:
-    tag, found, exact = b"", None, None
+    tag, value, exact = b"", None, None
     for key, start, stop in message_fields(data, at, end):
         if key == VALUE_TAG:
             tag = data[start:stop]
         elif key in VALUE_KINDS:
-            found = (VALUE_KINDS[key], start, stop)
+            value = (VALUE_KINDS[key], start, stop)
         elif key == VALUE_EXACT:
             exact = (EXACT, start, stop)
-    if exact and (found is None or found[0] == SCALAR):
-        if found:
-            event.free.append((found[1], 4))
-        found = exact
-    if found is None:
+    if exact and (value is None or value[0] == SCALAR):
+        if value:
+            event.free.append((value[1], 4))
+        value = exact
+    if value is None:
         event.skipped.append("unknown")
         return
-    kind, start, stop = found
+    kind, start, stop = value
     event.entries.append(Entry(kind, tag, start, stop - start))
     event.free.append((start, stop - start))

@@ -53,18 +53,18 @@ def scan(data: bytes, at_end: bool) -> Frames:
     """
     chains, crcs, gaps, at = [], [], [], 0
     while True:
-        starts, found_crcs, end = _chain(data, at)
+        starts, chain_crcs, end = _chain(data, at)
         chains.append(np.append(starts, end))
-        crcs.append(found_crcs)
+        crcs.append(chain_crcs)
         at = end
         if len(data) - at < HEADER_SIZE or payload_size(data[at : at + HEADER_SIZE]) is not None:
             break  # the end, or a record that is cut
-        found = find_header(data, at + 1)
-        if found < 0 and at_end and not _begun(data, at):
+        header = find_header(data, at + 1)
+        if header < 0 and at_end and not _begun(data, at):
             break
-        at = found if found >= 0 else len(data) - HEADER_SIZE + 1
-        gaps.append(Damage(end, at - end, _reason(data[end:at], found >= 0)))
-        if found < 0:
+        at = header if header >= 0 else len(data) - HEADER_SIZE + 1
+        gaps.append(Damage(end, at - end, _reason(data[end:at], header >= 0)))
+        if header < 0:
             break
     return Frames(
         np.concatenate([chain[:-1] for chain in chains]),

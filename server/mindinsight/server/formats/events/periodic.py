@@ -1,4 +1,4 @@
-"""The guess that the last record lengths repeat, checked for all records that follow in one comparison."""
+"""Periodic scanner: guesses that record lengths repeat, and checks all that follow in one comparison."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int])
 
 def _rounds(data: bytes, at: int, pattern: list[bytes], steps: Ints) -> int:
     """How many times the pattern goes on; more are tried each time that all of some did."""
-    stride, found, asked = int(steps[-1]), 0, _FIRST_ROUNDS
+    stride, rounds, batch = int(steps[-1]), 0, _FIRST_ROUNDS
     while True:
-        possible = min(asked, (len(data) - at) // stride - found)
-        agreeing = _agreeing(data, at + found * stride, pattern, steps, possible)
-        found += agreeing
-        if agreeing < asked:
-            return found
-        asked *= _GROWTH
+        possible = min(batch, (len(data) - at) // stride - rounds)
+        agreeing = _agreeing(data, at + rounds * stride, pattern, steps, possible)
+        rounds += agreeing
+        if agreeing < batch:
+            return rounds
+        batch *= _GROWTH
 
 
 def _period(headers: list[bytes]) -> int:

@@ -1,4 +1,4 @@
-"""Scalars that many records begin with, one after the other: read as columns, like records of one shape.
+"""Prefix decoder: the scalars that many records begin with, read as columns like records of one shape.
 
 A training loop records the same few scalars in every step before whatever else it records in some.
 """
@@ -67,18 +67,18 @@ def read_prefixes(data: bytes, rows: Ints, at: Ints, ends: Ints) -> tuple[list[S
 
 def _steps(data: bytes, at: int, end: int) -> Iterator[_Step]:
     """The scalars from ``at``, up to a value that is none, or has a tag that was before."""
-    place, seen = at, set()
-    while place < end:
-        size = data[place + 3]
-        tag_end = place + 4 + size
+    value_at, seen = at, set()
+    while value_at < end:
+        size = data[value_at + 3]
+        tag_end = value_at + 4 + size
         if size > _LONGEST_TAG or tag_end + 5 - at > _LONGEST or data[tag_end] != VALUE_SCALAR:
             return
-        tag = tag_text(data[place + 4 : tag_end])
-        if data[place : place + 4] != bytes([SUMMARY_VALUE, size + 7, VALUE_TAG, size]) or tag in seen:
+        tag = tag_text(data[value_at + 4 : tag_end])
+        if data[value_at : value_at + 4] != bytes([SUMMARY_VALUE, size + 7, VALUE_TAG, size]) or tag in seen:
             return
         seen.add(tag)
-        yield _Step(tag, place - at, tag_end + 1 - at, data[place : tag_end + 1])
-        place = tag_end + 5
+        yield _Step(tag, value_at - at, tag_end + 1 - at, data[value_at : tag_end + 1])
+        value_at = tag_end + 5
 
 
 def _windows(data: bytes, steps: list[_Step], at: Ints) -> _Bytes:
@@ -103,15 +103,15 @@ def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
 
 def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> list[Scalars]:
     """Steps that the same records go along with, as one piece."""
-    reached = [int(np.count_nonzero(counts > place)) for place in range(int(counts.max(initial=0)))]
+    reached = [int(np.count_nonzero(counts > index)) for index in range(int(counts.max(initial=0)))]
     pieces = []
     for _, group in groupby(range(len(reached)), key=reached.__getitem__):
-        places = list(group)
-        alive = np.flatnonzero(counts > places[0])
-        values = np.empty((len(places), len(alive)), np.float32)
+        indices = list(group)
+        alive = np.flatnonzero(counts > indices[0])
+        values = np.empty((len(indices), len(alive)), np.float32)
         every = len(alive) == len(matrix)
-        for row, place in zip(values, places, strict=True):
-            column = matrix[:, steps[place].number : steps[place].end].view("<f4")[:, 0]
+        for row, index in zip(values, indices, strict=True):
+            column = matrix[:, steps[index].number : steps[index].end].view("<f4")[:, 0]
             row[:] = column if every else column[alive]
-        pieces.append(Scalars(tuple(steps[place].tag for place in places), rows[alive], values))
+        pieces.append(Scalars(tuple(steps[index].tag for index in indices), rows[alive], values))
     return pieces

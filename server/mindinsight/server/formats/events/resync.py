@@ -26,10 +26,10 @@ def find_header(data: bytes, at: int) -> int:
     while at + HEADER_SIZE <= len(data):
         count = min(look, len(data) - at - HEADER_SIZE + 1)
         low, high, crc = (np.ndarray((count,), "<u4", data, at + skip, (1,)) for skip in (0, 4, 8))
-        places = np.flatnonzero((high == 0) & (low < 1 << 31))
-        found = places[masked(_length_crcs(low[places])) == crc[places]]
-        if len(found):
-            return at + int(found[0])
+        candidates = np.flatnonzero((high == 0) & (low < 1 << 31))
+        headers = candidates[masked(_length_crcs(low[candidates])) == crc[candidates]]
+        if len(headers):
+            return at + int(headers[0])
         at, look = at + count, min(4 * look, _LONGEST_LOOK)
     return -1
 
@@ -47,7 +47,7 @@ def _tables() -> tuple[npt.NDArray[np.uint32], ...]:
     """What each value of each of the four low length bytes changes in the CRC-32C of eight zero bytes."""
     zero = google_crc32c.value(bytes(8))
     tables = []
-    for place in range(4):
-        crcs = [google_crc32c.value((byte << 8 * place).to_bytes(8, "little")) for byte in range(256)]
+    for position in range(4):
+        crcs = [google_crc32c.value((byte << 8 * position).to_bytes(8, "little")) for byte in range(256)]
         tables.append(np.array(crcs, np.uint32) ^ np.uint32(zero))
     return tuple(tables)

@@ -16,11 +16,11 @@ from mindinsight.server.types import Damage, Ints
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What the records say besides values."""
+    """Facts about a stretch besides its values."""
 
     damage: tuple[Damage, ...]
-    version: str  # of the first record that tells one
-    closing: str | None  # of the last record that tells that the recorder was closed
+    version: str  # of the first record that has one
+    closing: str | None  # error in the last closing record; empty when closed in order
     skipped: tuple[tuple[str, int], ...]
 
 

@@ -1,4 +1,4 @@
-"""Records of one shape read as columns.
+"""Matrix decoder: records of one shape read as columns.
 
 A shape is everything in a record but its data: field numbers, lengths, tags. Records of a shape have one
 length and differ only at known places, so they are a matrix of bytes, one row per record, in which wall
@@ -72,8 +72,8 @@ def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
     order = np.argsort(keys, kind="stable")
     edges = np.concatenate([[0], np.flatnonzero(np.diff(keys[order])) + 1, [len(rows)]])
     counts = np.diff(edges)
-    frequent = [place for place in np.argsort(-counts, kind="stable").tolist() if counts[place] >= _FEWEST]
-    return [rows[order[edges[place] : edges[place + 1]]] for place in frequent]
+    frequent = [group for group in np.argsort(-counts, kind="stable").tolist() if counts[group] >= _FEWEST]
+    return [rows[order[edges[group] : edges[group + 1]]] for group in frequent]
 
 
 def _frequent(data: bytes, begins: Ints, shape: _Shape) -> bool:
@@ -158,7 +158,7 @@ def _columns(matrix: _Bytes, entries: list[Entry], dtype: str) -> Floats:
 def _steps(matrix: _Bytes, event: ParsedEvent) -> Ints:
     """Varints of one width: seven bits of each byte, lowest first."""
     steps = np.zeros(len(matrix), np.uint64)
-    for place in range(event.step_size):
-        bits = matrix[:, event.step_at + place].astype(np.uint64) & np.uint64(0x7F)
-        steps |= bits << np.uint64(7 * place)
+    for index in range(event.step_size):
+        bits = matrix[:, event.step_at + index].astype(np.uint64) & np.uint64(0x7F)
+        steps |= bits << np.uint64(7 * index)
     return steps.view(np.int64)

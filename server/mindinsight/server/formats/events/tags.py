@@ -65,8 +65,8 @@ class TagNumbers:
             self._numbers[slots[firsts]] = self._texts_of(data, tags, firsts)
             for word, column in zip(words, self._words, strict=False):
                 column[slots[firsts]] = word[firsts]
-            found, left = self._look_up([word[unknown] for word in words], slots[unknown])
-            numbers[unknown], unknown = found, unknown[left]
+            matches, left = self._look_up([word[unknown] for word in words], slots[unknown])
+            numbers[unknown], unknown = matches, unknown[left]
         numbers[unknown] = self._texts_of(data, tags, unknown)
         return numbers
 
@@ -96,10 +96,10 @@ def _words(data: bytes, tags: Tags) -> Iterator[_Words]:
     first[short] &= _LOW_BYTES[tags.sizes[short]]
     yield first
     shortest = int(tags.sizes.min(initial=0))
-    for place in range(8, int(tags.sizes.max(initial=0)), 8):
-        word = source[tags.offsets + np.minimum(last, place)].astype(np.uint64, copy=False)
-        if place >= shortest:
-            word[tags.sizes <= place] = 0
+    for offset in range(8, int(tags.sizes.max(initial=0)), 8):
+        word = source[tags.offsets + np.minimum(last, offset)].astype(np.uint64, copy=False)
+        if offset >= shortest:
+            word[tags.sizes <= offset] = 0
         yield word
 
 
