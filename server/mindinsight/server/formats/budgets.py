@@ -47,9 +47,10 @@ GRAPH: Final = Budget("graph", 512 << 20, items=2_000_000, depth=100)  # nodes, 
 GRAPH_FIELD: Final = Budget("part of a graph", 16 << 20)  # one node, parameter or constant
 OPERATOR: Final = Budget("dumped operator", 64 << 20, items=10_000)  # message; inputs and outputs
 PICKLE: Final = Budget("pickle", 64 << 20, items=5_000_000, depth=100)  # instructions; nested containers
+EVENT: Final = Budget("event", 8 << 20, items=2_000_000)  # bytes beside payloads; bytes looked at singly
 CHECKPOINT: Final = Budget("checkpoint", 1 << 62, items=2_000_000)  # fields; values stay where they lie
 SAFETENSORS: Final = Budget("safetensors header", 64 << 20, items=2_000_000)  # values of the header
 BUDGETS: Final = (
     *(ARRAY, ARCHIVE, TEXT, JSON, STATISTICS, MAPPING, ORDER, IR, GRAPH, GRAPH_FIELD, OPERATOR, PICKLE),
-    *(CHECKPOINT, SAFETENSORS),
+    *(EVENT, CHECKPOINT, SAFETENSORS),
 )

@@ -6,7 +6,7 @@ Rules: protobuf.dev/programming-guides/encoding.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,20 @@ _LONGEST_VARINT: Final = 10
 _DEEPEST_GROUP: Final = 100
 
 
+class Octets(Protocol):
+    """Bytes by index and by slice, in memory or not."""
+
+    @overload
+    def __getitem__(self, index: int, /) -> int: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> bytes: ...
+
+
 class UnparsableError(ValueError):
     """The bytes are no protobuf message."""
 
 
-def message_fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Key (number and wire type), first byte and end of the content of each field; groups are passed over.
 
     Raises UnparsableError, when it comes to it.
@@ -49,7 +58,7 @@ def message_fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, i
         raise UnparsableError("group without end")
 
 
-def _content(data: bytes, at: int, end: int, kind: int) -> tuple[int, int]:
+def _content(data: Octets, at: int, end: int, kind: int) -> tuple[int, int]:
     if kind == 0:
         return at, read_varint(data, at, end)[1]
     if kind == 2:
@@ -63,7 +72,7 @@ def _content(data: bytes, at: int, end: int, kind: int) -> tuple[int, int]:
     return start, start + size
 
 
-def read_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
+def read_varint(data: Octets, at: int, end: int) -> tuple[int, int]:
     """Value and the offset after it."""
     value = shift = 0
     while at < end and shift < 7 * _LONGEST_VARINT:

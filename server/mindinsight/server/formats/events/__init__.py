@@ -3,12 +3,14 @@
 The records of a training loop repeat: the same tags, the same lengths, step after step. Three decoders
 follow each other, each taking what it is fast at: records of frequent shapes as matrices of bytes
 (shapes.py), records of ever new shapes column by column (columnar.py), and the few that remain field by field
-(sequential.py). Before that the checksums of every record are verified (records.py).
+(sequential.py). Before that the checksums of every record are verified (records.py). A long record is read
+in blocks, and its payloads are passed over (long_record.py).
 
 What is damaged is skipped and listed, with a reason that is a key of the locale files:
 
 - ``damage.body_crc``: a record whose payload has not its checksum
 - ``damage.unparsable``: a record whose checksums are right and which is no event
+- ``damage.many_values``: a long record with more fields than the budget of an event has
 - ``damage.length_crc``: from a record whose length has not its checksum to the next header that has
 - ``damage.length``: the same, after a length that no record can have
 - ``damage.zeros``: only zeros, where a record should begin
@@ -19,16 +21,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import IO
 
 import numpy as np
 
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.files.opener import open_stream
+from mindinsight.server.formats.budgets import EVENT
 from mindinsight.server.formats.events.blocks import assemble, event_times
+from mindinsight.server.formats.events.chunk import RecordBatch
 from mindinsight.server.formats.events.columnar import read_columnar
 from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
-from mindinsight.server.formats.events.records import verified_records
-from mindinsight.server.formats.events.sequential import read_sequentially
+from mindinsight.server.formats.events.long_record import read_long_record
+from mindinsight.server.formats.events.records import Records, verified_records
+from mindinsight.server.formats.events.sequential import Remarks, read_sequentially
 from mindinsight.server.formats.events.shapes import read_shapes
 from mindinsight.server.types import Stretch
 
@@ -40,7 +46,8 @@ def read_stretch(path: str | int, offset: int, size: int) -> Stretch:
 
     ``path`` may be an open descriptor, which stays open: of a file whose name may lead elsewhere by now.
     Only whole records are read; one that is longer than ``size`` is read to its end when the file has it all.
-    Memory is a small multiple of the bytes read. Raises OSError when the file cannot be read.
+    Memory is a small multiple of ``size`` or of the budget of an event. Raises OSError when the file cannot
+    be read.
     """
     with os.fdopen(path, "rb", closefd=False) if isinstance(path, int) else open_stream(path) as file:
         file_end = os.fstat(file.fileno()).st_size
@@ -50,9 +57,19 @@ def read_stretch(path: str | int, offset: int, size: int) -> Stretch:
         missing = 0 if promised is None else promised + FRAME_SIZE - len(data)
         if missing > file_end - offset - len(data):
             return Stretch(offset, max(file_end - offset, len(data)), 0)
+        if missing > 0 and promised is not None and promised > EVENT.size:
+            return _read_long(file, offset, promised)
         if missing > 0:
             data += file.read(missing)
     return decode(data, offset, offset + len(data) >= file_end)
+
+
+def _read_long(file: IO[bytes], offset: int, size: int) -> Stretch:
+    """The record of ``size`` payload bytes at ``offset``, which the file holds to its end."""
+    record = read_long_record(file, offset, size)
+    if record is None:
+        return Stretch(offset, os.fstat(file.fileno()).st_size - offset, 0)
+    return _stretch(*record, offset, 0)
 
 
 def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
@@ -66,13 +83,22 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
     shaped, rows = read_shapes(data, starts, sizes, rows)
     mixed, rows = read_columnar(data, starts, sizes, rows)
     others, remarks = read_sequentially(data, starts, sizes, rows)
-    blocks, references = assemble(starts, shaped + mixed + others, base_offset)
-    first_event, last_event = event_times(shaped + mixed + others)
+    return _stretch(
+        records, shaped + mixed + others, remarks, base_offset, len(data) - records.end if at_end else 0
+    )
+
+
+def _stretch(
+    records: Records, batches: list[RecordBatch], remarks: Remarks, base_offset: int, pending: int
+) -> Stretch:
+    """What was read from ``records``, whose offsets count from ``base_offset``."""
+    blocks, references = assemble(records.starts, batches, base_offset)
+    first_event, last_event = event_times(batches)
     damage = sorted(records.damage + remarks.damage, key=lambda region: region.offset)
     return Stretch(
         next_offset=base_offset + records.end,
-        pending=len(data) - records.end if at_end else 0,
-        records=len(starts),
+        pending=pending,
+        records=len(records.starts),
         blocks=blocks,
         references=references,
         damage=tuple(replace(region, offset=region.offset + base_offset) for region in damage),

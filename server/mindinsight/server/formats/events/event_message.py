@@ -25,7 +25,7 @@ from mindinsight.server.formats.events.fields import (
     VALUE_KINDS,
     VALUE_TAG,
 )
-from mindinsight.server.formats.wire_format import message_fields, read_varint, signed
+from mindinsight.server.formats.wire_format import Octets, message_fields, read_varint, signed
 
 _DOUBLE: Final = struct.Struct("<d")
 _WHAT: Final = (EVENT_VERSION, EVENT_SUMMARY, EVENT_EXPLAIN, EVENT_CLOSING, *EVENT_KINDS)
@@ -58,7 +58,7 @@ class ParsedEvent:
     free: list[tuple[int, int]] = field(default_factory=list)
 
 
-def parse_event(data: bytes, at: int, end: int) -> ParsedEvent:
+def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
     """The event in ``data[at:end]``; of a repeated field the last counts, as protobuf has it.
 
     Raises UnparsableError, also for fields replaced later: wrong bytes there make the rest doubtful.
@@ -68,14 +68,15 @@ def parse_event(data: bytes, at: int, end: int) -> ParsedEvent:
     replaced: list[tuple[int, int, int]] = []
     for key, start, stop in message_fields(data, at, end):
         if key == EVENT_WALL:
-            event.wall_at, event.wall = start, _DOUBLE.unpack_from(data, start)[0]
+            event.wall_at, event.wall = start, _DOUBLE.unpack(data[start:stop])[0]
         elif key == EVENT_STEP:
             event.step_at, event.step_size = start, stop - start
             event.step = signed(read_varint(data, start, stop)[0])
         elif key in _WHAT:
             goes_on = key == EVENT_SUMMARY and what and what[-1][0] == key  # parts of one message
             if not goes_on:
-                replaced, what = replaced + what, []
+                replaced += what
+                what = []
             what.append((key, start, stop))
     for key, start, stop in replaced:
         _read_what(ParsedEvent(), data, key, start, stop)
@@ -87,7 +88,7 @@ def parse_event(data: bytes, at: int, end: int) -> ParsedEvent:
     return event
 
 
-def _read_what(event: ParsedEvent, data: bytes, key: int, start: int, stop: int) -> None:
+def _read_what(event: ParsedEvent, data: Octets, key: int, start: int, stop: int) -> None:
     if key == EVENT_SUMMARY:
         for part, first, last in message_fields(data, start, stop):
             if part == SUMMARY_VALUE:
@@ -98,15 +99,14 @@ def _read_what(event: ParsedEvent, data: bytes, key: int, start: int, stop: int)
     elif key == EVENT_VERSION:
         event.version = data[start:stop]
     elif key == EVENT_CLOSING:
-        errors = [
-            data[at:end] for part, at, end in message_fields(data, start, stop) if part == CLOSING_ERROR
-        ]
-        event.closing = errors[-1][:_MOST_ERROR] if errors else b""
+        errors = [span for part, *span in message_fields(data, start, stop) if part == CLOSING_ERROR]
+        at, end = errors[-1] if errors else (start, start)
+        event.closing = data[at : min(end, at + _MOST_ERROR)]
     else:
         event.skipped.append("explain")
 
 
-def _read_value(event: ParsedEvent, data: bytes, at: int, end: int) -> None:
+def _read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
     tag, value, exact = b"", None, None
     for key, start, stop in message_fields(data, at, end):
         if key == VALUE_TAG:

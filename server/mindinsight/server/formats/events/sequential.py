@@ -5,27 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
 from mindinsight.server.formats.events.chunk import Entries, RecordBatch, by_tag, numbers_at
 from mindinsight.server.formats.events.event_message import ParsedEvent, parse_event
-from mindinsight.server.formats.events.fields import tag_text
-from mindinsight.server.formats.wire_format import UnparsableError
-from mindinsight.server.types import Damage, Ints
+from mindinsight.server.formats.events.fields import EXACT, tag_text
+from mindinsight.server.formats.wire_format import Octets, UnparsableError
+from mindinsight.server.types import Damage, Doubles, Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
     """Facts about a stretch besides its values."""
 
-    damage: tuple[Damage, ...]
-    version: str  # of the first record that has one
-    closing: str | None  # error in the last closing record; empty when closed in order
-    skipped: tuple[tuple[str, int], ...]
+    damage: tuple[Damage, ...] = ()
+    version: str = ""  # of the first record that has one
+    closing: str | None = None  # error in the last closing record; empty when closed in order
+    skipped: tuple[tuple[str, int], ...] = ()
 
 
 def read_sequentially(
-    data: bytes, starts: Ints, sizes: Ints, rows: Ints
+    data: Octets, starts: Ints, sizes: Ints, rows: Ints
 ) -> tuple[list[RecordBatch], Remarks]:
     """The records ``rows``; those that are no events become damage."""
     events: dict[int, ParsedEvent] = {}
@@ -46,7 +47,7 @@ def read_sequentially(
     return ([_part(data, events)] if events else []), remarks
 
 
-def _part(data: bytes, events: dict[int, ParsedEvent]) -> RecordBatch:
+def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
     names: dict[str, int] = {}
     values = [
         (row, entry.kind, names.setdefault(tag_text(entry.tag), len(names)), entry.at, entry.size)
@@ -55,10 +56,18 @@ def _part(data: bytes, events: dict[int, ParsedEvent]) -> RecordBatch:
     ]
     rows, kinds, tags, offsets, sizes = np.array(values, np.int64).reshape(-1, 5).T
     codes = kinds.astype(np.uint8)
-    entries = Entries(rows, codes, tags, offsets, sizes, numbers_at(data, codes, offsets))
+    numbers = _numbers(data, codes, offsets.tolist())
+    entries = Entries(rows, codes, tags, offsets, sizes, numbers)
     return RecordBatch(
         np.array(list(events), np.int64),
         np.array([event.step for event in events.values()], np.int64),
         np.array([event.wall for event in events.values()], np.float64),
         *by_tag(entries, list(names)),
     )
+
+
+def _numbers(data: Octets, codes: npt.NDArray[np.uint8], offsets: list[int]) -> Doubles:
+    """The numbers of scalars at ``offsets``, behind which come a record's checksum or more; others are 0."""
+    scalar = codes <= EXACT
+    words = [data[at : at + 8] if read else bytes(8) for at, read in zip(offsets, scalar, strict=True)]
+    return numbers_at(b"".join(words), codes, 8 * np.arange(len(words)))
