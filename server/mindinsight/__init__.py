@@ -1,4 +1,5 @@
-"""For notebooks: ``mindinsight.open("./summary")`` reads, ``mindinsight.show("./summary")`` shows.
+"""For notebooks: ``mindinsight.open("./summary")`` reads summaries, ``mindinsight.dump("./dump")`` reads
+tensor dumps, ``mindinsight.show("./summary")`` shows the pages.
 
 The package has several source folders, and may have several distributions: each adds its part to the path.
 """
@@ -10,13 +11,14 @@ from pkgutil import extend_path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mindinsight.server.client.dump_reader import dump
     from mindinsight.server.client.notebook import show
     from mindinsight.server.client.reader import open
 
     __version__: str
 
 __path__ = extend_path(__path__, __name__)
-__all__ = ["__version__", "open", "show"]
+__all__ = ["__version__", "dump", "open", "show"]
 
 
 def __dir__() -> list[str]:
@@ -24,12 +26,12 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """``open`` and ``show`` are loaded when they are used: who only writes has no need of the server."""
+    """``open``, ``dump`` and ``show`` are loaded when used: who only writes needs no server."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version(__name__)
-    homes = {"open": "client.reader", "show": "client.notebook"}
+    homes = {"dump": "client.dump_reader", "open": "client.reader", "show": "client.notebook"}
     if name not in homes:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.server.{homes[name]}"), name)

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
-from mindinsight.server.http.assets import texts
+from mindinsight.server.http.locale_texts import locale_texts
 
-ENGLISH = texts(WEB / "locales" / "en")
+ENGLISH = locale_texts(WEB / "locales" / "en")
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in (WEB / "static" / "js").rglob("*.js"))
 SERVER = "\n".join(
     path.read_text(encoding="utf-8") for path in (WEB.parents[2] / "server").rglob("*.py") if path.is_file()
@@ -21,13 +21,13 @@ def test_languages_have_the_same_files_with_the_same_keys(lang):
         twin = WEB / "locales" / lang / path.name
         keys, twins = (list(json.loads(one.read_text(encoding="utf-8"))) for one in (path, twin))
         assert keys == twins
-    assert texts(WEB / "locales" / lang).keys() == ENGLISH.keys()
+    assert locale_texts(WEB / "locales" / lang).keys() == ENGLISH.keys()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_languages_fill_in_the_same_values(lang):
     names = re.compile(r"\{\w+\}")
-    for key, text in texts(WEB / "locales" / lang).items():
+    for key, text in locale_texts(WEB / "locales" / lang).items():
         assert text.strip(), key
         assert set(names.findall(text)) == set(names.findall(ENGLISH[key])), key
 

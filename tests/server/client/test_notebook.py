@@ -62,7 +62,7 @@ def test_a_missing_directory_is_told(base):
 
 
 def test_the_top_of_the_package_shows_what_it_offers():
-    assert dir(mindinsight) == ["__version__", "open", "show"]
+    assert dir(mindinsight) == ["__version__", "dump", "open", "show"]
     assert mindinsight.__version__ == version("mindinsight")
     with pytest.raises(AttributeError):
         mindinsight.nothing  # noqa: B018

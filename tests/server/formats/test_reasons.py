@@ -6,7 +6,7 @@ import re
 import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
-from mindinsight.server.http.assets import texts
+from mindinsight.server.http.locale_texts import locale_texts
 
 SERVER = WEB.parents[2] / "server"
 KEY = re.compile(r"(?:dump|file|graph)\.[a-z_]+")
@@ -45,6 +45,6 @@ def test_the_reasons_are_found_where_they_are_said():
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_reason_has_a_text(lang):
-    known = texts(WEB / "locales" / lang)
+    known = locale_texts(WEB / "locales" / lang)
     untold = [(reason, file) for reason, file in FOUND if not known.get(reason, "").strip()]
     assert untold == []

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from mindinsight.server.api.pages import WEB
-from mindinsight.server.http.assets import Assets, texts
+from mindinsight.server.http.assets import Assets
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +30,6 @@ def test_the_texts_of_all_views_are_one_file(assets):
     english = json.loads(assets.body("locales/en.json").plain)
     assert english["nav.runs"] == "Runs"
     assert english["overview.dataset"] == "Data pipeline"
-
-
-def test_a_text_given_twice_is_an_error(tmp_path):
-    (tmp_path / "a.json").write_text('{"x.y": "1"}')
-    (tmp_path / "b.json").write_text('{"x.y": "2"}')
-    with pytest.raises(ValueError, match="second time"):
-        texts(tmp_path)
 
 
 def test_the_digest_follows_the_content(tmp_path):

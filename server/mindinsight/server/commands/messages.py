@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, wraps
-from importlib.resources import files
-from pathlib import Path
+from functools import wraps
 from typing import TYPE_CHECKING, TypeAlias
 
 from mindinsight.server.commands.terminal import cell, say
 from mindinsight.server.formats.dumps.types import FileDamage
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.http.assets import texts
+from mindinsight.server.http.locale_texts import language_texts, message
 
 if TYPE_CHECKING:
     import argparse
@@ -31,16 +28,13 @@ def language(environment: Mapping[str, str]) -> str:
 
 def told(reason: str, detail: str = "") -> str:
     """A reason in words, with its detail; a reason nobody wrote a text for as it is."""
-    text = _texts(language(os.environ)).get(reason, reason)
+    text = language_texts(language(os.environ)).get(reason, reason)
     return f"{text} ({cell(detail)})" if detail else text
 
 
 def sentence(key: str, words: Mapping[str, object]) -> str:
-    """A text of the locale files with words in place of ``{name}``; of ``one | many`` the form for ``n``."""
-    text = _texts(language(os.environ)).get(key, key)
-    forms = text.split(" | ")
-    chosen = forms[-1] if words.get("n") != 1 else forms[0]
-    return re.sub(r"\{(\w+)\}", lambda found: cell(words.get(found[1], found[0])), chosen)
+    """A text of the locale files in the language of the terminal; what stands in ``words`` is escaped."""
+    return message(key, words, language(os.environ), escape=cell)
 
 
 def complain(damage: Sequence[FileDamage]) -> None:
@@ -65,8 +59,3 @@ def telling(command: Command) -> Command:
         return 2
 
     return run
-
-
-@cache
-def _texts(lang: str) -> Mapping[str, str]:
-    return texts(Path(str(files("mindinsight.web"))) / "locales" / lang)

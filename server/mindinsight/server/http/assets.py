@@ -17,6 +17,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from mindinsight.server.http.locale_texts import locale_texts
 from mindinsight.server.http.responses import PartsResponse
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
@@ -40,7 +41,7 @@ class Assets:
         static = web / "static"
         self._files = {p.relative_to(static).as_posix(): p for p in static.rglob("*") if p.is_file()}
         languages = [folder for folder in (web / "locales").iterdir() if folder.is_dir()]
-        self._texts = {f"locales/{folder.name}.json": texts(folder) for folder in languages}
+        self._texts = {f"locales/{folder.name}.json": locale_texts(folder) for folder in languages}
         self._bodies: dict[str, Body] = {}
         self.digest = _digest([*self._files.items(), *self._texts.items()])
         plotly = _plotly()
@@ -80,17 +81,6 @@ class Assets:
         return PartsResponse(
             body.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=media_type
         )
-
-
-def texts(folder: Path) -> dict[str, str]:
-    """The texts of one language; raises ValueError when two files give the same key."""
-    found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.json")):
-        part: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-        if again := found.keys() & part.keys():
-            raise ValueError(f"{path.name} gives {sorted(again)} a second time")
-        found.update(part)
-    return found
 
 
 def _digest(files: list[tuple[str, Path | dict[str, str]]]) -> str:

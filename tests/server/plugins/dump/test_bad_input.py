@@ -12,7 +12,7 @@ import pytest
 
 from mindinsight.server.api.pages import LANGUAGES, WEB
 from mindinsight.server.formats.arrays import archives
-from mindinsight.server.http.assets import texts
+from mindinsight.server.http.locale_texts import locale_texts
 from tests.server.plugins.dump.conftest import DUMPS, ready
 
 GOOD = "Add.Default_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.Float32.npy"
@@ -109,7 +109,7 @@ def test_broken_files_are_named_and_the_rest_is_measured(finished):
         assert rows[name]["damage"]["reason"] == reason, name
         assert rows[name]["statistics"] is None
         assert "/" not in rows[name]["damage"]["file"]
-        assert all(reason in texts(WEB / "locales" / lang) for lang in LANGUAGES)
+        assert all(reason in locale_texts(WEB / "locales" / lang) for lang in LANGUAGES)
 
 
 @pytest.mark.parametrize("path", ["values", "histogram", "heatmap", "download"])

@@ -1,0 +1,39 @@
+"""Texts for people, from the locale files of the web package."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+
+def locale_texts(folder: Path) -> dict[str, str]:
+    """The texts of one language by key; raises ValueError where two files of a folder give the same key."""
+    texts: dict[str, str] = {}
+    for path in sorted(folder.glob("*.json")):
+        part: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+        if repeated := texts.keys() & part.keys():
+            raise ValueError(f"{path.name} gives {sorted(repeated)} a second time")
+        texts.update(part)
+    return texts
+
+
+@cache
+def language_texts(language: str) -> Mapping[str, str]:
+    """The texts of ``en`` or ``zh``, read once."""
+    return locale_texts(Path(str(files("mindinsight.web"))) / "locales" / language)
+
+
+def message(
+    key: str, words: Mapping[str, object], language: str = "en", escape: Callable[[object], str] = str
+) -> str:
+    """The text of a key with ``words``, escaped, in place of ``{name}``; without a text, the key itself.
+
+    Of a text with two forms, ``one | many``, it is the first where ``n`` is 1.
+    """
+    forms = language_texts(language).get(key, key).split(" | ")
+    form = forms[0] if words.get("n") == 1 else forms[-1]
+    return re.sub(r"\{(\w+)\}", lambda match: escape(words.get(match[1], match[0])), form)
