@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.curves.overflow import limited, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
+
+_WRAP: Final = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,9 @@ def _grid(all_steps: Sequence[Ints], columns: int) -> Ints:
         if len(union) <= columns:
             return union
     width = -(-(last - first + 1) // columns)  # a picture of equal cells is drawn in a tenth of the time
-    return np.arange(first, last + 1, width, dtype=np.int64)
+    count = -(-(last - first + 1) // width)
+    turns = np.arange(count, dtype=np.uint64) * np.uint64(width % _WRAP) + np.uint64(first % _WRAP)
+    return turns.view(np.int64)  # modulo 2**64, so that steps may lie as far apart as int64 has them
 
 
 def _fill(rows: tuple[Doubles, Doubles, Doubles], column: Ints, values: Doubles) -> None:
@@ -73,7 +79,13 @@ def _fill(rows: tuple[Doubles, Doubles, Doubles], column: Ints, values: Doubles)
         return
     starts = np.flatnonzero(np.diff(column, prepend=-1))
     here = column[starts]
-    mean[here] = np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
+    counts = np.diff(np.append(starts, len(values)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = np.add.reduceat(values, starts) / counts
+    if not np.isfinite(means).all():
+        again = np.add.reduceat(values / np.repeat(counts, counts), starts)
+        means = np.where(np.isfinite(means), means, limited(again))
+    mean[here] = means
     low[here] = np.minimum.reduceat(values, starts)
     high[here] = np.maximum.reduceat(values, starts)
 
@@ -83,9 +95,13 @@ def band(grid: Cells) -> Band:
     there = ~np.isnan(grid.mean)
     curves = there.sum(axis=0)
     some = np.maximum(curves, 1)
-    mean = np.where(there, grid.mean, 0.0).sum(axis=0) / some
-    spread = np.where(there, grid.mean - mean, 0.0)
-    deviation = np.sqrt((spread**2).sum(axis=0) / some)
+    units = np.array([unit_of(column) for column in grid.mean.T])  # [c]
+    scaled = np.where(there, grid.mean / units, 0.0)
+    mean = scaled.sum(axis=0) / some
+    spread = np.where(there, scaled - mean, 0.0)
+    with np.errstate(over="ignore"):
+        deviation = limited(np.sqrt((spread**2).sum(axis=0) / some) * units)
+    mean = mean * units
     empty = curves == 0
     low = np.where(there, grid.low, np.inf).min(axis=0, initial=np.inf)
     high = np.where(there, grid.high, -np.inf).max(axis=0, initial=-np.inf)

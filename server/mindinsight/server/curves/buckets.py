@@ -10,10 +10,14 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.curves.overflow import limited
 from mindinsight.server.types import Doubles, Ints
 
 PERCENTILES: Final = (0.0, 6.68, 15.87, 30.85, 50.0, 69.15, 84.13, 93.32, 100.0)
 """The extremes, the median, and half, one and one and a half deviations of a normal distribution."""
+
+
+_QUARTER: Final = 4.0  # distances of edges divided by it are finite
 
 
 class Bucketed:
@@ -34,7 +38,7 @@ class Bucketed:
             return np.zeros(0), np.zeros(0)
         order = np.argsort(self.left[inside], kind="stable")
         left, counts = self.left[inside][order], counts[order]
-        right = left + self.width[inside][order]
+        right = _right(left, self.width[inside][order])
         right[:-1] = np.minimum(right[:-1], left[1:])  # by rounding, buckets overlap a little
         below = np.cumsum(counts)
         return np.stack((left, right), axis=1).ravel(), np.stack((below - counts, below), axis=1).ravel()
@@ -45,8 +49,14 @@ class Bucketed:
         if not filled.any():
             return -0.5, 0.5
         low = float(self.left[filled].min())
-        high = float((self.left + self.width)[filled].max())
+        high = float(_right(self.left, self.width)[filled].max())
         return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def _right(left: Doubles, width: Doubles) -> Doubles:
+    """Right edges of buckets with finite left edges and widths."""
+    with np.errstate(over="ignore"):
+        return limited(left + width)
 
 
 def finite_edges(left: Doubles, width: Doubles) -> tuple[Doubles, Doubles]:
@@ -78,7 +88,7 @@ def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
 
 def _below(own: Doubles, below: Doubles, edges: Doubles) -> Doubles:
     """How much of one histogram lies below each of the common edges."""
-    at = np.interp(edges, own, below, left=0.0, right=float(below[-1]))
+    at = np.interp(edges / _QUARTER, own / _QUARTER, below, left=0.0, right=float(below[-1]))
     if own[0] == own[-1]:
         at = np.where(edges > own[0], below[-1], 0.0)
     at[0] = 0.0 if edges[0] <= own[0] else at[0]
@@ -98,5 +108,6 @@ def percentiles(histograms: Bucketed, shares: tuple[float, ...] = PERCENTILES) -
         own, below = histograms.cumulative(number)
         if len(own):
             filled = slice(np.flatnonzero(below == 0)[-1], np.flatnonzero(below == below[-1])[0] + 1)
-            found[number] = np.interp(np.asarray(shares) / 100 * below[-1], below[filled], own[filled])
+            at = np.asarray(shares) / 100 * below[-1]
+            found[number] = np.interp(at, below[filled], own[filled] / _QUARTER) * _QUARTER
     return found

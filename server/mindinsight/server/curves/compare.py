@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mindinsight.server.curves.overflow import limited, subtract
 from mindinsight.server.types import Doubles, Floats, Ints
 
 
@@ -14,7 +15,7 @@ class Difference:
     """A curve minus its baseline at the steps both have."""
 
     steps: Ints  # [m]
-    difference: Doubles  # [m] value - baseline
+    difference: Doubles  # [m] value - baseline; finite where both are
     relative: Doubles  # [m] difference / |baseline|; inf where only the baseline is 0, 0 where both are
     parted: int | None  # row of the first relative difference above the tolerance
 
@@ -27,11 +28,20 @@ def difference(
     left = np.asarray(values, np.float64)[mine]
     right = np.asarray(base_values, np.float64)[theirs]
     same = (left == right) | (np.isnan(left) & np.isnan(right))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        apart = np.where(same, 0.0, left - right)
-        relative = np.where(same, 0.0, apart / np.abs(right))
+    apart = np.where(same, 0.0, subtract(left, right))
+    relative = np.where(same, 0.0, _relative(left, right))
     beyond = np.flatnonzero(~(np.abs(relative) <= tolerance))
     return Difference(shared.astype(np.int64), apart, relative, int(beyond[0]) if len(beyond) else None)
+
+
+def _relative(left: Doubles, right: Doubles) -> Doubles:
+    """``(left - right) / |right|``; infinite only where a value is, or the right one is 0."""
+    size = np.abs(right)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        relative = (left - right) / size
+        overflowed = ~np.isfinite(relative) & np.isfinite(left) & np.isfinite(right) & (size > 0)
+        again = limited(left / size - np.sign(right))
+    return np.where(overflowed, again, relative)
 
 
 def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindinsight.server.curves.overflow import unit_of
 from mindinsight.server.types import Doubles
 
 FEWEST: Final = 3  # rows below which nothing is said
@@ -34,7 +35,8 @@ def pearson(pairs: Doubles) -> float | None:
     """Correlation of the two columns of ``pairs`` [n, 2]; None when a column is constant."""
     if not len(pairs):
         return None
-    centred = pairs - pairs.mean(axis=0)
+    scaled = pairs / [unit_of(column) for column in pairs.T]
+    centred = scaled - scaled.mean(axis=0)
     spread = np.sqrt((centred**2).sum(axis=0))
     if not np.all(spread > 0):
         return None
@@ -43,6 +45,7 @@ def pearson(pairs: Doubles) -> float | None:
 
 def correlation_ratio(groups: Sequence[str], objective: Doubles) -> float | None:
     """Root of the share of the objective's spread that lies between groups; None where it does not vary."""
+    objective = objective / unit_of(objective)
     names, group = np.unique(np.asarray(groups), return_inverse=True)
     whole = float(((objective - objective.mean()) ** 2).sum())
     if len(names) < 2 or len(names) == len(groups) or whole <= 0:

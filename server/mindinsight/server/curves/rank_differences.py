@@ -165,7 +165,7 @@ class Differences:
         share = (self.values[row, columns] - centre) / np.maximum(np.abs(centre), 1e-300)
         period = None
         if len(columns) >= 3:
-            gaps = np.diff(self.steps[columns])
+            gaps = np.diff(self.steps[columns].astype(np.float64))
             usual = float(np.median(gaps))
             multiples = np.maximum(np.round(gaps / usual), 1)
             if bool(np.all(np.abs(gaps / multiples - usual) <= max(0.1 * usual, 1.0))):

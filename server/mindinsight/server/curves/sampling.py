@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mindinsight.server.curves.overflow import even_edges
 from mindinsight.server.types import Doubles, Floats, Ints
 
 
@@ -41,12 +42,16 @@ def _bucket_starts(x: Doubles, buckets: int, log_x: bool) -> Ints:
 
 def _edges(x: Doubles, buckets: int, log_x: bool) -> Doubles:
     """The inner bucket edges and the end; a row on an edge opens the bucket to its right."""
-    if log_x:
-        positive = x[x > 0]
-        if len(positive):
+    finite = x[np.isfinite(x)]
+    positive = finite[finite > 0]
+    if log_x and len(positive):
+        with np.errstate(over="ignore"):  # by rounding, next to the largest number
             inner = np.geomspace(positive[0], positive[-1], buckets + 1)[1:-1]
-            return np.concatenate((inner, [np.inf]))
-    return np.concatenate((np.linspace(x[0], x[-1], buckets + 1)[1:-1], [np.inf]))
+    elif len(finite):
+        inner = even_edges(float(finite[0]), float(finite[-1]), buckets + 1)[1:-1]
+    else:
+        inner = finite
+    return np.concatenate((inner, [np.inf]))
 
 
 def _extremes(values: Floats, starts: Ints) -> Ints:

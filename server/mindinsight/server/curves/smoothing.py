@@ -17,6 +17,7 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.curves.overflow import limited
 from mindinsight.server.types import Doubles, Floats, Ints
 
 _NOTHING: Final = 1e-20  # a share below double precision; kept, it would end in slow denormal numbers
@@ -39,8 +40,8 @@ def smooth(steps: Ints, values: Floats, weight: float) -> Doubles:
     keep = np.where(finite, keep, 1.0)
     mean = _scan(keep, share * np.where(finite, wide, 0.0))
     total = _scan(keep, share)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(finite, mean / total, wide)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(finite, limited(mean / total), wide)
 
 
 def _keep(steps: Ints, finite: np.ndarray, weight: float) -> Doubles:

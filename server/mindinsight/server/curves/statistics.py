@@ -6,7 +6,8 @@ from typing import TypedDict
 
 import numpy as np
 
-from mindinsight.server.types import Floats, Ints
+from mindinsight.server.curves.overflow import LARGEST, deviation, mean, unit_of
+from mindinsight.server.types import Doubles, Floats, Ints
 
 
 class RangeStatistics(TypedDict):
@@ -50,8 +51,8 @@ def range_statistics(steps: Ints, values: Floats) -> RangeStatistics:
         "min_step": int(at[low]) if some else None,
         "max": float(good[high]) if some else None,
         "max_step": int(at[high]) if some else None,
-        "mean": float(good.mean()) if some else None,
-        "deviation": float(good.std()) if some else None,
+        "mean": mean(good) if some else None,
+        "deviation": deviation(good) if some else None,
         "slope": _slope(at, good),
     }
 
@@ -60,9 +61,14 @@ def _end(value: np.float64) -> float | str:
     return float(value) if np.isfinite(value) else str(value)
 
 
-def _slope(steps: Ints, values: Floats) -> float | None:
+def _slope(steps: Ints, values: Doubles) -> float | None:
     if len(steps) < 2:
         return None
+    unit = unit_of(values)
+    values = values / unit
     x = steps - steps.mean()
     spread = float((x * x).sum())
-    return float((x * (values - values.mean())).sum() / spread) if spread > 0 else None
+    if spread <= 0:
+        return None
+    slope = float((x * (values - values.mean())).sum() / spread) * unit
+    return max(-LARGEST, min(slope, LARGEST))

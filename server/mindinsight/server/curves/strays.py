@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 
 from mindinsight.server.curves.bands import Cells, cells
+from mindinsight.server.curves.overflow import unit_of
 from mindinsight.server.curves.rank_differences import Differences, Stray
 from mindinsight.server.types import Floats, Ints
 
@@ -38,6 +39,7 @@ def strays(curves: Sequence[tuple[Ints, Floats]]) -> list[Stray]:
         return []
     longest = max(len(curves[row][0]) for row in alive)
     grid = cells(curves, max(_FEWEST_STEPS, min(longest, _CELLS // len(curves))))
+    grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # what follows is about shares
     found = [*_not_finite(grid), *_silent(curves, alive)]
     if len(grid.steps) >= _FEWEST_STEPS:
         found += _different(grid)
@@ -62,7 +64,7 @@ def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[Str
     found = []
     for row, end in zip(alive, ends.tolist(), strict=True):
         steps = curves[row][0]
-        usual = float(np.median(np.diff(steps))) if len(steps) > 1 else 1.0
+        usual = float(np.median(np.diff(steps.astype(np.float64)))) if len(steps) > 1 else 1.0
         missed = (front - end) / max(usual, 1.0)
         if missed > max(_SILENT_POINTS, _SILENT_SHARE * len(steps)):
             found.append(Stray(row, "silent", end))

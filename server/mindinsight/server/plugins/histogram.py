@@ -8,6 +8,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns, on_edges, percentiles
+from mindinsight.server.curves.overflow import even_edges
 from mindinsight.server.formats.payloads import Histograms, histograms
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
@@ -52,7 +53,7 @@ def over_steps(
     bucketed = Bucketed(decoded.bounds, decoded.left, decoded.width, decoded.counts)
     starts = _even(len(rows), columns)
     least, most = bucketed.range()
-    edges = np.linspace(least if low is None else low, most if high is None else high, bins + 1)
+    edges = even_edges(least if low is None else low, most if high is None else high, bins + 1)
     return answer(
         {
             "run": run,

@@ -128,7 +128,7 @@ def test_bytes_that_are_no_event_are_damage(tmp_path):
 
 
 def test_contents_given_again_and_again_take_time_in_proportion(tmp_path):
-    """Copied anew for each of half a million, the list of them would take hours."""
+    """Copied anew for each of half a million, the list of them would take many minutes."""
     record = encode_record(b"\x1a\0\x2a\0" * 500_000)
     assert len(record) < EVENT.size
     stretch = decode(record, 0, True)

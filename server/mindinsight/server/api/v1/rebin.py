@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.curves.overflow import differences, even_edges
 from mindinsight.server.types import Doubles
 
 _MOST: Final = 30
@@ -53,17 +54,18 @@ def common_edges(histograms: Sequence[Counted]) -> Doubles:
     if low == high:
         low, high = low - 0.5, high + 0.5
     number = bucket_number(max((histogram.total for histogram in filled), default=0))
-    return np.linspace(low, high, number + 1)
+    return even_edges(low, high, number + 1)
 
 
 def rebin(histogram: Counted, edges: Doubles) -> list[list[float]]:
     """``histogram`` on ``edges``: rows of [left, width, count]."""
-    left, right = edges[:-1, None], edges[1:, None]
-    start, width = histogram.left[None, :], np.abs(histogram.width)[None, :]
+    quarters = edges / 4  # distances between them are finite
+    left, right = quarters[:-1, None], quarters[1:, None]
+    start, width = histogram.left[None, :] / 4, np.abs(histogram.width)[None, :] / 4
     overlap = np.clip(np.minimum(right, start + width) - np.maximum(left, start), 0.0, None)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(width > 0, overlap / width, (left <= start) & (start <= right))
     counts = np.ceil(np.round((share * histogram.count[None, :]).sum(axis=1), 9)).astype(np.int64)
-    widths = np.diff(edges)
+    widths = differences(edges)
     rows = zip(edges[:-1].tolist(), widths.tolist(), counts.tolist(), strict=True)
     return [[first, wide, number] for first, wide, number in rows]

@@ -13,6 +13,7 @@ import numpy as np
 
 from mindinsight.server.compute.non_finite import non_finite_as_null
 from mindinsight.server.curves.importance import FEWEST, pearson
+from mindinsight.server.curves.overflow import differences
 
 Numbers: TypeAlias = list[float | int | None]
 
@@ -119,6 +120,10 @@ def _importance(name: str, values: Numbers, target: Numbers) -> dict[str, Any]:
 
 def _distribution(data: Numbers) -> list[list[float]]:
     numbers = np.asarray([number for number in data if number is not None], np.float64)
-    counts, edges = np.histogram(numbers, bins=_BUCKETS)
-    rows = zip(edges[:-1].tolist(), np.diff(edges).tolist(), counts.astype(np.float64).tolist(), strict=True)
+    spread = float(numbers.max()) - float(numbers.min()) if len(numbers) else 0.0
+    unit = 1.0 if np.isfinite(spread) else 4.0  # NumPy needs a finite range
+    counts, edges = np.histogram(numbers / unit, bins=_BUCKETS)
+    edges = edges * unit
+    widths = differences(edges)
+    rows = zip(edges[:-1].tolist(), widths.tolist(), counts.astype(np.float64).tolist(), strict=True)
     return [[left, width, count] for left, width, count in rows]

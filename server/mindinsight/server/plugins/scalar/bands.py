@@ -16,6 +16,7 @@ from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.scalar.lines import line_of
 from mindinsight.server.store.line import Line
 from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.types import Doubles, Floats
 
 router = APIRouter()
 
@@ -73,7 +74,7 @@ async def ranks(
                 "ranks": [run.rank for run, _ in lines],
                 "strays": [asdict(stray) for stray in verdicts],
                 "step": grid.steps,
-                "mean": grid.mean.astype(np.float32).ravel(),
+                "mean": _narrow(grid.mean).ravel(),
                 "not_finite": np.flatnonzero(grid.bad),
             },
             accept,
@@ -92,6 +93,12 @@ def _lines(snapshot: Snapshot, tag: str, runs: list[str] | None, job: str | None
 
 def _rank_order(run: Run) -> tuple[Any, ...]:
     return (run.rank is None, run.rank or 0, run.id)
+
+
+def _narrow(values: Doubles) -> Floats:
+    """Values as float32 where its range has all of them: a picture needs no more."""
+    fits = np.abs(values).max(initial=0.0, where=np.isfinite(values)) <= np.finfo(np.float32).max
+    return values.astype(np.float32) if fits else values
 
 
 def _cells(lines: list[tuple[Run, Line]], columns: int) -> Cells:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.server.curves.compare import at_steps
+from mindinsight.server.curves.overflow import subtract
 from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
 from mindinsight.server.curves.smoothing import smooth
 from mindinsight.server.errors import ApiError
@@ -157,7 +158,7 @@ def _axis(run: Run, line: Line, x: str, start: float) -> tuple[Ints, Doubles]:
         return at_steps(other.steps, other.values, line.steps)
     axes: Mapping[str, Doubles] = {
         "step": line.steps.astype(np.float64),
-        "relative": line.walls - start,
+        "relative": subtract(line.walls, start),
         "wall": line.walls,
     }
     if x not in axes:
