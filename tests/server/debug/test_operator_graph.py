@@ -17,7 +17,7 @@ def test_operators_stand_in_their_scopes_and_are_joined(lenet):
     edges = drawn.tree.edges
     joined = set(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
     assert (leaves["Conv2D-op51"], leaves["ReLU-op52"]) in joined
-    scope = drawn.tree.places["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
+    scope = drawn.tree.indices["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
     assert drawn.operator_at(scope) is None
     names = {drawn.operator_at(leaf).recorded for leaf in drawn.tree.leaves(scope)}
     assert names == {"ReLU-op52", "MatMulBiasAddReluFusion-op55"}
@@ -27,7 +27,7 @@ def test_a_scope_has_the_largest_value_inside(lenet):
     operators = list_operators(lenet, 0, 0).items
     drawn = operator_tree(operators, [])
     values = {each.name: float(each.order) for each in operators}
-    scope = drawn.tree.places["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
+    scope = drawn.tree.indices["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
     assert drawn.largest(scope, values) == max(
         values[drawn.operator_at(leaf).name] for leaf in drawn.tree.leaves(scope)
     )

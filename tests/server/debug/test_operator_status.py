@@ -99,10 +99,10 @@ def test_a_scope_has_the_worst_inside_and_counts_it(graph):
         ("", "one"): Symptom.FINE, ("", "two"): Symptom.ZERO, ("", "three"): Symptom.ZERO,
         ("", "w"): Symptom.LOST, ("", "elsewhere"): Symptom.FAULT,
     })  # fmt: skip
-    scope = tree.places["a"]
+    scope = tree.indices["a"]
     assert worst(tree, column, scope) == Symptom.ZERO
     assert counted(tree, column, scope) == {"zero": 2}
-    assert worst(tree, column, tree.places["c"]) is None
+    assert worst(tree, column, tree.indices["c"]) is None
     assert counted(tree, column, 0) == {"zero": 2}  # parameters have no box
 
 
@@ -121,14 +121,14 @@ def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph
         ("", "a/Two-op1"): Symptom.ZERO, ("", "elsewhere"): Symptom.LOST,
     })  # fmt: skip
     assert counted(tree, column, 0) == {"lost": 1, "caught": 3}
-    assert worst(tree, column, tree.places["b/Three-op1"]) == Symptom.CAUGHT
-    assert worst(tree, column, tree.places["b/Five-op1"]) is None
-    assert worst(tree, column, tree.places["a/One-op1"]) == Symptom.CAUGHT
-    assert worst(tree, column, tree.places["c"]) == Symptom.LOST
-    assert worst(tree, column, tree.places["a/Two-op1"]) is None
+    assert worst(tree, column, tree.indices["b/Three-op1"]) == Symptom.CAUGHT
+    assert worst(tree, column, tree.indices["b/Five-op1"]) is None
+    assert worst(tree, column, tree.indices["a/One-op1"]) == Symptom.CAUGHT
+    assert worst(tree, column, tree.indices["c"]) == Symptom.LOST
+    assert worst(tree, column, tree.indices["a/Two-op1"]) is None
 
 
 def test_two_operators_at_one_node_give_it_the_larger(graph):
     tree = foldable_tree(graph([("a/One-op1", [])]))
     column = at_places(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
-    assert worst(tree, column, tree.places["a/One-op1"]) == 3.0
+    assert worst(tree, column, tree.indices["a/One-op1"]) == 3.0

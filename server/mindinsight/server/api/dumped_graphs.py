@@ -20,7 +20,7 @@ from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.plugins.dump.facts import entry_facts
 from mindinsight.server.plugins.dump.lookup import Sessions, StepListing
 from mindinsight.server.plugins.dump.tensors import Statistic
-from mindinsight.server.plugins.graph.tree_cache import place_of, places_of, tree_of
+from mindinsight.server.plugins.graph.tree_cache import node_index, node_indices, tree_of
 from mindinsight.server.types import Doubles
 
 router = APIRouter(route_class=DumpRoute, prefix="/v2/graph/dump", tags=["graph"])
@@ -56,8 +56,8 @@ def colours(
     """
     done = laid.listing.done and _checked(sessions, check)
     column = _column(laid, sessions, colour, check)
-    places = places_of(laid.tree, shown)
-    boxes = _by_symptom(laid, column, places) if colour == SYMPTOMS else _by_size(laid, column, places)
+    indices = node_indices(laid.tree, shown)
+    boxes = _by_symptom(laid, column, indices) if colour == SYMPTOMS else _by_size(laid, column, indices)
     return {
         "done": done,
         "tensors": len(laid.listing.entries),
@@ -77,12 +77,12 @@ def node(
     check: Check = None,
 ) -> dict[str, Any]:
     """The dumped tensors of an operator, or the operators of a scope that are not fine, worst first."""
-    place = place_of(laid.tree, node)
-    number = int(laid.tree.nodes[place])
+    index = node_index(laid.tree, node)
+    number = int(laid.tree.nodes[index])
     if number >= 0:
         return {"operators": _operators(laid, number), "worst": [], "total": 0, "done": laid.listing.done}
     column = _column(laid, sessions, SYMPTOMS, check)
-    inside = np.arange(place, laid.tree.ends[place])
+    inside = np.arange(index, laid.tree.ends[index])
     ill = inside[column[inside] > Symptom.FINE]
     ill = ill[np.argsort(-column[ill], kind="stable")]
     rows = [{**entry(laid.tree, one), "symptom": _name(column[one])} for one in ill[:_WORST].tolist()]
@@ -96,12 +96,12 @@ def outer(laid: Laid, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
 
 
 @router.get("/place")
-def place(laid: Laid, recorded: str, graph: str = "") -> dict[str, int | None]:
+def index(laid: Laid, recorded: str, graph: str = "") -> dict[str, int | None]:
     """Where an operator of the dump is in the graph: its place, or the number of its node for parameters."""
     found = laid.joined.nodes.get((graph, recorded))
     if found is None:
         raise ApiError(404, "not_in_graph", f"{recorded!r} is not in this graph.", operator=recorded)
-    drawn = int(laid.tree.leaf_places[found])
+    drawn = int(laid.tree.leaf_indices[found])
     return {"place": drawn, "outer": None} if drawn >= 0 else {"place": None, "outer": found}
 
 
@@ -115,25 +115,25 @@ def _column(laid: Overlay, sessions: Sessions, colour: Colour, check: int | None
     return laid.column(colour, list(found.items) if found else ())
 
 
-def _by_symptom(laid: Overlay, column: Doubles, places: list[int]) -> dict[str, Any]:
+def _by_symptom(laid: Overlay, column: Doubles, indices: list[int]) -> dict[str, Any]:
     boxes = [
         {
             "id": one,
             "symptom": _name(worst(laid.tree, column, one)),
             "counts": counted(laid.tree, column, one),
         }
-        for one in places
+        for one in indices
     ]
     faults = np.flatnonzero(column == Symptom.FAULT).tolist()
     counts = counted(laid.tree, column, ROOT)
     return {"boxes": boxes, "counts": counts, "fault": entry(laid.tree, faults[0]) if faults else None}
 
 
-def _by_size(laid: Overlay, column: Doubles, places: list[int]) -> dict[str, Any]:
+def _by_size(laid: Overlay, column: Doubles, indices: list[int]) -> dict[str, Any]:
     known = column[(column > 0) & (column < np.inf)]
     least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
     ends = [each for each in (least, most) if each is not None]
-    sizes = {one: worst(laid.tree, column, one) for one in places}
+    sizes = {one: worst(laid.tree, column, one) for one in indices}
     boxes = [
         {"id": one, "value": non_finite_as_text(size), "share": None if size is None else share(size, ends)}
         for one, size in sizes.items()

@@ -98,7 +98,7 @@ def at_places(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Oper
     known = [(nodes[key], value) for key, value in values.items() if key in nodes]
     if known:
         numbers, sizes = zip(*known, strict=True)
-        places = tree.leaf_places[list(numbers)]
+        places = tree.leaf_indices[list(numbers)]
         drawn = places >= 0
         np.fmax.at(column, places[drawn], np.array(sizes, dtype=np.float64)[drawn])
     return column
@@ -120,7 +120,7 @@ def at_users(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Opera
     loads = np.array([kind == "Load" for kind in graph.types])
     handed = loads[edges.targets]
     np.fmax.at(ill, edges.targets[handed], ill[edges.sources[handed]])
-    places = tree.leaf_places[edges.targets]
+    places = tree.leaf_indices[edges.targets]
     np.fmax.at(column, places[places >= 0], ill[edges.sources[places >= 0]])
     return column
 

@@ -52,13 +52,13 @@ def test_no_item_is_in_two_pairs_and_no_pairs_cross(left, right):
     pairs = align(range(len(left)), range(len(right)), [keyed(left, right, str)])
     assert pairs == sorted(pairs)
     for side in (0, 1):
-        places = [pair[side] for pair in pairs]
-        assert places == sorted(set(places))
+        indices = [pair[side] for pair in pairs]
+        assert indices == sorted(set(indices))
     assert len(pairs) <= min(len(left), len(right))
 
 
 @given(WORDS)
 def test_a_sequence_beside_itself(words):
     assert align(range(len(words)), range(len(words)), [keyed(words, words, str)]) == [
-        (place, place) for place in range(len(words))
+        (index, index) for index in range(len(words))
     ]

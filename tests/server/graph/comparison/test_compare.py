@@ -44,8 +44,8 @@ def states(comparison, side=LEFT):
 
 
 def rows(comparison, path):
-    place = comparison.trees[LEFT].places[path]
-    found = pair_json(comparison, (place, int(comparison.partners[LEFT][place])))
+    index = comparison.trees[LEFT].indices[path]
+    found = pair_json(comparison, (index, int(comparison.partners[LEFT][index])))
     return [(row["what"], row["name"], row["left"], row["right"]) for row in found["differences"]]
 
 
@@ -149,10 +149,10 @@ def test_one_operator_more_between_two_others(graph):
         ("input", "0", "MatMul-op0 float32 [2, 3]", "Cast-op0 float32 [2, 3]")
     ]
     left, right = found.trees
-    assert found.within(LEFT, left.places["net/a"]) == Within(1, 0, 0, 1)
-    assert found.within(RIGHT, right.places["net/a"]) == Within(2, 0, 1, 0)
-    assert found.state(LEFT, left.places["net/a"]) == CHANGED
-    assert found.state(LEFT, left.places["net/a/MatMul-op0"]) == SAME
+    assert found.within(LEFT, left.indices["net/a"]) == Within(1, 0, 0, 1)
+    assert found.within(RIGHT, right.indices["net/a"]) == Within(2, 0, 1, 0)
+    assert found.state(LEFT, left.indices["net/a"]) == CHANGED
+    assert found.state(LEFT, left.indices["net/a/MatMul-op0"]) == SAME
 
 
 def test_a_scope_that_is_only_here_is_one_difference(graph, blocks):
@@ -191,14 +191,14 @@ def test_boxes_tell_their_partners_and_what_differs_within():
     found = compare(lenet(), lenet(widen))
     left, right = found.trees
     scope = f"{BACKBONE}/fc1-Dense"
-    assert box_state(found, LEFT, left.places[scope]) == {
-        "partner": right.places[scope],
+    assert box_state(found, LEFT, left.indices[scope]) == {
+        "partner": right.indices[scope],
         "state": "changed",
         "changed": 1,
         "only": 0,
         "missing": 0,
     }
-    assert box_state(found, RIGHT, right.places[f"{BACKBONE}/fc2-Dense"])["state"] == "same"
+    assert box_state(found, RIGHT, right.indices[f"{BACKBONE}/fc2-Dense"])["state"] == "same"
 
 
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
@@ -207,8 +207,8 @@ def test_nothing_in_common(graph, side):
     found = compare(*trees)
     assert found.state(side, 1) == ONLY
     assert list(list_topmost_differences(found, side)) == [1]
-    place = (1, -1) if side == LEFT else (-1, 1)
-    assert pair_json(found, place)["differences"] == []
+    index = (1, -1) if side == LEFT else (-1, 1)
+    assert pair_json(found, index)["differences"] == []
 
 
 @given(st.data())
@@ -216,9 +216,9 @@ def test_sums_of_scopes_are_those_of_what_is_in_them(written, data):
     trees = [foldable_tree(data.draw(written)) for _ in range(2)]
     found = compare(*trees)
     for side, tree in enumerate(trees):
-        for place in range(len(tree.paths)):
-            marks = [int(found.states[side][leaf]) for leaf in tree.leaves(place)]
-            within = found.within(side, place)
+        for index in range(len(tree.paths)):
+            marks = [int(found.states[side][leaf]) for leaf in tree.leaves(index)]
+            within = found.within(side, index)
             assert within.operators == len(marks)
             assert (within.changed, within.only) == (marks.count(CHANGED), marks.count(ONLY))
     assert found.within(LEFT, ROOT).changed == found.within(RIGHT, ROOT).changed

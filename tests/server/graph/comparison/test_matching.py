@@ -18,8 +18,8 @@ def partners(graph):
         found = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
         others = [None, *trees[1].paths]
         return {
-            path: others[place + 1]
-            for path, place in zip(trees[0].paths, found.to_right.tolist(), strict=True)
+            path: others[index + 1]
+            for path, index in zip(trees[0].paths, found.to_right.tolist(), strict=True)
         }
 
     return find
@@ -82,22 +82,22 @@ def test_layers_that_are_not_folded_in_one_graph_still_find_each_other(partners,
 def test_boxes_hold_the_partners_of_each_others_members(graph, blocks):
     trees = [foldable_tree(graph([*blocks(count), *blocks(6, "Default/other")])) for count in (8, 9)]
     found = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
-    for place, kind in enumerate(trees[0].types):
+    for index, kind in enumerate(trees[0].types):
         if kind == REPEAT:
-            other = int(found.to_right[place])
+            other = int(found.to_right[index])
             assert trees[1].types[other] == REPEAT
-            assert trees[0].paths[place].rpartition("/")[0] == trees[1].paths[other].rpartition("/")[0]
+            assert trees[0].paths[index].rpartition("/")[0] == trees[1].paths[other].rpartition("/")[0]
 
 
 @given(st.data())
 def test_partners_are_each_others_and_of_one_type(written, data):
     left, right = (foldable_tree(data.draw(written)) for _ in range(2))
     found = match(left, right, (Signatures(left.graph), Signatures(right.graph)))
-    for place, partner in enumerate(found.to_right.tolist()):
+    for index, partner in enumerate(found.to_right.tolist()):
         if partner >= 0:
-            assert found.to_left[partner] == place
-            assert left.types[place] == right.types[partner]
-            assert bool(left.nodes[place] < 0) == bool(right.nodes[partner] < 0)
+            assert found.to_left[partner] == index
+            assert left.types[index] == right.types[partner]
+            assert bool(left.nodes[index] < 0) == bool(right.nodes[partner] < 0)
     assert (found.to_right >= 0).sum() == (found.to_left >= 0).sum()
 
 

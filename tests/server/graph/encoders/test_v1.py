@@ -119,9 +119,9 @@ def test_what_an_output_is_like_is_worked_out_once(monkeypatch):
 
 def test_leaves_with_too_many_edges_are_refused_and_those_of_a_scope_are_not(monkeypatch):
     tree = tree_of("aggregated", ".pb", "normal")
-    scopes = [path for place, path in enumerate(tree.paths) if path and not tree.is_leaf(place)]
-    smallest = min(scopes, key=lambda path: v1.edges_at(tree, tree.places[path]))
-    monkeypatch.setattr(v1, "MOST_EDGES", v1.edges_at(tree, tree.places[smallest]))
+    scopes = [path for index, path in enumerate(tree.paths) if path and not tree.is_leaf(index)]
+    smallest = min(scopes, key=lambda path: v1.edges_at(tree, tree.indices[path]))
+    monkeypatch.setattr(v1, "MOST_EDGES", v1.edges_at(tree, tree.indices[smallest]))
     assert v1.all_leaves(tree, smallest)
     with pytest.raises(v1.TooManyEdges):
         v1.all_leaves(tree)

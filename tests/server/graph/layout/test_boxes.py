@@ -16,8 +16,8 @@ def tree(graph):
 
 
 def content(tree, path):
-    place = tree.places[path]
-    return content_of(tree, place, outer_inputs(tree.graph, [int(tree.nodes[place])]))
+    index = tree.indices[path]
+    return content_of(tree, index, outer_inputs(tree.graph, [int(tree.nodes[index])]))
 
 
 def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree):

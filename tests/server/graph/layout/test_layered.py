@@ -70,7 +70,7 @@ def test_a_long_link_passes_beside_the_boxes_it_does_not_touch():
 
 def test_first_and_last_stand_at_the_ends():
     sizes = [Size(50, 30, 25, 25)] * 3 + [Size(0, 0, 0, 0)] * 2
-    plan = arrange(sizes, [(0, 1), (1, 2), (3, 1), (0, 4)], first=3, last=4)
+    plan = arrange(sizes, [(0, 1), (1, 2), (3, 1), (0, 4)], top_item=3, bottom_item=4)
     assert plan.corners[3][1] < plan.corners[1][1]
     assert plan.corners[4][1] == max(y for _, y in plan.corners)
 
@@ -103,8 +103,8 @@ def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(si
 
 def test_a_fan_of_wide_boxes_is_no_ribbon():
     wide, port = Size(300, 40, 150, 150), Size(0.0, 0.0, 0.0, 0.0)
-    plan = arrange([wide] * 6 + [port], [(6, one) for one in range(6)], first=6)
+    plan = arrange([wide] * 6 + [port], [(6, one) for one in range(6)], top_item=6)
     assert plan.width < 5 * 328
     narrow = Size(60, 40, 30, 30)
-    row = arrange([narrow] * 6 + [port], [(6, one) for one in range(6)], first=6)
+    row = arrange([narrow] * 6 + [port], [(6, one) for one in range(6)], top_item=6)
     assert len({y for _, y in row.corners[:6]}) == 1

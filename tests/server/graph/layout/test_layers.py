@@ -44,7 +44,7 @@ def test_what_only_gives_stands_where_it_is_first_used():
 
 def test_the_first_stays_on_top_and_the_last_goes_to_the_bottom():
     links = [(0, 1), (1, 2), (3, 2), (0, 4)]
-    assert layers_of(5, links, widest=9, first=3, last=4) == [0, 1, 2, 0, 3]
+    assert layers_of(5, links, widest=9, top_item=3, bottom_item=4) == [0, 1, 2, 0, 3]
 
 
 def test_parts_that_do_not_hang_together():

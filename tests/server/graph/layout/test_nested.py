@@ -22,16 +22,16 @@ def tree(request):
 
 
 def everything(tree):
-    return [place for place in range(len(tree.paths)) if tree.nodes[place] < 0]
+    return [index for index in range(len(tree.paths)) if tree.nodes[index] < 0]
 
 
 def test_boxes_lie_in_their_scopes_and_apart(tree):
     drawing = draw(tree, everything(tree))
     assert len(drawing.boxes) == len(tree.paths) - 1
-    boxes = {box.place: box for box in drawing.boxes}
+    boxes = {box.index: box for box in drawing.boxes}
     inside = {}
     for box in drawing.boxes:
-        parent = int(tree.parents[box.place])
+        parent = int(tree.parents[box.index])
         inside.setdefault(parent, []).append(box)
         if parent != ROOT:
             around = boxes[parent]
@@ -56,12 +56,12 @@ def test_lines_join_siblings_or_a_scope_and_its_child(tree):
 
 def test_lines_end_at_the_edges_of_boxes_and_not_at_their_chips(tree):
     drawing = draw(tree, everything(tree))
-    boxes = {box.place: box for box in drawing.boxes}
+    boxes = {box.index: box for box in drawing.boxes}
     for line in drawing.lines:
-        for (x, y), place in ((line.points[0], line.source), (line.points[-1], line.target)):
-            if place == ROOT:
+        for (x, y), index in ((line.points[0], line.source), (line.points[-1], line.target)):
+            if index == ROOT:
                 continue
-            box = boxes[place]
+            box = boxes[index]
             assert min(abs(y - box.y), abs(y - box.y - box.height)) < 1e-6
             assert box.x - 1e-6 <= x <= box.x + box.width + 14
 
@@ -82,9 +82,9 @@ def test_every_value_between_siblings_is_on_a_line(tree):
 
 def test_closed_scopes_hide_what_is_in_them(tree):
     top = draw(tree, [])
-    assert {box.place for box in top.boxes} == set(tree.children(ROOT))
+    assert {box.index for box in top.boxes} == set(tree.children(ROOT))
     hidden = max(everything(tree))
-    assert {box.place for box in draw(tree, [hidden]).boxes} == {box.place for box in top.boxes} or (
+    assert {box.index for box in draw(tree, [hidden]).boxes} == {box.index for box in top.boxes} or (
         tree.parents[hidden] == ROOT
     )
 
@@ -119,7 +119,7 @@ def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks
     nodes = blocks(3)
     nodes.append(("Default/far/Sum-op0", [path for path, _ in nodes if "ReLU" in path]))
     tree = foldable_tree(graph(nodes))
-    boxes = {tree.paths[box.place]: box for box in draw(tree, everything(tree)).boxes}
+    boxes = {tree.paths[box.index]: box for box in draw(tree, everything(tree)).boxes}
     assert boxes["Default/net/0-Block"].leaves == 1
     assert boxes["Default/net"].leaves == 0
     assert boxes["Default/far/Sum-op0"].enters == 0  # a line from the border of its scope leads to it
@@ -128,28 +128,28 @@ def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks
 def test_what_was_drawn_before_changes_no_drawing(tree):
     """Scopes are opened and shut one after the other, as a person does."""
     drawings, opened = Drawings(tree), []
-    for place in [*everything(tree), *choose_initial_scopes(tree)]:
-        opened = [one for one in opened if one != place] if place in opened else [*opened, place]
+    for index in [*everything(tree), *choose_initial_scopes(tree)]:
+        opened = [one for one in opened if one != index] if index in opened else [*opened, index]
         assert drawings.of(opened) == draw(tree, opened)
 
 
 def test_one_scope_more_arranges_only_itself_and_those_around_it(tree, monkeypatch):
-    def noted(tree, place, *more):
-        arranged.append(place)
-        return inside(tree, place, *more)
+    def noted(tree, index, *more):
+        arranged.append(index)
+        return inside(tree, index, *more)
 
     arranged, inside = [], nested._draw_scope
     monkeypatch.setattr(nested, "_draw_scope", noted)
     drawings, opened = Drawings(tree), everything(tree)
-    inner = max(opened, key=lambda place: len(tree.ancestors(place)))
-    drawings.of([place for place in opened if place != inner])
+    inner = max(opened, key=lambda index: len(tree.ancestors(index)))
+    drawings.of([index for index in opened if index != inner])
     arranged.clear()
     drawings.of(opened)
     assert sorted(arranged) == sorted({ROOT, inner, *tree.ancestors(inner)})
 
 
 def test_of_many_drawings_the_last_are_kept(tree, monkeypatch):
-    monkeypatch.setattr(nested, "_KEPT", 3)
+    monkeypatch.setattr(nested, "_CACHE_SIZE", 3)
     drawings = Drawings(tree)
     assert drawings.of(everything(tree)) == draw(tree, everything(tree))
-    assert len(drawings._kept) <= 3
+    assert len(drawings._cache) <= 3

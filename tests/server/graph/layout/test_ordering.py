@@ -7,7 +7,7 @@ from mindinsight.server.graph.layout.ordering import crossings, order_layers
 
 
 def count_pairs(upper, lower, links):
-    at = {item: place for layer in (upper, lower) for place, item in enumerate(layer)}
+    at = {item: index for layer in (upper, lower) for index, item in enumerate(layer)}
     return sum((at[a] - at[c]) * (at[b] - at[d]) < 0 for (a, b), (c, d) in combinations(links, 2))
 
 

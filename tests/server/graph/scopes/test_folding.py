@@ -4,11 +4,11 @@ from mindinsight.server.graph.scopes.folding import BOXES, GROUP, MOST, REPEAT, 
 
 
 def of_type(tree, kind):
-    return [place for place, one in enumerate(tree.types) if one == kind]
+    return [index for index, one in enumerate(tree.types) if one == kind]
 
 
 def leaves_match(tree, graph):
-    return sorted(tree.paths[place] for place in np.flatnonzero(tree.nodes >= 0)) == sorted(graph.names)
+    return sorted(tree.paths[index] for index in np.flatnonzero(tree.nodes >= 0)) == sorted(graph.names)
 
 
 def test_numbered_layers_of_one_structure_become_one_box(graph, blocks):
@@ -28,7 +28,7 @@ def test_layers_of_another_structure_stay_outside(graph, blocks):
     tree = foldable_tree(graph(nodes))
     (box,) = of_type(tree, REPEAT)
     assert tree.counts[box] == 5
-    assert tree.parents[tree.places["Default/net/3-Block"]] == tree.parents[box]
+    assert tree.parents[tree.indices["Default/net/3-Block"]] == tree.parents[box]
 
 
 def test_alike_scopes_without_numbers_are_no_repetition(graph):
@@ -43,8 +43,8 @@ def test_many_operators_of_a_type_are_put_together_only_in_wide_scopes(graph):
     assert of_type(foldable_tree(graph(narrow)), GROUP) == []
     wide = [*narrow, *((f"Default/Add-op{n}", []) for n in range(1, 9))]
     tree = foldable_tree(graph(wide))
-    assert [tree.paths[place] for place in of_type(tree, GROUP)] == [f"Default/Load[{WIDE - 1}]"]
-    assert tree.counts[tree.places["Default"]] == 10
+    assert [tree.paths[index] for index in of_type(tree, GROUP)] == [f"Default/Load[{WIDE - 1}]"]
+    assert tree.counts[tree.indices["Default"]] == 10
 
 
 def test_no_scope_has_more_children_than_can_be_drawn(graph):
@@ -66,8 +66,8 @@ def test_folding_changes_no_edge(graph, blocks):
 
 def test_places_below_a_scope_are_one_range(graph, blocks):
     tree = foldable_tree(graph(blocks(9)))
-    for place in range(1, len(tree.paths)):
-        parent = int(tree.parents[place])
-        assert parent < place < tree.ends[parent]
-        assert tree.ends[place] <= tree.ends[parent]
-        assert (tree.types[place] in BOXES) == (tree.nodes[place] < 0)
+    for index in range(1, len(tree.paths)):
+        parent = int(tree.parents[index])
+        assert parent < index < tree.ends[parent]
+        assert tree.ends[index] <= tree.ends[parent]
+        assert (tree.types[index] in BOXES) == (tree.nodes[index] < 0)

@@ -56,7 +56,7 @@ def test_one_wide_scope_is_opened_though_it_is_wide(graph, blocks):
 def test_the_scope_that_holds_the_most_is_opened_first(graph, blocks):
     small = [(f"Default/small/{number}/x/Add-op{number}", []) for number in range(3)]
     tree = foldable_tree(graph([*small, *blocks(40)]))
-    opened = {tree.paths[place] for place in choose_initial_scopes(tree)}
+    opened = {tree.paths[index] for index in choose_initial_scopes(tree)}
     assert "Default/net" in opened and "Default/net/*-Block[40]" in opened
 
 
@@ -69,8 +69,8 @@ def test_a_chain_too_deep_to_be_read_ends_somewhere(graph):
 def test_any_graph_shows_something_and_never_too_much(written, data):
     tree = foldable_tree(data.draw(written))
     opened = choose_initial_scopes(tree)
-    shown = [box.place for box in closed(tree)]
+    shown = [box.index for box in closed(tree)]
     assert opened == choose_initial_scopes(tree) == sorted(set(opened))
-    assert all(tree.parents[place] in {0, *opened} for place in opened)
-    assert len(shown) >= 8 or all(tree.nodes[place] >= 0 for place in shown)
+    assert all(tree.parents[index] in {0, *opened} for index in opened)
+    assert len(shown) >= 8 or all(tree.nodes[index] >= 0 for index in shown)
     assert len(opened) + len(shown) <= LEGIBLE

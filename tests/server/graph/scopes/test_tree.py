@@ -25,23 +25,23 @@ def test_every_node_has_its_place_and_every_edge_its_ends(written, data, least):
 def test_places_walk_through_the_scopes(written, data, least):
     tree = build_tree(data.draw(written), Folding(least=least))
     assert (tree.parents[ROOT], tree.ends[ROOT]) == (-1, len(tree.paths))
-    for place in range(1, len(tree.paths)):
-        parent = int(tree.parents[place])
-        assert parent < place < tree.ends[parent]
-        assert tree.paths[parent] == scope_of(tree.paths[place])
-        assert place in tree.children(parent)
-        assert (tree.types[place] in {SCOPE, GROUP}) == (tree.nodes[place] < 0)
+    for index in range(1, len(tree.paths)):
+        parent = int(tree.parents[index])
+        assert parent < index < tree.ends[parent]
+        assert tree.paths[parent] == scope_of(tree.paths[index])
+        assert index in tree.children(parent)
+        assert (tree.types[index] in {SCOPE, GROUP}) == (tree.nodes[index] < 0)
     assert tree.counts.sum() == len(tree.paths) - 1
 
 
 @given(st.data(), st.integers(2, 6))
 def test_groups_hold_what_their_names_say(written, data, least):
     tree = build_tree(data.draw(written), Folding(least=least))
-    for place, kind in enumerate(tree.types):
+    for index, kind in enumerate(tree.types):
         if kind != GROUP:
             continue
-        name, _, count = tree.paths[place].rpartition("/")[2].partition("[")
-        members = [one for one in tree.children(place) if tree.types[one] != "Const"]
+        name, _, count = tree.paths[index].rpartition("/")[2].partition("[")
+        members = [one for one in tree.children(index) if tree.types[one] != "Const"]
         assert {tree.types[one] for one in members} == {name}
         assert len(members) == int(count.partition("]")[0]) >= least
 
@@ -59,9 +59,9 @@ def test_what_is_used_stands_in_the_scope_of_its_user(written, data):
 def test_edges_cross_a_place_when_one_end_is_inside(written, data):
     tree = build_tree(data.draw(written))
     edges = list(zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True))
-    for place in range(len(tree.paths)):
-        inside = range(place, tree.ends[place])
-        into, out_of = tree.crossing(place)
+    for index in range(len(tree.paths)):
+        inside = range(index, tree.ends[index])
+        into, out_of = tree.crossing(index)
         assert list(zip(into.sources, into.targets, strict=True)) == [
             edge for edge in edges if edge[1] in inside and edge[0] not in inside
         ]
@@ -79,12 +79,12 @@ def test_parameters_and_constants_may_be_left_out(graph):
 def test_a_parameter_may_be_called_like_a_scope(graph):
     tree = build_tree(graph([("a/b/Add-op0", []), ("a/Mul-op0", ["b"])], ["b"]))
     assert set(tree.paths) == {"", "a", "a/b", "a/b#2", "a/b/Add-op0", "a/Mul-op0"}
-    assert tree.types[tree.places["a/b#2"]] == "Parameter"
+    assert tree.types[tree.indices["a/b#2"]] == "Parameter"
 
 
 def test_a_constant_may_be_called_like_a_scope(graph):
     tree = build_tree(graph([("a/b/Add-op0", []), ("a/Mul-op0", ["b"])], constants={"b": 1}))
-    assert [tree.paths[one] for one in tree.children(tree.places["a/b"])] == ["a/b/Add-op0"]
+    assert [tree.paths[one] for one in tree.children(tree.indices["a/b"])] == ["a/b/Add-op0"]
 
 
 def test_a_parameter_with_slashes_opens_no_scope(graph):
@@ -102,13 +102,13 @@ def test_nameless_nodes_are_kept_when_asked(graph, nameless):
 
 def test_ancestors_and_leaves(graph):
     tree = build_tree(graph([("a/b/c/Add-op0", []), ("a/b/Mul-op0", [])]))
-    place = tree.places["a/b/c/Add-op0"]
-    assert [tree.paths[one] for one in tree.ancestors(place)] == ["a", "a/b", "a/b/c"]
-    assert sorted(tree.paths[one] for one in tree.leaves(tree.places["a/b"])) == [
+    index = tree.indices["a/b/c/Add-op0"]
+    assert [tree.paths[one] for one in tree.ancestors(index)] == ["a", "a/b", "a/b/c"]
+    assert sorted(tree.paths[one] for one in tree.leaves(tree.indices["a/b"])) == [
         "a/b/Mul-op0",
         "a/b/c/Add-op0",
     ]
-    assert tree.leaves(place) == [place] and tree.is_leaf(place)
+    assert tree.leaves(index) == [index] and tree.is_leaf(index)
     assert np.array_equal(
-        tree.below(tree.places["a/b/c"], tree.nodes * 0 + place), np.ones(len(tree.paths)) == 1
+        tree.below(tree.indices["a/b/c"], tree.nodes * 0 + index), np.ones(len(tree.paths)) == 1
     )

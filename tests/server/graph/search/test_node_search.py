@@ -11,7 +11,7 @@ def tree(graph, blocks):
 
 
 def found(tree, *args, **more):
-    return [tree.paths[place] for place in find(tree, *args, **more)]
+    return [tree.paths[index] for index in find(tree, *args, **more)]
 
 
 def test_part_of_a_name_in_any_case_beginnings_first(tree):
@@ -46,6 +46,6 @@ def test_parameters_and_constants_by_name(tree):
 
 
 def test_what_is_found_stands_in_its_scopes(tree):
-    shape = nested(tree, find(tree, "relu"), lambda place, inside: {tree.paths[place].split("/")[-1]: inside})
+    shape = nested(tree, find(tree, "relu"), lambda index, inside: {tree.paths[index].split("/")[-1]: inside})
     blocks = [{f"{n}-Block": [{"act": [{f"ReLU-op{n}": []}]}]} for n in range(3)]
     assert shape == [{"Default": [{"net": blocks}]}]

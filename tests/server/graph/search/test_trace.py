@@ -1,4 +1,4 @@
-from mindinsight.server.graph.encoders.nodes import describe_outer, describe_place
+from mindinsight.server.graph.encoders.nodes import describe_node, describe_outer
 from mindinsight.server.graph.scopes.folding import foldable_tree
 from mindinsight.server.graph.search.trace import count_by_box, trace
 
@@ -11,37 +11,37 @@ SIDE = [
 ]
 
 
-def names(tree, places):
-    return {tree.paths[place].split("/")[-1][0] for place in places}
+def names(tree, indices):
+    return {tree.paths[index].split("/")[-1][0] for index in indices}
 
 
 def test_up_and_down(graph):
     tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
-    assert names(tree, trace(tree, tree.places["Default/b/C-op0"], "up")) == {"C", "A"}
-    assert names(tree, trace(tree, tree.places["Default/a/B-op0"], "down")) == {"B", "D"}
-    assert names(tree, trace(tree, tree.places["Default/b"], "up")) == {"A", "B", "C", "D"}
-    assert names(tree, trace(tree, tree.places["Default/E-op0"], "down")) == {"E"}
+    assert names(tree, trace(tree, tree.indices["Default/b/C-op0"], "up")) == {"C", "A"}
+    assert names(tree, trace(tree, tree.indices["Default/a/B-op0"], "down")) == {"B", "D"}
+    assert names(tree, trace(tree, tree.indices["Default/b"], "up")) == {"A", "B", "C", "D"}
+    assert names(tree, trace(tree, tree.indices["Default/E-op0"], "down")) == {"E"}
 
 
 def test_boxes_of_the_picture_that_hold_what_was_traced(graph):
     tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
-    leaves = trace(tree, tree.places["Default/b/C-op0"], "up")
-    boxes = [tree.places[path] for path in ("Default/a", "Default/b", "Default/E-op0")]
+    leaves = trace(tree, tree.indices["Default/b/C-op0"], "up")
+    boxes = [tree.indices[path] for path in ("Default/a", "Default/b", "Default/E-op0")]
     assert count_by_box(tree, boxes, leaves) == {boxes[0]: 1, boxes[1]: 1}
 
 
 def test_long_chains_and_cycles_end(graph, blocks):
     tree = foldable_tree(graph(blocks(2000)))
-    assert len(trace(tree, tree.places["Default/net/Out-op0"], "up")) == 4002
+    assert len(trace(tree, tree.indices["Default/net/Out-op0"], "up")) == 4002
 
 
 def test_facts_of_a_scope_and_of_an_operator(graph):
     tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
-    scope = describe_place(tree, tree.places["Default/b"])
+    scope = describe_node(tree, tree.indices["Default/b"])
     assert scope["operators"] == 2 and scope["types"] == {"C": 1, "D": 1}
     assert [one["label"] for one in scope["inputs"]["shown"]] == ["A-op0", "B-op0"]
     assert [(one["label"], one["text"]) for one in scope["outer"]["shown"]] == [("cst1", "1")]
-    node = describe_place(tree, tree.places["Default/a/A-op0"])
+    node = describe_node(tree, tree.indices["Default/a/A-op0"])
     assert [one["label"] for one in node["around"]] == ["Default", "a"]
     assert node["output"] == "float32 [2, 3]"
     assert [one["label"] for one in node["outputs"]["shown"]] == ["B-op0", "C-op0"]

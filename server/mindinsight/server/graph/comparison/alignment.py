@@ -1,4 +1,4 @@
-"""Alignment of two sequences, as a diff does it, by a list of keys from strict to loose."""
+"""Sequence alignment, as in a diff, by a list of keys from strict to loose."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from typing import Final, TypeAlias
 Pair: TypeAlias = tuple[int, int]
 Keys: TypeAlias = tuple[Callable[[int], Hashable], Callable[[int], Hashable]]  # of the left, of the right
 
-_LARGEST: Final = 1 << 18  # comparisons; what would take more is laid side by side in order
+_LARGEST: Final = 1 << 18  # comparisons; longer stretches are paired in order without a diff
 
 
 def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> list[Pair]:
-    """Align two sequences: pairs of items in the order of both.
+    """Align two sequences: pairs of items, ascending in both.
 
-    Items of equal first key are paired as far as the order of both allows, with the most pairs that
-    ``difflib`` finds; what lies between them by the next key; what remains in the end, the first with the
-    first. Items without a counterpart are in no pair.
+    Items of equal first key are paired as ``difflib`` matches them; stretches between these by the next
+    key; after the last key, first with first. Items without a counterpart are in no pair.
     """
     if not keys or len(left) == len(right) == 1 or not (left and right):
         return list(zip(left, right, strict=False))
-    (key_left, key_right), *others = keys
+    (key_left, key_right), *looser_keys = keys
     pairs: list[Pair] = []
-    for equal, here, there in _stretches(
+    for equal, left_part, right_part in _stretches(
         [key_left(item) for item in left], [key_right(item) for item in right]
     ):
-        mine, its = left[here], right[there]
-        pairs += zip(mine, its, strict=True) if equal else align(mine, its, others)
+        left_items, right_items = left[left_part], right[right_part]
+        pairs += (
+            zip(left_items, right_items, strict=True)
+            if equal
+            else align(left_items, right_items, looser_keys)
+        )
     return pairs
 
 

@@ -1,4 +1,4 @@
-"""Comparison of two graphs: which operators are the same, which differ, which are in one only."""
+"""Comparison of two graphs: operators that are equal, that differ, and that only one graph has."""
 
 from __future__ import annotations
 
@@ -25,58 +25,58 @@ ONLY: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Counts of the operators in a box, by how they differ."""
+    """Counts of the operators in a box by state."""
 
     operators: int
-    changed: int  # from their partners
+    changed: int  # that differ from their partners
     only: int  # without a partner
-    missing: int  # of the box's partner, without a partner here
+    missing: int  # operators of the box's partner that have no partner here
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Result of a comparison; of each pair the first is of the left graph, the second of the right."""
+    """Result of a comparison; the pairs are indexed by side, LEFT and RIGHT. [t]: indices of a tree."""
 
     trees: tuple[Tree, Tree]
-    partners: tuple[Numbers, Numbers]  # [places] place in the other tree, -1 for none
-    states: tuple[Codes, Codes]  # [places] of operators SAME, CHANGED or ONLY; of boxes SAME
+    partners: tuple[Numbers, Numbers]  # [t] index in the other tree, -1 for none
+    states: tuple[Codes, Codes]  # [t] of operators SAME, CHANGED or ONLY; of boxes SAME
     feeding: tuple[Offsets, Offsets]  # [nodes] numbers that mean the same in both graphs, -1 for none
-    totals: tuple[Offsets, Offsets]  # [3, places + 1] operators, changed, only: before each place
+    totals: tuple[Offsets, Offsets]  # [3, t + 1] operators, changed, only: sums before each index
 
-    def within(self, side: Side, place: int) -> Within:
+    def within(self, side: Side, index: int) -> Within:
         """Counts for a box, or for one operator."""
-        operators, changed, only = self._sums(side, place)
-        partner = int(self.partners[side][place])
+        operators, changed, only = self._sums(side, index)
+        partner = int(self.partners[side][index])
         missing = self._sums(RIGHT if side == LEFT else LEFT, partner)[2] if partner >= 0 else 0
         return Within(operators, changed, only, missing)
 
-    def state(self, side: Side, place: int) -> int:
-        """SAME when nothing at or in the place differs, ONLY when nothing of it is in the other graph."""
-        sums = self.within(side, place)
-        if self.partners[side][place] < 0 and sums.only == sums.operators:
+    def state(self, side: Side, index: int) -> int:
+        """SAME if nothing in the subtree differs, ONLY if the other graph has none of it, else CHANGED."""
+        sums = self.within(side, index)
+        if self.partners[side][index] < 0 and sums.only == sums.operators:
             return ONLY
         return CHANGED if sums.changed or sums.only or sums.missing else SAME
 
-    def _sums(self, side: Side, place: int) -> list[int]:
-        end = int(self.trees[side].ends[place])
-        sums: list[int] = (self.totals[side][:, end] - self.totals[side][:, place]).tolist()
+    def _sums(self, side: Side, index: int) -> list[int]:
+        end = int(self.trees[side].ends[index])
+        sums: list[int] = (self.totals[side][:, end] - self.totals[side][:, index]).tolist()
         return sums
 
 
 def compare(left: Tree, right: Tree) -> Comparison:
-    """Compare two graphs, node by node.
+    """Compare two graphs operator by operator.
 
-    Partners differ when their outputs (type and shape) or attributes do, or when they are not fed, in this
-    order, by partners, parameters of one name and type, and constants of one value.
+    Partners differ when their outputs (type and shape) or attributes do, or an input does: equal inputs are
+    partners, parameters of equal name and type, or constants of equal value.
     """
     signatures = Signatures(left.graph), Signatures(right.graph)
     matching = match(left, right, signatures)
     feeding = _feeding(matching)
     leaves = np.flatnonzero((left.nodes >= 0) & (matching.to_right >= 0))
-    here, there = left.nodes[leaves], right.nodes[matching.to_right[leaves]]
-    differ = _fed_differently(left.graph, right.graph, feeding, here, there)
-    for number in np.flatnonzero(~differ).tolist():
-        differ[number] = _says_otherwise(signatures, int(here[number]), int(there[number]))
+    left_nodes, right_nodes = left.nodes[leaves], right.nodes[matching.to_right[leaves]]
+    differ = _fed_differently(left.graph, right.graph, feeding, left_nodes, right_nodes)
+    for pair in np.flatnonzero(~differ).tolist():
+        differ[pair] = _says_otherwise(signatures, int(left_nodes[pair]), int(right_nodes[pair]))
     states = np.zeros(len(left.paths), dtype=np.uint8), np.zeros(len(right.paths), dtype=np.uint8)
     for tree, partners, state in zip(
         (left, right), (matching.to_right, matching.to_left), states, strict=True
@@ -93,29 +93,29 @@ def _totals(tree: Tree, states: Codes) -> Offsets:
     return np.concatenate([np.zeros((3, 1), dtype=np.int64), np.cumsum(marks, axis=1)], axis=1)
 
 
-def _says_otherwise(signatures: tuple[Signatures, Signatures], here: int, there: int) -> bool:
+def _says_otherwise(signatures: tuple[Signatures, Signatures], left_node: int, right_node: int) -> bool:
     left, right = signatures
-    if left.graph.message(here) == right.graph.message(there):
+    if left.graph.message(left_node) == right.graph.message(right_node):
         return False
-    return left.of(here) != right.of(there)
+    return left.of(left_node) != right.of(right_node)
 
 
 def _feeding(matching: Matching) -> tuple[Offsets, Offsets]:
-    """Input identity of every node of both graphs: equal numbers feed an operator with the same value."""
+    """[n] input identity of every node of both graphs: equal numbers stand for the same input."""
     left, right = matching.left, matching.right
     count = len(right.graph)
     known: dict[tuple[int, str, bytes], int] = {}
-    numbers = []
+    identities = []
     for graph in (left.graph, right.graph):
-        own = np.full(len(graph), -1, dtype=np.int64)
+        identity = np.full(len(graph), -1, dtype=np.int64)
         for node in np.flatnonzero(graph.kinds != OPERATOR).tolist():
-            own[node] = count + known.setdefault(_outer(graph, node), len(known))
-        numbers.append(own)
+            identity[node] = count + known.setdefault(_outer(graph, node), len(known))
+        identities.append(identity)
     leaves = np.flatnonzero(right.nodes >= 0)
-    numbers[RIGHT][right.nodes[leaves]] = right.nodes[leaves]
+    identities[RIGHT][right.nodes[leaves]] = right.nodes[leaves]
     leaves = np.flatnonzero((left.nodes >= 0) & (matching.to_right >= 0))
-    numbers[LEFT][left.nodes[leaves]] = right.nodes[matching.to_right[leaves]]
-    return numbers[LEFT], numbers[RIGHT]
+    identities[LEFT][left.nodes[leaves]] = right.nodes[matching.to_right[leaves]]
+    return identities[LEFT], identities[RIGHT]
 
 
 def _outer(graph: Graph, node: int) -> tuple[int, str, bytes]:
@@ -129,37 +129,39 @@ def _outer(graph: Graph, node: int) -> tuple[int, str, bytes]:
 
 
 def _fed_differently(
-    left: Graph, right: Graph, feeding: tuple[Offsets, Offsets], here: Numbers, there: Numbers
+    left: Graph, right: Graph, feeding: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
 ) -> Flags:
-    """Flag per pair of operators: whether their inputs differ, compared in order."""
-    mine, its = inputs_of(left, here), inputs_of(right, there)
-    differ = np.asarray(mine[1] - mine[0] != its[1] - its[0])
+    """[p] flag per pair of operators: whether their inputs, compared in order, differ."""
+    left_spans, right_spans = inputs_of(left, left_nodes), inputs_of(right, right_nodes)
+    differ = np.asarray(left_spans[1] - left_spans[0] != right_spans[1] - right_spans[0])
     equal = np.flatnonzero(~differ)
-    counts = (mine[1] - mine[0])[equal]
+    counts = (left_spans[1] - left_spans[0])[equal]
     pairs = np.repeat(equal, counts)
-    steps = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
-    first, second = mine[0][pairs] + steps, its[0][pairs] + steps
-    sources = feeding[LEFT][left.edges.sources[first]], feeding[RIGHT][right.edges.sources[second]]
-    other = (sources[0] != sources[1]) | (left.edges.controls[first] != right.edges.controls[second])
-    differ[pairs[other]] = True
+    ranks = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
+    left_edges, right_edges = left_spans[0][pairs] + ranks, right_spans[0][pairs] + ranks
+    sources = feeding[LEFT][left.edges.sources[left_edges]], feeding[RIGHT][right.edges.sources[right_edges]]
+    different = (sources[0] != sources[1]) | (
+        left.edges.controls[left_edges] != right.edges.controls[right_edges]
+    )
+    differ[pairs[different]] = True
     return differ
 
 
 def inputs_of(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
-    """Where the edges into each node begin and end."""
+    """[n] begin and [n] end of the edges into each node."""
     targets = graph.edges.targets
     return np.searchsorted(targets, nodes, "left"), np.searchsorted(targets, nodes, "right")
 
 
 def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int]:
-    """The operators that differ; instead of operators that are here only, the largest scopes of such."""
+    """Yield the operators that differ; operators of this side alone as the outermost scopes of only such."""
     tree, states = comparison.trees[side], comparison.states[side].tolist()
-    place = 1
-    while place < len(tree.paths):
-        leaf = tree.is_leaf(place)
-        if leaf and states[place] != SAME:
-            yield place
-        elif not leaf and comparison.state(side, place) == ONLY:
-            yield place
-            place = int(tree.ends[place]) - 1
-        place += 1
+    index = 1
+    while index < len(tree.paths):
+        leaf = tree.is_leaf(index)
+        if leaf and states[index] != SAME:
+            yield index
+        elif not leaf and comparison.state(side, index) == ONLY:
+            yield index
+            index = int(tree.ends[index]) - 1
+        index += 1

@@ -1,20 +1,20 @@
-"""Matching of the nodes of two graphs.
+"""Matching of the nodes of two graphs: finds the partner of each scope, operator and box.
 
-Scopes are partners when the scopes around them are, and
+Scopes are matched within matched parents,
 
-1. their names are equal, or else
-2. their names are equal but for numbers (``3-Block``, ``13-Block``), the first left over with the first.
+1. by name, then
+2. by name without numbers (``3-Block``, ``13-Block``), first unmatched with first unmatched.
 
-Operators are partners when the scopes around them are and their types are equal. Numbers that operators get
-(``Conv2D-op12``) are counted over the whole graph, so one more anywhere changes all that follow: they are not
-looked at. Instead those of one type in a scope are laid side by side in the order of the file, where
+Operators are matched within matched parents by type. Their numbers (``Conv2D-op12``) are ignored: they count
+over the whole graph, so one more operator anywhere changes all that follow. Those of one type in a scope are
+aligned in file order,
 
-1. output, attributes and what feeds them are equal, or else
-2. what feeds them is equal (types of operators, names of parameters), or else
-3. nothing is: the first left over with the first.
+1. by output, attributes and inputs, then
+2. by inputs (types of operators, names of parameters), then
+3. first unmatched with first unmatched.
 
-Boxes made by folding (groups, repeats, runs) are partners when they are of one kind and hold more partners of
-each other's than of any other box's.
+Boxes made by folding (groups, repeats, runs) are matched when they are of one kind, in order of the number of
+partners that they share.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ _NUMBER: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Two trees and the partner of each place."""
+    """Two trees and the partner of each index."""
 
     left: Tree
     right: Tree
-    to_right: Numbers  # [left places] place in the right tree, -1 for none
-    to_left: Numbers  # [right places]
+    to_right: Numbers  # [t of left] index in the right tree, -1 for none
+    to_left: Numbers  # [t of right] index in the left tree, -1 for none
 
 
 def match(left: Tree, right: Tree, signatures: tuple[Signatures, Signatures]) -> Matching:
-    """The partners in two graphs, by the rule above; their tops are partners."""
+    """Match two trees by the rules above; their roots are partners."""
     scopes: list[Pair] = [(ROOT, ROOT)]
     operators: list[Pair] = []
-    for here, there in scopes:  # grows on the way
-        mine, its = _members(left, here), _members(right, there)
-        scopes += _scopes(left, right, mine, its)
-        operators += _operators(left, right, mine, its, signatures)
+    for left_scope, right_scope in scopes:  # grows on the way
+        left_members, right_members = _members(left, left_scope), _members(right, right_scope)
+        scopes += _scopes(left, right, left_members, right_members)
+        operators += _operators(left, right, left_members, right_members, signatures)
     matching = _paired(left, right, [*scopes, *operators])
     boxes = _boxes(matching, [*scopes, *operators])
     return _paired(left, right, [*scopes, *operators, *boxes]) if boxes else matching
@@ -69,43 +69,47 @@ def _paired(left: Tree, right: Tree, pairs: Sequence[Pair]) -> Matching:
     return Matching(left, right, to_right, to_left)
 
 
-def _members(tree: Tree, place: int) -> list[int]:
-    """The scopes and operators of a scope, out of the boxes that folding put around them."""
+def _members(tree: Tree, index: int) -> list[int]:
+    """Scopes and operators directly inside a scope, boxes made by folding replaced by their members."""
     members: list[int] = []
-    for child in tree.children(place):
+    for child in tree.children(index):
         members += _members(tree, child) if _is_box(tree, child) else [child]
     return members
 
 
-def _is_box(tree: Tree, place: int) -> bool:
-    return bool(tree.nodes[place] < 0) and tree.types[place] != SCOPE
+def _is_box(tree: Tree, index: int) -> bool:
+    return bool(tree.nodes[index] < 0) and tree.types[index] != SCOPE
 
 
-def _scopes(left: Tree, right: Tree, mine: list[int], its: list[int]) -> list[Pair]:
-    """Partners among scopes: by name, then by name without numbers."""
-    waiting = [place for place in mine if not left.is_leaf(place)]
-    others = [place for place in its if not right.is_leaf(place)]
+def _scopes(left: Tree, right: Tree, left_members: list[int], right_members: list[int]) -> list[Pair]:
+    """Match scopes by name, then by name without numbers."""
+    left_scopes = [index for index in left_members if not left.is_leaf(index)]
+    right_scopes = [index for index in right_members if not right.is_leaf(index)]
     pairs: list[Pair] = []
     for name in (_name, _pattern):
-        named_alike = _by_name(left, right, waiting, others, name)
+        named_alike = _by_name(left, right, left_scopes, right_scopes, name)
         pairs += named_alike
-        taken = {here for here, _ in named_alike}, {there for _, there in named_alike}
-        waiting = in_file_order(left, (place for place in waiting if place not in taken[0]))
-        others = in_file_order(right, (place for place in others if place not in taken[1]))
+        taken = {left_index for left_index, _ in named_alike}, {right_index for _, right_index in named_alike}
+        left_scopes = in_file_order(left, (index for index in left_scopes if index not in taken[0]))
+        right_scopes = in_file_order(right, (index for index in right_scopes if index not in taken[1]))
     return pairs
 
 
 def _by_name(
-    left: Tree, right: Tree, mine: Iterable[int], its: Iterable[int], name: Callable[[str], str]
+    left: Tree,
+    right: Tree,
+    left_members: Iterable[int],
+    right_members: Iterable[int],
+    name: Callable[[str], str],
 ) -> list[Pair]:
-    """The first of each name with the first of that name, the second with the second."""
-    waiting: dict[str, list[int]] = {}
-    for place in its:
-        waiting.setdefault(name(right.paths[place]), []).append(place)
+    """Match indices of equal name, first with first, second with second."""
+    by_name: dict[str, list[int]] = {}
+    for index in right_members:
+        by_name.setdefault(name(right.paths[index]), []).append(index)
     pairs = []
-    for place in mine:
-        if others := waiting.get(name(left.paths[place])):
-            pairs.append((place, others.pop(0)))
+    for index in left_members:
+        if candidates := by_name.get(name(left.paths[index])):
+            pairs.append((index, candidates.pop(0)))
     return pairs
 
 
@@ -118,55 +122,62 @@ def _pattern(path: str) -> str:
 
 
 def _operators(
-    left: Tree, right: Tree, mine: list[int], its: list[int], signatures: tuple[Signatures, Signatures]
+    left: Tree,
+    right: Tree,
+    left_members: list[int],
+    right_members: list[int],
+    signatures: tuple[Signatures, Signatures],
 ) -> list[Pair]:
-    """Partners among operators: type by type, side by side in the order of the file."""
-    keys = [_keys(left, right, signatures, whole=True), _keys(left, right, signatures, whole=False)]
-    there = _by_type(right, its)
+    """Match operators: type by type, aligned in file order."""
+    keys = [
+        _keys(left, right, signatures, with_content=True),
+        _keys(left, right, signatures, with_content=False),
+    ]
+    right_by_type = _by_type(right, right_members)
     pairs: list[Pair] = []
-    for kind, places in _by_type(left, mine).items():
-        pairs += align(places, there.get(kind, []), keys)
+    for kind, indices in _by_type(left, left_members).items():
+        pairs += align(indices, right_by_type.get(kind, []), keys)
     return pairs
 
 
-def _keys(left: Tree, right: Tree, signatures: tuple[Signatures, Signatures], whole: bool) -> Keys:
-    """What an operator says of itself, and what feeds it; or only what feeds it."""
+def _keys(left: Tree, right: Tree, signatures: tuple[Signatures, Signatures], with_content: bool) -> Keys:
+    """Alignment keys of operators: their inputs, and their output and attributes if ``with_content``."""
 
-    def key(tree: Tree, of: Signatures, place: int) -> Hashable:
-        node = int(tree.nodes[place])
-        return (of.feeds(node), of.of(node) if whole else None)
+    def key(tree: Tree, signatures_of_tree: Signatures, index: int) -> Hashable:
+        node = int(tree.nodes[index])
+        return (signatures_of_tree.feeds(node), signatures_of_tree.of(node) if with_content else None)
 
     return partial(key, left, signatures[0]), partial(key, right, signatures[1])
 
 
-def _by_type(tree: Tree, places: Iterable[int]) -> dict[str, list[int]]:
+def _by_type(tree: Tree, indices: Iterable[int]) -> dict[str, list[int]]:
     by_type: dict[str, list[int]] = {}
-    for place in sorted(filter(tree.is_leaf, places), key=tree.nodes.__getitem__):
-        by_type.setdefault(tree.types[place], []).append(place)
+    for index in sorted(filter(tree.is_leaf, indices), key=tree.nodes.__getitem__):
+        by_type.setdefault(tree.types[index], []).append(index)
     return by_type
 
 
 def _boxes(matching: Matching, pairs: Iterable[Pair]) -> list[Pair]:
-    """Partners among boxes, those that hold the most of each other's first."""
+    """Match boxes of one type, those that share the most partners first."""
     left, right = matching.left, matching.right
     common = Counter(
-        (here, there)
+        (left_box, right_box)
         for pair in pairs
-        for here in _around(left, pair[0])
-        for there in _around(right, pair[1])
-        if left.types[here] == right.types[there]
+        for left_box in _around(left, pair[0])
+        for right_box in _around(right, pair[1])
+        if left.types[left_box] == right.types[right_box]
     )
     partners: list[Pair] = []
     taken: tuple[set[int], set[int]] = (set(), set())
-    for (here, there), _ in sorted(common.items(), key=lambda item: (-item[1], item[0])):
-        if here not in taken[0] and there not in taken[1]:
-            taken[0].add(here)
-            taken[1].add(there)
-            partners.append((here, there))
+    for (left_box, right_box), _ in sorted(common.items(), key=lambda item: (-item[1], item[0])):
+        if left_box not in taken[0] and right_box not in taken[1]:
+            taken[0].add(left_box)
+            taken[1].add(right_box)
+            partners.append((left_box, right_box))
     return partners
 
 
-def _around(tree: Tree, place: int) -> Iterator[int]:
-    """The boxes that folding put around a scope or an operator."""
-    while (place := int(tree.parents[place])) > ROOT and _is_box(tree, place):
-        yield place
+def _around(tree: Tree, index: int) -> Iterator[int]:
+    """Yield the boxes that folding put around a scope or an operator, innermost first."""
+    while (index := int(tree.parents[index])) > ROOT and _is_box(tree, index):
+        yield index

@@ -1,4 +1,4 @@
-"""Signatures of operators: keys that are equal for equal operators of two graphs."""
+"""Signatures of operators: hashable keys that are equal for equal operators of two graphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Feeds: TypeAlias = tuple[str, ...]
 
 
 class Signatures:
-    """Lazily computed signatures of the operators of one graph."""
+    """Signatures of the operators of one graph, computed when asked for and cached."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -23,7 +23,7 @@ class Signatures:
         self._begins = np.searchsorted(targets, np.arange(len(graph) + 1)).tolist()
 
     def of(self, node: int) -> Signature:
-        """Output and attributes, in the bytes of the file; neither names nor numbers nor inputs."""
+        """Content signature: output type and attributes as serialized; not names, numbers or inputs."""
         signature = self._read.get(node)
         if signature is None:
             proto = NodeProto.FromString(self.graph.message(node))

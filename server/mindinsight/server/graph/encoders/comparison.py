@@ -1,4 +1,4 @@
-"""JSON encoding of a graph comparison: state of each box, list of differences, details of one pair."""
+"""JSON encoder of a graph comparison: state of each box, list of differences, details of a pair."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from mindinsight.server.graph.scopes.tree import ROOT, Tree
 STATES: Final = ("same", "changed", "only")
 
 
-def box_state(comparison: Comparison, side: Side, place: int) -> dict[str, Any]:
-    """Comparison state of a box as JSON: its partner, and how many operators within differ."""
-    partner = int(comparison.partners[side][place])
-    within = comparison.within(side, place)
+def box_state(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
+    """State of a box as JSON: its partner, and counts of the operators in it that differ."""
+    partner = int(comparison.partners[side][index])
+    within = comparison.within(side, index)
     return {
         "partner": partner if partner >= 0 else None,
-        "state": STATES[comparison.state(side, place)],
+        "state": STATES[comparison.state(side, index)],
         "changed": within.changed,
         "only": within.only,
         "missing": within.missing,
@@ -38,36 +38,38 @@ def box_state(comparison: Comparison, side: Side, place: int) -> dict[str, Any]:
 
 
 def summary(comparison: Comparison) -> dict[str, int]:
-    """How many operators of both graphs are the same, differ, or are in one only."""
+    """Counts of operators over both graphs: equal, changed, and on the left or right only."""
     left, right = comparison.within(LEFT, ROOT), comparison.within(RIGHT, ROOT)
     same = left.operators - left.changed - left.only
     return {"same": same, "changed": left.changed, "left": left.only, "right": right.only}
 
 
-def list_differences(comparison: Comparison, most: int) -> dict[str, Any]:
-    """Every difference in the order of the left file, those of the right graph only behind what is before
-    them there; ``most`` are shown."""
+def list_differences(comparison: Comparison, limit: int) -> dict[str, Any]:
+    """Differences in the order of the left file, at most ``limit``, and their total.
+
+    An operator of the right graph only follows the left partner of the operator that precedes it there.
+    """
     left, right = comparison.trees
     differing: list[tuple[tuple[int, int], Side, int]] = [
-        ((_first(left, place), -1), LEFT, place) for place in list_topmost_differences(comparison, LEFT)
+        ((_first(left, index), -1), LEFT, index) for index in list_topmost_differences(comparison, LEFT)
     ]
     before = _before(comparison)
-    for place in list_topmost_differences(comparison, RIGHT):
-        if comparison.state(RIGHT, place) == ONLY:
-            first = _first(right, place)
-            differing.append(((int(before[first]), first), RIGHT, place))
-    shown = [_difference(comparison, side, place) for _, side, place in sorted(differing)[:most]]
-    return {"total": len(differing), "shown": shown}
+    for index in list_topmost_differences(comparison, RIGHT):
+        if comparison.state(RIGHT, index) == ONLY:
+            right_operator = _first(right, index)
+            differing.append(((int(before[right_operator]), right_operator), RIGHT, index))
+    rows = [_difference(comparison, side, index) for _, side, index in sorted(differing)[:limit]]
+    return {"total": len(differing), "shown": rows}
 
 
-def _first(tree: Tree, place: int) -> int:
-    """The first operator at or in a place, by the order of the file."""
-    nodes = tree.nodes[place : tree.ends[place]]
+def _first(tree: Tree, index: int) -> int:
+    """First operator of a subtree in file order."""
+    nodes = tree.nodes[index : tree.ends[index]]
     return int(nodes[nodes >= 0].min())
 
 
 def _before(comparison: Comparison) -> Any:
-    """[right nodes] the left partner of the nearest operator before each that has one; -1 for none."""
+    """[right nodes] left partner of the nearest preceding operator that has one; -1 for none."""
     left, right = comparison.trees
     to_left = comparison.partners[RIGHT]
     leaves = np.flatnonzero((right.nodes >= 0) & (to_left >= 0))
@@ -77,57 +79,62 @@ def _before(comparison: Comparison) -> Any:
     return partners[np.maximum.accumulate(known)]
 
 
-def _difference(comparison: Comparison, side: Side, place: int) -> dict[str, Any]:
-    partner = int(comparison.partners[side][place])
-    places = (place, partner) if side == LEFT else (partner, place)
+def _difference(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
+    partner = int(comparison.partners[side][index])
+    indices = (index, partner) if side == LEFT else (partner, index)
     return {
-        "state": STATES[comparison.state(side, place)],
-        "operators": comparison.within(side, place).operators,
-        **sides(comparison, places),
+        "state": STATES[comparison.state(side, index)],
+        "operators": comparison.within(side, index).operators,
+        **sides(comparison, indices),
     }
 
 
-def sides(comparison: Comparison, places: tuple[int, int]) -> dict[str, Any]:
-    """Both of a pair as entries of a list; null for the one that is not there (-1)."""
+def sides(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
+    """List entries of a pair as JSON; null where the index is -1."""
     names = ("left", "right")
     trees = comparison.trees
     return {
-        name: entry(tree, place) if place >= 0 else None
-        for name, tree, place in zip(names, trees, places, strict=True)
+        name: entry(tree, index) if index >= 0 else None
+        for name, tree, index in zip(names, trees, indices, strict=True)
     }
 
 
-def pair_json(comparison: Comparison, places: tuple[int, int]) -> dict[str, Any]:
-    """Details of a pair as JSON: how many operators in it differ, and how two operators differ."""
-    side: Side = LEFT if places[LEFT] >= 0 else RIGHT
+def pair_json(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
+    """Details of a pair as JSON: counts for boxes, a list of differences for two operators."""
+    side: Side = LEFT if indices[LEFT] >= 0 else RIGHT
     nodes = [
-        int(tree.nodes[place]) if place >= 0 else -1
-        for tree, place in zip(comparison.trees, places, strict=True)
+        int(tree.nodes[index]) if index >= 0 else -1
+        for tree, index in zip(comparison.trees, indices, strict=True)
     ]
     rows = _rows(comparison, nodes[LEFT], nodes[RIGHT]) if min(nodes) >= 0 else []
-    around = [
-        tree.ancestors(place) if place >= 0 else []
-        for tree, place in zip(comparison.trees, places, strict=True)
+    ancestors = [
+        tree.ancestors(index) if index >= 0 else []
+        for tree, index in zip(comparison.trees, indices, strict=True)
     ]
     return {
-        **sides(comparison, places),
-        **box_state(comparison, side, places[side]),
-        "around": {"left": around[LEFT], "right": around[RIGHT]},
+        **sides(comparison, indices),
+        **box_state(comparison, side, indices[side]),
+        "around": {"left": ancestors[LEFT], "right": ancestors[RIGHT]},
         "differences": rows,
     }
 
 
-def _rows(comparison: Comparison, here: int, there: int) -> list[dict[str, str]]:
-    """Differences of two operators in output, attributes and inputs; "" for what an operator lacks."""
+def _rows(comparison: Comparison, left_node: int, right_node: int) -> list[dict[str, str]]:
+    """Differences of two operators in output, attributes and inputs; "" where an operator has none."""
     left, right = (tree.graph for tree in comparison.trees)
-    texts = output_of(left, here).text, output_of(right, there).text
+    texts = output_of(left, left_node).text, output_of(right, right_node).text
     rows = [_row("output", "", *texts)] if texts[0] != texts[1] else []
-    mine, its = dict(attribute_summaries(left, here)), dict(attribute_summaries(right, there))
-    for name in sorted(mine | its):
-        if mine.get(name) != its.get(name):
-            rows.append(_row("attribute", name, mine.get(name, ""), its.get(name, "")))
+    left_attributes, right_attributes = (
+        dict(attribute_summaries(left, left_node)),
+        dict(attribute_summaries(right, right_node)),
+    )
+    for name in sorted(left_attributes | right_attributes):
+        if left_attributes.get(name) != right_attributes.get(name):
+            rows.append(
+                _row("attribute", name, left_attributes.get(name, ""), right_attributes.get(name, ""))
+            )
     inputs = zip_longest(
-        _inputs(comparison, LEFT, here), _inputs(comparison, RIGHT, there), fillvalue=(-1, "")
+        _inputs(comparison, LEFT, left_node), _inputs(comparison, RIGHT, right_node), fillvalue=(-1, "")
     )
     for number, ((source, name), (its_source, its_name)) in enumerate(inputs):
         if source != its_source or source < 0:
@@ -140,7 +147,7 @@ def _row(what: str, name: str, left: str, right: str) -> dict[str, str]:
 
 
 def _inputs(comparison: Comparison, side: Side, node: int) -> list[tuple[int, str]]:
-    """Inputs of an operator: a number that means the same in both graphs, and a label."""
+    """Inputs of an operator: an identity that is the same in both graphs, and a label."""
     graph = comparison.trees[side].graph
     begin, end = inputs_of(graph, np.array([node], dtype=np.int32))
     sources = graph.edges.sources[int(begin[0]) : int(end[0])].tolist()

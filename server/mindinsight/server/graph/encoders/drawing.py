@@ -1,4 +1,4 @@
-"""JSON encoding of a graph layout, which the page draws as SVG."""
+"""JSON encoder of a drawing, which the page turns into SVG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLUMBING = frozenset(
 
 
 def picture_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
-    """Boxes (scopes before what is in them) and lines; lengths in units of the drawing, y downwards."""
+    """A drawing as JSON: boxes (scopes before what is in them) and lines; y points down."""
     return {
         "width": round(drawing.width, 1),
         "height": round(drawing.height, 1),
@@ -26,14 +26,14 @@ def picture_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
 
 
 def box_json(tree: Tree, box: Box) -> dict[str, Any]:
-    """``id`` is the place, ``parent`` that of the scope around it (0 for the top)."""
-    place = box.place
+    """A box as JSON; ``id`` is the index in the tree, ``parent`` that of the enclosing scope (0: root)."""
+    index = box.index
     return {
-        "id": place,
-        "parent": max(int(tree.parents[place]), ROOT),
-        "path": tree.paths[place],
-        "kind": kind_of(tree, place),
-        "type": tree.types[place],
+        "id": index,
+        "parent": max(int(tree.parents[index]), ROOT),
+        "path": tree.paths[index],
+        "kind": kind_of(tree, index),
+        "type": tree.types[index],
         "label": box.content.label,
         "text": box.content.text,
         "x": round(box.x, 1),
@@ -41,7 +41,7 @@ def box_json(tree: Tree, box: Box) -> dict[str, Any]:
         "w": round(box.width, 1),
         "h": round(box.height, 1),
         "open": box.open,
-        "count": int(tree.counts[place]),
+        "count": int(tree.counts[index]),
         "dynamic": box.content.dynamic,
         "enters": box.enters,
         "leaves": box.leaves,
@@ -50,12 +50,12 @@ def box_json(tree: Tree, box: Box) -> dict[str, Any]:
     }
 
 
-def kind_of(tree: Tree, place: int) -> str:
-    """How a place is drawn: scope, group, repeat, run; operator, plumbing (moves values about), call."""
-    if tree.nodes[place] < 0:
-        kind = tree.types[place].removesuffix("_scope")
+def kind_of(tree: Tree, index: int) -> str:
+    """Kind of box: scope, group, repeat, run; operator, plumbing (only passes values on), call."""
+    if tree.nodes[index] < 0:
+        kind = tree.types[index].removesuffix("_scope")
         return {"name": "scope", "aggregation": "group"}.get(kind, kind)
-    kind = tree.types[place]
+    kind = tree.types[index]
     if not kind:
         return "call"
     return "plumbing" if kind in _PLUMBING else "operator"
@@ -78,9 +78,9 @@ def _chips_json(tree: Tree, box: Box) -> list[dict[str, Any]]:
 
 
 def line_json(tree: Tree, line: Line) -> dict[str, Any]:
-    """``points`` are x, y, x, y, ...; ``values`` is 0 for a line between a border and a child.
+    """A line as JSON; ``points`` are x, y, x, y, ...; ``values`` is 0 for a line to or from a border.
 
-    ``text`` is the shape of the value where one alone flows.
+    ``text`` is the shape of the value if only one flows.
     """
     return {
         "source": line.source,

@@ -1,4 +1,4 @@
-"""Details of one scope, operator, parameter or constant as JSON, for the panel of the page."""
+"""JSON encoder of one scope, operator, parameter or constant, for lists and the details panel."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Edges
 from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
 from mindinsight.server.graph.scopes.tree import Tree
 
-_MOST: Final = 200  # entries of a list; the total is always told
+_MOST: Final = 200  # entries of a list; the total is always included
 
 
-def describe_place(tree: Tree, place: int) -> dict[str, Any]:
+def describe_node(tree: Tree, index: int) -> dict[str, Any]:
     """Describe a scope or an operator: path, ancestors, type, inputs and outputs."""
-    node = int(tree.nodes[place])
-    inputs, outputs = tree.crossing(place)
-    leaves = tree.leaves(place)
+    node = int(tree.nodes[index])
+    inputs, outputs = tree.crossing(index)
+    leaves = tree.leaves(index)
     answer: dict[str, Any] = {
-        **entry(tree, place),
-        "around": [entry(tree, scope) for scope in tree.ancestors(place)],
+        **entry(tree, index),
+        "around": [entry(tree, scope) for scope in tree.ancestors(index)],
         "inputs": _others(tree, inputs, inputs.sources, inputs.sources),
         "outputs": _others(tree, outputs, outputs.targets, outputs.sources),
         "outer": _outer_values(tree, leaves),
@@ -37,23 +37,23 @@ def describe_outer(tree: Tree, node: int) -> dict[str, Any]:
     """Describe a parameter or constant of the graph and the operators that use it."""
     graph = tree.graph
     users = np.unique(graph.edges.targets[graph.edges.sources == node])
-    places = [place for place in tree.leaf_places[users].tolist() if place >= 0]
+    indices = [index for index in tree.leaf_indices[users].tolist() if index >= 0]
     return {
         **outer_entry(tree, node),
         "attributes": attribute_summaries(graph, node),
-        "users": {"total": len(places), "shown": [entry(tree, place) for place in places[:_MOST]]},
+        "users": {"total": len(indices), "shown": [entry(tree, index) for index in indices[:_MOST]]},
     }
 
 
-def entry(tree: Tree, place: int) -> dict[str, Any]:
+def entry(tree: Tree, index: int) -> dict[str, Any]:
     """List entry of a scope or an operator as JSON."""
     return {
-        "id": place,
-        "path": tree.paths[place],
-        "label": tree.paths[place].rpartition("/")[2],
-        "kind": kind_of(tree, place),
-        "type": tree.types[place],
-        "count": int(tree.counts[place]),
+        "id": index,
+        "path": tree.paths[index],
+        "label": tree.paths[index].rpartition("/")[2],
+        "kind": kind_of(tree, index),
+        "type": tree.types[index],
+        "count": int(tree.counts[index]),
     }
 
 
@@ -68,7 +68,7 @@ def outer_entry(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def _others(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, Any]:
-    """Neighbours at the other ends of edges, with the value that flows; at most _MOST are shown."""
+    """Neighbours at the other ends of edges, at most _MOST, with the type of the value that flows."""
     neighbours: dict[int, dict[str, Any]] = {}
     columns = (ends.tolist(), sources.tolist(), edges.controls.tolist())
     total = len(set(columns[0]))
@@ -81,7 +81,7 @@ def _others(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, Any]
 
 
 def _outer_values(tree: Tree, leaves: list[int]) -> dict[str, Any]:
-    """The parameters and constants that the leaves use, in order."""
+    """Parameters and constants that the leaves use, in order of the edges."""
     graph = tree.graph
     used = np.zeros(len(graph), dtype=np.bool_)
     used[tree.nodes[leaves]] = True

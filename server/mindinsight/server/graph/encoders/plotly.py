@@ -1,7 +1,8 @@
-"""A drawing as a Plotly figure: boxes as shapes in data coordinates, so that they scale when zoomed.
+"""JSON encoder of a drawing as a Plotly figure.
 
-All lines are one trace, their arrow heads markers of another; a third trace without colour carries what
-is shown when a box is pointed at, and its place for clicks (``customdata``).
+Boxes are shapes in data coordinates, so that they scale with the zoom.
+All lines are one trace and their arrow heads another; an invisible trace carries the hover text of each box
+and its index in the tree, for clicks (``customdata``).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _BEND: Final = (0.1, 0.25, 0.5, 0.75, 0.9)  # where a curve is sampled
 
 
 def figure_json(tree: Tree, drawing: Drawing, theme: Theme = "light") -> dict[str, Any]:
-    """``data`` and ``layout`` for Plotly; y runs downwards as in the drawing."""
+    """``data`` and ``layout`` of a Plotly figure; y points down as in the drawing."""
     page = _PAGE[theme]
     axis = {"visible": False, "fixedrange": False}
     return {
@@ -61,7 +62,7 @@ def _shape(tree: Tree, box: Box, theme: Theme) -> dict[str, Any]:
         "x1": box.x + box.width,
         "y1": box.y + box.height,
         "line": {"color": _PAGE[theme]["border"], "width": 1},
-        "fillcolor": _FILL[theme].get(kind_of(tree, box.place), _PLAIN[theme]),
+        "fillcolor": _FILL[theme].get(kind_of(tree, box.index), _PLAIN[theme]),
         "opacity": 0.45 if box.open else 1,
     }
 
@@ -86,7 +87,7 @@ def _lines(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
 
 
 def curve(line: Line) -> list[Point]:
-    """The points of a line with its bends sampled; between two points it leaves and arrives upright."""
+    """Points of a line with its bends sampled; tangents are vertical at every point."""
     points = [line.points[0]]
     for x, y in line.points[1:]:
         from_x, from_y = points[-1]
@@ -99,7 +100,7 @@ def curve(line: Line) -> list[Point]:
 
 
 def _heads(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
-    """Arrow heads; Plotly turns each away from the point before it, which is not drawn itself."""
+    """Arrow heads as markers; Plotly points each away from the marker before it, which has size 0."""
     lines = [line for line in drawing.lines if len(line.points) > 1]
     ends = [curve(line)[-2:] for line in lines]
     return {
@@ -138,12 +139,12 @@ def _targets(tree: Tree, drawing: Drawing) -> dict[str, Any]:
         "x": [round(box.x + box.width / 2, 1) for box in closed],
         "y": [round(box.y + box.height / 2, 1) for box in closed],
         "marker": {"size": 26, "opacity": 0},
-        "customdata": [box.place for box in closed],
-        "text": [_escaped(f"{tree.paths[box.place]} {box.content.text}".strip()) for box in closed],
+        "customdata": [box.index for box in closed],
+        "text": [_escaped(f"{tree.paths[box.index]} {box.content.text}".strip()) for box in closed],
         "hovertemplate": "%{text}<extra></extra>",
     }
 
 
 def _escaped(text: str) -> str:
-    """Plotly reads some tags in its texts; names come from files."""
+    """Escape text: Plotly interprets some HTML tags, and names come from files."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

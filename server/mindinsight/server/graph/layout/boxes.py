@@ -1,7 +1,7 @@
-"""What stands in the box of a place, and how much room it takes; lengths in the units of the drawing.
+"""Contents and sizes of boxes: labels, output shapes, chips of parameters and constants.
 
-A unit is one pixel at scale 1, text 12 units high. Labels are measured by classes of characters and cut,
-so that the drawing is the same whatever fonts a browser has.
+Lengths are in units of the drawing: one pixel at scale 1, with text 12 units high. Labels are measured by
+classes of characters and truncated, so that the drawing is the same whatever fonts a browser has.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a closed box shows."""
+    """Content of a closed box."""
 
     label: str
     text: str  # the shape of an operator's output
@@ -51,22 +51,25 @@ class Content:
 
     @property
     def spare(self) -> float:
-        """How much higher the chips reach than the box, and as much lower."""
+        """Height by which the column of chips overhangs the box, above and below each."""
         column = len(self.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
         return max(0.0, (column - self.height) / 2)
 
     @property
     def size(self) -> Size:
-        """With the chips to its left; links meet the box and not the chips."""
+        """Size including the chips to the left; links meet the box and not the chips."""
         beside = max((chip.width for chip in self.chips), default=-CHIP_SPACE) + CHIP_SPACE
         middle = beside + self.width / 2
         return Size(beside + self.width, self.height + 2 * self.spare, middle, middle)
 
 
-def content_of(tree: Tree, place: int, outer: dict[int, list[int]]) -> Content:
-    """What the closed box of a place shows; ``outer`` holds the parameters and constants of each operator."""
-    label = cut(tree.paths[place].rpartition("/")[2], _LABEL)
-    node = int(tree.nodes[place])
+def content_of(tree: Tree, index: int, outer: dict[int, list[int]]) -> Content:
+    """Content of the closed box of a scope or operator.
+
+    ``outer`` holds the parameters and constants of each operator, as ``outer_inputs`` returns them.
+    """
+    label = cut(tree.paths[index].rpartition("/")[2], _LABEL)
+    node = int(tree.nodes[index])
     if node < 0:
         width = max(text_width(label) + text_width("000000") + 2 * _PADDING, 90.0)
         return Content(label, "", width, _ROW * 2 + 4, (), 0, False)
@@ -79,7 +82,7 @@ def content_of(tree: Tree, place: int, outer: dict[int, list[int]]) -> Content:
 
 
 def outer_inputs(graph: Graph, nodes: list[int]) -> dict[int, list[int]]:
-    """The parameters and constants that feed each of the operators; tokens of order are left out."""
+    """Parameters and constants that feed each of the operators, without tokens of side effects."""
     feeding = graph.edges.select(
         np.isin(graph.edges.targets, np.array(nodes, dtype=np.int32))
         & (graph.kinds[graph.edges.sources] != OPERATOR)
@@ -92,17 +95,18 @@ def outer_inputs(graph: Graph, nodes: list[int]) -> dict[int, list[int]]:
 
 
 def _chips(graph: Graph, nodes: list[int]) -> tuple[tuple[Chip, ...], int]:
-    """Parameters come before constants; at most _MOST_CHIPS are shown."""
-    shown = sorted(nodes, key=lambda node: int(graph.kinds[node]))[:_MOST_CHIPS]
-    labels = [cut(_chip_label(graph, node), _CHIP) for node in shown]
+    """Chips, parameters before constants, at most _MOST_CHIPS; and how many more there are."""
+    chip_nodes = sorted(nodes, key=lambda node: int(graph.kinds[node]))[:_MOST_CHIPS]
+    labels = [cut(_chip_label(graph, node), _CHIP) for node in chip_nodes]
     chips = [
-        Chip(node, label, text_width(label) * 0.88 + 14) for node, label in zip(shown, labels, strict=True)
+        Chip(node, label, text_width(label) * 0.88 + 14)
+        for node, label in zip(chip_nodes, labels, strict=True)
     ]
-    return tuple(chips), len(nodes) - len(shown)
+    return tuple(chips), len(nodes) - len(chip_nodes)
 
 
 def _chip_label(graph: Graph, node: int) -> str:
-    """A parameter by its name, a constant by its value."""
+    """Name of a parameter, value of a constant."""
     output: Output | None = output_of(graph, node) if not _is_parameter(graph, node) else None
     return (output.text if output else "") or graph.names[node]
 
@@ -112,7 +116,7 @@ def _is_parameter(graph: Graph, node: int) -> bool:
 
 
 def text_width(text: str) -> float:
-    """About how wide a text is at 12 units; characters beyond Latin are taken as square."""
+    """Estimated width of a text 12 units high; characters beyond Latin count as square."""
     return sum(
         4.2
         if character in _NARROW
@@ -126,7 +130,7 @@ def text_width(text: str) -> float:
 
 
 def cut(text: str, longest: float) -> str:
-    """A text that fits: the middle is left out, since names differ at their ends."""
+    """Truncate a text to a width. The middle is left out, since names differ at their ends."""
     if text_width(text) <= longest:
         return text
     head = tail = 0

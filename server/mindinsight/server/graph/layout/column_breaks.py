@@ -1,4 +1,4 @@
-"""Column breaks for tall, narrow layouts: a chain of many layers would be too thin to read."""
+"""Column breaks for tall, narrow layouts: a long chain would be too thin to read."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Band = tuple[float, float]  # top and bottom of a layer
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Column breaks: how far each layer moves, its column, and where links run up between columns."""
+    """Layers broken into columns."""
 
-    shifts: list[tuple[float, float]]
-    column_of: list[int]
+    shifts: list[tuple[float, float]]  # x and y by which each layer moves
+    column_of: list[int]  # column of each layer
     gutters: list[float]  # x to the right of each column
 
 
@@ -33,20 +33,20 @@ def columns(
     sizes: Sequence[Size],
     below: Sequence[Sequence[int]],
 ) -> Columns:
-    """Cut the layers where few links pass, so that the drawing is about as wide as high."""
+    """Break the layers into columns where few links pass, so that the drawing is about as wide as high."""
     height = bands[-1][1]
     width = max(left[item] + sizes[item].width for layer in layers for item in layer)
-    wanted = int(sqrt(height / (width + _GUTTER))) if height > _TALL else 1
-    starts = _starts(layers, bands, below, height / max(1, wanted)) if wanted > 1 else [0]
+    column_count = int(sqrt(height / (width + _GUTTER))) if height > _TALL else 1
+    starts = _starts(layers, bands, below, height / max(1, column_count)) if column_count > 1 else [0]
     shifts: list[tuple[float, float]] = []
     gutters = []
     x = 0.0
-    for first, end in pairwise([*starts, len(layers)]):
-        items = [item for layer in layers[first:end] for item in layer]
-        begins = min(left[item] for item in items)
-        wide = max(left[item] + sizes[item].width for item in items) - begins
-        shifts += [(x - begins, -bands[first][0])] * (end - first)
-        x += wide + _GUTTER
+    for begin, end in pairwise([*starts, len(layers)]):
+        items = [item for layer in layers[begin:end] for item in layer]
+        left_edge = min(left[item] for item in items)
+        column_width = max(left[item] + sizes[item].width for item in items) - left_edge
+        shifts += [(x - left_edge, -bands[begin][0])] * (end - begin)
+        x += column_width + _GUTTER
         gutters.append(x - _GUTTER / 2)
     numbers = [number for number, pair in enumerate(pairwise([*starts, len(layers)])) for _ in range(*pair)]
     return Columns(shifts, numbers, gutters)

@@ -1,4 +1,4 @@
-"""What flows between the children of a scope: edges between leaves, lifted to the boxes that hold them."""
+"""Flows between the children of a scope: edges between leaves, aggregated to the boxes that hold them."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ _LOW: Final = (1 << _HALF) - 1
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Edges from one child to another."""
+    """All edges from one child to another."""
 
-    source: int  # place
-    target: int  # place
-    values: int  # different leaves whose values flow
-    control: bool  # nothing but orders
+    source: int  # index in the tree
+    target: int  # index in the tree
+    values: int  # distinct source leaves
+    control: bool  # whether all are control edges
     leaf: int = -1  # the one leaf whose value flows; -1 when there are several
 
 
 @dataclass(frozen=True, slots=True)
 class Flows:
-    """What flows inside a scope, and how many values come from outside into each child, or go out from it."""
+    """Flows inside a scope, and the number of values that cross its border at each child."""
 
     inside: tuple[Flow, ...]
-    enters: dict[int, int]
-    leaves: dict[int, int]
+    enters: dict[int, int]  # values from outside, by the child that takes them
+    leaves: dict[int, int]  # values to the outside, by the child that gives them
 
 
-def flows_of(tree: Tree, place: int, children: Sequence[int]) -> Flows:
-    """The flows between the children of a scope."""
+def flows_of(tree: Tree, index: int, children: Sequence[int]) -> Flows:
+    """Aggregate the edges of a scope to flows between its children."""
     edges = tree.edges
-    from_here = tree.below(place, edges.sources)
-    to_here = tree.below(place, edges.targets)
+    from_inside = tree.below(index, edges.sources)
+    to_inside = tree.below(index, edges.targets)
     starts = np.array(sorted(children), dtype=np.int32)
-    if place == ROOT:
+    if index == ROOT:
         return Flows(_between(edges, starts), {}, {})
     return Flows(
-        _between(edges.select(from_here & to_here), starts),
-        _counts(edges.select(to_here & ~from_here), starts, into=True),
-        _counts(edges.select(from_here & ~to_here), starts, into=False),
+        _between(edges.select(from_inside & to_inside), starts),
+        _counts(edges.select(to_inside & ~from_inside), starts, into=True),
+        _counts(edges.select(from_inside & ~to_inside), starts, into=False),
     )
 
 
 def child_of(starts: Numbers, leaves: Numbers) -> Numbers:
-    """The children that hold the leaves; ``starts`` are all children of a scope, sorted."""
+    """[l] the child that holds each leaf; ``starts`` are all children of a scope, sorted."""
     return starts[np.searchsorted(starts, leaves, side="right") - 1]
 
 
@@ -71,15 +71,15 @@ def _between(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
     return tuple(Flow(source, target, *rest) for (source, target), *rest in columns)
 
 
-def _pairs(ones: np.ndarray[Any, Any], others: Numbers) -> Offsets:
-    """Pairs of places as single numbers, which sort faster."""
-    return ones.astype(np.int64) << _HALF | others
+def _pairs(sources: np.ndarray[Any, Any], targets: Numbers) -> Offsets:
+    """Pack pairs of indices into 64-bit integers, which sort faster."""
+    return sources.astype(np.int64) << _HALF | targets
 
 
 def _counts(edges: Edges, starts: Numbers, into: bool) -> dict[int, int]:
-    """How many different values cross the border of the scope at each child."""
+    """Number of distinct values that cross the border of the scope at each child."""
     inner, outer = (edges.targets, edges.sources) if into else (edges.sources, edges.targets)
     value = outer if into else inner
     pairs = np.unique(_pairs(child_of(starts, inner), value))
-    places, counts = np.unique(pairs >> _HALF, return_counts=True)
-    return dict(zip(places.tolist(), counts.tolist(), strict=True))
+    indices, counts = np.unique(pairs >> _HALF, return_counts=True)
+    return dict(zip(indices.tolist(), counts.tolist(), strict=True))

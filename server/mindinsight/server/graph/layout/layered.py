@@ -1,7 +1,8 @@
-"""Layered layout of a directed graph: layers from top to bottom, components side by side.
+"""Layered layout of a directed graph (Sugiyama et al. 1981), connected components side by side.
 
-Own work after Sugiyama et al. 1981: layers (layers.py), points for links that pass a layer, order
-(ordering.py), horizontal coordinates (coordinates.py). The links of one item share the points they pass.
+Layer assignment (layers.py), dummy nodes where links cross a layer, ordering within layers (ordering.py),
+horizontal coordinates (coordinates.py), column breaks (column_breaks.py). The links of one source share
+their dummy nodes.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from mindinsight.server.graph.layout.ordering import order_layers
 LAYER_GAP: Final = 44.0
 SIDE_GAP: Final = 28.0
 _POINT_GAP: Final = 18.0
-_ASIDE: Final = 14.0  # lines that run upwards keep off those that run down
+_ASIDE: Final = 14.0  # distance of lines that run upwards from those that run down
 _PASSING: Final = Size(0.0, 0.0, 0.0, 0.0)
-_BROAD: Final = 1000.0  # of a layer, about; a handful of wide boxes side by side would be a ribbon
-_SHAPE: Final = 1.6  # width to height that parts are packed to
+_BROAD: Final = 1000.0  # about the width of a layer; a handful of wide boxes side by side would be a ribbon
+_SHAPE: Final = 1.6  # width to height that components are packed to
 
 Point = tuple[float, float]
 
@@ -39,47 +40,47 @@ class Arrangement:
 
 
 def arrange(
-    sizes: Sequence[Size], links: Sequence[Link], first: int | None = None, last: int | None = None
+    sizes: Sequence[Size], links: Sequence[Link], top_item: int | None = None, bottom_item: int | None = None
 ) -> Arrangement:
-    """Lay out boxes and links, deterministically; links from a box to itself are not drawn.
+    """Lay out boxes and links, deterministically; links from a box to itself are left out.
 
-    The boxes ``first`` and ``last``, when there are such, stand above and below all that hang together
-    with them. Nothing else stands above or below what hangs together with either: lines may go on there.
+    ``top_item`` and ``bottom_item``, when given, stand above and below everything in their components. No
+    other component is put above or below these: lines may continue there.
     """
     links = sorted({link for link in links if link[0] != link[1]})
-    whole = Arrangement([(0.0, 0.0)] * len(sizes))
-    parts = []
-    together = components(len(sizes), links)
-    together.sort(key=lambda members: first not in members and last not in members)
-    through = sum(first in members or last in members for members in together)
-    for members in together:
+    arrangement = Arrangement([(0.0, 0.0)] * len(sizes))
+    layouts = []
+    groups = components(len(sizes), links)
+    groups.sort(key=lambda members: top_item not in members and bottom_item not in members)
+    through = sum(top_item in members or bottom_item in members for members in groups)
+    for members in groups:
         numbers = {item: number for number, item in enumerate(members)}
         inside = [(numbers[source], numbers[target]) for source, target in links if source in numbers]
-        ends = (_place(numbers, first), _place(numbers, last))
-        parts.append((members, _layered([sizes[item] for item in members], inside, *ends)))
-    corners = _beside([(part.width, part.height) for _, part in parts], through)
-    for (members, part), (x, y) in zip(parts, corners, strict=True):
-        for item, corner in zip(members, part.corners, strict=True):
-            whole.corners[item] = (corner[0] + x, corner[1] + y)
-        for (source, target), route in part.routes.items():
-            whole.routes[members[source], members[target]] = [(px + x, py + y) for px, py in route]
-        whole.width = max(whole.width, x + part.width)
-        whole.height = max(whole.height, y + part.height)
-    return whole
+        ends = (_number_of(numbers, top_item), _number_of(numbers, bottom_item))
+        layouts.append((members, _layered([sizes[item] for item in members], inside, *ends)))
+    corners = _beside([(layout.width, layout.height) for _, layout in layouts], through)
+    for (members, layout), (x, y) in zip(layouts, corners, strict=True):
+        for item, corner in zip(members, layout.corners, strict=True):
+            arrangement.corners[item] = (corner[0] + x, corner[1] + y)
+        for (source, target), route in layout.routes.items():
+            arrangement.routes[members[source], members[target]] = [(px + x, py + y) for px, py in route]
+        arrangement.width = max(arrangement.width, x + layout.width)
+        arrangement.height = max(arrangement.height, y + layout.height)
+    return arrangement
 
 
-def _place(numbers: dict[int, int], item: int | None) -> int | None:
+def _number_of(numbers: dict[int, int], item: int | None) -> int | None:
     return None if item is None else numbers.get(item)
 
 
-def _beside(sizes: Sequence[Point], through: int) -> list[Point]:
-    """Pack rectangles: the first ones in a row, the others in rows of their own to the right."""
+def _beside(sizes: Sequence[Point], count: int) -> list[Point]:
+    """Pack rectangles: the first ``count`` in a row, the others in rows to the right of it."""
     corners = []
     x = 0.0
-    for width, _ in sizes[:through]:
+    for width, _ in sizes[:count]:
         corners.append((x, 0.0))
         x += width + SIDE_GAP
-    return corners + [(x + right, y) for right, y in _pack(sizes[through:])]
+    return corners + [(x + right, y) for right, y in _pack(sizes[count:])]
 
 
 def _pack(sizes: Sequence[Point]) -> list[Point]:
@@ -87,28 +88,28 @@ def _pack(sizes: Sequence[Point]) -> list[Point]:
     area = sum((width + SIDE_GAP) * (height + LAYER_GAP) for width, height in sizes)
     widest = max([sqrt(area * _SHAPE), *(width for width, _ in sizes)])
     corners = []
-    x = y = row = 0.0
+    x = y = row_height = 0.0
     for width, height in sizes:
         if x and x + width > widest:
-            x, y, row = 0.0, y + row + LAYER_GAP, 0.0
+            x, y, row_height = 0.0, y + row_height + LAYER_GAP, 0.0
         corners.append((x, y))
         x += width + SIDE_GAP
-        row = max(row, height)
+        row_height = max(row_height, height)
     return corners
 
 
 class _Drawing:
-    """One component in layers: its items, and the dummy nodes at which longer links pass a layer."""
+    """A connected component in layers: its items, and dummy nodes where longer links cross a layer."""
 
     def __init__(
-        self, sizes: Sequence[Size], links: Sequence[Link], first: int | None, last: int | None
+        self, sizes: Sequence[Size], links: Sequence[Link], top_item: int | None, bottom_item: int | None
     ) -> None:
         self.count = len(sizes)  # of boxes; all further items are points
         self.sizes = list(sizes)
         self.turned = find_back_links(len(sizes), links)
         self.links = [(b, a) if (a, b) in self.turned else (a, b) for a, b in links]
         widest = max(_most_beside(sizes), ceil(sqrt(len(sizes)) * 1.5))
-        self.layer_of = layers_of(len(sizes), sorted(set(self.links)), widest, first, last)
+        self.layer_of = layers_of(len(sizes), sorted(set(self.links)), widest, top_item, bottom_item)
         self.above: list[list[int]] = [[] for _ in sizes]
         self.below: list[list[int]] = [[] for _ in sizes]
         self.chains: dict[int, list[int]] = {}
@@ -116,7 +117,7 @@ class _Drawing:
             self._connect(*link)
 
     def _connect(self, source: int, target: int) -> None:
-        """Link two items through one point per layer between them; the points of a source are shared."""
+        """Link two items through one dummy node per layer between them; a source shares its dummy nodes."""
         chain = self.chains.setdefault(source, [source])
         while len(chain) < self.layer_of[target] - self.layer_of[source]:
             point = len(self.sizes)
@@ -131,58 +132,58 @@ class _Drawing:
         self.below[last].append(target)
 
     def layers(self) -> list[list[int]]:
-        """The items and points of each layer, in order; at first, links pass in the middle of the boxes."""
+        """Items and dummy nodes of each layer, ordered; sorting starts with the dummy nodes in the middle."""
         boxes: list[list[int]] = [[] for _ in range(max(self.layer_of) + 1)]
         points: list[list[int]] = [[] for _ in boxes]
         for item, layer in enumerate(self.layer_of):
             (boxes if item < self.count else points)[layer].append(item)
         layers = [
-            [*some[: (len(some) + 1) // 2], *passing, *some[(len(some) + 1) // 2 :]]
-            for some, passing in zip(boxes, points, strict=True)
+            [*in_layer[: (len(in_layer) + 1) // 2], *passing, *in_layer[(len(in_layer) + 1) // 2 :]]
+            for in_layer, passing in zip(boxes, points, strict=True)
         ]
         return order_layers(layers, self.above, self.below)
 
     def passed(self, source: int, target: int) -> list[int]:
-        """The points on the way from a source to a target, downwards."""
+        """Dummy nodes between a source and a target, downwards."""
         return self.chains[source][1 : self.layer_of[target] - self.layer_of[source]]
 
 
 def _most_beside(sizes: Sequence[Size]) -> int:
-    """The number of boxes of mean width that make a layer as wide as _BROAD."""
+    """Number of boxes of mean width that make a layer as wide as _BROAD."""
     widths = [size.width + SIDE_GAP for size in sizes if size.width]
     return ceil(_BROAD * len(widths) / sum(widths)) if widths else 1
 
 
 def _layered(
-    sizes: Sequence[Size], links: Sequence[Link], first: int | None, last: int | None
+    sizes: Sequence[Size], links: Sequence[Link], top_item: int | None, bottom_item: int | None
 ) -> Arrangement:
     """Lay out one connected component."""
-    drawing = _Drawing(sizes, links, first, last)
+    drawing = _Drawing(sizes, links, top_item, bottom_item)
     layers = drawing.layers()
     left = straighten(layers, drawing.above, drawing.below, drawing.sizes, SIDE_GAP)
     bands = _bands(layers, drawing.sizes)
-    cut = columns(layers, bands, left, drawing.sizes, drawing.below)
-    left = [x + cut.shifts[layer][0] for x, layer in zip(left, drawing.layer_of, strict=True)]
-    bands = [(top + y, bottom + y) for (top, bottom), (_, y) in zip(bands, cut.shifts, strict=True)]
-    done = Arrangement([(0.0, 0.0)] * len(sizes))
+    breaks = columns(layers, bands, left, drawing.sizes, drawing.below)
+    left = [x + breaks.shifts[layer][0] for x, layer in zip(left, drawing.layer_of, strict=True)]
+    bands = [(top + y, bottom + y) for (top, bottom), (_, y) in zip(bands, breaks.shifts, strict=True)]
+    arrangement = Arrangement([(0.0, 0.0)] * len(sizes))
     for item, size in enumerate(sizes):
         top, bottom = bands[drawing.layer_of[item]]
-        done.corners[item] = (left[item], top + (bottom - top - size.height) / 2)
+        arrangement.corners[item] = (left[item], top + (bottom - top - size.height) / 2)
     for link in links:
-        done.routes[link] = _route(drawing, link, done.corners, left, bands, cut)
-    done.width = max(x + size.width for x, size in zip(left, drawing.sizes, strict=True))
-    done.height = max(bottom for _, bottom in bands)
-    return done
+        arrangement.routes[link] = _route(drawing, link, arrangement.corners, left, bands, breaks)
+    arrangement.width = max(x + size.width for x, size in zip(left, drawing.sizes, strict=True))
+    arrangement.height = max(bottom for _, bottom in bands)
+    return arrangement
 
 
 def _bands(layers: list[list[int]], sizes: Sequence[Size]) -> list[tuple[float, float]]:
-    """The top and the bottom of each layer; a layer of points only takes less room."""
+    """Top and bottom of each layer; the gap is smaller beside a layer of dummy nodes only."""
     heights = [max(sizes[item].height for item in layer) for layer in layers]
     bands = []
     top = 0.0
-    for height, following in zip_longest(heights, heights[1:], fillvalue=0.0):
+    for height, next_height in zip_longest(heights, heights[1:], fillvalue=0.0):
         bands.append((top, top + height))
-        top += height + (LAYER_GAP if height and following else _POINT_GAP)
+        top += height + (LAYER_GAP if height and next_height else _POINT_GAP)
     return bands
 
 
@@ -194,21 +195,21 @@ def _route(
     bands: list[tuple[float, float]],
     cut: Columns,
 ) -> list[Point]:
-    """The corners of a link's line; a link that was turned round runs upwards."""
+    """Points of a link's line; a reversed link runs upwards."""
     source, target = link[::-1] if link in drawing.turned else link
     sizes = drawing.sizes
-    aside = _ASIDE if link in drawing.turned else 0.0
-    start = left[source] + sizes[source].outlet + aside
-    end = left[target] + sizes[target].inlet + aside
-    places = [start, *(left[point] for point in drawing.passed(source, target)), end]
+    offset = _ASIDE if link in drawing.turned else 0.0
+    start = left[source] + sizes[source].outlet + offset
+    end = left[target] + sizes[target].inlet + offset
+    xs = [start, *(left[point] for point in drawing.passed(source, target)), end]
     route = [(start, corners[source][1] + sizes[source].height)]
-    for layer, (x, following) in enumerate(pairwise(places), drawing.layer_of[source]):
+    for layer, (x, next_x) in enumerate(pairwise(xs), drawing.layer_of[source]):
         bottom, top = bands[layer][1], bands[layer + 1][0]
         route.append((x, bottom))
         if cut.column_of[layer] != cut.column_of[layer + 1]:
             between = cut.gutters[cut.column_of[layer]]
             turn, head = bottom + _POINT_GAP, top - _POINT_GAP
-            route += [(x, turn), (between, turn), (between, head), (following, head)]
-        route.append((following, top))
+            route += [(x, turn), (between, turn), (between, head), (next_x, head)]
+        route.append((next_x, top))
     route.append((end, corners[target][1]))
     return route[::-1] if link in drawing.turned else route

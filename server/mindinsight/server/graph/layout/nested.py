@@ -1,7 +1,7 @@
-"""Layout of a graph with some scopes open: each scope is laid out by itself, those inside it first.
+"""Nested layout of a graph with some scopes open: each open scope is laid out by itself, inner ones first.
 
-An open scope is then one box of its own arrangement's size, so the cost is that of several small flat
-drawings and grows with what is open, not with the graph.
+To the scope around it an open scope is one box of its own layout's size. The cost is that of several small
+flat layouts and grows with what is open, not with the graph.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ _HEADER: Final = 26.0
 _BORDER: Final = 22.0
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
 _MOST_LINES: Final = 12  # between the border of a scope and its children, each way
-_KEPT: Final = 256  # insides of scopes
+_CACHE_SIZE: Final = 256  # layouts of scopes
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A place that is drawn; (x, y) is its upper left corner."""
+    """A drawn scope or operator; (x, y) is its upper left corner."""
 
-    place: int
+    index: int
     x: float
     y: float
     width: float
     height: float
     open: bool
     content: Content
-    enters: int = 0  # values that come from outside the scope it lies in, where no line shows it
-    leaves: int = 0
+    enters: int = 0  # values from outside the enclosing scope that no line shows
+    leaves: int = 0  # values to the outside that no line shows
 
     def moved(self, x: float, y: float) -> Box:
         return replace(self, x=self.x + x, y=self.y + y)
 
     def chips(self) -> list[tuple[Chip, Point]]:
-        """The chips with their upper left corners."""
+        """Chips with their upper left corners."""
         column = len(self.content.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
         top = self.y + (self.height - column) / 2
         return [
@@ -62,7 +62,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A flow that is drawn; without ``flow`` a line between the border of a scope and a child of it."""
+    """A drawn flow; without ``flow`` a line between the border of a scope and one of its children."""
 
     source: int
     target: int
@@ -75,7 +75,7 @@ class Line:
 
 @dataclass(slots=True)
 class Drawing:
-    """Boxes, scopes before what is in them, and lines."""
+    """A drawing: boxes, scopes before what is in them, and lines."""
 
     width: float
     height: float
@@ -84,46 +84,49 @@ class Drawing:
 
 
 class Drawings:
-    """Layout cache of one tree. A scope is laid out once for each set of scopes that are open in it.
+    """LRU cache of the layouts of one tree. A scope is laid out once for each set of scopes open in it.
 
-    So one scope more costs its own arrangement and those of the scopes around it.
+    Opening one more scope therefore costs its own layout and those of its ancestors.
     """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._kept: OrderedDict[tuple[int, frozenset[int]], tuple[Drawing, Size]] = OrderedDict()
+        self._cache: OrderedDict[tuple[int, frozenset[int]], tuple[Drawing, Size]] = OrderedDict()
 
     def of(self, opened: Iterable[int]) -> Drawing:
-        """The drawing with these scopes open; what lies in a closed one does not show. The top always is."""
-        scopes = frozenset(place for place in opened if self.tree.nodes[place] < 0)
+        """The drawing with these scopes open, and the root; inside a closed scope nothing is drawn."""
+        scopes = frozenset(index for index in opened if self.tree.nodes[index] < 0)
         drawing, _ = self._scope(ROOT, scopes | {ROOT})
         return drawing
 
-    def _scope(self, place: int, opened: frozenset[int]) -> tuple[Drawing, Size]:
-        end = self.tree.ends[place]
-        key = place, frozenset(scope for scope in opened if place <= scope < end)
-        drawing = self._kept.get(key)
+    def _scope(self, index: int, opened: frozenset[int]) -> tuple[Drawing, Size]:
+        end = self.tree.ends[index]
+        key = index, frozenset(scope for scope in opened if index <= scope < end)
+        drawing = self._cache.get(key)
         if drawing is None:
-            drawing = self._kept[key] = _draw_scope(self.tree, place, key[1], self._scope)
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            drawing = self._cache[key] = _draw_scope(self.tree, index, key[1], self._scope)
+            if len(self._cache) > _CACHE_SIZE:
+                self._cache.popitem(last=False)
         return drawing
 
 
 def draw(tree: Tree, opened: Iterable[int]) -> Drawing:
-    """One drawing of a tree, as ``Drawings.of``."""
+    """Lay a tree out once, without a cache; as ``Drawings.of``."""
     return Drawings(tree).of(opened)
 
 
 def _draw_scope(
     tree: Tree,
-    place: int,
+    index: int,
     opened: frozenset[int],
     inner: Callable[[int, frozenset[int]], tuple[Drawing, Size]],
 ) -> tuple[Drawing, Size]:
-    """The inside of a scope with its border, from (0, 0), and its size; ``inner`` draws the scopes in it."""
-    children = in_file_order(tree, tree.children(place))
-    flows = flows_of(tree, place, children)
+    """Drawing of the inside of a scope with its border, from (0, 0), and its size.
+
+    ``inner`` draws the open scopes in it.
+    """
+    children = in_file_order(tree, tree.children(index))
+    flows = flows_of(tree, index, children)
     contents = _contents(tree, children)
     insides = {child: inner(child, opened) for child in children if child in opened}
     sizes = [insides[child][1] if child in insides else contents[child].size for child in children]
@@ -131,7 +134,7 @@ def _draw_scope(
     ports = _Ports(flows, numbers)
     links = [(numbers[flow.source], numbers[flow.target]) for flow in flows.inside]
     plan = arrange([*sizes, *ports.sizes], [*links, *ports.links], ports.inlet, ports.outlet)
-    top = _BORDER if place == ROOT else _BORDER + _HEADER
+    top = _BORDER if index == ROOT else _BORDER + _HEADER
     drawing = Drawing(plan.width + 2 * _BORDER, plan.height + top + _BORDER)
     for child in children:
         x, y = plan.corners[numbers[child]]
@@ -144,10 +147,10 @@ def _draw_scope(
         points = [(x + _BORDER, y + top) for x, y in _meeting(plan, (source, target), spare)]
         if source == ports.inlet:
             points.insert(0, (points[0][0], 0.0))
-            drawing.lines.append(Line(place, children[target], _simple(points)))
+            drawing.lines.append(Line(index, children[target], _simple(points)))
         else:
             points.append((points[-1][0], drawing.height))
-            drawing.lines.append(Line(children[source], place, _simple(points)))
+            drawing.lines.append(Line(children[source], index, _simple(points)))
     middle = drawing.width / 2
     inlet = middle if ports.inlet is None else plan.corners[ports.inlet][0] + _BORDER
     outlet = middle if ports.outlet is None else plan.corners[ports.outlet][0] + _BORDER
@@ -161,10 +164,10 @@ def _contents(tree: Tree, children: list[int]) -> dict[int, Content]:
 
 
 class _Ports:
-    """Two points of a scope's border, as further items of its arrangement.
+    """Inlet and outlet on a scope's border, as two more items of its layout.
 
-    What comes from outside is drawn to children that nothing inside feeds, and from children that feed
-    nothing inside; for the others, and where there are too many, a number beside the box must do.
+    Lines run from the inlet to children that nothing inside feeds, and to the outlet from children that
+    feed nothing inside. For other children, and where there are too many, the box shows a count instead.
     """
 
     def __init__(self, flows: Flows, numbers: dict[int, int]) -> None:
@@ -194,7 +197,7 @@ def _add_child(
     flows: Flows,
     ports: _Ports,
 ) -> None:
-    """Add the box of a child, and what is in it when it is open."""
+    """Add the box of a child, and its drawing when it is open."""
     x, y = corner
     enters = 0 if child in ports.entered else flows.enters.get(child, 0)
     leaves = 0 if child in ports.left else flows.leaves.get(child, 0)
@@ -212,7 +215,7 @@ def _add_child(
 
 
 def _meeting(plan: Arrangement, link: tuple[int, int], spare: list[float]) -> list[Point]:
-    """A route whose ends meet the boxes, where the chips beside these are taller than they are."""
+    """A route whose ends are moved to the boxes, where chips overhang them."""
     route = list(plan.routes[link])
     for end, item in ((0, link[0]), (-1, link[1])):
         x, y = route[end]
@@ -221,7 +224,7 @@ def _meeting(plan: Arrangement, link: tuple[int, int], spare: list[float]) -> li
 
 
 def _simple(route: list[Point]) -> tuple[Point, ...]:
-    """A route without points that change nothing."""
+    """A route without repeated points and without inner points of vertical stretches."""
     corners: list[Point] = []
     for point in route:
         if corners and point == corners[-1]:

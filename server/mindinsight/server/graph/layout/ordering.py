@@ -1,4 +1,4 @@
-"""The order of items within their layers: few crossings by sweeps of barycentres (Sugiyama et al. 1981)."""
+"""Crossing reduction: barycentre sweeps over the layers (Sugiyama et al. 1981)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Neighbours = Sequence[Sequence[int]]
 
 
 def order_layers(layers: list[list[int]], above: Neighbours, below: Neighbours) -> list[list[int]]:
-    """The layers with their items in order from left to right.
+    """Order the items of each layer from left to right so that few links cross; deterministic.
 
-    ``above`` and ``below`` give each item's neighbours in the next layer up and down. The best of the
-    orders met is kept; equal input gives equal output.
+    ``above`` and ``below`` are each item's neighbours in the next layer up and down. Returns the order with
+    the fewest crossings of all sweeps.
     """
     position = _positions(layers)
     best, fewest = [list(layer) for layer in layers], crossings(layers, below, position)
@@ -33,15 +33,15 @@ def order_layers(layers: list[list[int]], above: Neighbours, below: Neighbours) 
 
 
 def _positions(layers: list[list[int]]) -> dict[int, int]:
-    return {item: at for layer in layers for at, item in enumerate(layer)}
+    return {item: index for layer in layers for index, item in enumerate(layer)}
 
 
 def _sort(layer: list[int], neighbours: Neighbours, position: dict[int, int]) -> None:
-    """Sort by the mean position of the neighbours; an item without neighbours keeps its place."""
-    means = {item: _mean(neighbours[item], position, at) for at, item in enumerate(layer)}
+    """Sort by the mean position of the neighbours; an item without neighbours keeps its position."""
+    means = {item: _mean(neighbours[item], position, index) for index, item in enumerate(layer)}
     layer.sort(key=means.__getitem__)
-    for at, item in enumerate(layer):
-        position[item] = at
+    for index, item in enumerate(layer):
+        position[item] = index
 
 
 def _mean(neighbours: Sequence[int], position: dict[int, int], otherwise: float) -> float:
@@ -51,26 +51,26 @@ def _mean(neighbours: Sequence[int], position: dict[int, int], otherwise: float)
 
 
 def crossings(layers: list[list[int]], below: Neighbours, position: dict[int, int]) -> int:
-    """How many pairs of links cross; counted by inversions (Barth, Jünger and Mutzel 2002)."""
+    """Count pairs of links that cross, as inversions (Barth, Jünger and Mutzel 2002)."""
     total = 0
-    for layer, following in pairwise(layers):
-        ends = [at for item in layer for at in sorted(position[neighbour] for neighbour in below[item])]
-        total += _inversions(ends, len(following))
+    for layer, next_layer in pairwise(layers):
+        ends = [end for item in layer for end in sorted(position[neighbour] for neighbour in below[item])]
+        total += _inversions(ends, len(next_layer))
     return total
 
 
 def _inversions(ends: list[int], size: int) -> int:
-    """Pairs out of order, with a Fenwick tree over the ``size`` possible ends."""
+    """Count pairs out of order, with a Fenwick tree over the ``size`` possible ends."""
     counts = [0] * (size + 1)
     total = 0
     for seen, end in enumerate(ends):
-        at, smaller = end + 1, 0
-        while at:
-            smaller += counts[at]
-            at &= at - 1
+        node, smaller = end + 1, 0
+        while node:
+            smaller += counts[node]
+            node &= node - 1
         total += seen - smaller
-        at = end + 1
-        while at <= size:
-            counts[at] += 1
-            at += at & -at
+        node = end + 1
+        while node <= size:
+            counts[node] += 1
+            node += node & -node
     return total

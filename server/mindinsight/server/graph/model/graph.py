@@ -1,7 +1,7 @@
-"""A computational graph in columns: names and types of nodes, edges as pairs of numbers.
+"""Columnar model of a computational graph: names and types of nodes, edges as pairs of node numbers.
 
-Everything else a node has (attributes, shapes, element types) stays in the bytes it came in and is
-read for the few nodes somebody looks at (node_details.py).
+Everything else (attributes, shapes, element types) stays in the serialized bytes and is decoded for the few
+nodes that are displayed (node_details.py).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Codes: TypeAlias = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """``sources[i]`` feeds ``targets[i]``; ordered by target, then as the target lists its inputs."""
+    """Edges as columns: ``sources[i]`` feeds ``targets[i]``; sorted by target, then by input position."""
 
     sources: Numbers  # [e]
     targets: Numbers  # [e]
-    controls: Flags  # [e] an order, not data
+    controls: Flags  # [e] whether it is a control edge: execution order, no data
 
     def __len__(self) -> int:
         return len(self.sources)
@@ -42,16 +42,16 @@ class Edges:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What the graph refers to and does not hold."""
+    """Counts of what is missing from a graph or could not be read."""
 
     nameless: int = 0  # nodes without a type: calls of graphs that are not in the file
-    dangling: int = 0  # inputs that name nothing
-    unreadable: int = 0  # nodes, parameters or constants whose bytes are no message
+    dangling: int = 0  # inputs that refer to an unknown name
+    unreadable: int = 0  # nodes, parameters or constants whose bytes cannot be decoded
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Nodes in file order: operators first, then parameters, then constants.
+    """A graph with its nodes in file order: operators first, then parameters, then constants.
 
     ``names`` are unique. An operator's is its path, scopes separated by slashes; a parameter's and a
     constant's is the name by which operators refer to it. ``types`` is "" for a nameless node.
@@ -72,19 +72,19 @@ class Graph:
         return len(self.names)
 
     def message(self, node: int) -> bytes:
-        """The bytes of a node: NodeProto, ParameterProto or NamedValueProto, by its kind."""
+        """Serialized message of a node: NodeProto, ParameterProto or NamedValueProto, by its kind."""
         return self.payload[self.starts[node] : self.ends[node]]
 
     def rewired(self, names: tuple[str, ...], order: Offsets, edges: Edges) -> Graph:
-        """The graph of the nodes in ``order`` under new ``names`` (one per node kept), with other edges.
+        """The subgraph of the nodes in ``order`` with new ``names`` (one per node) and other edges.
 
-        ``edges`` are in the numbers of this graph; those that touch a node left out are left out.
+        ``edges`` use the node numbers of this graph; those with an end outside the subgraph are dropped.
         """
-        places = np.full(len(self), -1, dtype=np.int32)
-        places[order] = np.arange(len(order), dtype=np.int32)
-        edges_left = edges.select((places[edges.sources] >= 0) & (places[edges.targets] >= 0))
-        edges_left = Edges(places[edges_left.sources], places[edges_left.targets], edges_left.controls)
-        outputs = places[self.outputs]
+        indices = np.full(len(self), -1, dtype=np.int32)
+        indices[order] = np.arange(len(order), dtype=np.int32)
+        edges_left = edges.select((indices[edges.sources] >= 0) & (indices[edges.targets] >= 0))
+        edges_left = Edges(indices[edges_left.sources], indices[edges_left.targets], edges_left.controls)
+        outputs = indices[self.outputs]
         return replace(
             self,
             names=names,
@@ -98,5 +98,5 @@ class Graph:
 
 
 def scope_of(path: str) -> str:
-    """The path of the scope a path lies in; "" is the top."""
+    """Path of the enclosing scope; "" is the root."""
     return path.rpartition("/")[0]

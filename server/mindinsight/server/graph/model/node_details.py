@@ -1,4 +1,4 @@
-"""Details of one node (attributes, output, source lines), decoded from its bytes on demand."""
+"""Decoder of a node's details (attributes, output, source lines) from its serialized message."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from mindinsight.server.graph.model.value_types import (
     value_text,
 )
 
-_LONGEST: Final = 1024  # bytes of an attribute that MindInsight 2.3.1 still answers
+_LONGEST: Final = 1024  # bytes; longer attributes are not in MindInsight 2.3.1's responses
 _DYNAMIC: Final = ("input_is_dynamic_shape", "output_is_dynamic_shape")
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The value a node gives."""
+    """Output of a node."""
 
     shapes: list[Shape]
     type: str  # DT_TENSOR[DT_FLOAT32]; "" for a constant
@@ -52,7 +52,7 @@ def output_of(graph: Graph, node: int) -> Output:
 
 
 def is_token(graph: Graph, node: int) -> bool:
-    """Whether a constant only stands for an order of side effects (``U``, ``IO``) and has no type."""
+    """Whether a constant is a token for the order of side effects (``U``, ``IO``), without a type."""
     if graph.kinds[node] != CONSTANT:
         return False
     value = NamedValueProto.FromString(graph.message(node)).value
@@ -60,12 +60,12 @@ def is_token(graph: Graph, node: int) -> bool:
 
 
 def output_index(graph: Graph, node: int) -> int:
-    """The recorded ``output_i`` of an operator."""
+    """Recorded ``output_i`` of an operator; 0 for parameters and constants."""
     return int(NodeProto.FromString(graph.message(node)).output_i) if not graph.kinds[node] else 0
 
 
 def attribute_texts(graph: Graph, node: int) -> dict[str, str]:
-    """Attributes in protobuf's text form; those above 1024 bytes are left out, as MindInsight does."""
+    """Attributes in protobuf's text format; those above 1024 bytes are left out, as in MindInsight."""
     if graph.kinds[node] == PARAMETER:
         output = output_of(graph, node)
         return {"type": output.type, "shape": str(output.shapes)}
@@ -79,7 +79,7 @@ def attribute_texts(graph: Graph, node: int) -> dict[str, str]:
 
 
 def attribute_summaries(graph: Graph, node: int) -> list[tuple[str, str]]:
-    """Attributes for people, by name; long ones are cut, none is left out."""
+    """Attributes in readable form, sorted by name; long ones are truncated, none is left out."""
     if graph.kinds[node] == PARAMETER:
         proto = ParameterProto.FromString(graph.message(node))
         return [("default", value_summary(proto.default_val))] if proto.HasField("default_val") else []
@@ -87,14 +87,14 @@ def attribute_summaries(graph: Graph, node: int) -> list[tuple[str, str]]:
 
 
 def says_dynamic(graph: Graph, node: int) -> bool:
-    """Whether an attribute says that a shape of an operator is not known before it runs."""
+    """Whether an attribute marks a shape of an operator as unknown before it runs."""
     if graph.kinds[node]:
         return False
     return any(name in _DYNAMIC and value.bool_val for name, value in _attributes(graph, node))
 
 
 def source_lines(graph: Graph, node: int) -> list[str]:
-    """The lines of source code that lead to an operator, as the file has them."""
+    """Recorded lines of source code that lead to an operator; none for parameters and constants."""
     if graph.kinds[node]:
         return []
     texts = NodeProto.FromString(graph.message(node)).source_address

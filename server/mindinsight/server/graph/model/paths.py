@@ -1,4 +1,4 @@
-"""Unique paths for the operators of a graph, whatever the file calls them.
+"""Unique paths of the operators of a graph.
 
 Rules of MindInsight 2.3.1: ``full_name`` when there is one, else scope, type and number; the second form
 also for summary operators, whose full names end in ``[:image]`` and the like; an operator that is called
@@ -19,7 +19,7 @@ _EMPTY_PARTS = re.compile(r"^/+|/+$|(?<=/)/+")
 
 
 def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
-    """The path the file gives an operator; not yet unique."""
+    """Path of an operator from its recorded names; not yet unique."""
     if not full_name or (full_name[-1] == "]" and _SUMMARY.search(full_name)):
         full_name = f"{scope}/{op_type or 'call'}-op{number}"
     if "//" in full_name or full_name[0] == "/" or full_name[-1] == "/":
@@ -28,9 +28,9 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
 
 
 def shorten_path(path: str) -> str:
-    """A path of at most MAX_PATH characters and MAX_DEPTH parts; what is deeper is one part of its own.
+    """Shorten a path to MAX_PATH characters and MAX_DEPTH parts; the deeper parts are joined into one.
 
-    Each scope around an operator has a path: of 200 000 scopes in one another these would take gigabytes.
+    Every scope around an operator has its own path: those of 200 000 nested scopes would take gigabytes.
     """
     if len(path) > MAX_PATH:
         path = f"{path[: MAX_PATH // 2]}…{path[-MAX_PATH // 2 :]}"
@@ -41,7 +41,7 @@ def shorten_path(path: str) -> str:
 
 
 def scopes_of(paths: Iterable[str]) -> dict[str, None]:
-    """Every scope that encloses one of the paths, in the order in which they open."""
+    """All scopes that enclose any of the paths, each after its parent, in order of first use."""
     scopes: dict[str, None] = {}
     for innermost in dict.fromkeys(path.rpartition("/")[0] for path in paths):
         scope, opened = innermost, []
@@ -53,13 +53,13 @@ def scopes_of(paths: Iterable[str]) -> dict[str, None]:
 
 
 def unique_paths(paths: Sequence[str]) -> list[str]:
-    """The paths with those that are scopes or were taken before changed."""
+    """Make paths unique: a path that is also a scope gets parentheses, a repeated one a number."""
     scopes = scopes_of(paths)
     if not (any(path in scopes for path in paths) or len(set(paths)) < len(paths)):
         return list(paths)
     taken: set[str] = set(scopes)
     unique = []
-    numbers: dict[str, int] = {}  # the next for each path that was taken
+    numbers: dict[str, int] = {}  # the next number of each repeated path
     for path in paths:
         name = path
         if name in scopes:

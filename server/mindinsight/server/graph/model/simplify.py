@@ -1,4 +1,4 @@
-"""The simplified view: the forward computation without the steps that only move values about.
+"""Graph simplification: the forward computation without operators that only pass values on.
 
 Rules of MindInsight 2.3.1's "optimized" graph:
 
@@ -27,27 +27,27 @@ _Feed = tuple[int, bool]  # a node, and whether the edge from it is a control ed
 
 
 def simplify(graph: Graph, ordering: bool = True) -> Graph:
-    """The simplified graph.
+    """Simplify a graph.
 
-    With ``ordering`` false, edges through ``UpdateState`` are left out instead of bypassed: they tell
-    the order of side effects, not where values come from, and hide the flow of data behind them.
+    With ``ordering`` false, edges through ``UpdateState`` are dropped instead of bypassed: they are the order
+    of side effects, not a flow of values, and would hide the flow of data behind them.
     """
-    stays = ~_left_out(graph)
+    retained = ~_left_out(graph)
     bypassed = np.array([kind in _BYPASSED for kind in graph.types], dtype=np.bool_)
-    edges = _bypass(graph, stays, bypassed, ordering)
+    edges = _bypass(graph, retained, bypassed, ordering)
     touched = np.zeros(len(graph), dtype=np.bool_)
     touched[edges.sources] = touched[edges.targets] = True
     operators = np.flatnonzero(touched & (graph.kinds == OPERATOR))
     paths, lifted = _dissolve(graph, operators)
-    others = np.flatnonzero(touched & (graph.kinds != OPERATOR))
+    outer_nodes = np.flatnonzero(touched & (graph.kinds != OPERATOR))
     order = np.concatenate([operators[~lifted], operators[lifted]])
-    names = unique_paths([paths[place] for place in np.argsort(lifted, kind="stable").tolist()])
-    names += [graph.names[node] for node in others.tolist()]
-    return graph.rewired(tuple(names), np.concatenate([order, others]), edges)
+    names = unique_paths([paths[index] for index in np.argsort(lifted, kind="stable").tolist()])
+    names += [graph.names[node] for node in outer_nodes.tolist()]
+    return graph.rewired(tuple(names), np.concatenate([order, outer_nodes]), edges)
 
 
 def _left_out(graph: Graph) -> Flags:
-    """The operators of the backward pass and of the optimizer, and the nameless."""
+    """[n] flags of operators of the backward pass and of the optimizer, and of nodes without a type."""
     return np.array(
         [
             kind == OPERATOR
@@ -67,14 +67,14 @@ def _optimizes(graph: Graph, node: int) -> bool:
     return b"opt" in message and "opt" in NodeProto.FromString(message).instance_name
 
 
-def _bypass(graph: Graph, stays: Flags, bypassed: Flags, ordering: bool) -> Edges:
-    """The edges between nodes that stay."""
+def _bypass(graph: Graph, retained: Flags, bypassed: Flags, ordering: bool) -> Edges:
+    """Edges between the retained nodes, bypassed ones replaced by what feeds them."""
     inputs = _inputs(graph)
     resolved: dict[int, list[_Feed]] = {}
     rows = [
         (source, target, control)
-        for target in np.flatnonzero(stays & ~bypassed & (graph.kinds == OPERATOR)).tolist()
-        for source, control in _feeds(graph, target, inputs, resolved, stays, bypassed, ordering)
+        for target in np.flatnonzero(retained & ~bypassed & (graph.kinds == OPERATOR)).tolist()
+        for source, control in _feeds(graph, target, inputs, resolved, retained, bypassed, ordering)
     ]
     table = np.array(rows, dtype=np.int32).reshape(-1, 3)
     return Edges(table[:, 0], table[:, 1], table[:, 2].astype(np.bool_))
@@ -93,18 +93,18 @@ def _feeds(
     target: int,
     inputs: list[list[_Feed]],
     resolved: dict[int, list[_Feed]],
-    stays: Flags,
+    retained: Flags,
     bypassed: Flags,
     ordering: bool,
 ) -> list[_Feed]:
-    """What feeds a node, each source once: what feeds it directly first, then through bypassed nodes."""
+    """Inputs of a node, each source once: direct inputs first, then those through bypassed nodes."""
     waiting = [target]
     while waiting:
         node = waiting[-1]
         through = [
             source
             for source, _ in inputs[node]
-            if bypassed[source] and stays[source] and source not in resolved
+            if bypassed[source] and retained[source] and source not in resolved
         ]
         if through and node not in resolved:
             resolved.setdefault(node, [])  # a cycle, which a file may hold, ends here
@@ -113,7 +113,7 @@ def _feeds(
         waiting.pop()
         sources: dict[int, bool] = {}
         if ordering or graph.types[node] != _ORDER:
-            fed = [edge for edge in inputs[node] if stays[edge[0]]]
+            fed = [edge for edge in inputs[node] if retained[edge[0]]]
             sources = {source: control for source, control in fed if not bypassed[source]}
             sources.update(edge for source, _ in fed if bypassed[source] for edge in resolved[source])
         resolved[node] = list(sources.items())[:_MOST_SOURCES]
@@ -121,7 +121,7 @@ def _feeds(
 
 
 def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
-    """The operators' paths without scopes that say nothing, and which of them changed."""
+    """Paths of the operators without dissolved scopes, and flags of those that changed."""
     paths = [graph.names[node] for node in operators.tolist()]
     types: dict[str, set[str]] = {}
     counts: dict[str, int] = {}
@@ -129,17 +129,22 @@ def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
         scope = scope_of(path)
         types.setdefault(scope, set()).add(graph.types[node])
         counts[scope] = counts.get(scope, 0) + 1
-    holding = {scope_of(scope) for scope in scopes_of(paths)}
+    parent_scopes = {scope_of(scope) for scope in scopes_of(paths)}
     dissolved = {
         scope
-        for scope, inside in types.items()
-        if scope not in holding and counts[scope] > 1 and len(inside) == 1 and next(iter(inside)) in scope
+        for scope, scope_types in types.items()
+        if scope not in parent_scopes
+        and counts[scope] > 1
+        and len(scope_types) == 1
+        and next(iter(scope_types)) in scope
     }
     lifted = np.array([scope_of(path) in dissolved for path in paths], dtype=np.bool_)
-    return [_without_scope(path) if up else path for path, up in zip(paths, lifted, strict=True)], lifted
+    return [
+        _without_scope(path) if is_lifted else path for path, is_lifted in zip(paths, lifted, strict=True)
+    ], lifted
 
 
 def _without_scope(path: str) -> str:
     scope, _, name = path.rpartition("/")
-    around = scope_of(scope)
-    return f"{around}/{name}" if around else name
+    parent = scope_of(scope)
+    return f"{parent}/{name}" if parent else name

@@ -20,7 +20,7 @@ _TYPE_LINE: Final = re.compile(r"^(\s*(?:dtype|data_type|elem_type): )(\d+)$", r
 
 
 def type_name(number: int) -> str:
-    """``DT_FLOAT32``; the number itself when it is newer than our list."""
+    """Name of a data type, ``DT_FLOAT32``; the number itself if it is newer than our list."""
     return _NAMES.get(number) or str(number)
 
 
@@ -35,7 +35,7 @@ def type_text(proto: Any) -> str:
 
 
 def shapes_of(proto: Any) -> list[Shape]:
-    """The shapes of the values of a TypeProto: one for a tensor, one for each element of a tuple.
+    """Shapes of the values of a TypeProto: one for a tensor, one for each element of a tuple.
 
     A scalar has the shape []; nothing at all (DT_UNDEFINED) and a slice have no shape.
     """
@@ -47,12 +47,12 @@ def shapes_of(proto: Any) -> list[Shape]:
 
 
 def constant_shapes(proto: Any) -> list[Shape]:
-    """The shape of a constant's ValueProto."""
+    """Shape of a constant's ValueProto, as a list with one element."""
     return [list(proto.tensor_val.dims)] if proto.dtype == _TENSOR else [[]]
 
 
 def short_type(proto: Any) -> str:
-    """For people: ``float32 [32, 6, 28, 28]``, ``(float32 [2], int64)``, "" when there is nothing to say."""
+    """A TypeProto in readable form: ``float32 [32, 6]``, ``(float32 [2], int64)``, "" if undefined."""
     if proto.data_type == _TENSOR:
         dims = [dimension.size for dimension in proto.tensor_type.shape.dim]
         return f"{_plain(proto.tensor_type.elem_type)} {dims}"
@@ -67,16 +67,16 @@ def _plain(number: int) -> str:
 
 
 def value_text(proto: Any) -> str:
-    """A ValueProto in protobuf's text form, types by name.
+    """A ValueProto in protobuf's text format, with types by name.
 
-    Anything but plain ASCII inside strings are escaped, so a line that begins with ``dtype:`` is ours.
+    Everything but ASCII is escaped inside strings, so a line that begins with ``dtype:`` is not part of one.
     """
     text: str = text_format.MessageToString(proto, as_utf8=False)
     return _TYPE_LINE.sub(lambda line: line[1] + type_name(int(line[2])), text)
 
 
 def value_summary(proto: Any, longest: int = 400) -> str:
-    """A ValueProto for people: ``3``, ``(1, 1)``, ``"same"``, ``float32 [3, 4]``; cut at ``longest``."""
+    """A ValueProto in readable form, cut at ``longest`` characters: ``3``, ``(1, 1)``, ``float32 [3, 4]``."""
     text = _summary(proto, 0)
     return text if len(text) <= longest else f"{text[:longest]}…"
 
@@ -111,7 +111,7 @@ def _scalar(value: Any) -> str:
 
 
 def compact_type(proto: Any) -> str:
-    """For the little room in a box: ``float32 32×6×28×28``, ``int64``, ``(3)`` for three values, ""."""
+    """A TypeProto in short form: ``float32 32×6×28×28``, ``int64``, ``(3)`` for three values, ""."""
     if proto.data_type == _TENSOR:
         dims = "×".join(_length(dimension.size) for dimension in proto.tensor_type.shape.dim)
         return f"{_plain(proto.tensor_type.elem_type)} {dims}".rstrip()
@@ -121,5 +121,5 @@ def compact_type(proto: Any) -> str:
 
 
 def _length(size: int) -> str:
-    """A length that is not known before the graph runs is a question mark."""
+    """A length as text; a question mark if it is unknown before the graph runs."""
     return str(size) if size >= 0 else "?"

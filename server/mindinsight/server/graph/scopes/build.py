@@ -1,7 +1,7 @@
-"""Folding a graph into a tree of scopes, as MindInsight 2.3.1 does it.
+"""Builder of scope trees, by the rules of MindInsight 2.3.1.
 
-- The scopes are the parts of an operator's path.
-- Parameters and constants are put into the scope of each operator that uses them.
+- Scopes are the parts of an operator's path.
+- Parameters and constants are leaves in the scope of each operator that uses them.
 - Several operators of one type in one scope become a group ``Type[count]_number``; so do its parameters.
 """
 
@@ -27,16 +27,16 @@ from mindinsight.server.graph.scopes.tree import GROUP, SCOPE, Tree
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """When operators are put together. MindInsight: 5 of a type; 10 in its simplified view."""
+    """Options of ``build_tree``. MindInsight groups from 5 operators of a type, from 10 when simplified."""
 
     least: int = 5  # members of a group, at least
-    outer: bool = True  # whether parameters and constants have places
-    nameless: bool = False  # whether nodes without a type have places
+    outer: bool = True  # whether parameters and constants are leaves
+    nameless: bool = False  # whether nodes without a type are leaves
 
 
 @dataclass(slots=True)
 class _Entries:
-    """What stands in the tree, in order of making."""
+    """Columns of the tree's entries (scopes, groups and leaves), in the order in which they are added."""
 
     paths: list[str] = field(default_factory=list)
     homes: list[str] = field(default_factory=list)  # path of the scope or group around it
@@ -51,7 +51,7 @@ class _Entries:
 
 
 def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
-    """The tree of a graph."""
+    """Build the scope tree of a graph."""
     folding = folding or Folding()
     operators = [
         node
@@ -84,7 +84,7 @@ def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
 def _own_paths(
     graph: Graph, operators: list[int], scopes: dict[int, str], homes: dict[int, str]
 ) -> list[str]:
-    """The operators' paths; those of a group's members lead through the group."""
+    """Paths of the operators; those of a group's members lead through the group."""
     return [
         path if homes[node] == scopes[node] else f"{homes[node]}/{path.rpartition('/')[2]}"
         for node, path in zip(operators, (graph.names[node] for node in operators), strict=True)
@@ -92,7 +92,7 @@ def _own_paths(
 
 
 def _groups(graph: Graph, scopes: dict[int, str], folding: Folding) -> dict[str, list[int]]:
-    """The members of each group of operators, by the path of the group."""
+    """Members of each group of operators, by the path of the group."""
     if folding.least > len(scopes):
         return {}
     members: dict[str, dict[str, list[int]]] = {}
@@ -121,7 +121,7 @@ _Key = tuple[str, int]  # scope or group, and the parameter or constant in it
 def _copies(
     graph: Graph, scopes: dict[int, str], homes: dict[int, str]
 ) -> tuple[dict[_Key, None], dict[_Key, None], dict[int, _Key]]:
-    """Parameters and constants as the scopes use them, and which of them feeds each edge that needs one."""
+    """Parameters and constants per scope that uses them, and the one that is the source of each edge."""
     parameters: dict[_Key, None] = {}
     constants: dict[_Key, None] = {}
     feeding: dict[int, _Key] = {}
@@ -139,7 +139,7 @@ def _copies(
 def _settle_parameters(
     graph: Graph, parameters: dict[_Key, None], number: int, folding: Folding
 ) -> dict[_Key, tuple[str, str]]:
-    """The path and the home of each parameter in each scope that uses it."""
+    """Path and home of each parameter in each scope that uses it."""
     by_scope: dict[str, list[_Key]] = {}
     for key in parameters:
         by_scope.setdefault(key[0], []).append(key)
@@ -158,7 +158,7 @@ def _inside(home: str, node: int, graph: Graph) -> str:
 def _leaf_edges(
     graph: Graph, operators: list[int], numbers: dict[_Key, int], copies: dict[int, _Key]
 ) -> Edges:
-    """The edges between entries."""
+    """Edges between entries, as entry numbers."""
     entry_of = np.full(len(graph), -1, dtype=np.int32)
     entry_of[operators] = np.arange(len(operators), dtype=np.int32)
     sources, targets = entry_of[graph.edges.sources], entry_of[graph.edges.targets]
@@ -168,11 +168,11 @@ def _leaf_edges(
 
 
 def _number(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
-    """Places for the entries: each scope before what is in it. Place and number 0 are the top."""
+    """The tree of the entries in preorder. Index and number 0 are the root."""
     numbers = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
     number_of = {"": 0} | numbers
     parents = np.array([0, *(number_of[home] for home in entries.homes)], dtype=np.int32)
-    places, walk, above, ends = walk_places(parents)
+    indices, walk, above, ends = number_preorder(parents)
     order = (walk[1:] - 1).tolist()
     nodes = np.array([-1, *entries.nodes], dtype=np.int32)[walk]
     return Tree(
@@ -183,41 +183,46 @@ def _number(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
         parents=above,
         ends=ends,
         ages=walk,
-        edges=Edges(places[edges.sources + 1], places[edges.targets + 1], edges.controls),
+        edges=Edges(indices[edges.sources + 1], indices[edges.targets + 1], edges.controls),
     )
 
 
-def walk_places(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Places for entries by the entry around each; entry 0 is the top and its own parent.
+def number_preorder(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Number a tree in preorder. Entry 0 is the root and its own parent; siblings keep their order.
 
-    Returns the place of each entry, the entry at each place, the parent and the end of each place.
+    Args:
+        parents: [t] the parent of each entry.
+
+    Returns:
+        [t] the preorder index of each entry; [t] the entry at each index; [t] the parent's index, -1 for the
+        root; [t] the index one past the last descendant.
     """
-    places, sizes = _places(parents)
-    walk = np.empty_like(places)
-    walk[places] = np.arange(len(places), dtype=np.int32)
-    above = places[parents[walk]]
+    indices, sizes = _preorder(parents)
+    walk = np.empty_like(indices)
+    walk[indices] = np.arange(len(indices), dtype=np.int32)
+    above = indices[parents[walk]]
     above[0] = -1
-    return places, walk, above, (np.arange(len(walk)) + sizes[walk]).astype(np.int32)
+    return indices, walk, above, (np.arange(len(walk)) + sizes[walk]).astype(np.int32)
 
 
-def _places(parents: Numbers) -> tuple[Numbers, Numbers]:
-    """Where a walk meets each entry, and how many entries are at and below it; siblings keep their order."""
+def _preorder(parents: Numbers) -> tuple[Numbers, Numbers]:
+    """Preorder index and subtree size of each entry."""
     levels = _levels(parents)
     sizes = np.ones(len(parents), dtype=np.int32)
     for level in levels[:0:-1]:
         np.add.at(sizes, parents[level], sizes[level])
-    places = np.zeros(len(parents), dtype=np.int32)
+    indices = np.zeros(len(parents), dtype=np.int32)
     for level in levels[1:]:
         siblings = level[np.argsort(parents[level], kind="stable")]
         before = np.cumsum(sizes[siblings]) - sizes[siblings]
         firsts = np.flatnonzero(np.diff(parents[siblings], prepend=-1))
         counts = np.diff(np.append(firsts, len(siblings)))
-        places[siblings] = places[parents[siblings]] + 1 + before - np.repeat(before[firsts], counts)
-    return places, sizes
+        indices[siblings] = indices[parents[siblings]] + 1 + before - np.repeat(before[firsts], counts)
+    return indices, sizes
 
 
 def _levels(parents: Numbers) -> list[Numbers]:
-    """The entries at each depth; the top alone at depth 0."""
+    """Entries of each depth; the root alone has depth 0."""
     depths = np.zeros(len(parents), dtype=np.int32)
     above = parents
     while np.any(above):
@@ -228,7 +233,7 @@ def _levels(parents: Numbers) -> list[Numbers]:
 
 
 def _distinct(paths: list[str], nodes: list[int]) -> list[str]:
-    """A parameter may be called like a scope or an operator beside it: then it gets a number."""
+    """Make paths unique: a parameter called like a scope or an operator beside it gets a number."""
     if len(set(paths)) == len(paths):
         return paths
     taken = {path for path, node in zip(paths, nodes, strict=True) if node < 0}

@@ -1,12 +1,12 @@
-"""Folding of large scopes: similar siblings are grouped into one box until a scope can be drawn.
+"""Folding of wide scopes: similar siblings are wrapped in boxes until every scope can be drawn.
 
 In this order, and only as far as needed:
 
 - numbered sibling scopes of the same structure (``0-Block`` ... ``11-Block``) become ``*-Block[12]``;
 - operators of one type in a scope of more than WIDE children become ``Load[16]``, largest first;
-- what still has more than MOST children is cut into runs of neighbours, ``Add-op3 … Mul-op9``.
+- scopes that still have more than MOST children are split into runs of neighbours, ``Add-op3 … Mul-op9``.
 
-Paths of nodes do not change by folding.
+Folding does not change the paths of nodes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from mindinsight.server.graph.model.graph import Graph
-from mindinsight.server.graph.scopes.build import Folding, build_tree, walk_places
+from mindinsight.server.graph.scopes.build import Folding, build_tree, number_preorder
 from mindinsight.server.graph.scopes.tree import GROUP, ROOT, SCOPE, Tree
 
 REPEAT: Final = "repeat_scope"
@@ -35,7 +35,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 def foldable_tree(graph: Graph) -> Tree:
-    """The tree that our pages show: nameless nodes are kept, parameters and constants have no places."""
+    """Build the tree that the pages draw: with nameless nodes, without parameters and constants."""
     everything = len(graph) + 1
     tree = build_tree(graph, Folding(least=everything, outer=False, nameless=True))
     for step in (_repeats, _types, _runs):
@@ -47,7 +47,7 @@ def foldable_tree(graph: Graph) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """Children of one place that are to get a box of their own around them."""
+    """Siblings that are to be wrapped in a new scope."""
 
     name: str
     type: str
@@ -55,77 +55,79 @@ class _Box:
 
 
 def _insert(tree: Tree, boxes: list[_Box]) -> Tree:
-    """The tree with the boxes in it."""
+    """A copy of the tree with the boxes inserted."""
     if not boxes:
         return tree
     parents = tree.parents.copy()
     parents[ROOT] = ROOT
-    around = [int(parents[box.members[0]]) for box in boxes]
+    box_parents = [int(parents[box.members[0]]) for box in boxes]
     total = len(parents)
-    parents = np.concatenate([parents, np.array(around, dtype=np.int32)])
+    parents = np.concatenate([parents, np.array(box_parents, dtype=np.int32)])
     for number, box in enumerate(boxes, total):
         parents[list(box.members)] = number
-    paths = [*tree.paths, *_paths(tree, boxes, around)]
+    paths = [*tree.paths, *_paths(tree, boxes, box_parents)]
     types = [*tree.types, *(box.type for box in boxes)]
-    places, walk, above, ends = walk_places(parents)
+    indices, walk, new_parents, ends = number_preorder(parents)
     order = walk.tolist()
     return replace(
         tree,
-        paths=tuple(paths[old] for old in order),
-        types=tuple(types[old] for old in order),
+        paths=tuple(paths[entry] for entry in order),
+        types=tuple(types[entry] for entry in order),
         nodes=np.append(tree.nodes, np.full(len(boxes), -1, dtype=np.int32))[walk],
-        parents=above,
+        parents=new_parents,
         ends=ends,
         ages=np.append(tree.ages, np.arange(total, total + len(boxes), dtype=np.int32))[walk],
-        edges=replace(tree.edges, sources=places[tree.edges.sources], targets=places[tree.edges.targets]),
+        edges=replace(tree.edges, sources=indices[tree.edges.sources], targets=indices[tree.edges.targets]),
     )
 
 
-def _paths(tree: Tree, boxes: list[_Box], around: list[int]) -> Iterable[str]:
+def _paths(tree: Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[str]:
     taken = set(tree.paths)
-    for number, (box, place) in enumerate(zip(boxes, around, strict=True)):
-        scope = tree.paths[place]
+    for number, (box, index) in enumerate(zip(boxes, box_parents, strict=True)):
+        scope = tree.paths[index]
         path = f"{scope}/{box.name}" if scope else box.name
         yield f"{path}#{number}" if path in taken else path
 
 
 def _repeats(tree: Tree) -> list[_Box]:
-    """Numbered siblings of the same structure."""
+    """Boxes around numbered sibling scopes of the same structure."""
     codes = {kind: code for code, kind in enumerate(dict.fromkeys(tree.types))}
     types = np.array([codes[kind] for kind in tree.types], dtype=np.int32)
     depths = _depths(tree)
     boxes = []
     inner = np.flatnonzero(tree.nodes < 0)[1:]  # all scopes but the top
     wide = np.bincount(tree.parents[inner], minlength=1) >= _REPEATS
-    for place in np.flatnonzero(wide).tolist():
-        scopes = [child for child in tree.children(place) if tree.nodes[child] < 0]
-        alike: dict[tuple[str, bytes, bytes], list[int]] = {}
+    for index in np.flatnonzero(wide).tolist():
+        scopes = [child for child in tree.children(index) if tree.nodes[child] < 0]
+        similar: dict[tuple[str, bytes, bytes], list[int]] = {}
         for child in scopes:
             inside = slice(child + 1, int(tree.ends[child]))
-            below = (depths[inside] - depths[child]).astype(np.uint8)
+            relative_depths = (depths[inside] - depths[child]).astype(np.uint8)
             pattern = _NUMBER.sub("*", _last(tree.paths[child]))
-            alike.setdefault((pattern, types[inside].tobytes(), below.tobytes()), []).append(child)
+            similar.setdefault((pattern, types[inside].tobytes(), relative_depths.tobytes()), []).append(
+                child
+            )
         boxes += [
             _Box(f"{pattern}[{len(members)}]", REPEAT, tuple(members))
-            for (pattern, _, _), members in alike.items()
+            for (pattern, _, _), members in similar.items()
             if len(members) >= _REPEATS and "*" in pattern
         ]
     return boxes
 
 
 def _depths(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """Depth of each place in the tree, computed from the subtree ends."""
+    """[t] depth in the tree, computed from the subtree ends."""
     change = np.zeros(len(tree.paths) + 1, dtype=np.int32)
-    change[1:] += 1  # every place lies one deeper than itself begins
+    change[1:] += 1  # each index is one deeper than the parent whose range it opens
     np.add.at(change, tree.ends, -1)
     return np.cumsum(change[:-1], dtype=np.int32)
 
 
 def _types(tree: Tree) -> list[_Box]:
-    """Operators of one type in wide scopes, the most frequent type first, until the scope is not wide."""
+    """Boxes around operators of one type in wide scopes, most frequent type first, until none is wide."""
     boxes = []
-    for place in np.flatnonzero(tree.counts > WIDE).tolist():
-        children = tree.children(place)
+    for index in np.flatnonzero(tree.counts > WIDE).tolist():
+        children = tree.children(index)
         width = len(children)
         types: dict[str, list[int]] = {}
         for child in children:
@@ -140,10 +142,13 @@ def _types(tree: Tree) -> list[_Box]:
 
 
 def _runs(tree: Tree) -> list[_Box]:
-    """Neighbours in scopes that are still too wide. To be repeated: so many runs may need runs again."""
+    """Boxes around runs of neighbours in scopes that are still too wide.
+
+    To be repeated until nothing is returned: the runs themselves may be too many.
+    """
     boxes = []
-    for place in np.flatnonzero(tree.counts > MOST).tolist():
-        ordered = in_file_order(tree, tree.children(place))
+    for index in np.flatnonzero(tree.counts > MOST).tolist():
+        ordered = in_file_order(tree, tree.children(index))
         for first in range(0, len(ordered), _RUN):
             members = ordered[first : first + _RUN]
             if len(members) > 1:
@@ -152,14 +157,14 @@ def _runs(tree: Tree) -> list[_Box]:
     return boxes
 
 
-def in_file_order(tree: Tree, places: Iterable[int]) -> list[int]:
-    """The places by the first operator they hold; files list operators in the order in which they can run."""
+def in_file_order(tree: Tree, indices: Iterable[int]) -> list[int]:
+    """Sort indices by the first operator in each subtree; files list operators in a possible run order."""
 
-    def first(place: int) -> int:
-        inside = tree.nodes[place : tree.ends[place]]
+    def first_node(index: int) -> int:
+        inside = tree.nodes[index : tree.ends[index]]
         return int(inside[inside >= 0].min())
 
-    return sorted(places, key=first)
+    return sorted(indices, key=first_node)
 
 
 def _last(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Finding nodes by text, pattern and type, and showing them in their scopes."""
+"""Node search by text, regular expression and type; matches nested in their scopes."""
 
 from __future__ import annotations
 
@@ -15,68 +15,67 @@ T = TypeVar("T")
 
 
 def match_end_of_path(tree: Tree, text: str) -> list[int]:
-    """Places whose path holds the text with no slash behind its last occurrence, oldest first.
+    """Indices whose path contains the text, with no slash after its last occurrence; in order of ``ages``.
 
-    MindInsight's rule: searching the name of a scope finds the scope and not all it holds. Case is
-    ignored; an empty text and a lone slash find nothing.
+    MindInsight's rule: searching for the name of a scope finds the scope and not its contents. Case is
+    ignored; an empty text and a lone slash match nothing.
     """
     text = text.lower()
     if text in {"", "/"}:
         return []
 
-    def fits(path: str) -> bool:
-        at = path.rfind(text)
-        return at >= 0 and "/" not in path[at + len(text) :]
+    def matches_end(path: str) -> bool:
+        position = path.rfind(text)
+        return position >= 0 and "/" not in path[position + len(text) :]
 
-    matches = [place for place, path in enumerate(tree.paths) if fits(path.lower())]
-    return sorted(matches, key=lambda place: int(tree.ages[place]))
+    matches = [index for index, path in enumerate(tree.paths) if matches_end(path.lower())]
+    return sorted(matches, key=lambda index: int(tree.ages[index]))
 
 
 def find(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool = False) -> list[int]:
-    """Places of the types asked for whose own name fits, or whose path when the pattern holds a slash.
+    """Indices of the given types whose name matches, or whose path if the pattern contains a slash.
 
-    Names that begin with the pattern come first, then in the order of the tree. Case is ignored.
-    Raises BadPattern.
+    Names that begin with the pattern come first, then ascending. Case is ignored. Raises BadPattern.
     """
     search = matcher(pattern, regex)
-    whole = "/" in pattern
-    wanted = set(types)
+    match_path = "/" in pattern
+    type_filter = set(types)
     matches = []
-    for place in range(ROOT + 1, len(tree.paths)):
-        if wanted and tree.types[place] not in wanted:
+    for index in range(ROOT + 1, len(tree.paths)):
+        if type_filter and tree.types[index] not in type_filter:
             continue
-        path = tree.paths[place]
+        path = tree.paths[index]
         name = path.rpartition("/")[2]
-        start = search(path if whole else name)
+        start = search(path if match_path else name)
         if start >= 0:
-            matches.append((start != (len(path) - len(name) if whole else 0), place))
-    return [place for _, place in sorted(matches)]
+            matches.append((start != (len(path) - len(name) if match_path else 0), index))
+    return [index for _, index in sorted(matches)]
 
 
 def find_outer(tree: Tree, pattern: str, regex: bool = False) -> list[int]:
-    """Parameters and constants of the graph whose name fits. Raises BadPattern."""
+    """Parameters and constants of the graph whose name matches. Raises BadPattern."""
     search = matcher(pattern, regex)
     nodes = np.flatnonzero(tree.graph.kinds != OPERATOR).tolist()
     return [node for node in nodes if search(tree.graph.names[node]) >= 0]
 
 
-def nested(tree: Tree, places: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:
-    """The places and the scopes around them as a tree of entries; siblings in the order of ``places``."""
+def nested(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:
+    """Build a tree of entries from indices and their ancestors; siblings in the order of ``indices``."""
     inside: dict[int, list[int]] = {ROOT: []}
-    for place in places:
-        for scope in [*tree.ancestors(place), place]:
+    for index in indices:
+        for scope in [*tree.ancestors(index), index]:
             if scope not in inside:
                 inside[scope] = []
                 inside[int(tree.parents[scope])].append(scope)
 
-    def build(place: int) -> T:
-        return entry(place, [build(scope) for scope in inside[place]])
+    def build(index: int) -> T:
+        return entry(index, [build(scope) for scope in inside[index]])
 
-    return [build(place) for place in inside[ROOT]]
+    return [build(index) for index in inside[ROOT]]
 
 
 def types_of(tree: Tree) -> dict[str, int]:
-    """How many operators there are of each type, most frequent first."""
+    """Number of operators of each type, most frequent first."""
     nodes = np.unique(tree.nodes[tree.nodes >= 0])
     counts: dict[str, int] = {}
     for node in nodes.tolist():

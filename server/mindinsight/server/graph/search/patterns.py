@@ -1,7 +1,7 @@
-"""Search patterns that people type: plain text, or regular expressions in time linear in the text.
+"""Search patterns: plain text, or regular expressions (RE2) in time linear in the text.
 
-Python's own engine backtracks: ``(a+)+$`` takes it hours, and nothing else runs meanwhile. RE2 has no
-backreferences and no lookaround, and bounds its memory.
+Python's own engine backtracks: ``(a+)+$`` takes it hours, and it holds the interpreter lock meanwhile. RE2
+has no backreferences and no lookaround, and bounds its memory.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _MEMORY: Final = 8 << 20  # bytes that a compiled expression and its cache may t
 
 
 class BadPattern(ValueError):  # noqa: N818
-    """A regular expression that cannot be used; the text says why, and where it is wrong."""
+    """A regular expression that RE2 rejects; the message gives the reason and the position."""
 
 
 def matcher(pattern: str, regex: bool) -> Callable[[str], int]:
-    """A function that gives where in a text the pattern is first found, -1 for nowhere. Case is ignored.
+    """Compile a pattern to a function that returns the start of its first match, or -1. Case is ignored.
 
     Raises BadPattern.
     """
@@ -45,7 +45,7 @@ def _compile(pattern: str) -> Any:
 
 
 def _located(pattern: str, error: Exception) -> str:
-    """RE2's reason with the position of the part that it complains of."""
+    """RE2's reason with the position of the part that it rejects."""
     text = error.args[0] if error.args else ""
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
     reason, _, part = text.partition(": ")
@@ -58,5 +58,5 @@ def _located(pattern: str, error: Exception) -> str:
 
 
 def _encodable(text: str) -> str:
-    """``text`` with a question mark for each lone surrogate, which has no form in UTF-8."""
+    """``text`` with a question mark for each lone surrogate, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Dependency search: what a node depends on, and what depends on it."""
+"""Dependency search: transitive inputs and users of a node, by breadth-first search."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from mindinsight.server.graph.scopes.tree import ROOT, Tree
 Direction = Literal["up", "down"]
 
 
-def trace(tree: Tree, place: int, direction: Direction) -> Numbers:
-    """Search for the leaves that a place depends on (up) or that depend on it (down), its own included."""
-    here, there = tree.edges.targets, tree.edges.sources
+def trace(tree: Tree, index: int, direction: Direction) -> Numbers:
+    """Leaves that a subtree depends on (up) or that depend on it (down), its own included; ascending."""
+    near_ends, far_ends = tree.edges.targets, tree.edges.sources
     if direction == "down":
-        here, there = there, here
-    order = np.argsort(here, kind="stable")
-    begins = np.searchsorted(here[order], np.arange(len(tree.paths) + 1)).tolist()
-    following = there[order].tolist()
-    met = dict.fromkeys(tree.leaves(place))
-    waiting = list(met)
-    for leaf in waiting:
-        for other in following[begins[leaf] : begins[leaf + 1]]:
-            if other not in met:
-                met[other] = None
-                waiting.append(other)
-    return np.array(sorted(met), dtype=np.int32)
+        near_ends, far_ends = far_ends, near_ends
+    order = np.argsort(near_ends, kind="stable")
+    offsets = np.searchsorted(near_ends[order], np.arange(len(tree.paths) + 1)).tolist()
+    neighbours = far_ends[order].tolist()
+    visited = dict.fromkeys(tree.leaves(index))
+    queue = list(visited)
+    for leaf in queue:
+        for neighbour in neighbours[offsets[leaf] : offsets[leaf + 1]]:
+            if neighbour not in visited:
+                visited[neighbour] = None
+                queue.append(neighbour)
+    return np.array(sorted(visited), dtype=np.int32)
 
 
 def count_by_box(tree: Tree, boxes: Iterable[int], leaves: Numbers) -> dict[int, int]:
-    """Count the leaves (sorted) in each box that holds any."""
+    """Count the leaves (ascending) in each box; boxes without any are left out."""
     counts = {
         box: int(np.searchsorted(leaves, tree.ends[box]) - np.searchsorted(leaves, box)) for box in boxes
     }

@@ -13,7 +13,7 @@ from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, place_of, places_of, tree_of
+from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, node_index, node_indices, tree_of
 
 router = APIRouter(route_class=GraphRoute, prefix="/compare")
 
@@ -62,30 +62,30 @@ def pictures(
     trees = service.parts.of(TreeCache)
     left, right = compared.trees
     if opened is None:
-        places = set(choose_initial_scopes(left)), set(choose_initial_scopes(right))
+        indices = set(choose_initial_scopes(left)), set(choose_initial_scopes(right))
     else:
-        places = set(places_of(left, opened)), set(places_of(right, other_opened))
-    places = (
-        places[LEFT] | _partners(compared, RIGHT, places[RIGHT]),
-        places[RIGHT] | _partners(compared, LEFT, places[LEFT]),
+        indices = set(node_indices(left, opened)), set(node_indices(right, other_opened))
+    indices = (
+        indices[LEFT] | _partners(compared, RIGHT, indices[RIGHT]),
+        indices[RIGHT] | _partners(compared, LEFT, indices[LEFT]),
     )
-    alone = [place for place in places[RIGHT] if compared.partners[RIGHT][place] < 0]
+    alone = [index for index in indices[RIGHT] if compared.partners[RIGHT][index] < 0]
     return {
-        "open": sorted(place for place in places[LEFT] if left.nodes[place] < 0),
-        "other_open": sorted(place for place in alone if right.nodes[place] < 0),
-        "left": _picture(trees, compared, LEFT, places[LEFT]),
-        "right": _picture(trees, compared, RIGHT, places[RIGHT]),
+        "open": sorted(index for index in indices[LEFT] if left.nodes[index] < 0),
+        "other_open": sorted(index for index in alone if right.nodes[index] < 0),
+        "left": _picture(trees, compared, LEFT, indices[LEFT]),
+        "right": _picture(trees, compared, RIGHT, indices[RIGHT]),
     }
 
 
-def _partners(compared: Comparison, side: Side, places: set[int]) -> set[int]:
-    partners = {int(compared.partners[side][place]) for place in places}
+def _partners(compared: Comparison, side: Side, indices: set[int]) -> set[int]:
+    partners = {int(compared.partners[side][index]) for index in indices}
     return partners - {-1}
 
 
-def _picture(trees: TreeCache, compared: Comparison, side: Side, places: set[int]) -> dict[str, Any]:
+def _picture(trees: TreeCache, compared: Comparison, side: Side, indices: set[int]) -> dict[str, Any]:
     tree = compared.trees[side]
-    picture = picture_json(tree, trees.drawings(tree).of(places))
+    picture = picture_json(tree, trees.drawings(tree).of(indices))
     for box in picture["boxes"]:
         box.update(box_state(compared, side, box["id"]))
     return picture
@@ -99,6 +99,6 @@ def node(
 ) -> dict[str, Any]:
     """A node of either graph, its partner, and in what they differ; without a name, of the whole graphs."""
     side: Side = RIGHT if other_node else LEFT
-    place = place_of(compared.trees[side], node or other_node)
-    partner = int(compared.partners[side][place])
-    return pair_json(compared, (place, partner) if side == LEFT else (partner, place))
+    index = node_index(compared.trees[side], node or other_node)
+    partner = int(compared.partners[side][index])
+    return pair_json(compared, (index, partner) if side == LEFT else (partner, index))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.graphs.call_stacks import stacks_of
-from mindinsight.server.graph.encoders.nodes import describe_outer, describe_place, entry, outer_entry
+from mindinsight.server.graph.encoders.nodes import describe_node, describe_outer, entry, outer_entry
 from mindinsight.server.graph.model.graph import OPERATOR
 from mindinsight.server.graph.model.node_details import source_lines
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
@@ -17,7 +17,7 @@ from mindinsight.server.graph.search.node_search import find, find_outer, nested
 from mindinsight.server.graph.search.patterns import BadPattern
 from mindinsight.server.graph.search.trace import Direction, count_by_box, trace
 from mindinsight.server.http.bulkhead_routes import GraphRoute
-from mindinsight.server.plugins.graph.tree_cache import place_of, places_of, tree_of
+from mindinsight.server.plugins.graph.tree_cache import node_index, node_indices, tree_of
 
 router = APIRouter(route_class=GraphRoute)
 
@@ -42,8 +42,8 @@ def search(
         raise ApiError(400, "bad_pattern", f"The pattern cannot be used: {error}.", why=str(error)) from error
     shown = set(matches[:limit])
 
-    def branch(place: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
-        return {**entry(tree, place), "found": place in shown, "inside": inside}
+    def branch(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
+        return {**entry(tree, index), "found": index in shown, "inside": inside}
 
     return {
         "total": len(matches),
@@ -59,17 +59,17 @@ def inside(
     tree: Shown, node: Annotated[str, Query(description="path or place of a scope")] = ""
 ) -> dict[str, Any]:
     """The entries directly inside a scope, for browsing without a picture."""
-    place = place_of(tree, node) if node else ROOT
-    return {"inside": [entry(tree, child) for child in tree.children(place)]}
+    index = node_index(tree, node) if node else ROOT
+    return {"inside": [entry(tree, child) for child in tree.children(index)]}
 
 
 @router.get("/node")
 def node(tree: Shown, node: Annotated[str, Query(description="path or place")]) -> dict[str, Any]:
     """All about a scope or an operator."""
-    place = place_of(tree, node)
-    number = int(tree.nodes[place])
+    index = node_index(tree, node)
+    number = int(tree.nodes[index])
     stacks = stacks_of(source_lines(tree.graph, number)) if number >= 0 else ()
-    return describe_place(tree, place) | {"stacks": [[asdict(frame) for frame in stack] for stack in stacks]}
+    return describe_node(tree, index) | {"stacks": [[asdict(frame) for frame in stack] for stack in stacks]}
 
 
 @router.get("/outer")
@@ -90,6 +90,6 @@ def traced(
     shown: Annotated[str, Query(description="places of the boxes in the picture, with commas")] = "",
 ) -> dict[str, Any]:
     """How many operators a node depends on, or depend on it, and in which boxes of the picture they are."""
-    leaves = trace(tree, place_of(tree, node), direction)
-    boxes = count_by_box(tree, places_of(tree, shown), leaves)
+    leaves = trace(tree, node_index(tree, node), direction)
+    boxes = count_by_box(tree, node_indices(tree, shown), leaves)
     return {"operators": len(leaves), "boxes": list(boxes), "counts": list(boxes.values())}

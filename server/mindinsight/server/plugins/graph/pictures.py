@@ -15,7 +15,7 @@ from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.graph.search.node_search import types_of
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.graph.tree_cache import TreeCache, places_of, tree_of
+from mindinsight.server.plugins.graph.tree_cache import TreeCache, node_indices, tree_of
 
 router = APIRouter(route_class=GraphRoute)
 
@@ -46,10 +46,10 @@ def picture(
     opened: Opened = None,
 ) -> dict[str, Any]:
     """Boxes and lines of the graph with these scopes open, and what the whole graph holds."""
-    places = (
+    indices = (
         choose_initial_scopes(tree)
         if opened is None
-        else [place for place in places_of(tree, opened) if tree.nodes[place] < 0]
+        else [index for index in node_indices(tree, opened) if tree.nodes[index] < 0]
     )
     counts = {
         name: int((tree.graph.kinds == kind).sum())
@@ -62,8 +62,8 @@ def picture(
         "nameless": losses.nameless,
         "dangling": losses.dangling,
         "unreadable": losses.unreadable,
-        "open": places,
-        **picture_json(tree, service.parts.of(TreeCache).drawings(tree).of(places)),
+        "open": indices,
+        **picture_json(tree, service.parts.of(TreeCache).drawings(tree).of(indices)),
     }
 
 
@@ -81,5 +81,5 @@ def figure(
 ) -> dict[str, Any]:
     """The picture as a Plotly figure."""
     return figure_json(
-        tree, draw(tree, choose_initial_scopes(tree) if opened is None else places_of(tree, opened)), theme
+        tree, draw(tree, choose_initial_scopes(tree) if opened is None else node_indices(tree, opened)), theme
     )

@@ -95,16 +95,16 @@ def tree_of(
     return service.parts.of(TreeCache).tree(record, tag, view, service.openers)
 
 
-def place_of(tree: Tree, text: str) -> int:
+def node_index(tree: Tree, text: str) -> int:
     """The place that a path, or a number from an earlier answer, names."""
-    if text in tree.places:
-        return tree.places[text]
-    place = index_of(text, len(tree.paths))
-    if place is None:
+    if text in tree.indices:
+        return tree.indices[text]
+    index = index_of(text, len(tree.paths))
+    if index is None:
         raise ApiError(404, "unknown_node", f"There is no node {text!r} in this graph.", node=text)
-    return place
+    return index
 
 
-def places_of(tree: Tree, text: str | None) -> list[int]:
+def node_indices(tree: Tree, text: str | None) -> list[int]:
     """The places in a list of numbers; what is no place is left out, as in a link to an older graph."""
     return indices_of(text, len(tree.paths))

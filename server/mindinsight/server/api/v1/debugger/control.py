@@ -9,7 +9,7 @@ from mindinsight.server.api.v1.debugger.lookup import (
     JsonBody,
     graph_of,
     known_rank,
-    place_of,
+    node_index,
     takes,
 )
 from mindinsight.server.api.v1.debugger.session import RUNNING, SENDING, WAITING, Session
@@ -86,7 +86,7 @@ def _check_node(session: Session, body: dict[str, Any]) -> None:
     if body.get("name"):
         rank = known_rank(session, body.get("rank_id", 0))
         graph_name = body.get("graph_name")
-        place_of(graph_of(session, rank, graph_name), body["name"], graph_name)
+        node_index(graph_of(session, rank, graph_name), body["name"], graph_name)
 
 
 def _whole(value: object) -> int:

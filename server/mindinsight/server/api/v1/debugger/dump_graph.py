@@ -26,32 +26,32 @@ class DumpGraph:
     operators: tuple[Operator, ...]
 
     @cached_property
-    def places(self) -> dict[tuple[str, str], list[int]]:
+    def indices(self) -> dict[tuple[str, str], list[int]]:
         """The places of an operator by its graph and recorded name."""
-        places: dict[tuple[str, str], list[int]] = {}
-        for place, node in enumerate(self.tree.nodes.tolist()):
+        indices: dict[tuple[str, str], list[int]] = {}
+        for index, node in enumerate(self.tree.nodes.tolist()):
             if node >= 0:
                 operator = self.operators[node]
-                places.setdefault((operator.graph, operator.recorded or operator.name), []).append(place)
-        return places
+                indices.setdefault((operator.graph, operator.recorded or operator.name), []).append(index)
+        return indices
 
     @cached_property
     def by_name(self) -> dict[str, int]:
         """The first place of an operator by its full name."""
-        places: dict[str, int] = {}
-        for place, node in enumerate(self.tree.nodes.tolist()):
+        indices: dict[str, int] = {}
+        for index, node in enumerate(self.tree.nodes.tolist()):
             if node >= 0:
-                places.setdefault(self.operators[node].name, place)
-        return places
+                indices.setdefault(self.operators[node].name, index)
+        return indices
 
-    def operator(self, place: int) -> Operator | None:
+    def operator(self, index: int) -> Operator | None:
         """The operator at a place; None at a scope."""
-        node = int(self.tree.nodes[place])
+        node = int(self.tree.nodes[index])
         return self.operators[node] if node >= 0 else None
 
-    def place(self, name: str) -> int | None:
+    def find(self, name: str) -> int | None:
         """The place of a path, or of an operator's full name."""
-        return self.tree.places.get(name, self.by_name.get(name))
+        return self.tree.indices.get(name, self.by_name.get(name))
 
 
 def shown_name(graph: str) -> str:

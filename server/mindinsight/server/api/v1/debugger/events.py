@@ -44,7 +44,7 @@ class Events:
         ring, _, number = position.partition(":")
         seen = (index_of(number, self._count + 1) or 0) if ring == self._id else 0
         with self._lock:
-            return next((event for place, event in self._events if place > seen), None)
+            return next((event for index, event in self._events if index > seen), None)
 
     async def wait(self, position: str) -> Event:
         """The event after a position; nothing but the position when none comes in time."""

@@ -12,7 +12,7 @@ from mindinsight.server.api.v1.debugger.lookup import (
     JsonBody,
     graph_of,
     known_rank,
-    place_of,
+    node_index,
     takes,
 )
 from mindinsight.server.api.v1.debugger.nodes import Watching, levels_json, nodes_json, watching
@@ -110,7 +110,7 @@ def _node(session: Session, params: dict[str, Any]) -> dict[str, Any]:
     graph_name, name = params.get("graph_name"), params.get("name")
     graph = graph_of(session, rank, graph_name)
     watch = watch_of(session, rank, graph, params.get("watch_point_id"))
-    place = place_of(graph, name, graph_name) if name else ROOT
+    index = node_index(graph, name, graph_name) if name else ROOT
     if params.get("single_node") and name:
-        return {"graph": {**graph_json(session, rank, []), **levels_json(graph, place, watch)}}
-    return {"graph": graph_json(session, rank, nodes_json(graph, graph.tree.children(place), watch))}
+        return {"graph": {**graph_json(session, rank, []), **levels_json(graph, index, watch)}}
+    return {"graph": graph_json(session, rank, nodes_json(graph, graph.tree.children(index), watch))}

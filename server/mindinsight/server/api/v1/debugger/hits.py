@@ -106,8 +106,8 @@ def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
 def _node(session: Session, hit: Hit) -> dict[str, Any]:
     shown = shown_name(hit.entry.graph)
     graph = session.graph(hit.entry.rank, hit.entry.graph)
-    place = graph.place(hit.entry.operator) if graph else None
-    name = graph.tree.paths[place] if graph and place is not None else hit.entry.operator
+    index = graph.find(hit.entry.operator) if graph else None
+    name = graph.tree.paths[index] if graph and index is not None else hit.entry.operator
     return {"node_name": name, "graph_name": shown, "graph_id": shown, "watchpoint_id": [], "tensors": []}
 
 

@@ -84,13 +84,13 @@ def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
     return tree
 
 
-def place_of(graph: DumpGraph, name: object, graph_name: object) -> int:
+def node_index(graph: DumpGraph, name: object, graph_name: object) -> int:
     """The place of a node's name; raises V1Error for a name that is none."""
-    place = graph.place(name) if isinstance(name, str) else None
-    if place is None:
+    index = graph.find(name) if isinstance(name, str) else None
+    if index is None:
         fault = Fault.DEBUGGER_NODE if graph_name else Fault.DEBUGGER_GRAPH
         raise V1Error(fault, "Parameter name names no node of the graph.")
-    return place
+    return index
 
 
 class Slot(NamedTuple):
@@ -98,7 +98,7 @@ class Slot(NamedTuple):
 
     rank: int
     graph: DumpGraph
-    place: int
+    node_index: int
     operator: Operator
     slot: str
 
@@ -109,11 +109,11 @@ def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Sl
         raise V1Error(Fault.DEBUGGER_VALUE, "A tensor's name is the name of its node, a colon and its slot.")
     node, _, slot = name.rpartition(":")
     graph = graph_of(session, rank, graph_name)
-    place = place_of(graph, node, graph_name)
-    operator = graph.operator(place)
+    index = node_index(graph, node, graph_name)
+    operator = graph.operator(index)
     if operator is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "A scope has no tensors.")
-    return Slot(rank, graph, place, operator, slot)
+    return Slot(rank, graph, index, operator, slot)
 
 
 def entry_of(session: Session, slot: Slot, step: int) -> TensorEntry | None:

@@ -31,19 +31,19 @@ def tensor_graphs(
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
     slot = slot_of(session, first(tensor_name), rank, first(graph_name))
-    places = _around(slot.graph, slot)
-    return {"graph": {"nodes": [_node(session, slot, place, first(graph_name) or "") for place in places]}}
+    indices = _around(slot.graph, slot)
+    return {"graph": {"nodes": [_node(session, slot, index, first(graph_name) or "") for index in indices]}}
 
 
 def _around(graph: DumpGraph, slot: Slot) -> list[int]:
-    into, out_of = graph.tree.crossing(slot.place)
-    return list(dict.fromkeys([slot.place, *into.sources.tolist(), *out_of.targets.tolist()]))
+    into, out_of = graph.tree.crossing(slot.node_index)
+    return list(dict.fromkeys([slot.node_index, *into.sources.tolist(), *out_of.targets.tolist()]))
 
 
-def _node(session: Session, slot: Slot, place: int, graph_name: str) -> dict[str, Any]:
-    operator = slot.graph.operator(place)
+def _node(session: Session, slot: Slot, index: int, graph_name: str) -> dict[str, Any]:
+    operator = slot.graph.operator(index)
     assert operator is not None  # edges join leaves
-    node = v1.node_json(slot.graph.tree, place)
+    node = v1.node_json(slot.graph.tree, index)
     return {
         "name": node["name"],
         "full_name": operator.name,

@@ -32,9 +32,9 @@ class Watching:
     watched: Flags  # [t] of each place; False at scopes
     leaves: Flags  # [t]
 
-    def state(self, place: int) -> int:
+    def state(self, index: int) -> int:
         """2: all leaves at and below a place, 1: some, 0: none."""
-        inside = slice(place, int(self.graph.tree.ends[place]))
+        inside = slice(index, int(self.graph.tree.ends[index]))
         count = int(np.count_nonzero(self.watched[inside]))
         if not count:
             return _NONE
@@ -65,21 +65,21 @@ def names_watched(session: Session, rank: int, watched: Watched) -> frozenset[st
 
 def watching(session: Session, rank: int, graph: DumpGraph, watched: Watched) -> Watching:
     names = names_watched(session, rank, watched)
-    operators = [graph.operator(place) for place in range(len(graph.tree.paths))]
+    operators = [graph.operator(index) for index in range(len(graph.tree.paths))]
     flags = np.array(
         [operator is not None and operator.name in names for operator in operators], dtype=np.bool_
     )
     return Watching(graph, flags, np.asarray(graph.tree.nodes >= 0))
 
 
-def node_json(graph: DumpGraph, place: int, watch: Watching | None = None) -> dict[str, Any]:
+def node_json(graph: DumpGraph, index: int, watch: Watching | None = None) -> dict[str, Any]:
     """A node as recorded graphs have it, with source lines, full name and watch state."""
-    operator = graph.operator(place)
-    node = v1.node_json(graph.tree, place)
-    node["full_name"] = operator.name if operator else graph.tree.paths[place]
+    operator = graph.operator(index)
+    node = v1.node_json(graph.tree, index)
+    node["full_name"] = operator.name if operator else graph.tree.paths[index]
     node["stack_info"] = stack_json(operator)
     if watch is not None:
-        node["watched"] = watch.state(place)
+        node["watched"] = watch.state(index)
     return node
 
 
@@ -92,15 +92,15 @@ def frame_json(frame: Frame) -> dict[str, Any]:
 
 
 def nodes_json(
-    graph: DumpGraph, places: Sequence[int], watch: Watching | None = None
+    graph: DumpGraph, indices: Sequence[int], watch: Watching | None = None
 ) -> list[dict[str, Any]]:
-    return [node_json(graph, place, watch) for place in places]
+    return [node_json(graph, index, watch) for index in indices]
 
 
-def levels_json(graph: DumpGraph, place: int, watch: Watching | None = None) -> dict[str, Any]:
+def levels_json(graph: DumpGraph, index: int, watch: Watching | None = None) -> dict[str, Any]:
     """All levels from the top to the one that holds a node."""
     answer: dict[str, Any] = {}
-    for scope in [*graph.tree.ancestors(place)[::-1], ROOT]:
+    for scope in [*graph.tree.ancestors(index)[::-1], ROOT]:
         nodes = nodes_json(graph, graph.tree.children(scope), watch)
         answer = {"scope_name": graph.tree.paths[scope], "nodes": nodes, "children": answer}
     return answer

@@ -38,17 +38,17 @@ def search(
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, _MOST))
     graph = graph_of(session, rank, first(graph_name))
     watch = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, _MOST))
-    places = search_places(
+    indices = search_nodes(
         session, rank, graph, first(name), first(node_category), first(stack_info_key_word)
     )
 
-    def entry(place: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
+    def entry(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
         tree = graph.tree
-        node: dict[str, Any] = {"name": tree.paths[place], "type": tree.types[place], "nodes": inside}
+        node: dict[str, Any] = {"name": tree.paths[index], "type": tree.types[index], "nodes": inside}
         node["is_dynamic_shape_node"] = False
-        return node if watch is None else {**node, "watched": watch.state(place)}
+        return node if watch is None else {**node, "watched": watch.state(index)}
 
-    return {"nodes": nested(graph.tree, places, entry)}
+    return {"nodes": nested(graph.tree, indices, entry)}
 
 
 @router.get("/{session_id}/stacks")
@@ -91,7 +91,7 @@ def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
     return {"graph_runs": runs}
 
 
-def search_places(
+def search_nodes(
     session: Session, rank: int, graph: DumpGraph, name: str | None, category: str | None, word: str | None
 ) -> list[int]:
     """Places that fit a name, a category and a word in their source lines; none when nothing is asked."""
@@ -101,22 +101,22 @@ def search_places(
         )
     if not (name or category or word):
         return []
-    places = match_end_of_path(graph.tree, name) if name else list(range(1, len(graph.tree.paths)))
+    indices = match_end_of_path(graph.tree, name) if name else list(range(1, len(graph.tree.paths)))
     if category:
         classes = classes_of(session, rank)
-        places = [place for place in places if category in _classes(graph, place, classes)]
+        indices = [index for index in indices if category in _classes(graph, index, classes)]
     if word:
-        places = [place for place in places if _mentions(graph, place, word.lower())]
-    return places
+        indices = [index for index in indices if _mentions(graph, index, word.lower())]
+    return indices
 
 
-def _classes(graph: DumpGraph, place: int, classes: dict[str, frozenset[str]]) -> frozenset[str]:
-    operator = graph.operator(place)
+def _classes(graph: DumpGraph, index: int, classes: dict[str, frozenset[str]]) -> frozenset[str]:
+    operator = graph.operator(index)
     return classes.get(operator.name, frozenset()) if operator else frozenset()
 
 
-def _mentions(graph: DumpGraph, place: int, word: str) -> bool:
-    operator = graph.operator(place)
+def _mentions(graph: DumpGraph, index: int, word: str) -> bool:
+    operator = graph.operator(index)
     stack = operator.stack if operator else ()
     return any(word in f"{frame.file}:{frame.line} {frame.code}".lower() for frame in stack)
 

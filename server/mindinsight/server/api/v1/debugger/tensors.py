@@ -16,8 +16,8 @@ from mindinsight.server.api.v1.debugger.lookup import (
     entry_of,
     graph_of,
     known_rank,
+    node_index,
     outputs_of,
-    place_of,
     slot_of,
     takes,
 )
@@ -51,11 +51,11 @@ def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     rank = known_rank(session, body.get("rank_id", 0))
     name, graph_name = body.get("name"), body.get("graph_name")
     graph = graph_of(session, rank, graph_name)
-    place = place_of(graph, name, graph_name)
-    operator = graph.operator(place)
+    index = node_index(graph, name, graph_name)
+    operator = graph.operator(index)
     rows = _rows(session, rank, operator, str(name), "output") if operator else []
     if operator is not None:
-        into, _ = graph.tree.crossing(place)
+        into, _ = graph.tree.crossing(index)
         for source in dict.fromkeys(into.sources.tolist()):
             feeding = graph.operator(source)
             assert feeding is not None  # edges join leaves

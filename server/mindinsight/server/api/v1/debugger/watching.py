@@ -12,11 +12,11 @@ from mindinsight.server.api.v1.debugger.lookup import (
     JsonBody,
     graph_of,
     known_rank,
-    place_of,
+    node_index,
     takes,
 )
 from mindinsight.server.api.v1.debugger.nodes import names_watched
-from mindinsight.server.api.v1.debugger.searching import search_places
+from mindinsight.server.api.v1.debugger.searching import search_nodes
 from mindinsight.server.api.v1.debugger.session import WAITING, Session, Watched
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
@@ -119,10 +119,10 @@ def _named_nodes(session: Session, body: dict[str, Any]) -> frozenset[str]:
     nodes, pattern = body.get("watch_nodes") or [], body.get("search_pattern")
     if not isinstance(nodes, list) or not isinstance(pattern, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "watch_nodes must be a list, search_pattern an object.")
-    places = [place_of(graph, node, body.get("graph_name")) for node in nodes]
-    if pattern and not places:
-        places = search_places(session, rank, graph, *(_text(pattern, key) for key in _PATTERN))
-    return frozenset(name for place in places for name in _operators(graph, place))
+    indices = [node_index(graph, node, body.get("graph_name")) for node in nodes]
+    if pattern and not indices:
+        indices = search_nodes(session, rank, graph, *(_text(pattern, key) for key in _PATTERN))
+    return frozenset(name for index in indices for name in _operators(graph, index))
 
 
 _PATTERN = ("name", "node_category", "stack_info_key_word")
@@ -135,6 +135,6 @@ def _text(pattern: dict[str, Any], key: str) -> str | None:
     return value
 
 
-def _operators(graph: DumpGraph, place: int) -> list[str]:
-    leaves = [graph.operator(leaf) for leaf in graph.tree.leaves(place)]
+def _operators(graph: DumpGraph, index: int) -> list[str]:
+    leaves = [graph.operator(leaf) for leaf in graph.tree.leaves(index)]
     return [operator.name for operator in leaves if operator is not None]

@@ -7,7 +7,7 @@ import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.errors import ApiError
-from mindinsight.server.plugins.graph.tree_cache import TreeCache, place_of, places_of
+from mindinsight.server.plugins.graph.tree_cache import TreeCache, node_index, node_indices
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Reference
 
@@ -102,11 +102,11 @@ def test_what_cannot_be_shown_is_said(executor, tag, view, code):
     assert error.value.code == code
 
 
-def test_places_by_path_and_by_number(executor):
+def test_indices_by_path_and_by_number(executor):
     tree = TreeCache().tree(run_with(a=Graphs(payload(2))), "a", "recorded", executor)
-    assert place_of(tree, "Default/Add-op1") == place_of(tree, "3") == 3
-    assert places_of(tree, "1,x,999,-2,3,") == [1, 3]
-    assert places_of(tree, None) == []
+    assert node_index(tree, "Default/Add-op1") == node_index(tree, "3") == 3
+    assert node_indices(tree, "1,x,999,-2,3,") == [1, 3]
+    assert node_indices(tree, None) == []
     for wrong in ("Default/none", "99", "-1"):
         with pytest.raises(ApiError):
-            place_of(tree, wrong)
+            node_index(tree, wrong)

@@ -6,7 +6,7 @@ import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto, ModelProto
 
-LENET = Path(__file__).parents[2] / "data/graph/lenet.graph"
+LENET = Path(__file__).parents[3] / "data/graph/lenet.graph"
 BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
 
 

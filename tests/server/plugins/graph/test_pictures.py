@@ -10,7 +10,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import GraphProto, ModelProto
 from mindinsight.proto.summary_pb2 import Event
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[3] / "data"
 BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
 
 
