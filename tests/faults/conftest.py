@@ -83,6 +83,15 @@ class Server:
         assert until(self.answers)
         return self
 
+    def change(self, path, **fields):
+        """The answer to a PATCH with these fields."""
+        headers = {"Content-Type": "application/json", "Origin": f"http://127.0.0.1:{self.port}"}
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/{path}", json.dumps(fields).encode(), headers, method="PATCH"
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.loads(answer.read())
+
     def answers(self):
         assert self.process.poll() is None
         try:
@@ -175,6 +184,14 @@ def base(tmp_path):
 
 @pytest.fixture
 def server(base, tmp_path):
+    server = Server(base.path, tmp_path / "workspace")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def second_server(base, tmp_path):
+    """Another server on the same base directories and the same workspace."""
     server = Server(base.path, tmp_path / "workspace")
     yield server
     server.stop()

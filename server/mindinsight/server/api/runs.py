@@ -129,9 +129,6 @@ def annotate(change: NoteChange, service: OneService) -> dict[str, Any]:
     if "labels" in fields:
         fields["labels"] = tuple(dict.fromkeys(fields["labels"]))
     try:
-        if fields.get("pinned"):
-            for other in [run for run, note in service.workspace.notes.all().items() if note.pinned]:
-                service.workspace.notes.change(other, pinned=False)
         note = service.workspace.notes.change(change.run, **fields)
     except OSError as error:
         raise not_kept(error) from error

@@ -9,6 +9,7 @@ from typing import Any
 
 from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import Watched
+from mindinsight.server.workspace.file_lock import locked
 from mindinsight.server.workspace.notes import Note, Notes
 
 
@@ -35,13 +36,19 @@ class MultiBaseNotes:
         }
 
     def change(self, run: str, **fields: Any) -> Note:
-        """Set the given fields of one run's note and keep it; raises OSError when it cannot be kept."""
+        """Set the given fields of one run's note and keep it, as ``Notes.change``."""
         name, _, below = run.removeprefix(BASE).partition("/")
         base = next((base for base in self._bases() if base.name == name), None)
         if base is None:
             raise FileNotFoundError(f"the base directory of {run} is gone")
         with self._lock:
-            return self._of(base).change(BASE + below, **fields)
+            if not fields.get("pinned"):
+                return self._of(base).change(BASE + below, **fields)
+            with locked(self._folder / "pins"):  # one run at most, of all directories
+                for other in self._bases():
+                    if other.name != name:
+                        self._of(other).unpin()
+                return self._of(base).change(BASE + below, **fields)
 
     def _of(self, base: Watched) -> Notes:
         with self._lock:

@@ -39,16 +39,31 @@ class Notes:
         return self._store.values()
 
     def change(self, run: str, **fields: Any) -> Note:
-        """Set the given fields of one run's note and keep it; raises OSError when it cannot be kept."""
+        """Set the given fields of one run's note and keep it; OSError when it cannot be kept.
+
+        A run that is pinned takes the pin from the others, in the same change.
+        """
         fields = {name: _encodable(value) for name, value in fields.items()}
 
         def written(notes: dict[str, Note]) -> dict[str, Note]:
+            if fields.get("pinned"):
+                notes = _unpinned(notes)
             notes[run] = replace(notes.get(run, Note()), **fields)
             if notes[run] == Note():
                 del notes[run]
             return notes
 
         return self._store.change(written).get(run, Note())
+
+    def unpin(self) -> None:
+        """Take the pin from whichever run has it; OSError when that cannot be kept."""
+        if any(note.pinned for note in self.all().values()):
+            self._store.change(_unpinned)
+
+
+def _unpinned(notes: dict[str, Note]) -> dict[str, Note]:
+    bare = {run: replace(note, pinned=False) for run, note in notes.items()}
+    return {run: note for run, note in bare.items() if note != Note()}
 
 
 def _note(content: dict[str, Any]) -> Note:

@@ -1,0 +1,42 @@
+"""Two servers on one workspace that are asked for changes at the same moment."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mindinsight.server.settings.base_dirs import bases_of
+
+ROUNDS = 40
+
+
+@pytest.fixture(params=["one base", "two bases"])
+def servers(request, base, server, second_server, tmp_path):
+    """Both servers, and two runs that either of them may pin."""
+    runs = ("./a", "./b")
+    if request.param == "two bases":
+        for name in ("left", "right"):
+            (base.path / name).mkdir()
+        server.base = second_server.base = bases_of([base.path / "left", base.path / "right"])
+        runs = ("./left/a", "./right/b")
+    for run in runs:
+        base.run(run)
+    for running in (server, second_server):
+        running.start()
+        assert running.shows(**{run.removeprefix("./"): 99 for run in runs}) is True
+    return (server, second_server), runs
+
+
+def test_a_pin_of_each_at_once_leaves_one(servers):
+    both, runs = servers
+    for _ in range(ROUNDS):
+        start = threading.Barrier(2)
+
+        def pin(server, run, start=start):
+            start.wait()
+            server.change("v2/runs/notes", run=run, pinned=True)
+
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(pin, both, runs))
+        pins = [[run["id"] for run in server.runs().values() if run["pinned"]] for server in both]
+        assert (len(pins[0]), pins[0]) == (1, pins[1])
