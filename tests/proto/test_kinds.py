@@ -2,7 +2,8 @@
 
 import pytest
 
-from mindinsight.proto.kinds import EXACT_SCALAR, KINDS
+from mindinsight.proto.kinds import EXACT_SCALAR, KINDS, LINEAGE_FIELDS
+from mindinsight.proto.lineage_pb2 import LineageEvent
 from mindinsight.proto.summary_pb2 import Event, Summary
 
 MESSAGES = {"Summary.Value": Summary.Value.DESCRIPTOR, "Event": Event.DESCRIPTOR}
@@ -38,3 +39,13 @@ def test_a_key_is_what_protobuf_writes():
     alert = next(kind for kind in KINDS if kind.name == "alert")
     first = Event(alert={"title": "a"}).SerializeToString()[:2]
     assert first[0] & 0x7F | first[1] << 7 == alert.key
+
+
+def test_lineage_messages_are_fields_of_their_event():
+    fields = {field.number: field.name for field in LineageEvent.DESCRIPTOR.fields}
+    assert [fields[number] for number in LINEAGE_FIELDS.values()] == [
+        "train_lineage",
+        "evaluation_lineage",
+        "dataset_graph",
+        "user_defined_info",
+    ]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from mindinsight.writer.encoding.encoder import TooLarge
 from mindinsight.writer.pending import Pending
-from mindinsight.writer.value_checks import TooLarge
 
 
 def kinds(jobs):

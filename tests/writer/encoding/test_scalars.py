@@ -1,14 +1,15 @@
-"""Scalar events made in bulk are byte for byte the events protobuf makes one by one."""
+"""Scalars keep the float64 that matters; events made in bulk are those protobuf makes one by one."""
 
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mindinsight.proto.framing import encode_record
-from mindinsight.proto.summary_pb2 import Event
-from mindinsight.writer.encoding import scalars, values
+from mindinsight.proto.summary_pb2 import Event, Summary
+from mindinsight.writer.encoding import scalars
 
 steps = st.one_of(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(0, 1000))
 tag_sets = st.lists(st.text(min_size=1, max_size=140), min_size=1, max_size=4)
@@ -32,7 +33,7 @@ def event_by_protobuf(job):
         with np.errstate(over="ignore"):
             narrow = float(np.float32(number))
         value = event.summary.value.add(tag=tag, scalar_value=narrow)
-        odd = abs(number) > values.LARGEST or 0 < abs(number) < values.SMALLEST
+        odd = abs(number) > scalars.LARGEST or 0 < abs(number) < scalars.SMALLEST
         if odd and math.isfinite(number) and narrow != number:
             value.exact_scalar = number
     return event.SerializeToString()
@@ -54,3 +55,42 @@ def test_ten_scalars_a_step_take_at_most_26_bytes_a_point():
     pairs = [part for tag in tags for part in (tag, 0.1)]
     (record,) = scalars.encode([(123456, 1.7e9, pairs, (), 0)])
     assert len(record) / 10 <= 26
+
+
+@given(st.text(min_size=1, max_size=20), st.floats())
+def test_a_scalar_is_its_float32_or_exactly_itself(tag, number):
+    value = Summary.Value.FromString(scalars.scalar(tag, number))
+    assert value.tag == tag
+    with np.errstate(over="ignore"):
+        np.testing.assert_equal(np.float32(value.scalar_value), np.float32(number))
+    if value.HasField("exact_scalar"):
+        assert value.exact_scalar == number
+
+
+@pytest.mark.parametrize("number", [2.0**24 + 1, 1e300, -1e300, 1e-300, 5e-324, 1.7e9 + 0.123, 2.0**53 - 1])
+def test_a_scalar_float32_would_visibly_change_is_kept_exactly(number):
+    assert Summary.Value.FromString(scalars.scalar("t", number)).exact_scalar == number
+
+
+@pytest.mark.parametrize("number", [0.1, 0.0, 2.0**24, 2.0**30, math.inf, -math.inf, math.nan, 2.0**-126])
+def test_other_scalars_take_no_more_than_a_float32(number):
+    assert not Summary.Value.FromString(scalars.scalar("t", number)).HasField("exact_scalar")
+
+
+@pytest.mark.parametrize(("value", "number"), [(3, 3.0), (True, 1.0), ([2.5], 2.5), (np.array([[7]]), 7.0)])
+def test_a_scalar_is_the_one_number_in_a_value(value, number):
+    assert scalars.number("t", value) == number
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        ([1, 2], ValueError, "one element"),
+        (10**400, ValueError, "larger than any float64"),
+        (1j, TypeError, "complex"),
+        ("3", TypeError, "expected numbers"),
+    ],
+)
+def test_anything_else_is_no_scalar(value, error, text):
+    with pytest.raises(error, match=text):
+        scalars.number("t", value)

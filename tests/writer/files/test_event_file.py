@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mindinsight.writer.encoding import jobs
-from mindinsight.writer.encoding.events import Item
+from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.files.event_file import EventFile
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from mindinsight.writer.encoding.events import Item
+from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.files.npy_export import NpyExport, file_name
 
 

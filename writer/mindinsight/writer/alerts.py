@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.writer import options
 from mindinsight.writer.encoding import wire
-from mindinsight.writer.encoding.events import Item
+from mindinsight.writer.encoding.encoder import Item
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from mindinsight.writer import value_checks
 from mindinsight.writer.buffer_pool import BufferPool
-from mindinsight.writer.encoding.events import LINEAGE_FIELDS, Item, Job
-from mindinsight.writer.encoding.jobs import LARGEST_EVENT
-from mindinsight.writer.encoding.values import wire_size
+from mindinsight.writer.encoding import events, kinds, scalars
+from mindinsight.writer.encoding.encoder import LARGEST_EVENT, Item, TooLarge
+from mindinsight.writer.encoding.events import Job
 
 # Memory of a queued step and of a scalar in it, on CPython 3.11: tuple, list, float, references.
 _STEP_BYTES: Final = 200
 _SCALAR_BYTES: Final = 40
-_PLUGINS: Final = ("scalar", *value_checks.ARRAY_KINDS, *value_checks.MESSAGE_KINDS)
 
 PluginFilter = Callable[[str], bool]
 
@@ -39,27 +37,25 @@ class Pending:
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
         """Check ``value`` and keep a copy. Raises as ``SummaryRecord.add_value`` does, and TooLarge."""
-        kind, tag = _kind(plugin), value_checks.tag(name)
+        kind, tag = _kind(plugin), _tag(name)
         if kind == "scalar":
-            self.scalars.extend((tag, value_checks.number(tag, value)))
+            self.scalars.extend((tag, scalars.number(tag, value)))
             self.good_tags.add(tag)
             return
         try:
-            item = self._item(kind, tag, value, self._room)
-        except value_checks.TooLarge as error:
+            item = kinds.encoder(kind).item(tag, value, self._room, self._buffers)
+        except TooLarge as error:
             self.refused.append((str(error), tag))
             raise
-        if kind == "tensor":
-            assert not isinstance(item.payload, bytes)
-            self._room -= wire_size(item.payload)
+        self._room -= kinds.encoder(kind).size(item)
         self._items.append(item)
 
     def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
         """``value`` as the job of an event of its own; what is collected stays. Raises as ``add`` does."""
-        kind, tag = _kind(plugin), value_checks.tag(name)
+        kind, tag = _kind(plugin), _tag(name)
         if kind == "scalar":
-            return step, wall, [tag, value_checks.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
-        item = self._item(kind, tag, value, LARGEST_EVENT)
+            return step, wall, [tag, scalars.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
+        item = kinds.encoder(kind).item(tag, value, LARGEST_EVENT, self._buffers)
         return step, wall, [], (item,), _STEP_BYTES + _size(item)
 
     def take(self, step: int, wall: float, plugin_filter: PluginFilter | None = None) -> list[Job]:
@@ -79,17 +75,12 @@ class Pending:
                 if not isinstance(item.payload, bytes):
                     self._buffers.give_back(item.payload)
 
-    def _item(self, kind: str, tag: str, value: Any, room: int) -> Item:
-        if kind in value_checks.MESSAGE_KINDS:
-            return value_checks.message(kind, tag, value)
-        return value_checks.array(kind, tag, value, room, self._buffers)
-
     def _take_all(self, step: int, wall: float, pairs: list[Any], plugin_filter: PluginFilter) -> list[Job]:
         items = [item for item in self._items if plugin_filter(item.kind)]
         pairs = pairs if pairs and plugin_filter("scalar") else []
         self._items.clear()
         self._room = LARGEST_EVENT
-        singles = [item for item in items if item.kind == "graph" or item.kind in LINEAGE_FIELDS]
+        singles = [item for item in items if item.kind in events.MESSAGE_FIELDS]
         together = [item for item in items if item not in singles] if singles else items
         jobs: list[Job] = [(step, wall, [], (item,), _STEP_BYTES + _size(item)) for item in singles]
         if pairs or together:
@@ -100,9 +91,20 @@ class Pending:
 
 def _kind(plugin: Any) -> str:
     kind = plugin.lower() if isinstance(plugin, str) else plugin
-    if kind not in _PLUGINS:
-        raise ValueError(f"plugin must be one of {', '.join(_PLUGINS)}, got {plugin!r}")
+    if kind not in kinds.NAMES:
+        raise ValueError(f"plugin must be one of {', '.join(kinds.NAMES)}, got {plugin!r}")
     return str(kind)
+
+
+def _tag(name: Any) -> str:
+    """``name`` if it can be a tag: text that is not empty."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"the name of a value must be a str and not empty, got {name!r}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"the name of a value must be proper Unicode, got {name!r}") from error
+    return name
 
 
 def _everything(_plugin: str) -> bool:

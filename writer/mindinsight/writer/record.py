@@ -12,8 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from mindinsight.writer import alerts, options, ranks, value_checks, variables
+from mindinsight.writer import alerts, options, ranks, variables
 from mindinsight.writer.encoding import events
+from mindinsight.writer.encoding.encoder import TooLarge
 from mindinsight.writer.files import process_hooks
 from mindinsight.writer.files.directories import make_log_dir
 from mindinsight.writer.files.event_file import EventFile
@@ -104,7 +105,7 @@ class SummaryRecord:
         plugin               value: an array is any of NumPy, MindSpore, PyTorch, JAX or a Python number
         ==================== =====================================================================
         scalar               a number, or an array of one element
-        image                an array (N, C, H, W) of 1 to 4 channels; scaling: see images.py
+        image                an array (N, C, H, W) of 1 to 4 channels; scaling: see image_grid.py
         tensor, histogram    an array of one dimension or more; no complex numbers
         graph                bytes of a ModelProto, a network or a graph object
         train_lineage,       the message, or a dict of its fields (lineage.py)
@@ -238,7 +239,7 @@ class SummaryRecord:
     def _add(self, plugin: str, name: str, value: Any) -> None:
         try:
             self._pending.add(plugin, name, value)
-        except value_checks.TooLarge:
+        except TooLarge:
             if self._raise:
                 raise
 
@@ -248,7 +249,7 @@ class SummaryRecord:
             return
         try:
             job = self._pending.single_job(step, time.time(), plugin, name, value)
-        except value_checks.TooLarge as error:
+        except TooLarge as error:
             self._events.drop(str(error), [(name, step)])
             if self._raise:
                 raise

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
-
-import numpy.typing as npt
+from typing import Any, Final, TypeAlias
 
 from mindinsight.proto.framing import encode_record
-from mindinsight.proto.kinds import KINDS
-from mindinsight.writer.encoding import values, wire
+from mindinsight.proto.kinds import KINDS, KINDS_BY_NAME, LINEAGE_FIELDS
+from mindinsight.writer.encoding import wire
+from mindinsight.writer.encoding.encoder import Item
+from mindinsight.writer.encoding.kinds import encoder
 
 VERSION: Final = "MindSpore.Event:1"
-# Kinds that are a field of LineageEvent, by the names add_value gives them.
-LINEAGE_FIELDS: Final = {
-    "train_lineage": 6, "eval_lineage": 7, "dataset_graph": 9, "custom_lineage_data": 10,
-}  # fmt: skip
 _WALL, _STEP, _VERSION, _SUMMARY, _CLOSING = 1, 2, 3, 5, 1002
+_TAG: Final = 1  # of Summary.Value
 _LONGEST_ERROR: Final = 200  # characters
 # Kinds whose messages are events of their own, and their fields in Event or LineageEvent.
-_MESSAGE_FIELDS: Final = {
+MESSAGE_FIELDS: Final = {
     **{kind.name: kind.number for kind in KINDS if kind.message == "Event"},
     **LINEAGE_FIELDS,
 }
-
-
-class Item(NamedTuple):
-    """One value that is more than a number."""
-
-    kind: str  # image, tensor, histogram, landscape, graph, alert or a key of LINEAGE_FIELDS
-    tag: str
-    payload: npt.NDArray[Any] | bytes  # an array of its own, or a serialised message
-    dtype: str = ""  # name of the element type given, for arrays
+_RUN_WIDE: Final = {*LINEAGE_FIELDS, *(kind.name for kind in KINDS if kind.run_wide)}
 
 
 # What one call of record() leaves for the background: step, wall time (Unix seconds), scalars as
@@ -63,18 +52,19 @@ def message_event(job: Job) -> bytes:
     """The event of a graph or of an alert, or the lineage event of a lineage message."""
     step, wall, _, (item,), _ = job
     assert isinstance(item.payload, bytes)
-    at = wire.integer(_STEP, step) if item.kind == "alert" else b""  # the others belong to the whole run
-    return wire.double(_WALL, wall) + at + wire.block(_MESSAGE_FIELDS[item.kind], item.payload)
+    at = b"" if item.kind in _RUN_WIDE else wire.integer(_STEP, step)
+    return wire.double(_WALL, wall) + at + wire.block(MESSAGE_FIELDS[item.kind], item.payload)
 
 
 def value(item: Item) -> bytes:
     """``item`` as a Summary.Value."""
-    if isinstance(item.payload, bytes):
-        return values.landscape(item.tag, item.payload)
-    if item.kind == "tensor":
-        return values.tensor(item.tag, item.payload, item.dtype)
-    encode = values.image if item.kind == "image" else values.histogram
-    return encode(item.tag, item.payload)
+    number = KINDS_BY_NAME[item.kind].number
+    return value_tag(item.tag) + wire.block(number, encoder(item.kind).message(item))
+
+
+def value_tag(tag: str) -> bytes:
+    """The tag of a Summary.Value."""
+    return wire.block(_TAG, tag.encode())
 
 
 def is_lineage(job: Job) -> bool:
@@ -84,7 +74,7 @@ def is_lineage(job: Job) -> bool:
 
 def is_message(job: Job) -> bool:
     """True when ``job`` is an event of its own: a graph, an alert or a lineage message."""
-    return bool(job[3]) and job[3][0].kind in _MESSAGE_FIELDS
+    return bool(job[3]) and job[3][0].kind in MESSAGE_FIELDS
 
 
 def job_names(job: Job) -> list[tuple[str, int]]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from mindinsight.proto.framing import encode_record
-from mindinsight.writer.encoding import events, scalars, values
-from mindinsight.writer.encoding.events import Item, Job
-
-LARGEST_EVENT: Final = (1 << 31) - 1  # bytes: no protobuf message can be larger
+from mindinsight.writer.encoding import events, scalars
+from mindinsight.writer.encoding.encoder import LARGEST_EVENT, Item
+from mindinsight.writer.encoding.events import Job
 
 # Told about an item that could not be encoded, with its step; the rest of the step is kept.
 Failed: TypeAlias = Callable[[Exception, Item, int], None]
@@ -25,7 +24,7 @@ def _encode_items(job: Job, failed: Failed) -> bytes:
     step, wall, pairs, items, _ = job
     if events.is_message(job):
         return encode_record(events.message_event(job))
-    encoded = [values.scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
+    encoded = [scalars.scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
     for item in items:
         try:
             encoded.append(events.value(item))

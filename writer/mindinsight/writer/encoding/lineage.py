@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass
 from typing import Any, Final
 
 from google.protobuf.message import Message
@@ -21,6 +20,7 @@ from mindinsight.proto.lineage_pb2 import (
     UserDefinedInfo,
 )
 from mindinsight.writer.arrays import to_numpy
+from mindinsight.writer.encoding.encoder import MessageEncoder, serialised
 
 # Name of a fact -> the part of TrainLineage it belongs to.
 _TRAIN_FACTS: Final = {
@@ -42,22 +42,13 @@ _EVALUATION_FACTS: Final = ("metrics", "valid_dataset_path", "valid_dataset_size
 _INT32: Final = 1 << 31
 
 
-def serialised(kind: str, value: Any) -> bytes:
-    """The bytes of a message of ``kind``: ``value`` is the message, or a dict or dataclass to build it from.
+class LineageEncoder(MessageEncoder):
+    """Encoder of the messages of a lineage file, one instance for each key of LINEAGE_FIELDS."""
 
-    Raises TypeError for anything else, ValueError for a fact that is unknown or does not fit.
-    """
-    name, build = _KINDS[kind]
-    if isinstance(value, Message):
-        if value.DESCRIPTOR.name != name:
-            raise TypeError(f"{kind} takes a {name} message, got {value.DESCRIPTOR.name}")
-        return bytes(value.SerializeToString())
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if build is None or not isinstance(value, Mapping):
-        dict_too = " or a dict" if build else ""
-        raise TypeError(f"{kind} takes a {name} message{dict_too}, got {type(value).__name__}")
-    return bytes(build(value).SerializeToString())
+    def serialised(self, value: Any) -> bytes:
+        """A message as bytes: ``value`` is the message, or a dict or dataclass to build it from."""
+        name, build = _MESSAGES[self.kind]
+        return serialised(self.kind, value, name, build)
 
 
 def train_lineage(facts: Mapping[str, Any]) -> TrainLineage:
@@ -190,10 +181,9 @@ def _check_names(facts: Mapping[str, Any], names: Any) -> None:
         raise ValueError(f"unknown lineage facts {sorted(map(str, unknown))}; known are {', '.join(names)}")
 
 
-_KINDS: Final[dict[str, tuple[str, Callable[[Mapping[str, Any]], Message] | None]]] = {
+_MESSAGES: Final[dict[str, tuple[str, Callable[[Mapping[str, Any]], Message]]]] = {
     "train_lineage": ("TrainLineage", train_lineage),
     "eval_lineage": ("EvaluationLineage", evaluation_lineage),
     "custom_lineage_data": ("UserDefinedInfo", user_defined_info),
     "dataset_graph": ("DatasetGraph", dataset_graph),
-    "landscape": ("LossLandscape", None),
 }

@@ -1,4 +1,4 @@
-"""Columnar encoder of the scalars of many steps.
+"""Encoder of scalars: of one, and columnar for those of many steps.
 
 A loop records the same tags step after step, so the records of such steps differ in a few bytes at known
 places: wall time, step, values, checksum. They are filled in column by column for all steps together.
@@ -6,6 +6,7 @@ places: wall time, step, values, checksum. They are filled in column by column f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,11 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, encode_record, masked_crc
-from mindinsight.writer.encoding import values, wire
-from mindinsight.writer.encoding.events import Job, summary_event
+from mindinsight.proto.kinds import EXACT_SCALAR, KINDS_BY_NAME
+from mindinsight.writer.encoding import wire
+from mindinsight.writer.encoding.encoder import real_numbers
+from mindinsight.writer.encoding.events import Job, summary_event, value_tag
+
+# What float32 keeps to the eye: beyond, neighbouring integers merge; below, digits fade and vanish.
+LARGEST: Final = float(1 << 24)
+SMALLEST: Final = 2.0**-126
 
 Bytes = npt.NDArray[np.uint8]
 _WALL_AT: Final = HEADER_SIZE + 1  # after the key byte of field 1
+_FIELD: Final = KINDS_BY_NAME["scalar"].number
 _STEP_AT: Final = _WALL_AT + 9  # after the wall time and the key byte of field 2
 
 
@@ -29,6 +37,31 @@ class Layout:
 
     template: Bytes  # [size] a record with every changing byte in place
     value_at: npt.NDArray[np.intp]  # [4 * tags] places of the value bytes
+
+
+def number(tag: str, value: Any) -> float:
+    """The one number in ``value``; integers beyond 2**53 are rounded to a float64."""
+    if isinstance(value, (float, int)):
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise ValueError(f"scalar '{tag}': the integer is larger than any float64") from error
+    values = real_numbers(tag, value).values
+    if values.size != 1:
+        raise ValueError(f"scalar '{tag}' must have one element, got shape {values.shape}")
+    return float(values.reshape(-1)[0])
+
+
+def scalar(tag: str, number: float) -> bytes:
+    """A Summary.Value: the float32 that every reader shows, and the float64 if that would visibly differ.
+
+    Visibly: a finite magnitude above 2**24, or below the smallest normal float32, that float32 does not hold.
+    """
+    if math.isfinite(number) and (abs(number) > LARGEST or 0 < abs(number) < SMALLEST):
+        narrow = _narrow(number)
+        exact = wire.double(EXACT_SCALAR, number) if narrow != number else b""
+        return value_tag(tag) + wire.single(_FIELD, narrow) + exact
+    return value_tag(tag) + wire.single(_FIELD, number)
 
 
 def encode(jobs: Sequence[Job]) -> list[bytes]:
@@ -48,12 +81,17 @@ def encode(jobs: Sequence[Job]) -> list[bytes]:
 def layout(tags: tuple[str, ...], width: int) -> Layout:
     """Places found by writing a record whose values are a pattern of their own."""
     step = 1 << 7 * (width - 1) if width < 10 else -1
-    encoded = [values.scalar(tag, 0.0) for tag in tags]
+    encoded = [scalar(tag, 0.0) for tag in tags]
     record = encode_record(summary_event(step, 0.0, encoded))
     ends = np.cumsum([len(wire.block(1, value)) for value in encoded])
     first = len(record) - FOOTER_SIZE - int(ends[-1])
     value_at = (first + ends[:, None] - 4 + np.arange(4)).reshape(-1)
     return Layout(np.frombuffer(record, np.uint8), value_at)
+
+
+def _narrow(number: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
 
 
 def _encode_alike(tags: tuple[str, ...], width: int, jobs: Sequence[Job]) -> list[bytes]:
@@ -93,11 +131,11 @@ def _fill_checksums(matrix: Bytes) -> None:
 
 def _rows_to_keep_exact(numbers: npt.NDArray[np.float64], floats: npt.NDArray[np.float32]) -> list[int]:
     magnitude = np.abs(numbers)
-    outside = (magnitude > values.LARGEST) | (magnitude < values.SMALLEST)
+    outside = (magnitude > LARGEST) | (magnitude < SMALLEST)
     changed = outside & (numbers != floats) & np.isfinite(numbers)
     return [int(row) for row in np.flatnonzero(changed.any(axis=1))]
 
 
 def _with_exact_values(job: Job) -> bytes:
     step, wall, pairs, _, _ = job
-    return summary_event(step, wall, map(values.scalar, pairs[::2], pairs[1::2]))
+    return summary_event(step, wall, map(scalar, pairs[::2], pairs[1::2]))

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from mindinsight.writer.encoding import events
-from mindinsight.writer.encoding.events import Item, Job
+from mindinsight.writer.encoding.encoder import Item
+from mindinsight.writer.encoding.events import Job
 from mindinsight.writer.encoding.jobs import encode
 from mindinsight.writer.files import process_hooks
 from mindinsight.writer.files.dropped_values import DroppedValues
@@ -26,7 +27,7 @@ _log: Final = logging.getLogger(__name__)
 
 # Does something else with an item of a step, such as saving it beside the event file.
 Export = Callable[[Item, int], None]
-# Called with the that are on disk.
+# Called with the jobs that are on disk.
 Done = Callable[[Iterable[Job]], None]
 
 

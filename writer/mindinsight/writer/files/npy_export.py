@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from mindinsight.writer.encoding.events import Item
+from mindinsight.writer.encoding.encoder import Item
 
 _LONGEST_NAME: Final = 200  # bytes; file systems take 255, and the step comes behind
 

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from mindinsight.proto import framing, graph_pb2, lazy_pb2, summary_pb2
-from mindinsight.proto.kinds import KINDS
+from mindinsight.proto.kinds import KINDS, DataKind
+from mindinsight.writer.encoding.json_numbers import json_number
+from mindinsight.writer.encoding.kinds import encoder
 
 TAIL: Final = 64 << 20  # bytes of each file that are looked at, from its end
-_LISTED: Final = 1000  # elements of a tensor that are written out
-_PLUGINS: Final = {kind.field: kind.name for kind in KINDS if kind.message == "Summary.Value"}
+_KINDS: Final = {kind.field: kind for kind in KINDS if kind.message == "Summary.Value"}
 
 
 def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, Any]]:
@@ -22,20 +21,20 @@ def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, 
     Scalars are numbers; of tensors there is type, shape and statistics, and the elements of small ones; of
     images their size; of histograms their statistics. Nothing is kept in memory while a run goes on.
     """
-    newest: dict[tuple[str, str], tuple[float, int, bytes]] = {}
+    newest: dict[tuple[DataKind, str], tuple[float, int, bytes]] = {}
     for path in files:
         for payload in _payloads(_end_of(path, tail)):
             event = lazy_pb2.LazyEvent.FromString(payload)
             for value in event.summary.value:
-                plugin = _PLUGINS.get(value.WhichOneof("value") or "")
-                if plugin:
+                kind = _KINDS.get(value.WhichOneof("value") or "")
+                if kind:
                     tag = value.tag.decode("utf-8", "replace")
-                    newest[plugin, tag] = (event.wall_time, event.step, value.SerializeToString())
-    described: dict[str, dict[str, Any]] = {}
-    for (plugin, tag), (wall, step, raw) in newest.items():
+                    newest[kind, tag] = (event.wall_time, event.step, value.SerializeToString())
+    facts: dict[str, dict[str, Any]] = {}
+    for (kind, tag), (wall, step, raw) in newest.items():
         value = summary_pb2.Summary.Value.FromString(raw)
-        described.setdefault(plugin, {})[tag] = {"step": step, "wall_time": wall, **_described(plugin, value)}
-    return described
+        facts.setdefault(kind.name, {})[tag] = {"step": step, "wall_time": wall, **_facts(kind, value)}
+    return facts
 
 
 def recorded_graph(files: Iterable[Path]) -> bytes | None:
@@ -84,35 +83,9 @@ def _first_record(content: bytes) -> int:
     return len(content)
 
 
-def _described(plugin: str, value: Any) -> dict[str, Any]:
-    if plugin == "scalar":
-        exact = value.HasField("exact_scalar")
-        return {"value": _number(value.exact_scalar if exact else value.scalar_value)}
-    if plugin == "image":
-        return {"width": value.image.width, "height": value.image.height}
-    if plugin == "histogram":
-        names = ("count", "nan_count", "pos_inf_count", "neg_inf_count", "min", "max", "sum")
-        return {name: _number(getattr(value.histogram, name)) for name in names}
-    if plugin == "tensor":
-        return _tensor(value.tensor)
-    return {}
-
-
-def _tensor(tensor: Any) -> dict[str, Any]:
-    numbers = np.asarray(tensor.float_data, dtype=np.float64)
-    finite = numbers[np.isfinite(numbers)]
-    described: dict[str, Any] = {
-        "shape": list(tensor.dims),
-        "count": numbers.size,
-        "not_finite": numbers.size - finite.size,
-    }
-    if finite.size:
-        described.update(min=float(finite.min()), max=float(finite.max()), mean=float(finite.mean()))
-    if numbers.size <= _LISTED:
-        described["values"] = [_number(number) for number in numbers]
-    return described
-
-
-def _number(value: float) -> float | str:
-    """JSON has no NaN and no infinity: they are text."""
-    return value if np.isfinite(value) else str(float(value))
+def _facts(kind: DataKind, value: Any) -> dict[str, Any]:
+    """A decoded Summary.Value in short."""
+    if kind.storage == "payload":
+        return encoder(kind.name).facts(getattr(value, kind.field))
+    exact = value.HasField("exact_scalar")
+    return {"value": json_number(value.exact_scalar if exact else getattr(value, kind.field))}

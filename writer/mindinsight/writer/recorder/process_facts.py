@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import sys
@@ -10,6 +9,8 @@ import traceback
 from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
+
+from mindinsight.writer.encoding.json_numbers import json_number
 
 _PACKAGES = ("mindinsight", "numpy", "protobuf", "mindspore", "torch", "jax", "jaxlib")
 # Variables that say how a training runs; the rest of an environment may hold secrets.
@@ -46,8 +47,8 @@ def failure(error: BaseException) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # JSON has no such number
+    if isinstance(value, float):
+        return json_number(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):

@@ -1,0 +1,30 @@
+import pytest
+
+from mindinsight.proto import graph_pb2
+from mindinsight.writer.encoding.kinds.graph import ENCODER
+from mindinsight.writer.graph import GraphBuilder
+
+
+def builder():
+    graph = GraphBuilder("net")
+    graph.node("ReLU", [graph.parameter("x")])
+    return graph
+
+
+def test_a_graph_is_taken_from_a_builder_its_bytes_and_its_message():
+    model = graph_pb2.ModelProto.FromString(builder().serialised())
+    for value in (builder(), builder().serialised(), model):
+        assert graph_pb2.GraphProto.FromString(ENCODER.serialised(value)).name == "net"
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (b"\xff", ValueError, "no ModelProto"),
+        (b"", ValueError, "there is no graph in them"),
+        (object(), TypeError, "a network whose graph can be seen"),
+    ],
+)
+def test_anything_else_is_refused(value, error, text):
+    with pytest.raises(error, match=text):
+        ENCODER.serialised(value)

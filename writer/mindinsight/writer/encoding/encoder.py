@@ -1,0 +1,133 @@
+"""Encoder interface: what a kind of data supplies so that ``add_value`` takes and event files hold it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy.typing as npt
+
+from mindinsight.writer.arrays import HostArray, to_numpy
+from mindinsight.writer.buffer_pool import BufferPool
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+LARGEST_EVENT: Final = (1 << 31) - 1  # bytes: no protobuf message can be larger
+
+
+class TooLarge(ValueError):  # noqa: N818 - named as it reads
+    """Error: with this value the step would be larger than a protobuf message may be."""
+
+
+class Item(NamedTuple):
+    """One value that is more than a number."""
+
+    kind: str  # of ``mindinsight.proto.kinds``, or a key of LINEAGE_FIELDS
+    tag: str
+    payload: npt.NDArray[Any] | bytes  # an array of its own, or a serialised message
+    dtype: str = ""  # name of the element type given, for arrays
+
+
+class Encoder(ABC):
+    """Encoder of one kind: ``item`` runs in the training loop, ``message`` in the background thread."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind: Final = kind
+
+    @abstractmethod
+    def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
+        """``value`` as an item that shares no memory with the training loop.
+
+        Raises TypeError for what is not of this kind, ValueError for a shape that the kind cannot have, and
+        TooLarge above ``room`` bytes.
+        """
+
+    @abstractmethod
+    def message(self, item: Item) -> bytes:
+        """The message in the kind's wire field, serialised."""
+
+    def size(self, item: Item) -> int:
+        """Upper bound in bytes of ``item`` in an event, 0 for a kind that is never too large for one."""
+        return 0
+
+    def facts(self, message: Any) -> dict[str, Any]:
+        """A decoded message in short, as JSON values without NaN and infinity; for the data recorder."""
+        return {}
+
+
+class ArrayEncoder(Encoder):
+    """Encoder of arrays of real numbers from any framework."""
+
+    def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
+        """The array in ``value``, copied unless it is fresh."""
+        host = real_numbers(tag, value)
+        self.check_shape(tag, host.values.shape)
+        item = Item(self.kind, tag, host.values, host.dtype)
+        if (size := self.size(item)) > room:
+            excess = f"with these {size} bytes the step is larger than {LARGEST_EVENT} bytes"
+            raise TooLarge(f"{excess}, the most one can have")
+        fresh = not host.shared and host.values.flags.c_contiguous
+        return item if fresh else item._replace(payload=buffers.copy(host.values))
+
+    def check_shape(self, tag: str, shape: tuple[int, ...]) -> None:
+        """Raise ValueError for a shape that the kind cannot have."""
+        if not shape:
+            raise ValueError(f"{self.kind} '{tag}' must have at least one dimension, got a number")
+
+    def message(self, item: Item) -> bytes:
+        """The message of the array in ``item``."""
+        assert not isinstance(item.payload, bytes)
+        return self.array_message(item.payload, item.dtype)
+
+    @abstractmethod
+    def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
+        """The message of an array; ``dtype`` is the name of the type it had, which NumPy may not know."""
+
+
+class MessageEncoder(Encoder):
+    """Encoder of messages that are serialised in the training loop."""
+
+    def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
+        """The message in ``value``, serialised."""
+        return Item(self.kind, tag, self.serialised(value))
+
+    @abstractmethod
+    def serialised(self, value: Any) -> bytes:
+        """The message in ``value`` as bytes. Raises as ``item`` does."""
+
+    def message(self, item: Item) -> bytes:
+        """The bytes that ``item`` holds."""
+        assert isinstance(item.payload, bytes)
+        return item.payload
+
+
+def real_numbers(tag: str, value: Any) -> HostArray:
+    """``value`` as a host array. Raises TypeError for complex numbers and for what holds no numbers."""
+    host = to_numpy(value)
+    if host.values.dtype.kind == "c":
+        raise TypeError(f"'{tag}' holds complex numbers; record its parts or its magnitude")
+    return host
+
+
+def serialised(
+    kind: str, value: Any, name: str, build: Callable[[Mapping[str, Any]], Message] | None = None
+) -> bytes:
+    """The bytes of a message called ``name``: ``value`` is the message, or a dict or dataclass for ``build``.
+
+    Raises TypeError for anything else, ValueError for a fact that is unknown or does not fit.
+    """
+    from google.protobuf.message import Message  # which scalars do without
+
+    if isinstance(value, Message):
+        if value.DESCRIPTOR.name != name:
+            raise TypeError(f"{kind} takes a {name} message, got {value.DESCRIPTOR.name}")
+        return bytes(value.SerializeToString())
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if build is None or not isinstance(value, Mapping):
+        dict_too = " or a dict" if build else ""
+        raise TypeError(f"{kind} takes a {name} message{dict_too}, got {type(value).__name__}")
+    return bytes(build(value).SerializeToString())

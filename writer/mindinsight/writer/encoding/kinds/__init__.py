@@ -1,0 +1,27 @@
+"""Encoders of the kinds: one module per kind, named as in ``mindinsight.proto.kinds``, with an ``ENCODER``.
+
+Scalars have none: they are columns (``encoding/scalars.py``); alerts have their own call (``alerts.py``).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+from mindinsight.proto.kinds import KINDS, LINEAGE_FIELDS
+from mindinsight.writer.encoding.encoder import Encoder
+
+# What ``add_value`` takes.
+NAMES: Final = (*(kind.name for kind in KINDS if kind.in_add_value), *LINEAGE_FIELDS)
+
+
+@cache
+def encoder(kind: str) -> Encoder:
+    """The encoder of a kind that is stored as a payload, or of a lineage message; loaded when first used."""
+    if kind in LINEAGE_FIELDS:
+        from mindinsight.writer.encoding.lineage import LineageEncoder  # loads protobuf
+
+        return LineageEncoder(kind)
+    kind_encoder: Encoder = import_module(f"{__name__}.{kind}").ENCODER
+    return kind_encoder

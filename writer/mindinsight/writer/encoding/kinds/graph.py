@@ -1,0 +1,36 @@
+"""Encoder of computational graphs (GraphProto in graph.proto)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindinsight.writer.encoding.encoder import MessageEncoder
+
+
+class GraphEncoder(MessageEncoder):
+    """Encoder of networks, graph builders and ModelProto messages."""
+
+    def serialised(self, value: Any) -> bytes:
+        """The GraphProto in ``value``: a ModelProto or its bytes, a network or a GraphBuilder."""
+        from google.protobuf.message import DecodeError  # protobuf, which scalars do without
+
+        from mindinsight.proto.graph_pb2 import ModelProto
+        from mindinsight.writer.network import graph_of
+
+        if hasattr(value, "SerializeToString"):
+            value = value.SerializeToString()
+        elif not isinstance(value, (bytes, bytearray, memoryview)):
+            value = graph_of(value)
+        if value is None:
+            raise TypeError("expected the bytes of a ModelProto, or a network whose graph can be seen")
+        model = ModelProto()
+        try:
+            model.ParseFromString(bytes(value))
+        except DecodeError as error:
+            raise ValueError(f"these bytes are no ModelProto: {error}") from error
+        if not model.HasField("graph"):
+            raise ValueError("these bytes are no ModelProto: there is no graph in them")
+        return bytes(model.graph.SerializeToString())
+
+
+ENCODER: Final = GraphEncoder("graph")

@@ -1,0 +1,18 @@
+"""Encoder of loss landscapes (LossLandscape in summary.proto)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindinsight.writer.encoding.encoder import MessageEncoder, serialised
+
+
+class LandscapeEncoder(MessageEncoder):
+    """Encoder of LossLandscape messages."""
+
+    def serialised(self, value: Any) -> bytes:
+        """A LossLandscape as bytes; TypeError for anything else."""
+        return serialised(self.kind, value, "LossLandscape")
+
+
+ENCODER: Final = LandscapeEncoder("landscape")
