@@ -38,7 +38,7 @@ export default [
   },
   {
     // Longer than they should be: split what you touch, and never add to this list.
-    files: ["dump.js", "histogram.js", "scalar.js", "dump/*.js", "histogram/*.js", "scalar/*.js"].map(
+    files: ["dump.js", "scalar.js", "dump/*.js", "scalar/*.js"].map(
       (name) => `web/mindinsight/web/static/js/views/${name}`,
     ),
     rules: {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { heat, overlay, strongest } from "../../web/mindinsight/web/static/js/views/histogram/figures.js";
+import { overlayFigure } from "../../web/mindinsight/web/static/js/views/histogram/outlines.js";
+import { heatFigure, strongest } from "../../web/mindinsight/web/static/js/views/histogram/over_time.js";
 import { firstStrange, summed } from "../../web/mindinsight/web/static/js/views/histogram/strange.js";
 
 test("a few steps with all values in one bin do not take the contrast of the others", () => {
@@ -29,9 +30,9 @@ test("one step with all values alike does not flatten the overlay of the others"
     step: new Float64Array(shown),
     wall: new Float64Array(shown),
   };
-  assert.ok(overlay(app, series, "step").layout.yaxis.range[1] < 10);
+  assert.ok(overlayFigure(app, series, "step").layout.yaxis.range[1] < 10);
   counts.fill(5);
-  assert.ok(overlay(app, series, "step").layout.yaxis.range[1] > 5);
+  assert.ok(overlayFigure(app, series, "step").layout.yaxis.range[1] > 5);
 });
 
 test("values that are not finite are summed, and the first step with any is told", () => {
@@ -64,10 +65,10 @@ test("steps without a finite value are filled, others with some are marked", () 
     positive_infinity: [0, 1, 0],
     negative_infinity: [0, 0, 0],
   };
-  const [, bars, marks] = heat(/** @type {any} */ (app), /** @type {any} */ (series), "step").data;
+  const [, bars, marks] = heatFigure(/** @type {any} */ (app), /** @type {any} */ (series), "step").data;
   assert.deepEqual(bars.z, [[NaN, NaN, 1]]);
   assert.deepEqual(bars.y, [-1, 1]);
   assert.deepEqual([marks.x, marks.y, marks.customdata], [[8], [1], [2]]);
   const finite = { ...series, nan: [0, 0, 0], positive_infinity: [0, 0, 0] };
-  assert.equal(heat(/** @type {any} */ (app), /** @type {any} */ (finite), "step").data.length, 1);
+  assert.equal(heatFigure(/** @type {any} */ (app), /** @type {any} */ (finite), "step").data.length, 1);
 });

@@ -5,7 +5,7 @@ import { grownRuns } from "../core/changes.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { tagsOf } from "../core/tags.js";
-import { heat } from "./histogram/figures.js";
+import { heatFigure } from "./histogram/over_time.js";
 import { firstStrange, strange, summed } from "./histogram/strange.js";
 import { toolbar } from "./tensor/controls.js";
 import { pager, sliceHeat } from "./tensor/slice.js";
@@ -255,7 +255,7 @@ export class Tensors {
       ),
     );
     const series = { ...answer, shown: answer.step.length };
-    app.charts.draw(plot, () => heat(app, series, "step"));
+    app.charts.draw(plot, () => heatFigure(app, series, "step"));
   }
 
   end() {

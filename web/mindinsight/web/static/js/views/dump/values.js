@@ -4,7 +4,7 @@ import { segments } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { ramp } from "../histogram/figures.js";
+import { ramp } from "../../core/ramp.js";
 import { sliceTable } from "../tensor/table.js";
 import { inWords } from "./failure.js";
 import { number, slotText } from "./rows.js";

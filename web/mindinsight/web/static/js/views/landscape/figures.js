@@ -1,6 +1,6 @@
 // A loss landscape as lines of equal loss, as a filled map, or as a surface; the path of training on it.
 
-import { ramp } from "../histogram/figures.js";
+import { ramp } from "../../core/ramp.js";
 import { inkRamp } from "../lineage/tint.js";
 
 /** @typedef {import("../../core/types.js").App} App */

@@ -1,7 +1,7 @@
 // A line in the colour of its objective: where it lies between the least and the largest.
 
 import { between } from "../../core/colours.js";
-import { ramp } from "../histogram/figures.js";
+import { ramp } from "../../core/ramp.js";
 
 /** The ramp begins in the panel's colour, which no line may have. */
 const START = 0.2;

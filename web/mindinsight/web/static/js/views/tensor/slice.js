@@ -2,7 +2,7 @@
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
-import { ramp } from "../histogram/figures.js";
+import { ramp } from "../../core/ramp.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 

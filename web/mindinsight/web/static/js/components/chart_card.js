@@ -1,0 +1,45 @@
+// Card around charts: loads when it comes near the window, drops stale responses, frees its charts.
+
+import { h } from "../core/dom.js";
+import { latest } from "../core/latest.js";
+import { whenNear } from "../core/near.js";
+import { saveButton } from "../core/share.js";
+import { card } from "./card.js";
+
+/** The element that a chart is drawn in. @param {string} label for screen readers */
+export function plotArea(label) {
+  return h("div", { class: "chart", role: "img", "aria-label": label });
+}
+
+/**
+ * @param {import("../core/types.js").App} app
+ * @param {Object} what
+ * @param {string} what.title
+ * @param {HTMLElement[]} what.plots made by `plotArea`
+ * @param {HTMLElement} [what.body] what holds the plots where there is more than one
+ * @param {HTMLElement} [what.foot]
+ * @param {() => void} what.load fetch the data
+ */
+export function chartCard(app, { title, plots, body = plots[0], foot, load }) {
+  /** @type {HTMLElement} */
+  const element = card({
+    title,
+    tools: [saveButton(app, () => element, title)],
+    body,
+    foot,
+    full: { label: app.t("common.fullscreen") },
+  });
+  const requests = latest(element);
+  const near = whenNear(element, load);
+  return {
+    element,
+    requests,
+    /** Fetch the data now if the card is near the window, else when it comes near. */
+    load: near.ask,
+    end() {
+      requests.end();
+      near.end();
+      plots.forEach((plot) => app.charts.remove(plot));
+    },
+  };
+}

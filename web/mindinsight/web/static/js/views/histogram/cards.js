@@ -1,0 +1,147 @@
+// Cards of the histogram page: a tag of one run over time, or a tag of all runs at one step.
+
+import { chartCard, plotArea } from "../../components/chart_card.js";
+import { h, replace, throttle } from "../../core/dom.js";
+import { leaveAsIs } from "../../core/latest.js";
+import { overlayFigure, ridgeFigure, stepFigure } from "./outlines.js";
+import { heatFigure, percentileFigure } from "./over_time.js";
+import { firstStrange, strange } from "./strange.js";
+import { newestStep } from "./toolbar.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/tags.js").Tag} Tag */
+/** @typedef {import("./options.js").Options} Options */
+/** @typedef {import("./series.js").Series} Series */
+/**
+ * @typedef {Object} Card
+ * @property {HTMLElement} element
+ * @property {string[]} runs whose histograms it shows
+ * @property {() => void} load fetch the data, then draw
+ * @property {() => void} paint draw the data there is
+ * @property {() => void} end
+ */
+
+/** @typedef {import("../../core/charts.js").Figure} Figure */
+
+/** @type {Record<string, (app: App, series: Series, axis: string) => Figure>} */
+const FIGURES = {
+  heat: heatFigure,
+  percentile: percentileFigure,
+  ridge: ridgeFigure,
+  overlay: overlayFigure,
+};
+const OUTLINES = 40; // most steps drawn as outlines
+const COLUMNS = [60, 500]; // fewest and most steps of the other figures
+const GAP = 1000; // ms between two requests while a run grows
+
+/** @param {App} app @param {Tag[]} tags @param {() => Options} options @returns {Card[]} */
+export function cardsOf(app, tags, options) {
+  if (options().mode === "beside") return tags.map((tag) => stepCard(app, tag, options));
+  return tags.flatMap(({ tag, runs }) =>
+    runs.filter((run) => app.selection.has(run)).map((run) => seriesCard(app, tag, run, options)),
+  );
+}
+
+/**
+ * One tag of one run over time.
+ * @param {App} app
+ * @param {string} tag
+ * @param {string} run
+ * @param {() => Options} options
+ * @returns {Card}
+ */
+function seriesCard(app, tag, run, options) {
+  /** @type {Series | null} */
+  let series = null;
+  const plot = plotArea(`${tag}, ${run}`);
+  const foot = h("div", { class: "row small" });
+  const paint = () => {
+    if (!series) return;
+    const { mode, axis } = options();
+    const drawn = series;
+    if (FIGURES[mode]) app.charts.draw(plot, () => FIGURES[mode](app, drawn, axis));
+    replace(foot, seriesFacts(app, run, drawn));
+  };
+  const load = throttle(() => {
+    const outlines = ["ridge", "overlay"].includes(options().mode);
+    const [fewest, most] = COLUMNS;
+    const columns = outlines ? OUTLINES : Math.max(fewest, Math.min(most, plot.clientWidth));
+    const params = { run, tag, columns, each: outlines || null };
+    box.requests.ask(
+      (signal) => app.api.columns("v2/histogram/series", params, { signal }),
+      (response) => {
+        series = response;
+        paint();
+      },
+      leaveAsIs,
+    );
+  }, GAP);
+  const box = chartCard(app, { title: tag, plots: [plot], foot, load });
+  return { ...box, paint, runs: [run] };
+}
+
+/** @param {App} app @param {string} run @param {Series} series */
+function seriesFacts(app, run, series) {
+  const first = firstStrange(series.step, (kind, at) => /** @type {any} */ (series)[kind][at]);
+  return [
+    runName(app, run),
+    h("span", { class: "grow" }, app.t("histogram.steps", { shown: series.shown, n: series.count })),
+    strange(app, series.non_finite, first),
+  ];
+}
+
+/**
+ * One tag of several runs at one step.
+ * @param {App} app
+ * @param {Tag} tag
+ * @param {() => Options} options
+ * @returns {Card}
+ */
+function stepCard(app, { tag, runs }, options) {
+  /** @type {any[]} */
+  let histograms = [];
+  const plot = plotArea(tag);
+  const foot = h("div", { class: "row small wrap" });
+  const paint = () => {
+    app.charts.draw(plot, () => stepFigure(app, histograms));
+    replace(
+      foot,
+      histograms.map((histogram) => stepFacts(app, histogram)),
+    );
+  };
+  const load = () => {
+    const step = Math.round(options().step || newestStep(app));
+    const run = runs.filter((id) => app.selection.has(id));
+    box.requests.ask(
+      (signal) => app.api.columns("v2/histogram/at", { tag, run, step }, { signal }),
+      (response) => {
+        histograms = response.runs;
+        paint();
+      },
+      leaveAsIs,
+    );
+  };
+  const box = chartCard(app, { title: tag, plots: [plot], foot, load });
+  return { ...box, paint, runs };
+}
+
+/** @param {App} app @param {any} histogram of one run at one step */
+function stepFacts(app, histogram) {
+  return h(
+    "span",
+    { class: "row" },
+    runName(app, histogram.run),
+    app.t("histogram.at", { step: app.format.number(histogram.step) }),
+    strange(app, histogram),
+  );
+}
+
+/** @param {App} app @param {string} run */
+function runName(app, run) {
+  return h(
+    "span",
+    { class: "row ellipsis" },
+    h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
+    app.selection.run(run)?.name ?? run,
+  );
+}

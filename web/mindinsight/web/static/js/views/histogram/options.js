@@ -1,0 +1,28 @@
+// Options of the histogram page, kept in the address.
+
+/** @typedef {{mode: string, axis: string, filter: string, step: number}} Options `step`: 0 for the newest */
+
+export const MODES = ["heat", "percentile", "ridge", "overlay", "beside"];
+export const AXES = ["step", "relative", "wall"];
+
+/** @param {import("../../core/url.js").Url} url @returns {Options} */
+export function readOptions(url) {
+  const mode = url.get("m", "heat");
+  const axis = url.get("x", "step");
+  return {
+    mode: MODES.includes(mode) ? mode : "heat",
+    axis: AXES.includes(axis) ? axis : "step",
+    filter: url.get("q", ""),
+    step: Number(url.get("at", "0")),
+  };
+}
+
+/** @param {import("../../core/url.js").Url} url @param {Options} options */
+export function writeOptions(url, { mode, axis, filter, step }) {
+  url.set({
+    m: mode === "heat" ? null : mode,
+    x: axis === "step" ? null : axis,
+    q: filter,
+    at: mode === "beside" ? step : null,
+  });
+}

@@ -1,0 +1,156 @@
+// Figures of densities as outlines: ridges, overlay of all steps, and runs side by side at one step.
+
+import { label, middles, row } from "./series.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./series.js").Series} Series */
+
+/** Height of an outline at most, in usual peaks. */
+const HIGHEST = 1.5;
+
+/**
+ * The peak that most steps stay below: one step with all values in one bucket must not flatten the others.
+ * @param {Series} series
+ */
+function usualPeak(series) {
+  const peaks = Array.from({ length: series.shown }, (_, column) =>
+    row(series, column).reduce((a, b) => Math.max(a, b), 0),
+  ).sort((a, b) => a - b);
+  return peaks[Math.floor(0.9 * (peaks.length - 1))] || 1;
+}
+
+/**
+ * One outline behind the other, the newest in front.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ */
+export function ridgeFigure(app, series, axis) {
+  const x = middles(series.edges);
+  const most = usualPeak(series);
+  const gap = 1;
+  const tall = Math.max(3, series.shown / 7);
+  const data = [];
+  for (let column = 0; column < series.shown; column++) {
+    const base = (series.shown - 1 - column) * gap;
+    const y = Float64Array.from(
+      row(series, column),
+      (count) => base + Math.min(count / most, HIGHEST) * tall,
+    );
+    const tint = mix(app, column / Math.max(1, series.shown - 1));
+    data.push({
+      type: "scatter",
+      mode: "lines",
+      x,
+      y: new Float64Array(x.length).fill(base),
+      line: { width: 0 },
+      hoverinfo: "skip",
+    });
+    data.push({
+      type: "scatter",
+      mode: "lines",
+      x,
+      y,
+      fill: "tonexty",
+      fillcolor: tint,
+      line: { width: 1, color: app.theme.colour("--panel") },
+      customdata: row(series, column),
+      hovertemplate: `${label(app, series, axis, column)}<br>%{x:.4g}: %{customdata:.4g}<extra></extra>`,
+    });
+  }
+  const every = Math.max(1, Math.ceil(series.shown / 6));
+  const marked = Array.from({ length: series.shown }, (_, i) => i).filter((i) => i % every === 0);
+  const yaxis = app.theme.axis({
+    tickvals: marked.map((i) => (series.shown - 1 - i) * gap),
+    ticktext: marked.map((i) => label(app, series, axis, i)),
+    showgrid: false,
+    side: "right",
+  });
+  return {
+    data,
+    layout: { ...app.theme.plotly(), xaxis: app.theme.axis({ nticks: 6 }), yaxis, hovermode: "closest" },
+  };
+}
+
+/**
+ * All steps over each other, old ones faint; a peak far above the usual runs out of the frame.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ */
+export function overlayFigure(app, series, axis) {
+  const x = middles(series.edges);
+  const most = series.counts.reduce((a, b) => Math.max(a, b), 0);
+  const range = [0, 1.04 * Math.min(most, HIGHEST * usualPeak(series)) || 1];
+  const data = Array.from({ length: series.shown }, (_, column) => ({
+    type: "scatter",
+    mode: "lines",
+    x,
+    y: row(series, column),
+    line: { width: 1.2, color: mix(app, column / Math.max(1, series.shown - 1)) },
+    hovertemplate: `${label(app, series, axis, column)}<br>%{x:.4g}: %{y:.4g}<extra></extra>`,
+  }));
+  return {
+    data,
+    layout: {
+      ...app.theme.plotly(),
+      xaxis: app.theme.axis({ nticks: 6 }),
+      yaxis: app.theme.axis({ nticks: 4, range }),
+      hovermode: "closest",
+    },
+  };
+}
+
+/**
+ * Histograms of several runs at one step, as outlines over their own bins.
+ * @param {App} app
+ * @param {any[]} histograms
+ */
+export function stepFigure(app, histograms) {
+  const data = histograms.map((histogram) => {
+    const x = [];
+    const y = [];
+    for (let i = 0; i < histogram.left.length; i++) {
+      const density = histogram.width[i]
+        ? histogram.counts[i] / Math.abs(histogram.width[i]) / Math.max(1, histogram.count)
+        : histogram.counts[i];
+      x.push(histogram.left[i], histogram.left[i] + histogram.width[i]);
+      y.push(density, density);
+    }
+    const colour = app.selection.colour(histogram.run);
+    return {
+      type: "scatter",
+      mode: "lines",
+      x,
+      y,
+      name: app.selection.run(histogram.run)?.name ?? histogram.run,
+      line: { color: colour, width: 1.6, dash: app.selection.dash(histogram.run) },
+      fill: "tozeroy",
+      fillcolor: `${colour}1c`,
+      hovertemplate: "%{x:.4g}: %{y:.4g}",
+    };
+  });
+  return {
+    data,
+    layout: {
+      ...app.theme.plotly(),
+      xaxis: app.theme.axis({ nticks: 6 }),
+      yaxis: app.theme.axis({ nticks: 4, rangemode: "tozero" }),
+      hovermode: "closest",
+    },
+  };
+}
+
+/** From faint to strong by age. @param {App} app @param {number} share */
+function mix(app, share) {
+  const [from, to] = app.theme.dark()
+    ? [
+        [35, 62, 74],
+        [126, 226, 214],
+      ]
+    : [
+        [198, 224, 224],
+        [0, 92, 110],
+      ];
+  return `rgb(${from.map((part, i) => Math.round(part + (to[i] - part) * share)).join(",")})`;
+}

@@ -1,0 +1,135 @@
+// Figures with time on the x axis: heat map of shares, and bands of percentiles.
+
+import { ramp } from "../../core/ramp.js";
+import { middles, row, times } from "./series.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./series.js").Series} Series */
+
+/**
+ * The value of the strongest colour: what nine of ten steps stay below with their fullest bin. One step whose
+ * values are all alike, as before the first update of a bias, would leave every other without contrast.
+ * @param {Float32Array} peaks of each step
+ */
+export function strongest(peaks) {
+  const sorted = Float32Array.from(peaks).sort();
+  return sorted[Math.max(0, Math.ceil(sorted.length * 0.9) - 1)] ?? 1;
+}
+
+/**
+ * Step × value, the colour is the share of the step's values.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ */
+export function heatFigure(app, series, axis) {
+  const bins = series.edges.length - 1;
+  const z = Array.from({ length: bins }, () => new Float32Array(series.shown));
+  const peaks = new Float32Array(series.shown);
+  for (let column = 0; column < series.shown; column++) {
+    const counts = row(series, column);
+    const total = counts.reduce((sum, count) => sum + count, 0) || 1;
+    for (let bin = 0; bin < bins; bin++) z[bin][column] = Math.sqrt(counts[bin] / total);
+    peaks[column] = Math.sqrt(Math.max(...counts) / total);
+  }
+  const share = z.map((line) => Float32Array.from(line, (v) => v * v * 100));
+  const trace = {
+    type: "heatmap",
+    x: times(series, axis),
+    y: middles(series.edges),
+    z,
+    customdata: share,
+    colorscale: ramp(app),
+    showscale: false,
+    zmin: 0,
+    zmax: strongest(peaks) || 1,
+    hovertemplate: app.t("histogram.cell"),
+  };
+  return { data: [trace, ...notFinite(app, series, axis, peaks)], layout: layout(app, axis, {}) };
+}
+
+/**
+ * What is not finite, over the map: steps without any finite value as bars of full height, others with some
+ * as marks at the upper edge. A blank would look like a step that was not recorded.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ * @param {Float32Array} peaks 0 for steps without a finite value
+ */
+function notFinite(app, series, axis, peaks) {
+  const x = times(series, axis);
+  const counts = Array.from(
+    peaks,
+    (_, i) => series.nan[i] + series.positive_infinity[i] + series.negative_infinity[i],
+  );
+  const colour = app.theme.colour("--warn");
+  const [low, high] = [series.edges[0], series.edges[series.edges.length - 1]];
+  const hovertemplate = app.t("histogram.cell.not_finite");
+  const some = [...counts.keys()].filter((i) => counts[i] && peaks[i]);
+  const data = [];
+  if (counts.some((count, i) => count && !peaks[i])) {
+    data.push({
+      type: "heatmap",
+      x,
+      y: [low, high],
+      z: [counts.map((count, i) => (count && !peaks[i] ? 1 : NaN))],
+      customdata: [counts],
+      colorscale: [0, 1].map((end) => [end, colour]),
+      showscale: false,
+      hoverongaps: false,
+      hovertemplate,
+    });
+  }
+  if (some.length) {
+    data.push({
+      type: "scatter",
+      mode: "markers",
+      x: some.map((i) => x[i]),
+      y: some.map(() => high),
+      customdata: some.map((i) => counts[i]),
+      marker: { symbol: "triangle-down", size: 7, color: colour },
+      cliponaxis: false,
+      hovertemplate,
+    });
+  }
+  return data;
+}
+
+/**
+ * The percentiles as bands around the median.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ */
+export function percentileFigure(app, series, axis) {
+  const x = times(series, axis);
+  const colour = app.theme.colour("--accent");
+  const lines = series.shares.map((_, at) =>
+    Float64Array.from(x, (__, column) => series.percentile[column * series.shares.length + at]),
+  );
+  const data = [];
+  for (let at = 0; at < 4; at++) {
+    const shade = ["14", "20", "30", "48"][at];
+    const edge = { type: "scatter", mode: "lines", x, line: { width: at === 0 ? 1 : 0, color: colour } };
+    const text = (/** @type {number} */ n) => `${series.shares[n]} %: %{y:.4g}<extra></extra>`;
+    data.push(
+      { ...edge, y: lines[at], hovertemplate: text(at) },
+      { ...edge, y: lines[8 - at], fill: "tonexty", fillcolor: colour + shade, hovertemplate: text(8 - at) },
+    );
+  }
+  data.push({
+    type: "scatter",
+    mode: "lines",
+    x,
+    y: lines[4],
+    line: { color: colour, width: 2 },
+    hovertemplate: `${app.t("histogram.median")}: %{y:.4g}<extra></extra>`,
+  });
+  return { data, layout: layout(app, axis, { hovermode: "x" }) };
+}
+
+/** @param {App} app @param {string} axis @param {Record<string, any>} more */
+function layout(app, axis, more) {
+  const xaxis = app.theme.axis({ nticks: 6, type: axis === "wall" ? "date" : "linear" });
+  return { ...app.theme.plotly(), xaxis, yaxis: app.theme.axis({ nticks: 6 }), ...more };
+}

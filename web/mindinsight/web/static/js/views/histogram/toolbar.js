@@ -1,0 +1,48 @@
+// Toolbar of the histogram page: kind of figure, filter of tags, and time axis or step.
+
+import { segments } from "../../components/button.js";
+import { searchBox, select, slider } from "../../components/field.js";
+import { h } from "../../core/dom.js";
+import { AXES, MODES } from "./options.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./options.js").Options} Options */
+
+/** @param {App} app @param {Options} options @param {(some: Partial<Options>) => void} change */
+export function toolbar(app, options, change) {
+  const { t } = app;
+  const mode = segments({
+    label: t("histogram.mode"),
+    options: MODES.map((value) => ({ value, label: t(`histogram.mode.${value}`) })),
+    value: options.mode,
+    onchange: (value) => change({ mode: value }),
+  });
+  const filter = searchBox({
+    label: t("histogram.filter"),
+    value: options.filter,
+    onchange: (value) => change({ filter: value }),
+  });
+  const axis = select({
+    label: t("histogram.x"),
+    options: AXES.map((value) => ({ value, label: t(`histogram.x.${value}`) })),
+    value: options.axis,
+    onchange: (value) => change({ axis: value }),
+  });
+  const last = newestStep(app);
+  const step = slider({
+    label: t("histogram.step"),
+    min: 0,
+    max: last,
+    step: 1,
+    value: options.step || last,
+    delay: 100,
+    onchange: (value) => change({ step: value }),
+  });
+  return h("div", { class: "toolbar" }, mode, filter, options.mode === "beside" ? step : axis);
+}
+
+/** The newest step of the selected runs with histograms, at least 1. @param {App} app */
+export function newestStep(app) {
+  const runs = app.selection.runs().filter((run) => run.kinds.histogram);
+  return Math.max(1, ...runs.map((run) => run.step));
+}
