@@ -1,4 +1,4 @@
-"""A graph coloured by what a dump of the same training found: routes that belong to graphs and to dumps."""
+"""Routes for a graph coloured by a dump of the same training; they combine the graph and dump plugins."""
 
 from __future__ import annotations
 
@@ -26,129 +26,138 @@ from mindinsight.server.types import Doubles
 router = APIRouter(route_class=DumpRoute, prefix="/v2/graph/dump", tags=["graph"])
 
 Colour: TypeAlias = Literal["symptoms"] | Statistic
-Check = Annotated[
-    int | None, Query(description="number of a check of this dump, whose hits are symptoms too")
-]
+Check = Annotated[int | None, Query(description="number of a check of this dump; its hits count as symptoms")]
 
-_WORST: Final = 20  # operators listed of a scope
+_WORST: Final = 20  # operators listed for a scope
 
 
 def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, sessions: Sessions) -> Overlay:
-    """The graph that a request's parameters name, under the step of the dump that they name."""
+    """Dependency: the graph and the step of the dump that a request selects, joined; from the cache."""
     return sessions.get((tree, listing), Overlay, lambda: Overlay(tree, listing))
 
 
-Laid = Annotated[Overlay, Depends(overlay_of)]
+CurrentOverlay = Annotated[Overlay, Depends(overlay_of)]
 
 
 @router.get("")
 def colours(
-    laid: Laid,
+    overlay: CurrentOverlay,
     sessions: Sessions,
     colour: Colour = SYMPTOMS,
-    shown: Annotated[str, Query(description="places of the boxes in the picture, with commas")] = "",
+    shown: Annotated[str, Query(description="comma-separated indices of the boxes in the drawing")] = "",
     check: Check = None,
 ) -> dict[str, Any]:
-    """How boxes are coloured, and how many operators of the dump are in the graph.
+    """Colours of boxes, and the number of the dump's operators that are in the graph.
 
-    A scope has the worst ``symptom``, or the largest ``value``, inside; ``share`` is 0 to 1 among all known.
-    Ask again until ``done``.
+    A scope has the worst ``symptom``, or the largest ``value``, of its operators; ``share`` is the position
+    of the value among all known, 0 to 1 on a logarithmic scale. To be polled until ``done``.
     """
-    done = laid.listing.done and _checked(sessions, check)
-    column = _column(laid, sessions, colour, check)
-    indices = node_indices(laid.tree, shown)
-    boxes = _by_symptom(laid, column, indices) if colour == SYMPTOMS else _by_size(laid, column, indices)
+    done = overlay.listing.done and _checked(sessions, check)
+    column = _column(overlay, sessions, colour, check)
+    indices = node_indices(overlay.tree, shown)
+    boxes = (
+        _by_symptom(overlay, column, indices) if colour == SYMPTOMS else _by_size(overlay, column, indices)
+    )
     return {
         "done": done,
-        "tensors": len(laid.listing.entries),
-        "measured": len(laid.listing.answers),
-        "dumped": laid.joined.dumped,
-        "found": laid.joined.found,
-        "by_order": laid.joined.by_order,
+        "tensors": len(overlay.listing.entries),
+        "measured": len(overlay.listing.answers),
+        "dumped": overlay.joined.dumped,
+        "found": overlay.joined.found,
+        "by_order": overlay.joined.by_order,
         **boxes,
     }
 
 
 @router.get("/node")
 def node(
-    laid: Laid,
+    overlay: CurrentOverlay,
     sessions: Sessions,
-    node: Annotated[str, Query(description="path or place")],
+    node: Annotated[str, Query(description="path or index")],
     check: Check = None,
 ) -> dict[str, Any]:
-    """The dumped tensors of an operator, or the operators of a scope that are not fine, worst first."""
-    index = node_index(laid.tree, node)
-    number = int(laid.tree.nodes[index])
-    if number >= 0:
-        return {"operators": _operators(laid, number), "worst": [], "total": 0, "done": laid.listing.done}
-    column = _column(laid, sessions, SYMPTOMS, check)
-    inside = np.arange(index, laid.tree.ends[index])
-    ill = inside[column[inside] > Symptom.FINE]
-    ill = ill[np.argsort(-column[ill], kind="stable")]
-    rows = [{**entry(laid.tree, one), "symptom": _name(column[one])} for one in ill[:_WORST].tolist()]
-    return {"operators": [], "worst": rows, "total": len(ill), "done": laid.listing.done}
+    """Dumped tensors of an operator, or the operators of a scope that have symptoms, worst first."""
+    index = node_index(overlay.tree, node)
+    graph_node = int(overlay.tree.nodes[index])
+    if graph_node >= 0:
+        return {
+            "operators": _operators(overlay, graph_node),
+            "worst": [],
+            "total": 0,
+            "done": overlay.listing.done,
+        }
+    column = _column(overlay, sessions, SYMPTOMS, check)
+    inside = np.arange(index, overlay.tree.ends[index])
+    affected = inside[column[inside] > Symptom.FINE]
+    affected = affected[np.argsort(-column[affected], kind="stable")]
+    rows = [
+        {**entry(overlay.tree, leaf), "symptom": _name(column[leaf])} for leaf in affected[:_WORST].tolist()
+    ]
+    return {"operators": [], "worst": rows, "total": len(affected), "done": overlay.listing.done}
 
 
 @router.get("/outer")
-def outer(laid: Laid, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
-    """The dumped tensors of a parameter."""
-    return {"operators": _operators(laid, node), "worst": [], "total": 0, "done": laid.listing.done}
+def outer(overlay: CurrentOverlay, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
+    """Dumped tensors of a parameter."""
+    return {"operators": _operators(overlay, node), "worst": [], "total": 0, "done": overlay.listing.done}
 
 
 @router.get("/place")
-def index(laid: Laid, recorded: str, graph: str = "") -> dict[str, int | None]:
-    """Where an operator of the dump is in the graph: its place, or the number of its node for parameters."""
-    found = laid.joined.nodes.get((graph, recorded))
-    if found is None:
+def locate(overlay: CurrentOverlay, recorded: str, graph: str = "") -> dict[str, int | None]:
+    """Position of a dumped operator in the graph: its index in the tree, or a parameter's node number."""
+    graph_node = overlay.joined.nodes.get((graph, recorded))
+    if graph_node is None:
         raise ApiError(404, "not_in_graph", f"{recorded!r} is not in this graph.", operator=recorded)
-    drawn = int(laid.tree.leaf_indices[found])
-    return {"place": drawn, "outer": None} if drawn >= 0 else {"place": None, "outer": found}
+    leaf = int(overlay.tree.leaf_indices[graph_node])
+    return {"place": leaf, "outer": None} if leaf >= 0 else {"place": None, "outer": graph_node}
 
 
 def _checked(sessions: Sessions, check: int | None) -> bool:
-    found = None if check is None else sessions.find(check, BackgroundJob)
-    return found is None or found.done
+    job = None if check is None else sessions.find(check, BackgroundJob)
+    return job is None or job.done
 
 
-def _column(laid: Overlay, sessions: Sessions, colour: Colour, check: int | None) -> Doubles:
-    found = None if check is None else sessions.find(check, BackgroundJob)
-    return laid.column(colour, list(found.items) if found else ())
+def _column(overlay: Overlay, sessions: Sessions, colour: Colour, check: int | None) -> Doubles:
+    job = None if check is None else sessions.find(check, BackgroundJob)
+    return overlay.column(colour, list(job.items) if job else ())
 
 
-def _by_symptom(laid: Overlay, column: Doubles, indices: list[int]) -> dict[str, Any]:
+def _by_symptom(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[str, Any]:
     boxes = [
         {
-            "id": one,
-            "symptom": _name(worst(laid.tree, column, one)),
-            "counts": counted(laid.tree, column, one),
+            "id": index,
+            "symptom": _name(worst(overlay.tree, column, index)),
+            "counts": counted(overlay.tree, column, index),
         }
-        for one in indices
+        for index in indices
     ]
     faults = np.flatnonzero(column == Symptom.FAULT).tolist()
-    counts = counted(laid.tree, column, ROOT)
-    return {"boxes": boxes, "counts": counts, "fault": entry(laid.tree, faults[0]) if faults else None}
+    counts = counted(overlay.tree, column, ROOT)
+    return {"boxes": boxes, "counts": counts, "fault": entry(overlay.tree, faults[0]) if faults else None}
 
 
-def _by_size(laid: Overlay, column: Doubles, indices: list[int]) -> dict[str, Any]:
+def _by_size(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[str, Any]:
     known = column[(column > 0) & (column < np.inf)]
     least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
-    ends = [each for each in (least, most) if each is not None]
-    sizes = {one: worst(laid.tree, column, one) for one in indices}
+    ends = [size for size in (least, most) if size is not None]
+    sizes = {index: worst(overlay.tree, column, index) for index in indices}
     boxes = [
-        {"id": one, "value": non_finite_as_text(size), "share": None if size is None else share(size, ends)}
-        for one, size in sizes.items()
+        {"id": index, "value": non_finite_as_text(size), "share": None if size is None else share(size, ends)}
+        for index, size in sizes.items()
     ]
     return {"boxes": boxes, "least": least, "most": most}
 
 
-def _operators(laid: Overlay, node: int) -> list[dict[str, Any]]:
-    found = {(each.graph, each.recorded): each for each in laid.operators_of.get(node, ())}
-    tensors: dict[Any, list[dict[str, Any]]] = {key: [] for key in found}
-    for each in laid.listing.entries if found else ():
-        if operator_key(each) in found:
-            tensors[operator_key(each)].append(entry_facts(each, laid.listing.answer(each)))
+def _operators(overlay: Overlay, node: int) -> list[dict[str, Any]]:
+    operators = {
+        (operator.graph, operator.recorded): operator for operator in overlay.operators_of.get(node, ())
+    }
+    tensors: dict[Any, list[dict[str, Any]]] = {key: [] for key in operators}
+    for tensor in overlay.listing.entries if operators else ():
+        if operator_key(tensor) in operators:
+            tensors[operator_key(tensor)].append(entry_facts(tensor, overlay.listing.answer(tensor)))
     return [
-        {"graph": graph, "recorded": recorded, "operator": found[graph, recorded].name, "tensors": rows}
+        {"graph": graph, "recorded": recorded, "operator": operators[graph, recorded].name, "tensors": rows}
         for (graph, recorded), rows in tensors.items()
     ]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, Query
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
 from mindinsight.server.api.v1.plugins import OPTIMIZED, tags_of
@@ -28,7 +28,7 @@ _LEAST_OF_A_TYPE: Final = 10  # operators that the simplified view puts together
 
 
 def tree_of(
-    service: Uses,
+    service: CurrentService,
     train_id: NeededText = None,
     tag: Annotated[list[str] | None, Query(description="the first one by name when it is left out")] = None,
     mode: Annotated[list[str] | None, Query(description="normal or optimize")] = None,
@@ -47,23 +47,25 @@ def tree_of(
     return service.parts.of(TreeCache).newest(series, f"v1 {view}", make, service.openers)
 
 
-Shown = Annotated[Tree, Depends(tree_of)]
+CurrentTree = Annotated[Tree, Depends(tree_of)]
 
 
 @router.get("/nodes")
-def nodes(tree: Shown, name: Text = None) -> dict[str, Any]:
+def nodes(tree: CurrentTree, name: Text = None) -> dict[str, Any]:
     """The nodes directly inside a scope; of the top without a name."""
     return {"nodes": v1.children(tree, first(name) or "")}
 
 
 @router.get("/nodes/all")
-def all_nodes(tree: Shown, name: Text = None) -> dict[str, Any]:
+def all_nodes(tree: CurrentTree, name: Text = None) -> dict[str, Any]:
     """All leaves below a scope, depth first."""
     return {"all_nodes_detail": v1.all_leaves(tree, first(name) or "")}
 
 
 @router.get("/nodes/names")
-def names(tree: Shown, search: Text = None, offset: Number = None, limit: Number = None) -> dict[str, Any]:
+def names(
+    tree: CurrentTree, search: Text = None, offset: Number = None, limit: Number = None
+) -> dict[str, Any]:
     """The nodes whose path ends in what is searched, in the scopes around them."""
     page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 100, 1, 1000)
@@ -71,7 +73,7 @@ def names(tree: Shown, search: Text = None, offset: Number = None, limit: Number
 
 
 @router.get("/single-node")
-def single_node(tree: Shown, name: NeededText = None) -> dict[str, Any]:
+def single_node(tree: CurrentTree, name: NeededText = None) -> dict[str, Any]:
     """All levels from the top to the one that holds a node."""
     return v1.levels(tree, required(name, "name"))
 

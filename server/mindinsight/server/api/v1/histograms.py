@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindinsight.server.api.v1.errors import Fault
-from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededText, required, train
 from mindinsight.server.api.v1.plugins import at, payloads_of
@@ -22,7 +22,7 @@ router = JsonRouter(prefix="/datavisual", tags=["histograms"])
 
 @router.get("/histograms")
 def histograms(
-    service: Uses, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+    service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
 ) -> dict[str, Any]:
     """Every step's counts in the same buckets: [left, width, count]."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")

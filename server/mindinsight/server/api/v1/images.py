@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Response
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededNumber, NeededText, required, to_integer, train
 from mindinsight.server.api.v1.plugins import at, payloads_of
@@ -20,7 +20,7 @@ router = JsonRouter(prefix="/datavisual/image", tags=["images"])
 
 @router.get("/metadata")
 def metadata(
-    service: Uses, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+    service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
 ) -> dict[str, Any]:
     """Step, time and size of the images of one tag."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
@@ -41,7 +41,7 @@ def _size(payload: bytes) -> dict[str, int]:
     responses={200: {"content": {"image/*": {}, "application/octet-stream": {}}}},
 )
 def single_image(
-    service: Uses, train_id: NeededText = None, tag: NeededText = None, step: NeededNumber = None
+    service: CurrentService, train_id: NeededText = None, tag: NeededText = None, step: NeededNumber = None
 ) -> Response:
     """The recorded bytes of one image; step -1 is the newest."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")

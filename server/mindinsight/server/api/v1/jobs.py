@@ -20,7 +20,7 @@ from mindinsight.server.store.run import Run, Snapshot
 
 router = JsonRouter(prefix="/datavisual", tags=["jobs"])
 
-Uses = Annotated[Service, Depends(service_of)]
+CurrentService = Annotated[Service, Depends(service_of)]
 
 _MOST_JOBS: Final = 999
 _PROFILER_FILES: Final = {
@@ -32,7 +32,7 @@ _PROFILER_FILES: Final = {
 
 @router.get("/train-jobs")
 def train_jobs(
-    service: Uses, offset: Number = None, limit: Number = None, train_id: Text = None
+    service: CurrentService, offset: Number = None, limit: Number = None, train_id: Text = None
 ) -> dict[str, Any]:
     """All train jobs, the most recently written first, a page of them."""
     page = integer(offset, "offset", 0, 0)
@@ -52,7 +52,9 @@ def train_jobs(
 
 
 @router.get("/plugins")
-def plugins(service: Uses, train_id: NeededText = None, manual_update: Text = None) -> dict[str, Any]:
+def plugins(
+    service: CurrentService, train_id: NeededText = None, manual_update: Text = None
+) -> dict[str, Any]:
     """The tags of each plugin; ``manual_update`` asks for the job to be read next."""
     wanted = required(train_id, "train_id")
     update = (first(manual_update) or "false").lower()
@@ -65,7 +67,9 @@ def plugins(service: Uses, train_id: NeededText = None, manual_update: Text = No
 
 
 @router.get("/single-job")
-def single_job(service: Uses, plugin_name: NeededText = None, train_id: NeededText = None) -> dict[str, Any]:
+def single_job(
+    service: CurrentService, plugin_name: NeededText = None, train_id: NeededText = None
+) -> dict[str, Any]:
     """The tags of one plugin of one job."""
     plugin = required(plugin_name, "plugin_name")
     wanted = required(train_id, "train_id")
@@ -76,7 +80,7 @@ def single_job(service: Uses, plugin_name: NeededText = None, train_id: NeededTe
 
 
 @router.post("/train-job-caches")
-def train_job_caches(service: Uses, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
+def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
     """Ask for jobs to be read next. Everything is read sooner or later without being asked."""
     if not isinstance(body, dict) or "train_ids" not in body:
         raise V1Error(Fault.MISSING, "Parameter train_ids is missing.")

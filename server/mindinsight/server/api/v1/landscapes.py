@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from mindinsight.server.api.v1.errors import Fault
-from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, Text, Texts, first, required, train
 from mindinsight.server.formats.payloads import Landscape, Point, landscape
@@ -19,7 +19,7 @@ router = JsonRouter(prefix="/datavisual/landscape", tags=["landscapes"])
 
 
 @router.get("/intervals")
-def intervals(service: Uses, train_id: NeededText = None) -> dict[str, Any]:
+def intervals(service: CurrentService, train_id: NeededText = None) -> dict[str, Any]:
     """First and last of the intervals of one job that have a landscape, by their start."""
     run = train(service.store.snapshot(), required(train_id, "train_id"))
     known = {landscape.intervals for landscape in _landscapes(run) if landscape.intervals}
@@ -29,7 +29,7 @@ def intervals(service: Uses, train_id: NeededText = None) -> dict[str, Any]:
 
 @router.get("/landscapes")
 def landscapes(
-    service: Uses,
+    service: CurrentService,
     train_id: Texts = None,
     type: Annotated[list[str] | None, Query(description="interval or final")] = None,
     interval_id: Text = None,

@@ -9,7 +9,7 @@ from fastapi import Body
 
 from mindinsight.server.api.v1.conditions import Search, parse_search
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.jobs import Uses, in_order
+from mindinsight.server.api.v1.jobs import CurrentService, in_order
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.lineage_rows import LineageRow, customized, lineage_rows
 from mindinsight.server.api.v1.parameters import NeededText, RawBody, is_train_id, parsed, required, train
@@ -31,7 +31,7 @@ _SEARCH: Final = {
 
 
 @router.post("/lineagemgr/lineages", openapi_extra=_SEARCH)
-def search(service: Uses, body: RawBody) -> dict[str, Any]:
+def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
     """Rows that match, sorted and in pages; the body is parsed whatever its content type."""
     query, rows = _matching(service, body)
     page = list(query.page(rows))
@@ -44,7 +44,7 @@ def search(service: Uses, body: RawBody) -> dict[str, Any]:
 
 @router.put("/lineagemgr/lineages")
 def annotate(
-    service: Uses, body: Annotated[Any, Body()] = None, train_id: NeededText = None
+    service: CurrentService, body: Annotated[Any, Body()] = None, train_id: NeededText = None
 ) -> dict[str, str]:
     """Keep a tag and a remark on a job; they stay in the workspace."""
     wanted = required(train_id, "train_id")
@@ -62,14 +62,14 @@ def annotate(
 
 
 @router.post("/optimizer/targets/search", openapi_extra=_SEARCH)
-def targets(service: Uses, body: RawBody) -> dict[str, Any]:
+def targets(service: CurrentService, body: RawBody) -> dict[str, Any]:
     """Objectives, hyper-parameters, and how much each matters."""
     search, rows = _matching(service, body)
     return targets_answer([row.flat for row in search.page(rows)])
 
 
 @router.get("/datasets/dataset_graph")
-def dataset_graph(service: Uses, train_id: NeededText = None) -> dict[str, Any]:
+def dataset_graph(service: CurrentService, train_id: NeededText = None) -> dict[str, Any]:
     """The dataset graph of a job; an empty object when there is none."""
     wanted = required(train_id, "train_id")
     if not is_train_id(wanted):

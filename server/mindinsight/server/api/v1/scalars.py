@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Full, NeededText, Texts, required, train
 from mindinsight.server.api.v1.plugins import scalar_of
@@ -18,7 +18,7 @@ router = JsonRouter(prefix="/datavisual", tags=["scalars"])
 
 @router.get("/scalar/metadata")
 def metadata(
-    service: Uses, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+    service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
 ) -> dict[str, Any]:
     """The points of one tag, ascending by step; null for what is not finite."""
     wanted, name = required(train_id, "train_id"), required(tag, "tag")
@@ -29,7 +29,9 @@ def metadata(
 
 
 @router.get("/scalars")
-def scalars(service: Uses, train_id: Texts = None, tag: Texts = None, full: Full = False) -> dict[str, Any]:
+def scalars(
+    service: CurrentService, train_id: Texts = None, tag: Texts = None, full: Full = False
+) -> dict[str, Any]:
     """The points of all pairs of job and tag that exist, in the order asked."""
     runs = service.store.snapshot().runs
     items = []

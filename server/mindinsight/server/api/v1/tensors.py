@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fastapi import Query
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import (
     Full,
@@ -42,7 +42,7 @@ _DETAILS: Final = ("stats", "histogram", "data")
 
 @router.get("/tensors")
 def tensors(
-    service: Uses,
+    service: CurrentService,
     train_id: NeededTexts = None,
     tag: NeededTexts = None,
     detail: Text = None,

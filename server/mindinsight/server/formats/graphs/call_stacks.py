@@ -1,4 +1,4 @@
-"""Lines of source code on the way to an operator, and the texts that name them."""
+"""Parser of call stacks: the lines of source code that lead to an operator, as MindSpore records them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GROUP: Final = re.compile(r"\s*# Corresponding [a-z ]*candidate:")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One line of source code."""
+    """A stack frame: one line of source code, or a few."""
 
     file: str
     line: int  # from 1; 0 when not recorded
@@ -29,26 +29,27 @@ class Frame:
 
 
 def own_frame(stack: Iterable[Frame]) -> Frame | None:
-    """The innermost frame outside installed packages: the user's own line. ``stack`` is innermost first."""
+    """The innermost frame outside installed packages, the user's own; ``stack`` is innermost first."""
     return next((frame for frame in stack if not _INSTALLED.search(frame.file)), None)
 
 
 def line_number(digits: str | None) -> int:
-    """A line of source code; 0 where none is recorded, or no file can have so many."""
+    """Parse a line number; 0 if none is recorded, or it has too many digits to be one."""
     return int(digits) if digits and len(digits) <= MAX_DIGITS else 0
 
 
 def stacks_of(lines: Iterable[str]) -> tuple[tuple[Frame, ...], ...]:
-    """Call stacks in lines of MindSpore (``# In file a.py:11, 15~27/code/``), in the order of the lines.
+    """Parse MindSpore's lines (``# In file a.py:11, 15~27/code/``) to call stacks, frames in line order.
 
-    Merged and gradient operators have several, each after ``# Corresponding ... candidate:`` or a dash.
+    Merged and gradient operators have several stacks, each after ``# Corresponding ... candidate:`` or a
+    dash. Lines of any other form are ignored.
     """
     groups: list[list[Frame]] = [[]]
     for text in lines:
-        found = _SOURCE.match(text)
-        if _GROUP.match(text) or (found and found["first"]):
+        match = _SOURCE.match(text)
+        if _GROUP.match(text) or (match and match["first"]):
             groups.append([])
-        if found:
-            line, last = line_number(found["line"] or found["old"]), line_number(found["last"])
-            groups[-1].append(Frame(found["file"], line, last, "", found["code"].strip()))
+        if match:
+            line, last = line_number(match["line"] or match["old"]), line_number(match["last"])
+            groups[-1].append(Frame(match["file"], line, last, "", match["code"].strip()))
     return tuple(tuple(group) for group in groups if group)

@@ -1,6 +1,7 @@
-"""Which operators and parameters feed an operator, looked up through the nodes that only pass values on.
+"""Data flow of a compiled graph: the operators and parameters that feed an operator.
 
-Graphs as compiled are full of ``Load``, ``Depend`` and tuples: they run nowhere and are never dumped.
+Nodes that only pass values on are skipped: compiled graphs are full of ``Load``, ``Depend`` and tuples, which
+never run and are never dumped.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "Tuple
 
 @dataclass(slots=True)
 class Feeds:
-    """What stands behind the names that arguments use, filled in the order of the graph."""
+    """Sources by the key that arguments use, filled in the order of the graph."""
 
-    behind: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sources_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, key: str, op: str, name: str, arguments: list[str]) -> tuple[str, ...]:
-        """Add an operator that others call ``key``; returns the names that feed it.
+        """Add an operator under the key that arguments use for it; returns the names that feed it.
 
-        ``arguments`` are keys; the last one of ``TupleGetItem`` is the index as text.
+        ``arguments`` are keys; the last of ``TupleGetItem`` is the index as text. At most ``IR.depth`` names.
         """
-        found = self._sources(op, arguments)
-        self.behind[key] = found if op in PASSING else (name,) if name else ()
-        return tuple(islice(dict.fromkeys(source for source in found if source), IR.depth))
+        sources = self._sources(op, arguments)
+        self.sources_of[key] = sources if op in PASSING else (name,) if name else ()
+        return tuple(islice(dict.fromkeys(source for source in sources if source), IR.depth))
 
     def _sources(self, op: str, arguments: list[str]) -> tuple[str, ...]:
-        feeding = [self.behind.get(argument, ()) for argument in arguments]
+        feeding = [self.sources_of.get(argument, ()) for argument in arguments]
         if op == "UpdateState":
             return ()
         if op == "TupleGetItem" and len(arguments) == 2:
             index = int(arguments[1]) if arguments[1].isdecimal() and len(arguments[1]) < MAX_DIGITS else 0
             return feeding[0][index : index + 1] or feeding[0]
-        if op == "MakeTuple":  # one place for each element, for TupleGetItem to choose from
+        if op == "MakeTuple":  # one name for each element, so that TupleGetItem can index them
             return tuple(names[0] if names else "" for names in feeding)
         if op in ("Load", "Depend"):
             return feeding[0] if feeding else ()

@@ -1,6 +1,6 @@
-"""Computational graphs as bytes: GraphProto from event files, ModelProto from ``.pb`` files (graph.proto).
+"""Decoder of computational graphs: GraphProto from event files, ModelProto from ``.pb`` files (graph.proto).
 
-A node that cannot be read is counted and left out; the others are kept.
+Nodes that cannot be decoded are counted and left out.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ Span = tuple[int, int]  # first byte, end
 
 
 def read_graph(data: bytes) -> Graph:
-    """The graph in the bytes of a GraphProto or of a ModelProto.
+    """Decode a GraphProto or a ModelProto.
 
-    Raises UnreadableError (``graph.unreadable``) when they are neither.
+    Raises UnreadableError (``graph.unreadable``) if the bytes are neither.
     """
     fields = _fields(data)
     if any(key in _MODEL_NUMBERS for key, _, _ in fields):
-        found = [(start, end) for key, start, end in fields if key == _MODEL_GRAPH]
-        if not found:
-            raise UnreadableError("graph.unreadable", "a model without a graph")
-        data = data[slice(*found[-1])]
+        spans = [(start, end) for key, start, end in fields if key == _MODEL_GRAPH]
+        if not spans:
+            raise UnreadableError("graph.unreadable", "the model contains no graph")
+        data = data[slice(*spans[-1])]
         fields = _fields(data)
     if not any(key == _NODE for key, _, _ in fields):
-        raise UnreadableError("graph.unreadable", "no node in it")
+        raise UnreadableError("graph.unreadable", "it contains no nodes")
     return _assemble(data, fields)
 
 
@@ -63,9 +63,9 @@ def _fields(data: bytes) -> list[Field]:
     GRAPH.check_size(len(data))
     fields = []
     try:
-        for count, found in enumerate(message_fields(data, 0, len(data)), 1):
+        for count, field in enumerate(message_fields(data, 0, len(data)), 1):
             GRAPH.check_items(count)
-            fields.append(found)
+            fields.append(field)
     except UnparsableError as error:
         raise UnreadableError("graph.unreadable", str(error)) from error
     return fields
@@ -73,7 +73,7 @@ def _fields(data: bytes) -> list[Field]:
 
 @dataclass(slots=True)
 class _Outer:
-    """What a graph has besides nodes."""
+    """Fields of a GraphProto other than nodes."""
 
     names: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))  # parameters, constants
     spans: tuple[list[Span], list[Span]] = field(default_factory=lambda: ([], []))
@@ -89,9 +89,9 @@ def _assemble(data: bytes, fields: list[Field]) -> Graph:
     outer.unreadable += len(spans) - len(nodes.rows)
     kinds = (OPERATOR, PARAMETER, CONSTANT)
     parameters, constants = outer.names
-    edges, known, dangling = _edges(nodes, outer)
-    places = np.concatenate(
-        [spans[nodes.rows], *(np.array(one, np.int64).reshape(-1, 2) for one in outer.spans)]
+    edges, operators_by_name, dangling = _edges(nodes, outer)
+    message_spans = np.concatenate(
+        [spans[nodes.rows], *(np.array(outer_spans, np.int64).reshape(-1, 2) for outer_spans in outer.spans)]
     )
     return Graph(
         name=outer.name,
@@ -99,10 +99,12 @@ def _assemble(data: bytes, fields: list[Field]) -> Graph:
         types=(*nodes.types, *[PARAMETER_TYPE] * len(parameters), *[CONSTANT_TYPE] * len(constants)),
         kinds=np.repeat(kinds, [len(nodes.types), len(parameters), len(constants)]).astype(np.uint8),
         edges=edges,
-        outputs=np.array([known[name] for name in outer.outputs if name in known], dtype=np.int32),
+        outputs=np.array(
+            [operators_by_name[name] for name in outer.outputs if name in operators_by_name], dtype=np.int32
+        ),
         payload=data,
-        starts=places[:, 0],
-        ends=places[:, 1],
+        starts=message_spans[:, 0],
+        ends=message_spans[:, 1],
         losses=Losses(nodes.types.count(""), dangling, outer.unreadable),
     )
 
@@ -139,17 +141,17 @@ def _read_field(outer: _Outer, data: bytes, key: int, start: int, end: int) -> N
 
 
 def _edges(nodes: Nodes, outer: _Outer) -> tuple[Edges, dict[str, int], int]:
-    """The edges, the operators by name, and how many inputs name nothing.
+    """Edges, operators by name, and the number of inputs that refer to an unknown name.
 
-    Of one name, operators win over parameters, these over constants.
+    For one name, operators take precedence over parameters, and these over constants.
     """
     operators = len(nodes.names)
     parameters, constants = outer.names
-    by_name = {name: number for number, name in enumerate(nodes.names) if name}
-    known = {name: node for node, name in enumerate(constants, operators + len(parameters))}
-    known.update({name: node for node, name in enumerate(parameters, operators)})
-    known.update(by_name)
-    sources = np.array([known.get(name, -1) for name in nodes.inputs], dtype=np.int32)
-    good = sources >= 0
+    operators_by_name = {name: number for number, name in enumerate(nodes.names) if name}
+    by_name = {name: node for node, name in enumerate(constants, operators + len(parameters))}
+    by_name.update({name: node for node, name in enumerate(parameters, operators)})
+    by_name.update(operators_by_name)
+    sources = np.array([by_name.get(name, -1) for name in nodes.inputs], dtype=np.int32)
+    resolved = sources >= 0
     edges = Edges(sources, nodes.owners.astype(np.int32), nodes.controls)
-    return edges.select(good), by_name, int(len(good) - np.count_nonzero(good))
+    return edges.select(resolved), operators_by_name, int(len(resolved) - np.count_nonzero(resolved))

@@ -1,7 +1,7 @@
-"""MindSpore's ``.ir`` text: operators with their scope, what feeds them and the source lines they came from.
+"""Parser of MindSpore's ``.ir`` text: operators with their scopes, sources and call stacks.
 
-Both text generations are read (full name as ``# Fullname with scope:`` or ``: full_name_with_scope:``,
-source lines with or without columns). Lines this does not know are passed over.
+Reads both generations of the format (full name as ``# Fullname with scope:`` or ``: full_name_with_scope:``,
+source lines with or without columns). Unknown lines are skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mindinsight.server.formats.graphs.call_stacks import Frame, stacks_of
 from mindinsight.server.formats.graphs.dataflow import Feeds
 from mindinsight.server.formats.text_files import read_lines
 
-MAX_STATEMENT: Final = 1 << 20  # characters that are looked at; a literal tensor can be longer
+MAX_STATEMENT: Final = 1 << 20  # characters that are parsed; a literal tensor can be longer
 
 _NODE: Final = re.compile(r"\s*%(?P<id>\d+)\((?P<alias>.*?)\) = (?P<op>[^\s(]+)\(")
 _STARTS: Final = re.compile(r"\s*%\d+\(|  Return\(|      [:#]|%para|subgraph |\}|#")
@@ -30,46 +30,49 @@ _ARGUMENT: Final = re.compile(r"%para\d+_[^\s,()]+|%\d+|[^\s,()%]+(?:\([^()]*\))
 
 @dataclass(frozen=True, slots=True)
 class IrNode:
-    """One operator of the text."""
+    """An operator of an ``.ir`` text."""
 
     op: str
-    name: str  # full name with scope, "" in texts written before names are given
+    name: str  # full name with scope, "" in texts written before names are assigned
     scope: str
-    sources: tuple[str, ...]  # operators and parameters feeding it, looked up through loads and tuples
+    sources: tuple[str, ...]  # names of operators and parameters that feed it, past loads and tuples
     stacks: tuple[tuple[Frame, ...], ...]  # each innermost first
 
 
 @dataclass(frozen=True, slots=True)
 class IrText:
-    """Parameters and operators of all subgraphs in the order of the text."""
+    """Parameters and operators of all subgraphs, in text order."""
 
     parameters: tuple[str, ...]
     nodes: tuple[IrNode, ...]
 
 
 def read_ir(path: Path) -> IrText:
-    """Read an ``.ir`` file; raises ``UnreadableError`` when it cannot be opened or is beyond its budget."""
+    """Read an ``.ir`` file. Raises UnreadableError if it cannot be opened or exceeds the budget ``IR``."""
     return parse_ir(line.rstrip("\r\n") for line in read_lines(path, IR, MAX_STATEMENT))
 
 
 def parse_ir(lines: Iterable[str]) -> IrText:
-    """Parameters and operators in the lines of an ``.ir`` file; no error, at worst nothing is found."""
+    """Parse the lines of an ``.ir`` file; never raises, the result of any other text is empty."""
     statements = list(_statements(lines))
-    parameters = [found for found in map(_PARAMETER.match, statements) if found]
-    feeds = Feeds({f"%{found[1]}": (found[2],) for found in parameters})
+    parameters = [match for match in map(_PARAMETER.match, statements) if match]
+    feeds = Feeds({f"%{match[1]}": (match[2],) for match in parameters})
     nodes = [node for node in (_node(block, feeds) for block in _blocks(statements)) if node]
-    return IrText(tuple(dict.fromkeys(found[2] for found in parameters)), tuple(nodes))
+    return IrText(tuple(dict.fromkeys(match[2] for match in parameters)), tuple(nodes))
 
 
 def read_ir_parameters(path: Path) -> tuple[str, ...]:
-    """Names of the parameters alone: they stand before the first operator, the rest is not read."""
+    """Read the names of the parameters only; they precede the first operator, the rest is not read.
+
+    Raises UnreadableError.
+    """
     lines = read_lines(path, IR, MAX_STATEMENT)
     head = itertools.takewhile(lambda line: not line.startswith("subgraph @"), lines)
-    return tuple(dict.fromkeys(found[2] for found in map(_PARAMETER.match, head) if found))
+    return tuple(dict.fromkeys(match[2] for match in map(_PARAMETER.match, head) if match))
 
 
 def _node(block: list[str], feeds: Feeds) -> IrNode | None:
-    """The node whose lines these are; None for lines before the first node."""
+    """Parse the statements of one node; None for those before the first node."""
     head = _NODE.match(block[0])
     if head is None:
         return None
@@ -82,7 +85,7 @@ def _node(block: list[str], feeds: Feeds) -> IrNode | None:
 
 
 def _statements(lines: Iterable[str]) -> Iterator[str]:
-    """Lines with the ones that only continue them (literals, code over two lines) joined on."""
+    """Join continuation lines (literals, code over two lines) to statements, cut at MAX_STATEMENT."""
     statement: list[str] = []
     length = 0
     for line in lines:
@@ -96,7 +99,7 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _blocks(statements: Iterable[str]) -> Iterator[list[str]]:
-    """The statements of each node: its own and the indented ones after it."""
+    """Group statements by node: its own and the indented ones after it."""
     block: list[str] = []
     for statement in statements:
         if not statement.startswith("      ") and block:
@@ -108,15 +111,15 @@ def _blocks(statements: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _arguments(text: str, start: int) -> list[str]:
-    """Arguments up to the parenthesis that closes the one before ``start``: names and literals."""
+    """Names and literals up to the parenthesis that closes the one before ``start``."""
     depth = 1
-    for found in re.finditer(r"[()]", text[start:]):
-        depth += 1 if found[0] == "(" else -1
+    for parenthesis in re.finditer(r"[()]", text[start:]):
+        depth += 1 if parenthesis[0] == "(" else -1
         if depth == 0:
-            return _ARGUMENT.findall(text[start : start + found.start()])
+            return _ARGUMENT.findall(text[start : start + parenthesis.start()])
     return _ARGUMENT.findall(text[start:])
 
 
 def _first(pattern: re.Pattern[str], block: list[str]) -> str:
-    found = next(filter(None, map(pattern.match, block)), None)
-    return found[1] if found else ""
+    match = next(filter(None, map(pattern.match, block)), None)
+    return match[1] if match else ""

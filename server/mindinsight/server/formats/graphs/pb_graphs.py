@@ -1,4 +1,4 @@
-"""MindSpore's ``.pb`` graphs beside a dump: the same operators, sources and stacks as in the ``.ir`` text."""
+"""Decoder of MindSpore's ``.pb`` graphs beside a dump, to the same operators as from the ``.ir`` text."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _CONSTANT: Final = 5 << 3 | _BYTES
 
 
 def read_pb(path: Path) -> IrText:
-    """Read a ``ModelProto`` file; raises ``UnreadableError``.
+    """Read a ModelProto file. Raises UnreadableError.
 
-    Nodes are parsed one by one: protobuf may take a hundred bytes of memory for two bytes of a message.
+    Nodes are decoded one at a time: protobuf may take a hundred bytes of memory for two bytes of a message.
     """
     with opened(path) as file:
         length = length_of(file)
@@ -41,22 +41,22 @@ def read_pb(path: Path) -> IrText:
 
 
 def _graph(data: bytes) -> IrText:
-    names, numbers, nodes = [], {}, []
+    names, constants, nodes = [], {}, []
     for key, start, end in _graph_fields(data):
         if key == _PARAMETER:
             names.append(_text(graph_pb2.ParameterProto.FromString(data[start:end]).name))
         elif key == _CONSTANT:
             constant = graph_pb2.NamedValueProto.FromString(data[start:end])
-            numbers[_text(constant.key)] = str(constant.value.int_val)
+            constants[_text(constant.key)] = str(constant.value.int_val)
         elif key == _NODE:
             nodes.append((start, end))
     feeds = Feeds({name: (name,) for name in names})
     parsed = (graph_pb2.NodeProto.FromString(data[start:end]) for start, end in nodes)
-    return IrText(tuple(names), tuple(_node(node, feeds, numbers) for node in parsed))
+    return IrText(tuple(names), tuple(_node(node, feeds, constants) for node in parsed))
 
 
 def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Key, begin and end of the fields of the graph of a model."""
+    """Yield key, begin and end of each field of a model's graph."""
     count = 0
     for key, begin, end in message_fields(data, 0, len(data)):
         for field in message_fields(data, begin, end) if key == _MODEL_GRAPH else ():
@@ -68,7 +68,7 @@ def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 def _node(node: graph_pb2.NodeProto, feeds: Feeds, numbers: dict[str, str]) -> IrNode:
     op, name = _text(node.op_type), _text(node.full_name)
-    arguments = [_text(each.name) for each in node.input]
+    arguments = [_text(source.name) for source in node.input]
     if op == "TupleGetItem":
         arguments[1:] = [numbers.get(argument, argument) for argument in arguments[1:]]
     sources = feeds.add(_text(node.name), op, name, arguments)
@@ -77,5 +77,5 @@ def _node(node: graph_pb2.NodeProto, feeds: Feeds, numbers: dict[str, str]) -> I
 
 
 def _text(value: str | bytes) -> str:
-    """A string field: protobuf gives bytes for one that is no UTF-8."""
+    """A string field as text: protobuf returns bytes for one that is not UTF-8."""
     return show_text(value)

@@ -1,4 +1,4 @@
-"""The data pipeline of a lineage file as a graph: sources first, each step with its settings."""
+"""Conversion of a data pipeline from a lineage file to a graph, sources first."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _INNER: Final = ("children", "operations", "sampler")
 
 
 def pipeline_graph(pipeline: dict[str, Any]) -> Graph:
-    """The graph of a pipeline in MindInsight's JSON form (dataset_graph.py).
+    """Convert a pipeline in MindInsight's JSON form (dataset_graph.py) to a graph.
 
-    A step with operations of its own, or with a sampler, becomes a scope that holds them.
+    Settings become attributes; a step with operations or a sampler becomes a scope that contains them.
     """
     proto = GraphProto(name="dataset")
     last = _add_step(proto, pipeline)
@@ -23,7 +23,7 @@ def pipeline_graph(pipeline: dict[str, Any]) -> Graph:
 
 
 def _add_step(proto: GraphProto, step: dict[str, Any]) -> str:
-    """Add a step after those it takes its data from; returns its id."""
+    """Add a step after those it takes data from; returns its node's name."""
     sources = [_add_step(proto, child) for child in step.get("children") or []]
     name = str(step.get("op_type") or "Dataset")
     operations = step.get("operations") or []
@@ -54,7 +54,7 @@ def _add_node(proto: GraphProto, scope: str, name: str, sources: list[str], sett
 
 
 def _set_value(proto: Any, value: Any) -> None:
-    """A setting as a ValueProto; lists keep their elements' texts."""
+    """Fill a ValueProto with a setting; elements of lists keep their types, None becomes "None"."""
     if isinstance(value, bool):
         proto.dtype, proto.bool_val = DataType.DT_BOOL, value
     elif isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Computational graphs and data pipelines: a picture of the open scopes, search, facts of a node, traces."""
+"""Plugin for computational graphs and data pipelines: drawings, search, node details, comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes that compare two graphs: their differences, both pictures, one pair of nodes."""
+"""Routes for the comparison of two graphs: list of differences, both drawings, details of a pair."""
 
 from __future__ import annotations
 
@@ -17,88 +17,102 @@ from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, node_in
 
 router = APIRouter(route_class=GraphRoute, prefix="/compare")
 
-Uses = Annotated[Service, Depends(service_of)]
-Left = Annotated[Tree, Depends(tree_of)]
-Opened = Annotated[
+CurrentService = Annotated[Service, Depends(service_of)]
+LeftTree = Annotated[Tree, Depends(tree_of)]
+OpenScopes = Annotated[
     str | None,
-    Query(alias="open", description="places of open scopes of the left graph; absent: as many as look well"),
+    Query(
+        alias="open",
+        description="comma-separated indices of the open scopes of the left graph; chosen when left out",
+    ),
 ]
-OtherOpened = Annotated[
-    str, Query(alias="other_open", description="places of open scopes of the right graph without partners")
+OtherOpenScopes = Annotated[
+    str,
+    Query(
+        alias="other_open",
+        description="comma-separated indices of open scopes of the right graph that have no partner",
+    ),
 ]
 
 
 def other_tree(
-    service: Uses,
+    service: CurrentService,
     other_run: str,
     other_tag: Annotated[
         str, Query(description="name of the right graph; the first by name when it is left out")
     ] = "",
     view: View = "recorded",
 ) -> Tree:
-    """The tree of the right graph."""
+    """Dependency: the tree of the right graph."""
     return tree_of(service, other_run, other_tag, view)
 
 
-def comparison_of(service: Uses, left: Left, right: Annotated[Tree, Depends(other_tree)]) -> Comparison:
-    """The comparison that a request's parameters ask for."""
+def comparison_of(
+    service: CurrentService, left: LeftTree, right: Annotated[Tree, Depends(other_tree)]
+) -> Comparison:
+    """Dependency: the comparison of the two graphs that a request names, from the cache."""
     return service.parts.of(TreeCache).comparison(left, right)
 
 
-Compared = Annotated[Comparison, Depends(comparison_of)]
+CurrentComparison = Annotated[Comparison, Depends(comparison_of)]
 
 
 @router.get("/differences")
-def differences(compared: Compared, limit: Annotated[int, Query(ge=1, le=5000)] = 1000) -> dict[str, Any]:
-    """How many operators are the same, differ, or are in one graph only, and which."""
-    return {**summary(compared), **list_differences(compared, limit)}
+def differences(
+    comparison: CurrentComparison, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
+) -> dict[str, Any]:
+    """Counts of operators that are equal, differ, or are in one graph only, and a list of the differences."""
+    return {**summary(comparison), **list_differences(comparison, limit)}
 
 
 @router.get("/pictures")
 def pictures(
-    service: Uses, compared: Compared, opened: Opened = None, other_opened: OtherOpened = ""
+    service: CurrentService,
+    comparison: CurrentComparison,
+    opened: OpenScopes = None,
+    other_opened: OtherOpenScopes = "",
 ) -> dict[str, Any]:
-    """Both pictures; a scope is open when its partner is. Each box tells what differs in it."""
+    """Drawings of both graphs; a scope is open when its partner is. Boxes have their state and counts."""
     trees = service.parts.of(TreeCache)
-    left, right = compared.trees
+    left, right = comparison.trees
     if opened is None:
         indices = set(choose_initial_scopes(left)), set(choose_initial_scopes(right))
     else:
         indices = set(node_indices(left, opened)), set(node_indices(right, other_opened))
     indices = (
-        indices[LEFT] | _partners(compared, RIGHT, indices[RIGHT]),
-        indices[RIGHT] | _partners(compared, LEFT, indices[LEFT]),
+        indices[LEFT] | _partners(comparison, RIGHT, indices[RIGHT]),
+        indices[RIGHT] | _partners(comparison, LEFT, indices[LEFT]),
     )
-    alone = [index for index in indices[RIGHT] if compared.partners[RIGHT][index] < 0]
+    unmatched = [index for index in indices[RIGHT] if comparison.partners[RIGHT][index] < 0]
     return {
         "open": sorted(index for index in indices[LEFT] if left.nodes[index] < 0),
-        "other_open": sorted(index for index in alone if right.nodes[index] < 0),
-        "left": _picture(trees, compared, LEFT, indices[LEFT]),
-        "right": _picture(trees, compared, RIGHT, indices[RIGHT]),
+        "other_open": sorted(index for index in unmatched if right.nodes[index] < 0),
+        "left": _picture(trees, comparison, LEFT, indices[LEFT]),
+        "right": _picture(trees, comparison, RIGHT, indices[RIGHT]),
     }
 
 
-def _partners(compared: Comparison, side: Side, indices: set[int]) -> set[int]:
-    partners = {int(compared.partners[side][index]) for index in indices}
+def _partners(comparison: Comparison, side: Side, indices: set[int]) -> set[int]:
+    partners = {int(comparison.partners[side][index]) for index in indices}
     return partners - {-1}
 
 
-def _picture(trees: TreeCache, compared: Comparison, side: Side, indices: set[int]) -> dict[str, Any]:
-    tree = compared.trees[side]
+def _picture(trees: TreeCache, comparison: Comparison, side: Side, indices: set[int]) -> dict[str, Any]:
+    tree = comparison.trees[side]
     picture = picture_json(tree, trees.drawings(tree).of(indices))
     for box in picture["boxes"]:
-        box.update(box_state(compared, side, box["id"]))
+        box.update(box_state(comparison, side, box["id"]))
     return picture
 
 
 @router.get("/node")
 def node(
-    compared: Compared,
-    node: Annotated[str, Query(description="path or place in the left graph")] = "",
-    other_node: Annotated[str, Query(description="path or place in the right graph")] = "",
+    comparison: CurrentComparison,
+    node: Annotated[str, Query(description="path or index in the left graph")] = "",
+    other_node: Annotated[str, Query(description="path or index in the right graph")] = "",
 ) -> dict[str, Any]:
-    """A node of either graph, its partner, and in what they differ; without a name, of the whole graphs."""
+    """A node of either graph, its partner, and their differences; of the roots when no node is named."""
     side: Side = RIGHT if other_node else LEFT
-    index = node_index(compared.trees[side], node or other_node)
-    partner = int(compared.partners[side][index])
-    return pair_json(compared, (index, partner) if side == LEFT else (partner, index))
+    index = node_index(comparison.trees[side], node or other_node)
+    partner = int(comparison.partners[side][index])
+    return pair_json(comparison, (index, partner) if side == LEFT else (partner, index))

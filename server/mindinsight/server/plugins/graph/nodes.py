@@ -1,4 +1,4 @@
-"""Routes for nodes: search, details of one node, and its dependencies."""
+"""Routes for nodes of a graph: search, children, details, dependencies."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from mindinsight.server.plugins.graph.tree_cache import node_index, node_indices
 
 router = APIRouter(route_class=GraphRoute)
 
-Shown = Annotated[Tree, Depends(tree_of)]
+CurrentTree = Annotated[Tree, Depends(tree_of)]
 
 
 @router.get("/search")
 def search(
-    tree: Shown,
+    tree: CurrentTree,
     q: Annotated[
-        str, Query(max_length=200, description="part of a name; of a path when it holds a slash")
+        str, Query(max_length=200, description="part of a name; of a path if it contains a slash")
     ] = "",
     regex: bool = False,
     type: Annotated[list[str] | None, Query(description="operator types")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
-    """What was found, in the scopes around it; parameters and constants apart."""
+    """Nodes that match, nested in their scopes; parameters and constants separately."""
     try:
         matches = find(tree, q, type or (), regex)
         outer = find_outer(tree, q, regex) if q and not type else []
     except BadPattern as error:
         raise ApiError(400, "bad_pattern", f"The pattern cannot be used: {error}.", why=str(error)) from error
-    shown = set(matches[:limit])
+    first_matches = set(matches[:limit])
 
     def branch(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
-        return {**entry(tree, index), "found": index in shown, "inside": inside}
+        return {**entry(tree, index), "found": index in first_matches, "inside": inside}
 
     return {
         "total": len(matches),
-        "shown": len(shown),
+        "shown": len(first_matches),
         "tree": nested(tree, matches[:limit], branch),
         "outer_total": len(outer),
         "outer": [outer_entry(tree, node) for node in outer[:limit]],
@@ -56,27 +56,27 @@ def search(
 
 @router.get("/inside")
 def inside(
-    tree: Shown, node: Annotated[str, Query(description="path or place of a scope")] = ""
+    tree: CurrentTree, node: Annotated[str, Query(description="path or index of a scope")] = ""
 ) -> dict[str, Any]:
-    """The entries directly inside a scope, for browsing without a picture."""
+    """Children of a scope, for browsing without a drawing."""
     index = node_index(tree, node) if node else ROOT
     return {"inside": [entry(tree, child) for child in tree.children(index)]}
 
 
 @router.get("/node")
-def node(tree: Shown, node: Annotated[str, Query(description="path or place")]) -> dict[str, Any]:
-    """All about a scope or an operator."""
+def node(tree: CurrentTree, node: Annotated[str, Query(description="path or index")]) -> dict[str, Any]:
+    """Details of a scope or an operator, with its call stacks."""
     index = node_index(tree, node)
-    number = int(tree.nodes[index])
-    stacks = stacks_of(source_lines(tree.graph, number)) if number >= 0 else ()
+    graph_node = int(tree.nodes[index])
+    stacks = stacks_of(source_lines(tree.graph, graph_node)) if graph_node >= 0 else ()
     return describe_node(tree, index) | {"stacks": [[asdict(frame) for frame in stack] for stack in stacks]}
 
 
 @router.get("/outer")
 def outer(
-    tree: Shown, node: Annotated[int, Query(ge=0, description="number from an earlier answer")]
+    tree: CurrentTree, node: Annotated[int, Query(ge=0, description="node number from another response")]
 ) -> dict[str, Any]:
-    """All about a parameter or a constant."""
+    """Details of a parameter or a constant."""
     if node >= len(tree.graph) or tree.graph.kinds[node] == OPERATOR:
         raise ApiError(404, "unknown_node", f"There is no parameter or constant {node}.", node=node)
     return describe_outer(tree, node)
@@ -84,12 +84,12 @@ def outer(
 
 @router.get("/trace")
 def traced(
-    tree: Shown,
-    node: Annotated[str, Query(description="path or place")],
+    tree: CurrentTree,
+    node: Annotated[str, Query(description="path or index")],
     direction: Direction = "up",
-    shown: Annotated[str, Query(description="places of the boxes in the picture, with commas")] = "",
+    shown: Annotated[str, Query(description="comma-separated indices of the boxes in the drawing")] = "",
 ) -> dict[str, Any]:
-    """How many operators a node depends on, or depend on it, and in which boxes of the picture they are."""
+    """Number of operators that a node depends on (up) or that depend on it (down), in total and by box."""
     leaves = trace(tree, node_index(tree, node), direction)
     boxes = count_by_box(tree, node_indices(tree, shown), leaves)
     return {"operators": len(leaves), "boxes": list(boxes), "counts": list(boxes.values())}

@@ -1,4 +1,4 @@
-"""Routes for the graphs of a run, and the picture of one with some of its scopes open."""
+"""Routes for the graphs of a run, and the drawing of a graph with some of its scopes open."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from mindinsight.server.plugins.graph.tree_cache import TreeCache, node_indices,
 
 router = APIRouter(route_class=GraphRoute)
 
-Opened = Annotated[
+OpenScopes = Annotated[
     str | None,
-    Query(alias="open", description="places of the open scopes, with commas; absent: as many as look well"),
+    Query(alias="open", description="comma-separated indices of the open scopes; chosen when left out"),
 ]
 
 
 @router.get("/graphs")
 def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[str, Any]:
-    """The graphs of a run, and whether its data pipeline was recorded.
+    """Tags of a run's graphs, and whether its data pipeline was recorded.
 
-    ``newest`` tells by tag how many graphs came and the bytes of the last one: others mean another graph.
+    ``newest`` is, by tag, the number of graphs and the size of the last one in bytes: when either changes,
+    there is a new graph.
     """
     record = service.store.snapshot().run(run)
     series = record.references.get("graph", {})
@@ -43,9 +44,9 @@ def graphs(service: Annotated[Service, Depends(service_of)], run: str) -> dict[s
 def picture(
     service: Annotated[Service, Depends(service_of)],
     tree: Annotated[Tree, Depends(tree_of)],
-    opened: Opened = None,
+    opened: OpenScopes = None,
 ) -> dict[str, Any]:
-    """Boxes and lines of the graph with these scopes open, and what the whole graph holds."""
+    """Drawing of a graph with the given scopes open, and counts over the whole graph."""
     indices = (
         choose_initial_scopes(tree)
         if opened is None
@@ -69,17 +70,17 @@ def picture(
 
 @router.get("/types")
 def types(tree: Annotated[Tree, Depends(tree_of)]) -> dict[str, Any]:
-    """How many operators of each type there are, most frequent first."""
+    """Number of operators of each type, most frequent first."""
     return {"types": types_of(tree)}
 
 
 @router.get("/figure")
 def figure(
     tree: Annotated[Tree, Depends(tree_of)],
-    opened: Opened = None,
+    opened: OpenScopes = None,
     theme: Literal["light", "dark"] = "light",
 ) -> dict[str, Any]:
-    """The picture as a Plotly figure."""
+    """Drawing of a graph as a Plotly figure."""
     return figure_json(
         tree, draw(tree, choose_initial_scopes(tree) if opened is None else node_indices(tree, opened)), theme
     )

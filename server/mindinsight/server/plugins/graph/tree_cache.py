@@ -1,4 +1,4 @@
-"""LRU cache of scope trees, and the request parameters that select a tree and its nodes."""
+"""LRU cache of scope trees, and the request dependencies that select a tree and its nodes."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from mindinsight.server.store.series import ReferenceSeries
 
 View = Literal["recorded", "simplified", "dataset"]
 
-_KEPT: Final = 6  # trees in memory
-_COMPARED: Final = 2  # comparisons in memory
-_LARGE: Final = 8 << 20  # bytes; a smaller graph is read sooner than a process has started
+_MOST_TREES: Final = 6  # in memory
+_MOST_COMPARISONS: Final = 2  # in memory
+_LARGE: Final = 8 << 20  # bytes; a smaller graph is decoded faster than a worker process starts
 
 
 class TreeCache:
-    """LRU cache of the trees and comparisons used last."""
+    """LRU cache of trees with their layouts, and of comparisons."""
 
     def __init__(self) -> None:
-        self._trees = LruCache[Drawings](_KEPT)
-        self._compared = LruCache[Comparison](_COMPARED)
+        self._trees = LruCache[Drawings](_MOST_TREES)
+        self._comparisons = LruCache[Comparison](_MOST_COMPARISONS)
 
     def drawings(self, tree: Tree) -> Drawings:
-        """Layout cache of a tree, which lives as long as the tree."""
+        """Layout cache of a tree; a new one if the tree is no longer cached."""
         return next((drawings for drawings in self._trees.values() if drawings.tree is tree), Drawings(tree))
 
     def comparison(self, left: Tree, right: Tree) -> Comparison:
-        """The comparison of two trees. It holds both, so that their identities stay theirs."""
-        return self._compared.get((id(left), id(right)), lambda: compare(left, right))
+        """The comparison of two trees, by identity: it references both, so that no id is used again."""
+        return self._comparisons.get((id(left), id(right)), lambda: compare(left, right))
 
     def tree(self, run: Run, tag: str, view: View, executor: Executor) -> Tree:
         """The tree of a run's graph, or of its data pipeline. Raises ApiError, Gone."""
@@ -60,15 +60,20 @@ class TreeCache:
             raise ApiError(422, "graph_unreadable", f"The graph cannot be read: {error.detail}.") from error
 
     def newest(
-        self, series: ReferenceSeries, view: str, make: Callable[[bytes], Tree], executor: Executor
+        self, series: ReferenceSeries, view: str, build_tree: Callable[[bytes], Tree], executor: Executor
     ) -> Tree:
-        """The tree that ``make`` builds of the newest graph of a series. Raises UnreadableError, Gone."""
+        """The tree that ``build_tree`` makes of the newest graph of a series; large ones in ``executor``.
+
+        ``view`` distinguishes the builders in the cache. Raises UnreadableError, Gone.
+        """
         reference = series.reference(series.count - 1)
         key = (reference.path, reference.offset, reference.size, series.version, view)
 
         def read() -> Drawings:
             data = series.read(series.count - 1)
-            return Drawings(executor.submit(make, data).result() if len(data) >= _LARGE else make(data))
+            return Drawings(
+                executor.submit(build_tree, data).result() if len(data) >= _LARGE else build_tree(data)
+            )
 
         return self._trees.get(key, read).tree
 
@@ -79,7 +84,7 @@ class TreeCache:
 
 
 def build(data: bytes, simplified: bool) -> Tree:
-    """The tree of a graph in bytes. Raises UnreadableError."""
+    """Decode a graph and build its tree. Raises UnreadableError."""
     graph = read_graph(data)
     return foldable_tree(simplify(graph, ordering=False) if simplified else graph)
 
@@ -90,13 +95,13 @@ def tree_of(
     tag: Annotated[str, Query(description="name of the graph; the first by name when it is left out")] = "",
     view: View = "recorded",
 ) -> Tree:
-    """The tree that a request's parameters ask for."""
+    """Dependency: the tree that a request's parameters select. Raises ApiError, Gone."""
     record = service.store.snapshot().run(run)
     return service.parts.of(TreeCache).tree(record, tag, view, service.openers)
 
 
 def node_index(tree: Tree, text: str) -> int:
-    """The place that a path, or a number from an earlier answer, names."""
+    """Index of a scope or operator, from its path or the index as text. Raises ApiError."""
     if text in tree.indices:
         return tree.indices[text]
     index = index_of(text, len(tree.paths))
@@ -106,5 +111,5 @@ def node_index(tree: Tree, text: str) -> int:
 
 
 def node_indices(tree: Tree, text: str | None) -> list[int]:
-    """The places in a list of numbers; what is no place is left out, as in a link to an older graph."""
+    """Parse comma-separated indices; invalid ones are ignored, as in a link to an older graph."""
     return indices_of(text, len(tree.paths))

@@ -8,7 +8,7 @@ from mindinsight.server.api.v1.debugger.events import Event
 from mindinsight.server.api.v1.debugger.lookup import CurrentSession, JsonBody, OpenSessions, Sessions, takes
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.jobs import Uses
+from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import NeededText, first
 from mindinsight.server.formats.dumps import open_dump
@@ -24,7 +24,7 @@ _ONLINE: Final = "0"  # the session a live training would have
 
 
 @router.post("", openapi_extra=takes("session_type (OFFLINE) and dump_dir, relative to the base directory"))
-def open_session(service: Uses, sessions: Sessions, body: JsonBody) -> str:
+def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) -> str:
     """The number of the session of a dump; a new one when it has none."""
     kind = body.get("session_type")
     if kind == "ONLINE":
