@@ -12,7 +12,7 @@ from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.statistics_cache import Measured
-from mindinsight.server.formats.dumps.names import escaped
+from mindinsight.server.formats.dumps.names import escape_name
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
 OPERATORS = ["Conv2D", "BatchNorm", "ReLU", "MatMul", "Add", "Cast", "Reshape", "Mul", "Load", "Depend"]
@@ -38,7 +38,7 @@ def dumped(nodes: int) -> tuple[list[Operator], list[Answer]]:
     """A dump of all operators of such a graph: an input and an output of each, measured."""
     names = [name_of(node) for node in range(nodes)]
     operators = [
-        Operator(name, escaped(name), OPERATORS[node % len(OPERATORS)], (), "Net/0", node, node)
+        Operator(name, escape_name(name), OPERATORS[node % len(OPERATORS)], (), "Net/0", node, node)
         for node, name in enumerate(names)
     ]
     fine = Measured(Statistics(10, 0, 5, 5, 0, 0, 0, -1.0, 1.0, 0.0, 0.5, 0.6, 2.0), (10,), "float32")

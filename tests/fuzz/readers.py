@@ -25,8 +25,8 @@ from mindinsight.proto.framing import decode_header, decode_payload, encode_reco
 from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.server.formats import payloads
 from mindinsight.server.formats.cut_json import read_object
-from mindinsight.server.formats.dumps.dump_data import read_slot, read_slots
-from mindinsight.server.formats.dumps.opdebug import read_opdebug
+from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import read_slot, read_slots
+from mindinsight.server.formats.dumps.layouts.asynchronous.opdebug import read_opdebug
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.events import decode
 from mindinsight.server.formats.graphs.graph_proto import read_graph

@@ -46,7 +46,7 @@ PB = """from mindinsight.server.formats.graphs.pb_graphs import read_pb
     print(len(read_pb(Path(sys.argv[1])).nodes))"""
 IR = """from mindinsight.server.formats.graphs.ir import read_ir
     print(len(read_ir(Path(sys.argv[1])).nodes))"""
-BIN = """from mindinsight.server.formats.dumps.dump_data import read_slots
+BIN = """from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import read_slots
     print(len(read_slots(Path(sys.argv[1])).slots))"""
 GRAPH = """from mindinsight.server.plugins.graph.tree_cache import build
     from mindinsight.server.store.payloads import read_payload

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
-from mindinsight.server.formats.dumps.dump_data import read_slot, read_slots
-from mindinsight.server.formats.dumps.opdebug import read_opdebug
+from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import read_slot, read_slots
+from mindinsight.server.formats.dumps.layouts.asynchronous.opdebug import read_opdebug
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.graphs.ir import read_ir
 from mindinsight.server.formats.graphs.pb_graphs import read_pb

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mindinsight.server.debug.fault_search import OperatorKey
-from mindinsight.server.formats.dumps.names import escaped, look_up
+from mindinsight.server.formats.dumps.names import escape_name, resolve_names
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
 
@@ -38,7 +38,7 @@ def join(operators: Iterable[Operator], graph: Graph) -> Join:
         order, parameters = (
             [name for name, kind in free if kind == wanted] for wanted in (OPERATOR, PARAMETER)
         )
-        found = look_up((each.recorded for each in missing), order, parameters)
+        found = resolve_names((each.recorded for each in missing), order, parameters)
         for each in missing:
             name = found[each.recorded].name
             if name in numbers:
@@ -58,4 +58,4 @@ def _kinds(graph: Graph) -> Iterable[tuple[str, int]]:
 
 def _renumbered(name: str, recorded: str) -> bool:
     """Whether a name was found apart from its number."""
-    return escaped(recorded) not in (escaped(name), escaped(name.rpartition("/")[2]))
+    return escape_name(recorded) not in (escape_name(name), escape_name(name.rpartition("/")[2]))

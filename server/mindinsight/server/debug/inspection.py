@@ -14,16 +14,13 @@ from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.debug.examine import Answer, measure_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import SlotKey, slot_key
-from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
+from mindinsight.server.formats.dumps import growing_paths, list_operators, list_tensors, open_dump
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
 from mindinsight.server.formats.dumps.types import Listing as FileListing
 
 PATIENCE: Final = 2.0  # seconds for which a listing is not looked at again
 MARGIN: Final = 1_000_000_000  # nanoseconds by which clocks of files may be behind
 LOOKED_AT: Final = 100  # damaged files that are looked at again
-
-# Whose change of time says that a step has grown.
-_GROWING: Final = ("", "dump.json", "stack.json", "dump_tensor_data", "statistic.csv")
 
 
 class Listing:
@@ -139,8 +136,7 @@ class Inspection:
 
 
 def _stamps(dump: Dump, rank: int, step: int) -> tuple[int, ...]:
-    folders = [Path(each.path) for each in dump.folders if (each.rank, each.step) == (rank, step)]
-    return tuple(_stamp(folder / name) for folder in folders for name in _GROWING)
+    return tuple(map(_stamp, growing_paths(dump, rank, step)))
 
 
 def _stamp(path: Path) -> int:

@@ -43,7 +43,7 @@ def test_every_module_is_a_layout_of_its_name():
 def test_a_layout_inherits_what_it_does_not_have(tmp_path, monkeypatch):
     """A directory it knows and how to open it: the rest is a dump without tensors, or of npy files."""
     monkeypatch.setattr(dumps, "known_layouts", lambda: (Single(),))
-    monkeypatch.setattr(dumps, "_named", lambda name: Single())
+    monkeypatch.setattr(dumps, "_load_layout", lambda name: Single())
     (tmp_path / "single").mkdir()
     np.save(tmp_path / "a.npy", np.arange(6.0).reshape(2, 3))
     dump = open_dump(tmp_path)
@@ -60,7 +60,7 @@ def test_no_module_but_its_own_names_a_layout():
     named = [
         path.relative_to(SERVER).as_posix()
         for path in SERVER.rglob("*.py")
-        if path.parent.name != "layouts" and re.search(rf"""["'](?:{names})["']""", path.read_text())
+        if "layouts" not in path.parts and re.search(rf"""["'](?:{names})["']""", path.read_text())
     ]
     assert named == []
 

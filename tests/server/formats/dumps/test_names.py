@@ -3,12 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindinsight.server.formats.dumps.names import (
-    Found,
-    escaped,
-    look_up,
+    FullName,
+    escape_name,
     parse_bin_name,
     parse_npy_name,
     parse_npy_names,
+    resolve_names,
 )
 
 TIME = "1795248166105555"
@@ -86,38 +86,38 @@ ORDER = [
 
 
 def test_escaped_names_are_found():
-    recorded = escaped(ORDER[0])
+    recorded = escape_name(ORDER[0])
     assert recorded == "Default_net-Net_conv_1-Conv_Conv2D-op0"
-    assert look_up([recorded], ORDER, []) == {recorded: Found(ORDER[0], 0)}
+    assert resolve_names([recorded], ORDER, []) == {recorded: FullName(ORDER[0], 0)}
 
 
 def test_names_without_scope_are_found_by_their_end():
-    assert look_up(["MatMul-op7"], ORDER, []) == {"MatMul-op7": Found(ORDER[4], 4)}
+    assert resolve_names(["MatMul-op7"], ORDER, []) == {"MatMul-op7": FullName(ORDER[4], 4)}
 
 
 def test_operators_with_other_numbers_are_paired_in_order():
     recorded = [f"Default_net-Net_Cast-op{number}" for number in (0, 5, 20)]
-    assert look_up(recorded, ORDER, []) == {
-        recorded[0]: Found(ORDER[1], 1),
-        recorded[1]: Found(ORDER[2], 2),
-        recorded[2]: Found(ORDER[3], 3),
+    assert resolve_names(recorded, ORDER, []) == {
+        recorded[0]: FullName(ORDER[1], 1),
+        recorded[1]: FullName(ORDER[2], 2),
+        recorded[2]: FullName(ORDER[3], 3),
     }
 
 
 def test_more_than_were_planned_stay_as_recorded():
     recorded = [f"Default_net-Net_Cast-op{number}" for number in (0, 5, 20, 21)]
-    assert look_up(recorded, ORDER, [])[recorded[3]] == Found(recorded[3], -1)
+    assert resolve_names(recorded, ORDER, [])[recorded[3]] == FullName(recorded[3], -1)
 
 
 def test_parameters_get_their_dots_back():
-    found = look_up(["fc_1_weight", "other"], [], ["fc.1.weight"])
-    assert found["fc_1_weight"] == Found("fc.1.weight", -1)
-    assert found["other"] == Found("other", -1)
+    found = resolve_names(["fc_1_weight", "other"], [], ["fc.1.weight"])
+    assert found["fc_1_weight"] == FullName("fc.1.weight", -1)
+    assert found["other"] == FullName("other", -1)
 
 
 def test_the_first_of_two_that_look_alike_escaped():
     order = ["Default/a_b/Add-op0", "Default/a/b/Add-op0"]
-    assert look_up([escaped(order[0])], order, [])[escaped(order[0])] == Found(order[0], 0)
+    assert resolve_names([escape_name(order[0])], order, [])[escape_name(order[0])] == FullName(order[0], 0)
 
 
 PARTS = st.sampled_from(

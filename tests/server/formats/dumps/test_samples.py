@@ -16,7 +16,7 @@ from mindinsight.server.formats.dumps import (
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.names import escaped
+from mindinsight.server.formats.dumps.names import escape_name
 from mindinsight.server.formats.weights.checkpoints import open_checkpoint, read_checkpoint
 
 
@@ -110,7 +110,7 @@ def test_asynchronous_npy(asynchronous):
     answers = {(each["iteration"], each["file"]): each for each in expected["npy"]}
     for entry in all_tensors(open_dump(root / "npy")):
         answer = answers.pop((entry.step, Path(entry.ref.path).name))
-        assert entry.recorded == escaped(answer["op"])
+        assert entry.recorded == escape_name(answer["op"])
         assert (entry.direction, entry.slot) == (answer["io"], str(answer["slot"]))
         array = read_tensor(entry.ref)
         complex_ = array.dtype.kind == "c"
@@ -162,7 +162,7 @@ def test_overflow_records(asynchronous, form):
     assert Path(found.path).name == answer[f"file_{form}"]
     assert (found.unit, found.status) == ("AI Core", answer["status"])
     assert (found.task, found.stream) == (answer["task_id"], answer["stream_id"])
-    assert escaped(found.operator) == escaped(answer["overflow_op"])
+    assert escape_name(found.operator) == escape_name(answer["overflow_op"])
     assert not list_overflows(dump, 0, 0)
 
 

@@ -1,8 +1,8 @@
-"""Dumps of every layout: find them, list their tensors and operators, read one tensor.
+"""Reader of dumps in any layout: finds dumps, lists their tensors and operators, reads single tensors.
 
-Every module of the package ``layouts`` holds a layout (``layout.Layout``): all are asked,
-the surest wins, one that raises is skipped and named. Nothing is kept between calls, so a dump
-that is still being written is followed by asking again.
+Every module or package in ``layouts`` defines one layout (a subclass of ``layout.Layout``). The layout that
+matches a directory with the highest confidence reads it; one that raises is skipped and reported as damage.
+No state is held between calls: to follow a dump that is still being written, call again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps import layouts
 from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.recorder_files import read_log
-from mindinsight.server.formats.dumps.refusals import refused_around, refused_inside
+from mindinsight.server.formats.dumps.refusals import refused_in_step, refused_outside_steps
 from mindinsight.server.formats.dumps.types import (
     Array,
     Dump,
@@ -47,6 +47,7 @@ __all__ = [
     "describe_tensor",
     "find_dump_dirs",
     "find_layout",
+    "growing_paths",
     "known_layouts",
     "list_operators",
     "list_overflows",
@@ -57,114 +58,136 @@ __all__ = [
     "tensor_values",
 ]
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 SEARCH_DEPTH: Final = 6  # folders below the base in which a dump is looked for
 SEARCH_FOLDERS: Final = 20_000
 
 
 def known_layouts() -> tuple[Layout, ...]:
-    """The layouts of all modules of the package ``layouts``, by name."""
+    """Registry of layouts: one for each module of the package ``layouts``, sorted by name."""
     return tuple(
-        _named(name) for name in sorted(each.name for each in pkgutil.iter_modules(layouts.__path__))
+        _load_layout(name)
+        for name in sorted(module.name for module in pkgutil.iter_modules(layouts.__path__))
     )
 
 
 def find_layout(path: str | os.PathLike[str]) -> Layout | None:
-    """The layout that is surest of this directory, or None: not a dump."""
-    return _surest(Path(path))[0]
+    """The layout that matches a directory with the highest confidence; None when it is no dump."""
+    return _match_layout(Path(path))[0]
 
 
 def open_dump(path: str | os.PathLike[str]) -> Dump:
-    """Open a directory that is a dump.
+    """Open a dump directory: its ranks, steps and graphs; no tensor is read.
 
-    Raises ``UnreadableError`` (``dump.unknown_layout``) when no layout knows it; ask
-    ``find_layout`` first where that is an answer rather than a mistake.
+    Raises ``UnreadableError`` (``dump.unknown_layout``) when no layout matches; call ``find_layout`` first
+    where that is an expected outcome.
     """
-    layout, skipped = _surest(Path(path))
+    layout, skipped = _match_layout(Path(path))
     if layout is None:
         raise UnreadableError("dump.unknown_layout", str(path))
     dump = layout.open_dump(Path(path).absolute())
-    refused = refused_around(dump.path, dump.folders)
-    return replace(dump, damage=_distinct(dump.damage + skipped + refused))
+    refusals = refused_outside_steps(dump.path, dump.folders)
+    return replace(dump, damage=_deduplicate(dump.damage + skipped + refusals))
 
 
 def list_tensors(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[TensorEntry]:
-    """Tensors of a step in the order they were written; files are listed, not opened."""
-    layout = _named(dump.layout)
-    return _joined([_checked(layout.tensors(folder), folder) for folder in _folders(dump, rank, step, graph)])
+    """Tensors of a rank and step (of all graphs, or of one) in the order they were written.
+
+    Files are listed, not opened.
+    """
+    layout = _load_layout(dump.layout)
+    return _merge_listings(
+        [
+            _with_refused_entries(layout.tensors(folder), folder)
+            for folder in _select_folders(dump, rank, step, graph)
+        ]
+    )
 
 
 def list_operators(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Operator]:
-    """Operators of a step in execution order, with their slots, sources and source lines."""
-    layout = _named(dump.layout)
-    return _joined([layout.operators(folder) for folder in _folders(dump, rank, step, graph)])
+    """Operators of a rank and step in execution order, with their slots, inputs and call stacks."""
+    layout = _load_layout(dump.layout)
+    return _merge_listings([layout.operators(folder) for folder in _select_folders(dump, rank, step, graph)])
 
 
 def list_overflows(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Overflow]:
-    """Overflows the device reported in a step."""
-    layout = _named(dump.layout)
-    return _joined([layout.overflows(folder) for folder in _folders(dump, rank, step, graph)])
+    """Overflows that the device reported at a rank and step."""
+    layout = _load_layout(dump.layout)
+    return _merge_listings([layout.overflows(folder) for folder in _select_folders(dump, rank, step, graph)])
 
 
 def describe_tensor(ref: TensorRef) -> TensorHeader:
-    """Shape, type and bytes of a tensor without reading its data; raises ``UnreadableError``."""
-    return _named(ref.layout).header(ref)
+    """Header of a tensor: shape, type and size in bytes, read without its data.
+
+    Raises ``UnreadableError``.
+    """
+    return _load_layout(ref.layout).header(ref)
 
 
 def read_tensor(ref: TensorRef, window: Window | None = None) -> Array:
-    """A tensor, or a window of it, in its own type; bfloat16 and smaller floats come as float32.
+    """Read a tensor, or a window of it, in its own type; bfloat16 and smaller floats are read as float32.
 
-    Device formats that are understood come in host order (NCHW). Of a window no more is read than
-    lies in it, where the file allows it. Raises ``UnreadableError`` for this tensor alone.
+    Device formats that can be converted are returned in host order (NCHW). Where the file allows it, only
+    the window is read. Raises ``UnreadableError``.
     """
     return np.asarray(tensor_values(ref).part(window or ()))
 
 
 def tensor_values(ref: TensorRef) -> Values:
-    """A tensor to be read by parts; raises ``UnreadableError``, as reading the parts may."""
-    return _named(ref.layout).values(ref)
+    """Lazy values of a tensor, read in parts; raises ``UnreadableError``, as reading a part may."""
+    return _load_layout(ref.layout).values(ref)
 
 
 def compares_arguments(dump: Dump) -> bool:
-    """Whether arguments of operators stand in a dump in a form that can be compared."""
-    return _named(dump.layout).compares_arguments
+    """Whether the layout of a dump records operator arguments in a form that can be compared."""
+    return _load_layout(dump.layout).compares_arguments
+
+
+def growing_paths(dump: Dump, rank: int, step: int) -> list[Path]:
+    """Paths of a rank and step whose modification times change while tensors are added."""
+    names = _load_layout(dump.layout).growing
+    return [Path(folder.path) / name for folder in _select_folders(dump, rank, step, None) for name in names]
 
 
 def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:
-    """Dumps below a directory, itself included; not inside another dump, and never through a link."""
-    found: list[DumpDir] = []
+    """Dumps at and below a directory, breadth first.
+
+    Neither dumps inside dumps nor symbolic links are followed; ``SEARCH_DEPTH`` and ``SEARCH_FOLDERS`` bound
+    the search.
+    """
+    dumps: list[DumpDir] = []
     level = [Path(base).absolute()]
-    looked = 0
+    searched = 0
     for _ in range(SEARCH_DEPTH + 1):
-        below: list[Path] = []
-        for path in level[: SEARCH_FOLDERS - looked]:
+        subfolders: list[Path] = []
+        for path in level[: SEARCH_FOLDERS - searched]:
             layout = find_layout(path)
             if layout is None:
-                below += folders_of(path)
+                subfolders += folders_of(path)
             else:
-                found.append(DumpDir(str(path), layout.name))
-        looked += len(level)
-        level = below
-    return tuple(found)
+                dumps.append(DumpDir(str(path), layout.name))
+        searched += len(level)
+        level = subfolders
+    return tuple(dumps)
 
 
-def _surest(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
+def _match_layout(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
     best: tuple[float, Layout | None] = (-1.0, None)
     skipped = []
     for layout in known_layouts():
         try:
-            sure = layout.match(path)
-        except Exception as error:  # a layout is a plug-in: whatever it raises, the others are asked
+            confidence = layout.match(path)
+        except Exception as error:  # a layout is a plug-in: whatever it raises, the others are tried
             skipped.append(FileDamage(str(path), "dump.layout_failed", f"{layout.name}: {error}"))
             continue
-        if sure >= 0 and sure > best[0]:
-            best = (sure, layout)
+        if confidence >= 0 and confidence > best[0]:
+            best = (confidence, layout)
     return best[1], tuple(skipped)
 
 
 @cache
-def _named(name: str) -> Layout:
-    """The layout in the module of a name. Raises ``UnreadableError`` where there is none."""
+def _load_layout(name: str) -> Layout:
+    """The layout defined in the module of this name; raises ``UnreadableError`` where there is none."""
     path = f"{layouts.__name__}.{name}"
     if name.isidentifier():
         with contextlib.suppress(ModuleNotFoundError):
@@ -174,29 +197,29 @@ def _named(name: str) -> Layout:
     raise UnreadableError("dump.unknown_layout", name)
 
 
-def _folders(dump: Dump, rank: int, step: int, graph: str | None) -> list[StepFolder]:
+def _select_folders(dump: Dump, rank: int, step: int, graph: str | None) -> list[StepFolder]:
     return [f for f in dump.folders if f.rank == rank and f.step == step and graph in (None, f.graph)]
 
 
-def _checked(listing: Listing[TensorEntry], folder: StepFolder) -> Listing[TensorEntry]:
-    """The tensors of a folder, and what in it is not opened."""
-    return Listing(listing.items, _distinct(listing.damage + refused_inside(folder)))
+def _with_refused_entries(listing: Listing[TensorEntry], folder: StepFolder) -> Listing[TensorEntry]:
+    """A listing with the links, pipes and devices of its folder reported as damage."""
+    return Listing(listing.items, _deduplicate(listing.damage + refused_in_step(folder)))
 
 
-def _distinct(damage: Iterable[FileDamage]) -> tuple[FileDamage, ...]:
-    """Damage, each file and reason once."""
+def _deduplicate(damage: Iterable[FileDamage]) -> tuple[FileDamage, ...]:
+    """Damage with each pair of file and reason once."""
     return tuple({(entry.path, entry.reason): entry for entry in reversed(tuple(damage))}.values())[::-1]
 
 
-def _joined(parts: Sequence[Listing[Thing]]) -> Listing[Thing]:
-    """One listing of several graphs: by time where it was recorded, numbered anew."""
+def _merge_listings(parts: Sequence[Listing[Item]]) -> Listing[Item]:
+    """Merge the listings of several graphs, sorted by time where it was recorded, and renumber the items."""
     if len(parts) == 1:
         return parts[0]
     items = sorted(chain.from_iterable(parts), key=lambda item: getattr(item, "timestamp", 0))
     damage = tuple(chain.from_iterable(part.damage for part in parts))
-    return Listing(tuple(_renumbered(items)), damage)
+    return Listing(tuple(_renumber(items)), damage)
 
 
-def _renumbered(items: Iterable[Thing]) -> Iterator[Thing]:
+def _renumber(items: Iterable[Item]) -> Iterator[Item]:
     for position, item in enumerate(items):
         yield item._replace(sequence=position) if isinstance(item, TensorEntry) else item

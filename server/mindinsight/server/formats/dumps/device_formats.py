@@ -1,7 +1,7 @@
-"""Layouts of tensors on Ascend devices, by number, and the common ones turned to host order.
+"""Tensor formats of Ascend devices: their names by number, and the conversion of common ones to host order.
 
 Devices cut axes into blocks of 16 (32 for elements of one byte) and pad the last block. Padding is
-dropped here; where it is known how, values come in the order of the host shape.
+dropped here. Formats without a known conversion are left as they are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAMES_BY_NUMBER: Final = (
     "RESERVED ALL NULL ND_RNN_BIAS FRACTAL_ZN_RNN YUV YUV_A NCL FRACTAL_Z_WINO C1HWC0"
 )
 _NAMES: Final = tuple(_NAMES_BY_NUMBER.split())
-_AXES: Final = {  # where each axis of the device stands in host order, for formats that only permute
+_AXES: Final = {  # for formats that only permute axes: the device axis at each position in host order
     "NHWC": (0, 3, 1, 2),
     "HWCN": (3, 2, 0, 1),
     "CHWN": (3, 0, 1, 2),
@@ -45,29 +45,29 @@ def is_host(layout: str) -> bool:
 
 
 def host_format(layout: str, axes: int) -> str:
-    """The name of the order that a tensor of a device format is in once it was turned to that of the host."""
+    """Name of the format of a tensor after its conversion to host order, by its number of axes."""
     return layout if layout in _HOST else {4: "NCHW", 5: "NCDHW"}.get(axes, "ND")
 
 
 def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
-    """A device array in host order and the name of the order it is in now.
+    """Convert a device array to host order; returns it with the name of its format.
 
-    ``shape`` is the host shape, ``groups`` the number of groups of a convolution's weights. What cannot be
-    turned, or does not fit, stays as it is under its own name.
+    ``shape`` is the host shape, ``groups`` the number of groups of a convolution's weights. An array that
+    cannot be converted, or does not fit the shape, is returned unchanged under its own format.
     """
     if layout in _HOST:
         return (array.reshape(shape) if array.size == math.prod(shape) else array), layout
-    turned = _turned(array, layout, shape, groups)
-    if turned is None or turned.ndim != len(shape):
+    permuted = _permuted(array, layout, shape, groups)
+    if permuted is None or permuted.ndim != len(shape):
         return array, layout
-    if any(have < want for have, want in zip(turned.shape, shape, strict=True)):
+    if any(have < want for have, want in zip(permuted.shape, shape, strict=True)):
         return array, layout
-    unpadded = turned[tuple(slice(0, axis) for axis in shape)]
+    unpadded = permuted[tuple(slice(0, axis) for axis in shape)]
     return unpadded, host_format(layout, len(shape))
 
 
-def _turned(array: Array, layout: str, shape: tuple[int, ...], groups: int) -> Array | None:
-    """The array in host order, still padded; None for a format that is not known how to turn."""
+def _permuted(array: Array, layout: str, shape: tuple[int, ...], groups: int) -> Array | None:
+    """The array with its axes in host order, still padded; None for a format without a known conversion."""
     if layout in _AXES and array.ndim == len(_AXES[layout]):
         return array.transpose(_AXES[layout])
     if layout == "NC1HWC0" and array.ndim == 5:
@@ -89,8 +89,8 @@ def _from_fractal_nz(array: Array) -> Array:
     """(..., n1, m1, m0, n0) to (..., m, n)."""
     *outer, n1, m1, m0, n0 = array.shape
     first = len(outer)
-    turned = array.transpose(*range(first), first + 1, first + 2, first, first + 3)
-    return turned.reshape(*outer, m1 * m0, n1 * n0)
+    transposed = array.transpose(*range(first), first + 1, first + 2, first, first + 3)
+    return transposed.reshape(*outer, m1 * m0, n1 * n0)
 
 
 def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
@@ -106,26 +106,26 @@ def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
 def _from_grouped_fractal_z(array: Array, shape: tuple[int, ...], groups: int) -> Array | None:
     """Weights of a convolution in groups to (n, c of one group, h, w).
 
-    Several groups share a block, each in a corner of its own along the diagonal: as many as fill blocks of
-    c0 and of 16 without a rest, or all.
+    Several groups share a block, each in its own place on the diagonal: as many as fill blocks of c0 and of
+    16 without a remainder, or all.
     """
     n, c, h, w = shape
     if n % groups or array.shape[3] == 0:
         return None
     c0, outputs = array.shape[3], n // groups
-    together = min(
+    groups_per_block = min(
         math.lcm(math.lcm(c, c0) // c, math.lcm(outputs, BLOCK) // outputs) if c and outputs else 1, groups
     )
-    c1 = -(-together * c // c0)
-    rows = -(-together * outputs // BLOCK) * BLOCK
-    shares = -(-groups // together)
-    if array.size != shares * c1 * h * w * rows * c0:
+    c1 = -(-groups_per_block * c // c0)
+    rows = -(-groups_per_block * outputs // BLOCK) * BLOCK
+    block_count = -(-groups // groups_per_block)
+    if array.size != block_count * c1 * h * w * rows * c0:
         return None
-    blocks = array.reshape(shares, c1, h, w, rows, c0).transpose(0, 4, 1, 5, 2, 3)
-    blocks = blocks.reshape(shares, rows, c1 * c0, h, w)
+    blocks = array.reshape(block_count, c1, h, w, rows, c0).transpose(0, 4, 1, 5, 2, 3)
+    blocks = blocks.reshape(block_count, rows, c1 * c0, h, w)
     parts = []
     for group in range(groups):
-        share, corner = divmod(group, together)
+        block, corner = divmod(group, groups_per_block)
         out, into = corner * outputs, corner * c
-        parts.append(blocks[share, out : out + outputs, into : into + c])
+        parts.append(blocks[block, out : out + outputs, into : into + c])
     return np.concatenate(parts)

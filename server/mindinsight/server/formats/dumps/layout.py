@@ -1,4 +1,4 @@
-"""Base class of dump layouts: what a layout does not have, it inherits."""
+"""Base class of dump layouts, with a default for everything but matching and opening a directory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps.npy_folder import npy_header, npy_values
-from mindinsight.server.formats.dumps.operators import put_together
+from mindinsight.server.formats.dumps.operators import assemble_operators
 from mindinsight.server.formats.dumps.types import (
     Dump,
     Listing,
@@ -22,42 +22,45 @@ from mindinsight.server.formats.dumps.types import (
 
 
 class Layout(ABC):
-    """A way in which a tool lays out its dumps: one class in a module of the package ``layouts``.
+    """Reader of the dumps of one tool: a class in a module (or package) of ``layouts``.
 
-    A layout has to know its directories and to open them. Without more it has no tensors; tensors are
-    ``.npy`` files and operators are what left tensors, unless it says otherwise. Everything may raise for
-    input it cannot stand: ``match`` is then skipped and named in ``Dump.damage``; ``header`` and ``values``
-    raise ``UnreadableError`` for the one tensor.
+    ``match`` and ``open_dump`` are required. By default a dump has no tensors and no overflows, tensors are
+    ``.npy`` files, and operators are derived from the tensors they left. A layout whose ``match`` raises is
+    skipped and reported in ``Dump.damage``; ``header`` and ``values`` raise ``UnreadableError`` for their
+    tensor alone.
     """
 
     name: ClassVar[str]  # that of its module
     compares_arguments: ClassVar[bool] = False  # arguments of operators are recorded alike in all dumps
+    growing: ClassVar[tuple[str, ...]] = ("",)  # names in a step folder whose times tell that it has grown
 
     @abstractmethod
     def match(self, path: Path) -> float:
-        """How sure, 0 to 1, that this directory is a dump of this layout; below 0: it is none."""
+        """Confidence, 0 to 1, that a directory is a dump of this layout; below 0: it is not."""
 
     @abstractmethod
     def open_dump(self, path: Path) -> Dump:
-        """Ranks, graphs and steps of the directory; no tensor is listed."""
+        """Ranks, graphs and steps of a directory; no tensor is listed."""
 
     def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
-        """Tensors of one folder in the order they were written."""
+        """Tensors of a step folder in the order they were written."""
         return Listing(())
 
     def operators(self, folder: StepFolder) -> Listing[Operator]:
-        """Operators of one folder in execution order, with source lines where they are recorded."""
-        listed = self.tensors(folder)
-        return Listing(put_together(folder.graph, listed, (), {}, lambda kind, name: ()), listed.damage)
+        """Operators of a step folder in execution order, with call stacks where they are recorded."""
+        listing = self.tensors(folder)
+        return Listing(
+            assemble_operators(folder.graph, listing, (), {}, lambda kind, name: ()), listing.damage
+        )
 
     def overflows(self, folder: StepFolder) -> Listing[Overflow]:
-        """Overflows the device reported in one folder."""
+        """Overflows that the device reported in a step folder."""
         return Listing(())
 
     def header(self, ref: TensorRef) -> TensorHeader:
-        """Shape and type of one tensor without its data."""
+        """Shape, type and size in bytes of one tensor, read without its data."""
         return npy_header(ref)
 
     def values(self, ref: TensorRef) -> Values:
-        """One tensor by parts: what asks for a little of a large one does not read it all."""
+        """Lazy values of one tensor: a small part of a large tensor is read without the rest."""
         return npy_values(ref)

@@ -1,4 +1,4 @@
-"""Names of dump files, and the operators they stand for.
+"""Parser of dump file names, and the resolver of recorded operator names to full ones.
 
 ``{type}.{operator}.{task}.{stream}.{timestamp}.{input|output}.{slot}.{format}[.{dtype}].npy``: read from
 the right, since operator names of older versions hold dots. Newer ones have ``/``, ``\\``, ``.`` and space
@@ -16,7 +16,7 @@ from mindinsight.server.formats.dumps.types import FileDamage, RecordedStatistic
 _NUMBER: Final = re.compile(r"-op(\d+)$")
 _IO: Final = frozenset(("input", "output"))
 _TIMESTAMP_DIGITS: Final = 12  # microseconds have 16 today; the context numbers of newer tools have few
-# Of every line the fields, empty where it is no such name.
+# Matches every line; the groups are empty where the line is no file name of a dump.
 _NPY_NAMES: Final = re.compile(
     r"^(?:([^.\n]*)\.([^\n]*)\.(\d+)\.(\d+)\.(\d+)\.(input|output)\.(\d+)"
     r"\.([^.\n]*)(?:\.([^.\n]*))?\.npy|[^\n]*)$",
@@ -25,7 +25,7 @@ _NPY_NAMES: Final = re.compile(
 
 
 class TensorFile(NamedTuple):
-    """The fields of a name, and what else is known of the tensor before its operator is looked up."""
+    """Fields of a file name, and what else is known of the tensor before its operator name is resolved."""
 
     type: str
     operator: str  # as recorded
@@ -42,17 +42,17 @@ class TensorFile(NamedTuple):
     damage: FileDamage | None = None
 
 
-def escaped(name: str) -> str:
-    """A full operator name as file names have it. A tenth of the time that ``str.translate`` takes."""
+def escape_name(name: str) -> str:
+    """Escape a full operator name as in file names. Takes a tenth of the time of ``str.translate``."""
     return name.replace("/", "_").replace("\\", "_").replace(".", "_").replace(" ", "_")
 
 
 def parse_npy_names(names: Sequence[str], folder: str) -> list[TensorFile | None]:
-    """``parse_npy_name`` of many names at once: one search through all of them takes a tenth of the time."""
+    """``parse_npy_name`` of many names at once: one regular expression over all takes a tenth of the time."""
     text = "\n".join(names)
-    if text.count("\n") >= len(names):  # a name with a line in it
+    if text.count("\n") >= len(names):  # a name with a line break in it
         return [parse_npy_name(name, f"{folder}/{name}") for name in names]
-    found = _NPY_NAMES.findall(text)
+    matches = _NPY_NAMES.findall(text)
     return [
         TensorFile(
             kind, operator, int(task), int(stream), int(time),
@@ -61,13 +61,13 @@ def parse_npy_names(names: Sequence[str], folder: str) -> list[TensorFile | None
         if len(time) >= _TIMESTAMP_DIGITS
         else parse_npy_name(name, f"{folder}/{name}")
         for name, (kind, operator, task, stream, time, io, slot, layout, dtype) in zip(
-            names, found, strict=True
+            names, matches, strict=True
         )
     ]  # fmt: skip
 
 
 def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
-    """Fields of the name of a ``.npy`` file, or None when it is none of a dump."""
+    """Parse the name of a ``.npy`` file; None when it is no name of a dump."""
     parts = name.split(".")
     if len(parts) < 9 or parts[-1] != "npy":
         return None
@@ -83,7 +83,7 @@ def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
 
 
 def parse_bin_name(name: str, path: str = "") -> TensorFile | None:
-    """Fields of the name of a file with a whole operator: it ends with the timestamp."""
+    """Parse the name of a file that holds a whole operator: it ends with the timestamp."""
     head = _parse_head(name.split("."))
     return head and TensorFile(*head, path=path)
 
@@ -101,59 +101,64 @@ def _parse_head(parts: list[str]) -> tuple[str, str, int, int, int] | None:
     return (parts[0], name, int(task), int(stream), int(timestamp))
 
 
-class Found(NamedTuple):
-    """The operator behind a recorded name."""
+class FullName(NamedTuple):
+    """Full name of a recorded operator, and its position in the execution order."""
 
     name: str
     order: int  # position in the execution order, -1 when it has none
 
 
-class Names(dict[str, Found]):
-    """Operators by recorded names; a name that stands for itself is not kept."""
+class FullNames(dict[str, FullName]):
+    """Full names by recorded name; a name that is not in the map resolves to itself."""
 
-    def __missing__(self, name: str) -> Found:
-        return Found(name, -1)
+    def __missing__(self, name: str) -> FullName:
+        return FullName(name, -1)
 
 
-def look_up(recorded: Iterable[str], order: Sequence[str], parameters: Iterable[str]) -> Names:
-    """Full names behind recorded ones.
+def resolve_names(recorded: Iterable[str], order: Sequence[str], parameters: Iterable[str]) -> FullNames:
+    """Resolve recorded operator names to full ones.
 
-    ``order`` are full operator names in execution order. Looked for are: the escaped name; the last
-    segment (names without scope); the name apart from ``-opN``, paired by rising N, since operators
-    that are made anew between export and execution get other numbers. Nothing found: as recorded.
+    ``order`` lists full operator names in execution order. Rules, in turn: the same escaped name; the same
+    last segment (names without scope); the same name apart from ``-opN``, paired by rising N, since
+    operators that are recreated between export and execution get other numbers. A name without a match stays
+    as it is.
     """
-    known: dict[str, Found] = {}
+    known: dict[str, FullName] = {}
     for name in parameters:
-        known.setdefault(escaped(name), Found(name, -1))
+        known.setdefault(escape_name(name), FullName(name, -1))
     for position, name in enumerate(order):
-        known.setdefault(name.rpartition("/")[2], Found(name, position))
-    known |= {escaped(name): Found(name, position) for position, name in reversed(list(enumerate(order)))}
-    wanted = set(recorded)
-    found = {name: known[name] for name in wanted & known.keys()}
-    missing = wanted - found.keys()
+        known.setdefault(name.rpartition("/")[2], FullName(name, position))
+    known |= {
+        escape_name(name): FullName(name, position) for position, name in reversed(list(enumerate(order)))
+    }
+    unresolved = set(recorded)
+    resolved = {name: known[name] for name in unresolved & known.keys()}
+    missing = unresolved - resolved.keys()
     if known:
-        found |= {name: known[key] for name in missing if (key := escaped(name)) in known}
+        resolved |= {name: known[key] for name in missing if (key := escape_name(name)) in known}
     if order:
-        found |= _paired(sorted(missing - found.keys()), order, {hit.name for hit in found.values()})
-    return Names(found)
+        resolved |= _pair_by_number(
+            sorted(missing - resolved.keys()), order, {full.name for full in resolved.values()}
+        )
+    return FullNames(resolved)
 
 
-def _paired(missing: Iterable[str], order: Sequence[str], taken: set[str]) -> dict[str, Found]:
-    """Names that differ in ``-opN`` only, paired in order of N."""
-    free: dict[str, list[Found]] = {}
+def _pair_by_number(missing: Iterable[str], order: Sequence[str], taken: set[str]) -> dict[str, FullName]:
+    """Pair names that differ in ``-opN`` only, in order of N."""
+    free: dict[str, list[FullName]] = {}
     for position, name in enumerate(order):
         if name not in taken:
-            free.setdefault(_NUMBER.sub("", escaped(name)), []).append(Found(name, position))
-    for found in free.values():
-        found.sort(key=lambda hit: _number(hit.name))
+            free.setdefault(_NUMBER.sub("", escape_name(name)), []).append(FullName(name, position))
+    for group in free.values():
+        group.sort(key=lambda full: _number(full.name))
     pairs = {}
     for name in sorted(missing, key=_number):
-        candidates = free.get(_NUMBER.sub("", escaped(name)))
+        candidates = free.get(_NUMBER.sub("", escape_name(name)))
         if candidates:
             pairs[name] = candidates.pop(0)
     return pairs
 
 
 def _number(name: str) -> int:
-    found = _NUMBER.search(name)
-    return int(found[1]) if found else -1
+    match = _NUMBER.search(name)
+    return int(match[1]) if match else -1

@@ -1,4 +1,4 @@
-"""Operators of a step, put together from its tensors, the execution order and the graph."""
+"""Builder of the operators of a step from its tensors, the execution order and the graph."""
 
 from __future__ import annotations
 
@@ -14,32 +14,35 @@ _NUMBER: Final = re.compile(r"-op\d+$")
 _UNPLANNED: Final = 1 << 62
 
 
-def put_together(
+def assemble_operators(
     graph: str,
     tensors: Iterable[TensorEntry],
     order: Iterable[str],
     nodes: dict[str, IrNode],
     arguments: Callable[[str, str], Arguments],
 ) -> tuple[Operator, ...]:
-    """Operators that left tensors and those that were only planned, in execution order.
+    """Operators that left tensors, and those that were only planned, in execution order.
 
-    ``arguments`` gives what was recorded of the scalar arguments of an operator type and name.
+    ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name;
+    ``arguments`` returns the recorded scalar arguments of an operator by its type and recorded name.
     """
     dumped: dict[str, list[TensorEntry]] = {}
     for tensor in tensors:
         dumped.setdefault(tensor.recorded, []).append(tensor)
-    made = [_dumped(graph, entries, nodes, arguments) for entries in dumped.values()]
-    seen = {operator.name for operator in made}
-    made += [
-        _planned(graph, name, position, nodes.get(name))
+    operators = [_dumped_operator(graph, entries, nodes, arguments) for entries in dumped.values()]
+    seen = {operator.name for operator in operators}
+    operators += [
+        _planned_operator(graph, name, position, nodes.get(name))
         for position, name in enumerate(dict.fromkeys(order))
         if name not in seen
     ]
-    made.sort(key=lambda made: (made.order if made.order >= 0 else _UNPLANNED, made.sequence))
-    return tuple(made)
+    operators.sort(
+        key=lambda operator: (operator.order if operator.order >= 0 else _UNPLANNED, operator.sequence)
+    )
+    return tuple(operators)
 
 
-def _dumped(
+def _dumped_operator(
     graph: str,
     entries: list[TensorEntry],
     nodes: dict[str, IrNode],
@@ -69,13 +72,13 @@ def _dumped(
 
 
 def _all_inputs(slots: tuple[str, ...], node: IrNode | None) -> bool:
-    """Whether no slot is left out: none below the highest, and no fewer than the graph has sources."""
+    """Whether every input was dumped: no gap in the slot numbers, and no fewer than the graph has sources."""
     if node is None:
         return bool(slots) and set(slots) == set(map(str, range(len(slots))))
     return set(slots) == set(map(str, range(len(slots)))) and len(slots) >= len(node.sources)
 
 
-def _planned(graph: str, name: str, position: int, node: IrNode | None) -> Operator:
+def _planned_operator(graph: str, name: str, position: int, node: IrNode | None) -> Operator:
     scope, _, last = name.rpartition("/")
     return Operator(
         name=name,
@@ -92,5 +95,5 @@ def _planned(graph: str, name: str, position: int, node: IrNode | None) -> Opera
 
 
 def _scope(entry: TensorEntry) -> tuple[str, ...]:
-    """Parameters are named with dots, operators with slashes."""
+    """Scope path of an operator; names of parameters are separated by dots, others by slashes."""
     return tuple(entry.operator.split("." if entry.type == "Parameter" else "/")[:-1])

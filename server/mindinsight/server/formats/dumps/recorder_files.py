@@ -1,4 +1,4 @@
-"""Files of MindSpore's Running Data Recorder.
+"""Scanner of the files of MindSpore's Running Data Recorder.
 
 ``rank_{R}/rdr/{MODULE}.{name}[.{graph}].{YYYYMMDDHHMMSS}[_{sequence}].{ir|pb|txt|json}``; passes of the
 hardware write names without module and time, ``hwopt_d_before_graph_0.ir``.
@@ -30,18 +30,18 @@ _KINDS: Final[dict[str, Literal["ir", "pb", "text", "json"]]] = {
 
 
 def recorder_logs(path: Path) -> tuple[LogFile, ...]:
-    """Recorder files of all ranks of a directory, in the order they were written."""
-    found = []
+    """Recorder files of all ranks below a directory, by rank, then in the order they were written."""
+    parsed = []
     for rank in folders_of(path):
-        number = _RANK.fullmatch(rank.name)
-        if number:
-            found += [_log(int(number[1]), rank / "rdr", name) for name in files_of(rank / "rdr")]
-    logs = [log for log in found if log]
+        match = _RANK.fullmatch(rank.name)
+        if match:
+            parsed += [_log(int(match[1]), rank / "rdr", name) for name in files_of(rank / "rdr")]
+    logs = [log for log in parsed if log]
     return tuple(sorted(logs, key=lambda log: (log.rank, log.time, log.sequence or 0, log.path)))
 
 
 def read_log(log: LogFile) -> str:
-    """The text of a recorder file; raises ``UnreadableError``. A ``.pb`` file has none."""
+    """Text of a recorder file, empty for ``.pb``; raises ``UnreadableError``."""
     return "" if log.kind == "pb" else read_text(Path(log.path))
 
 

@@ -1,4 +1,4 @@
-"""What lies in a dump and is never opened: links, pipes, sockets and devices, named one by one."""
+"""Refused entries of a dump: links, pipes, sockets and devices, which are reported and never opened."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from mindinsight.server.files.folders import folders_of, refused_in
 from mindinsight.server.formats.dumps.types import FileDamage, StepFolder
 from mindinsight.server.formats.texts import show_text
 
-MAX_REFUSALS: Final = 100  # named of one dump or step
+MAX_REFUSALS: Final = 100  # reported for one dump or step
 
 
-def refused_around(path: str, folders: Iterable[StepFolder]) -> tuple[FileDamage, ...]:
-    """Refused entries of a dump outside its step folders: beside ranks, graphs and steps."""
+def refused_outside_steps(path: str, folders: Iterable[StepFolder]) -> tuple[FileDamage, ...]:
+    """Refused entries of a dump outside its step folders: in and beside those of ranks, graphs and steps."""
     steps = {Path(folder.path) for folder in folders}
-    inner = {parent for step in steps for parent in step.parents if parent.is_relative_to(path)}
-    inner.add(Path(path))
-    beside = {folder for parent in sorted(inner) for folder in folders_of(parent)} - inner - steps
-    return _damage([*sorted(inner), *sorted(beside)])
+    parents = {parent for step in steps for parent in step.parents if parent.is_relative_to(path)}
+    parents.add(Path(path))
+    siblings = {folder for parent in sorted(parents) for folder in folders_of(parent)} - parents - steps
+    return _damage([*sorted(parents), *sorted(siblings)])
 
 
-def refused_inside(folder: StepFolder) -> tuple[FileDamage, ...]:
-    """Refused entries of a step folder and of the folders in it."""
+def refused_in_step(folder: StepFolder) -> tuple[FileDamage, ...]:
+    """Refused entries of a step folder and of its subfolders."""
     path = Path(folder.path)
     return _damage([path, *folders_of(path)])
 

@@ -1,7 +1,7 @@
-"""``statistic.csv``: what MindSpore computed about tensors while it dumped them.
+"""Parser of ``statistic.csv``: the statistics that MindSpore computed of the tensors it dumped.
 
-One row a tensor; the columns after ``Shape`` are those the user chose. Rows end in a comma the header
-does not have. A last line without its end is still being written and is left for the next time.
+One row per tensor; the columns after ``Shape`` are those the user chose. Rows end in a comma that the header
+does not have. A last line without a line break is still being written and is left for the next call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mindinsight.server.formats.texts import parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
 
 MAX_DIGITS: Final = 18  # of an axis
-MAX_DAMAGE: Final = 100  # rows named one by one
+MAX_DAMAGE: Final = 100  # rows reported one by one
 _ROW_KEY: Final = ("Op Type", "Op Name", "Task ID", "Stream ID", "Timestamp", "IO", "Slot")
 _NEEDED: Final = ("Op Name", "IO", "Slot")
 
@@ -49,29 +49,29 @@ _CHECKSUMS: Final = {"MD5": "md5", "SHA1": "sha1"}
 
 
 def read_statistics(path: Path) -> tuple[list[TensorFile], list[FileDamage]]:
-    """Rows of a file in its order, and what was wrong; no file: no rows."""
+    """Rows of a file in order, and the damage in it; no rows where there is no file."""
     rows: list[TensorFile] = []
     damage: list[FileDamage] = []
     try:
-        rows += _parsed(_whole_lines(path), str(path), damage)
+        rows += _parse_lines(_complete_lines(path), str(path), damage)
     except UnreadableError as error:
         if error.reason != "dump.missing":
             damage.append(FileDamage(str(path), error.reason, error.detail))
     return rows, damage
 
 
-def _whole_lines(path: Path) -> Iterator[str]:
-    """Lines that have their end; one without is the last, or too long for a row."""
-    unended = False
+def _complete_lines(path: Path) -> Iterator[str]:
+    """Lines that end in a line break; one without is the last, or too long for a row."""
+    incomplete = False
     for line in read_lines(path, STATISTICS):
-        if unended:
+        if incomplete:
             raise UnreadableError("dump.csv_row", f"a row of over {MAX_LINE} bytes")
-        unended = line[-1] != "\n"
-        if not unended:
+        incomplete = line[-1] != "\n"
+        if not incomplete:
             yield line
 
 
-def _parsed(text: Iterator[str], path: str, damage: list[FileDamage]) -> Iterator[TensorFile]:
+def _parse_lines(text: Iterator[str], path: str, damage: list[FileDamage]) -> Iterator[TensorFile]:
     lines = csv.reader(text)
     try:
         header = next(lines, None)
@@ -82,13 +82,13 @@ def _parsed(text: Iterator[str], path: str, damage: list[FileDamage]) -> Iterato
     if header is not None and absent:
         damage.append(FileDamage(path, "dump.csv_columns", ", ".join(absent)))
     elif header is not None:
-        yield from _rows(lines, header, path, damage)
+        yield from _parse_rows(lines, header, path, damage)
 
 
-def _rows(
+def _parse_rows(
     lines: Iterator[list[str]], header: list[str], path: str, damage: list[FileDamage]
 ) -> Iterator[TensorFile]:
-    build = _builder(header)
+    build = _row_builder(header)
     number = 1
     while True:
         number += 1
@@ -107,18 +107,19 @@ def _rows(
                 damage.append(FileDamage(path, "dump.csv_row", f"row {number}: {error}"))
 
 
-def _builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
-    """A function from a line to its row; columns are found once."""
-    at = {name: position for position, name in enumerate(header)}
+def _row_builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
+    """A function that parses a line; positions of columns are computed once, for the header."""
+    columns = {name: position for position, name in enumerate(header)}
     key = [
-        at.get(name, -1) for name in ("Op Type", "Op Name", "Task ID", "Stream ID", "Timestamp", "IO", "Slot")
+        columns.get(name, -1)
+        for name in ("Op Type", "Op Name", "Task ID", "Stream ID", "Timestamp", "IO", "Slot")
     ]
-    values = [(field, at[name], kind) for name, (field, kind) in _COLUMNS.items() if name in at]
-    checksum = next(((kind, at[name]) for name, kind in _CHECKSUMS.items() if name in at), None)
-    dtype, shape = at.get("Data Type", -1), at.get("Shape", -1)
+    values = [(field, columns[name], kind) for name, (field, kind) in _COLUMNS.items() if name in columns]
+    checksum = next(((kind, columns[name]) for name, kind in _CHECKSUMS.items() if name in columns), None)
+    dtype, shape = columns.get("Data Type", -1), columns.get("Shape", -1)
 
     def build(line: list[str]) -> TensorFile:
-        fields: dict[str, Any] = {field: _number(line[place], kind) for field, place, kind in values}
+        fields: dict[str, Any] = {field: _number(line[column], kind) for field, column, kind in values}
         if checksum:
             fields |= {"checksum_kind": checksum[0], "checksum": line[checksum[1]].strip()}
         kind, operator, task, stream, timestamp, side, slot = (line[p] if p >= 0 else "" for p in key)
@@ -127,9 +128,9 @@ def _builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
         return TensorFile(
             kind,
             operator,
-            _whole(task),
-            _whole(stream),
-            _whole(timestamp),
+            _key_number(task),
+            _key_number(stream),
+            _key_number(timestamp),
             side,
             str(int(slot)),
             dtype=canonical(line[dtype]) if dtype >= 0 else "",
@@ -140,7 +141,7 @@ def _builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
     return build
 
 
-def _whole(text: str) -> int:
+def _key_number(text: str) -> int:
     """A number of a key; 0 for an empty field. Raises ValueError beyond 64 bits."""
     value = int(text or 0)
     if not -(1 << 63) <= value < 1 << 63:

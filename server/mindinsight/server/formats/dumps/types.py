@@ -1,8 +1,8 @@
-"""The words of dumps, whatever layout they were written in.
+"""Data types of dumps, common to all layouts.
 
 A **dump** is a directory; it holds, for each **rank**, **step** and **graph**, the **tensors** that
 went in and out of the **operators**. Layouts produce these values; the debugger, the pages and the
-commands read them. Data only: all of it can be sent to another process.
+commands read them. All of them can be pickled.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Item_co = TypeVar("Item_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class FileDamage:
-    """A file, or one tensor of it, that could not be used; everything around it could."""
+    """Damage: a file, or one tensor of it, that could not be read."""
 
     path: str
     reason: str  # a key of the locale files: dump.truncated, dump.json, dump.csv_columns, ...
@@ -32,9 +32,9 @@ class FileDamage:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStatistics:
-    """What the dump itself says about a tensor; None where it says nothing.
+    """Statistics of a tensor as recorded in the dump; None where a value was not recorded.
 
-    Values of ``statistic.csv`` are good to six digits; msprobe computes in the tensor's own precision.
+    Depending on the layout they are printed with six digits only, or computed in the tensor's own precision.
     ``negative`` and ``positive`` count elements strictly below and above zero.
     """
 
@@ -55,7 +55,7 @@ class RecordedStatistics:
 
 
 class TensorRef(NamedTuple):
-    """Where one tensor lies: all that is needed to read it, in any process."""
+    """Reference to a tensor: all that is needed to read it, in any process."""
 
     layout: str  # name of the layout that reads it
     path: str  # absolute path of the file
@@ -63,9 +63,9 @@ class TensorRef(NamedTuple):
 
 
 class TensorEntry(NamedTuple):
-    """One tensor of a step. What could only be known by opening its file is None or empty.
+    """One tensor of a step. Fields that are known only from opening its file are None or empty.
 
-    A tuple, because a step can have a hundred thousand and they are made ten times as fast.
+    A tuple, because a step can have a hundred thousand and tuples are created ten times as fast.
     """
 
     rank: int
@@ -90,7 +90,7 @@ class TensorEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TensorHeader:
-    """What the file of a tensor says about it before its data."""
+    """Header of a tensor file: shape, type and size."""
 
     shape: tuple[int, ...]
     dtype: str  # as stored: "bfloat16" although it is read as float32
@@ -121,7 +121,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """An overflow the device reported, and the operator it names."""
+    """An overflow that the device reported, and its operator."""
 
     rank: int
     step: int
@@ -136,7 +136,7 @@ class Overflow:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One file of a Running Data Recorder folder, to be shown as text."""
+    """One log file of the Running Data Recorder."""
 
     rank: int
     path: str
@@ -162,17 +162,17 @@ class StepFolder:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """A dump directory: who wrote it and which steps it holds. Opening it reads no tensor."""
+    """A dump directory: the tool that wrote it, its ranks, steps and graphs."""
 
     path: str
-    layout: str  # sync, asynchronous, msprobe, rdr
+    layout: str  # name of its layout
     folders: tuple[StepFolder, ...]  # sorted by rank, step, graph
     rank_names: tuple[tuple[int, str], ...] = ()  # (0, "rank_0"), (0, "proc22782")
     framework: str = ""  # mindspore, pytorch, ...
     version: str = ""
     device: str = ""
-    level: str = ""  # msprobe: L0, L1, mix
-    task: str = ""  # tensor, statistic, full; msprobe: statistics, tensor, structure
+    level: str = ""  # what was dumped, of layouts that tell: L0 (modules), L1 (calls), mix
+    task: str = ""  # as recorded: tensor, statistic, statistics, full, structure
     config: str = ""  # text of the configuration the dump was made with
     logs: tuple[LogFile, ...] = ()
     damage: tuple[FileDamage, ...] = ()
@@ -195,7 +195,7 @@ class Dump:
 
 @dataclass(frozen=True, slots=True)
 class DumpDir:
-    """A dump that was found below a base directory."""
+    """Path and layout of a dump below a base directory."""
 
     path: str
     layout: str
@@ -203,7 +203,7 @@ class DumpDir:
 
 @dataclass(frozen=True)
 class LazySequence(Sequence[Item_co]):
-    """A lazy sequence: items are built when taken, since a page shows a hundred of many thousands."""
+    """Lazy sequence: items are built on access, since a page shows a hundred of many thousands."""
 
     length: int
     build: Callable[[int], Item_co]
@@ -226,7 +226,7 @@ class LazySequence(Sequence[Item_co]):
 
 @dataclass(frozen=True)
 class Listing(Sequence[Item_co]):
-    """Items in order, and what of the files could not be listed."""
+    """Listing: items in order, and the damage of files that could not be listed."""
 
     items: Sequence[Item_co]
     damage: tuple[FileDamage, ...] = ()

@@ -17,8 +17,12 @@ from mindinsight.server.formats.dumps import (
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.msprobe_entries import parse_call, parse_tensor_name, statistics_of
-from mindinsight.server.formats.dumps.msprobe_stacks import ancestors, stacks_of_entries
+from mindinsight.server.formats.dumps.layouts.msprobe.entries import (
+    parse_call,
+    parse_tensor_name,
+    statistics_of,
+)
+from mindinsight.server.formats.dumps.layouts.msprobe.stacks import ancestors, stacks_of_entries
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.formats.unreadable import UnreadableError
 

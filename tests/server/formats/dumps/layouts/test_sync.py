@@ -15,7 +15,6 @@ from mindinsight.server.formats.dumps import (
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.graph_files import executed_iterations
 from mindinsight.server.formats.graphs.call_stacks import own_frame
 from mindinsight.server.formats.unreadable import UnreadableError
 
@@ -133,12 +132,6 @@ def test_one_rank_or_one_step_alone(samples):
     step = open_dump(samples / "ms_sync_cpu_2ranks" / "rank_1" / "TinyNet" / "0" / "1")
     assert step.steps() == (0,)
     assert len(list_tensors(step, 0, 0)) == 241
-
-
-def test_iterations_that_ran_are_counted_once(samples):
-    root = samples / "ms_sync_cpu_2ranks"
-    assert executed_iterations(root / "rank_0", "TinyNet/0") == (0, 1)  # two processes wrote 0 1 0 1
-    assert executed_iterations(root / "rank_1", "TinyNet/0") == ()
 
 
 def test_a_window_of_a_tensor(samples):

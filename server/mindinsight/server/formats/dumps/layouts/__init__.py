@@ -1,1 +1,1 @@
-"""Dump layouts: one module each, with the functions of ``formats.dumps.types.Layout``."""
+"""Registry of dump layouts: each module or package has one subclass of ``formats.dumps.layout.Layout``."""

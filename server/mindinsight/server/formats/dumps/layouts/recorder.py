@@ -1,4 +1,4 @@
-"""MindSpore's Running Data Recorder alone: texts of what happened before a failure, no tensors."""
+"""Layout of directories with only the logs of MindSpore's Running Data Recorder, and no tensors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NAME: Final = "recorder"
 
 
 class RecorderLayout(Layout):
-    """Running Data Recorder folders without tensors."""
+    """Layout of Running Data Recorder folders without tensors."""
 
     name = NAME
 
     def match(self, path: Path) -> float:
-        """Ranks with recorder files; a dump in the same place is surer of itself and takes them along."""
+        """0.5 for ranks with recorder files; layouts with tensors list them too and are more confident."""
         return 0.5 if recorder_logs(path) else -1.0
 
     def open_dump(self, path: Path) -> Dump:

@@ -1,4 +1,4 @@
-"""MindSpore's synchronous dump: ``rank_{R}/{net}/{graph}/{iteration}/*.npy`` and ``statistic.csv``.
+"""Layout of MindSpore's synchronous dumps: ``rank_{R}/{net}/{graph}/{iteration}/`` with ``.npy`` files.
 
 All three naming generations, with or without ``.dump_metadata``. The directory of one rank, or of
 one iteration alone (as a conversion tool leaves it), is read too.
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from mindinsight.server.files.folders import files_of, folders_of
-from mindinsight.server.formats.dumps.graph_files import Surroundings
+from mindinsight.server.formats.dumps.graph_files import GraphFiles
 from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.names import parse_npy_name
-from mindinsight.server.formats.dumps.npy_folder import list_npy_folder
-from mindinsight.server.formats.dumps.operators import Arguments, put_together
+from mindinsight.server.formats.dumps.npy_folder import STATISTICS_FILE, list_npy_folder
+from mindinsight.server.formats.dumps.operators import Arguments, assemble_operators
 from mindinsight.server.formats.dumps.recorder_files import recorder_logs
 from mindinsight.server.formats.dumps.types import (
     Dump,
@@ -33,17 +33,18 @@ Content = TypeVar("Content")
 NAME: Final = "sync"
 CONSTANTS: Final = "constants"
 _RANK: Final = re.compile(r"rank_(\d+)")
-_BESIDE: Final = frozenset(("graphs", "execution_order", ".dump_metadata", "rdr"))
-_LOOKED_AT: Final = 20  # files of a folder that may be one iteration
+_NOT_NETS: Final = frozenset(("graphs", "execution_order", ".dump_metadata", "rdr"))
+_PROBED_FILES: Final = 20  # files of a folder that may be one iteration
 
 
 class SyncLayout(Layout):
-    """MindSpore"s synchronous dump."""
+    """Layout of MindSpore's synchronous dumps."""
 
     name = NAME
+    growing = ("", STATISTICS_FILE)
 
     def match(self, path: Path) -> float:
-        """Ranks with graphs or iterations below: sure. One rank, or a folder of dumped tensors: likely."""
+        """0.9 for ranks with graphs or iterations, 0.7 for one rank, 0.3 for a folder of dumped tensors."""
         if any(_is_rank(folder) for folder in _ranks(path)):
             return 0.9
         if _RANK.fullmatch(path.name) and _is_rank(path):
@@ -51,24 +52,24 @@ class SyncLayout(Layout):
         return 0.3 if _is_iteration(path) else -1.0
 
     def open_dump(self, path: Path) -> Dump:
-        """Ranks, nets, graphs and iterations of a dump."""
+        """Ranks, nets, graphs and iterations; framework, version and device from the metadata of any rank."""
         damage: list[FileDamage] = []
         ranks = [folder for folder in _ranks(path) if _is_rank(folder)]
         if not ranks and _RANK.fullmatch(path.name):
             ranks = [path]
-        folders = [found for rank in ranks for found in _step_folders(rank)]
+        folders = [folder for rank in ranks for folder in _step_folders(rank)]
         if not ranks:
             folders = [StepFolder(0, 0, "", str(path), str(path))]
-        settings = [_metadata(rank, damage) for rank in ranks]
-        about, config = next((found for found in settings if found != ({}, "")), ({}, ""))
+        configurations = [_metadata(rank, damage) for rank in ranks]
+        metadata, config = next((folder for folder in configurations if folder != ({}, "")), ({}, ""))
         return Dump(
             str(path),
             NAME,
             tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step, folder.graph))),
             tuple((_number(rank), rank.name) for rank in sorted(ranks, key=_number)) or ((0, ""),),
-            framework=str(about.get("framework", "mindspore")),
-            version=str(about.get("ms_version", about.get("framework_version", ""))),
-            device=str(about.get("device_target", "")),
+            framework=str(metadata.get("framework", "mindspore")),
+            version=str(metadata.get("ms_version", metadata.get("framework_version", ""))),
+            device=str(metadata.get("device_target", "")),
             task=_saved_data(config),
             config=config,
             logs=recorder_logs(path),
@@ -78,21 +79,25 @@ class SyncLayout(Layout):
     def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
         """Tensors of one iteration; the constants of its graph come first."""
         constants = Path(folder.path).parent / CONSTANTS
-        beside = Surroundings(folder, [])
-        found = list_npy_folder(folder, NAME, beside.look_up, str(constants) if folder.graph else "")
-        return Listing(found.items, (*found.damage, *beside.damage))
+        graph_files = GraphFiles(folder, [])
+        listing = list_npy_folder(
+            folder, NAME, graph_files.resolve_names, str(constants) if folder.graph else ""
+        )
+        return Listing(listing.items, (*listing.damage, *graph_files.damage))
 
     def operators(self, folder: StepFolder) -> Listing[Operator]:
-        """Operators of one iteration with sources and source lines from the graph beside it."""
-        listed, beside = self.tensors(folder), Surroundings(folder, [])
+        """Operators of one iteration, with the sources and call stacks of the graph files."""
+        listing, graph_files = self.tensors(folder), GraphFiles(folder, [])
         kernels = {name for name in files_of(Path(folder.path)) if name.endswith(".json")}
 
         def arguments(kind: str, recorded: str) -> Arguments:
             name = f"{kind}.{recorded}.json"
-            return _kernel_arguments(Path(folder.path) / name, beside.damage) if name in kernels else ()
+            return _kernel_arguments(Path(folder.path) / name, graph_files.damage) if name in kernels else ()
 
-        found = put_together(folder.graph, listed, beside.order(), beside.nodes(), arguments)
-        return Listing(found, (*listed.damage, *beside.damage))
+        operators = assemble_operators(
+            folder.graph, listing, graph_files.order(), graph_files.nodes(), arguments
+        )
+        return Listing(operators, (*listing.damage, *graph_files.damage))
 
 
 def _ranks(path: Path) -> list[Path]:
@@ -100,50 +105,50 @@ def _ranks(path: Path) -> list[Path]:
 
 
 def _number(rank: Path) -> int:
-    found = _RANK.fullmatch(rank.name)
-    return int(found[1]) if found else 0
+    match = _RANK.fullmatch(rank.name)
+    return int(match[1]) if match else 0
 
 
 def _is_rank(path: Path) -> bool:
-    inside = folders_of(path)
-    named = any(folder.name in ("graphs", "execution_order", ".dump_metadata") for folder in inside)
-    return named or any(True for _ in _graphs(path))
+    subfolders = folders_of(path)
+    has_companions = any(
+        folder.name in ("graphs", "execution_order", ".dump_metadata") for folder in subfolders
+    )
+    return has_companions or any(True for _ in _graphs(path))
 
 
 def _graphs(rank: Path) -> Iterator[tuple[str, list[Path]]]:
     """``{net}/{graph}`` and the folders in it, where there is an iteration or constants among them."""
     for net in folders_of(rank):
-        for graph in folders_of(net) if net.name not in _BESIDE else ():
-            inside = folders_of(graph) if graph.name.isdecimal() else []
-            if any(folder.name.isdecimal() or folder.name == CONSTANTS for folder in inside):
-                yield f"{net.name}/{graph.name}", inside
+        for graph in folders_of(net) if net.name not in _NOT_NETS else ():
+            subfolders = folders_of(graph) if graph.name.isdecimal() else []
+            if any(folder.name.isdecimal() or folder.name == CONSTANTS for folder in subfolders):
+                yield f"{net.name}/{graph.name}", subfolders
 
 
 def _is_iteration(path: Path) -> bool:
     names = files_of(path)
-    return "statistic.csv" in names or any(parse_npy_name(name) for name in names[:_LOOKED_AT])
+    return STATISTICS_FILE in names or any(parse_npy_name(name) for name in names[:_PROBED_FILES])
 
 
 def _step_folders(rank: Path) -> list[StepFolder]:
     return [
         StepFolder(_number(rank), int(step.name), graph, str(step), str(rank))
-        for graph, inside in _graphs(rank)
-        for step in inside
+        for graph, folders in _graphs(rank)
+        for step in folders
         if step.name.isdecimal()
     ]
 
 
 def _metadata(rank: Path, damage: list[FileDamage]) -> tuple[dict[str, Any], str]:
-    """``config.json`` as values, ``data_dump.json`` as text; both can be missing."""
+    """Parsed ``config.json`` and the text of ``data_dump.json``; both may be missing."""
     folder = rank / ".dump_metadata"
-    about = _read_where_there(folder / "config.json", read_json, damage)
-    config = _read_where_there(folder / "data_dump.json", read_text, damage)
-    return about if isinstance(about, dict) else {}, config or ""
+    metadata = _read_if_present(folder / "config.json", read_json, damage)
+    config = _read_if_present(folder / "data_dump.json", read_text, damage)
+    return metadata if isinstance(metadata, dict) else {}, config or ""
 
 
-def _read_where_there(
-    path: Path, read: Callable[[Path], Content], damage: list[FileDamage]
-) -> Content | None:
+def _read_if_present(path: Path, read: Callable[[Path], Content], damage: list[FileDamage]) -> Content | None:
     try:
         return read(path)
     except UnreadableError as error:
@@ -153,14 +158,16 @@ def _read_where_there(
 
 
 def _saved_data(config: str) -> str:
-    found = re.search(r'"saved_data"\s*:\s*"(\w+)"', config)
-    return found[1] if found else ""
+    match = re.search(r'"saved_data"\s*:\s*"(\w+)"', config)
+    return match[1] if match else ""
 
 
 def _kernel_arguments(path: Path, damage: list[FileDamage]) -> Arguments:
     try:
-        found = read_json(path)
+        document = read_json(path)
     except UnreadableError as error:
         damage.append(FileDamage(str(path), error.reason, error.detail))
         return ()
-    return tuple((str(key), str(value)) for key, value in found.items()) if isinstance(found, dict) else ()
+    return (
+        tuple((str(key), str(value)) for key, value in document.items()) if isinstance(document, dict) else ()
+    )

@@ -3,7 +3,7 @@ import pytest
 
 from mindinsight.proto import dump_pb2
 from mindinsight.server.formats.budgets import Budget
-from mindinsight.server.formats.dumps.dump_data import find_slot, read_slot, read_slots
+from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import find_slot, read_slot, read_slots
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
@@ -123,5 +123,7 @@ def test_what_is_no_such_file(tmp_path, content, reason):
 
 
 def test_a_message_longer_than_any(tmp_path, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.dumps.dump_data.OPERATOR", Budget("message", 10, 10))
+    monkeypatch.setattr(
+        "mindinsight.server.formats.dumps.layouts.asynchronous.dump_data.OPERATOR", Budget("message", 10, 10)
+    )
     fails(write(tmp_path / "a", message()), "output", "dump.truncated")

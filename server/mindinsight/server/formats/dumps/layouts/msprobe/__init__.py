@@ -1,7 +1,7 @@
-"""msprobe of PyTorch and MindSpore: ``step{S}/rank{R}/`` with ``dump.json``, stacks, tree and tensor files.
+"""Layout of msprobe dumps: ``step{S}/rank{R}/`` with ``dump.json``, stacks, module tree and tensor files.
 
-The JSON is complete only when the tool has stopped; tensors come as they are made. What is in one of
-them alone is shown as far as it goes. Rank folders are ``rank3``, ``rank`` or ``proc{pid}``.
+The JSON is complete only when the tool has stopped; tensor files are written as the program runs. Tensors
+that are in only one of the two are listed as well. Rank folders are ``rank3``, ``rank`` or ``proc{pid}``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mindinsight.server.formats.arrays.element_types import count_of, element_ty
 from mindinsight.server.formats.arrays.npy import read_npy_header
 from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps.layout import Layout
-from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_calls, list_folder
+from mindinsight.server.formats.dumps.layouts.msprobe.folder import DATA, list_calls, list_tensors
 from mindinsight.server.formats.dumps.npy_folder import npy_values
 from mindinsight.server.formats.dumps.types import (
     Dump,
@@ -36,69 +36,72 @@ NAME: Final = "msprobe"
 _STEP: Final = re.compile(r"step(\d+)")
 _RANK: Final = re.compile(r"rank(\d*)|proc(\d+)")
 _INSIDE: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", DATA))
-_HEAD: Final = 10_000  # bytes in which the fields before the data stand
+_HEAD: Final = 10_000  # bytes of the file that are searched for the fields before the data
 
 
 class MsprobeLayout(Layout):
-    """Dumps of msprobe."""
+    """Layout of the dumps of msprobe, for PyTorch and MindSpore."""
 
     name = NAME
     compares_arguments = True
+    growing = ("", "dump.json", "stack.json", DATA)
 
     def match(self, path: Path) -> float:
-        """Steps with ranks: sure. One step, or one rank: likely."""
-        found = _rank_folders(path)
-        if not found:
+        """0.95 for steps with ranks, 0.6 for one step or one rank."""
+        folders = _rank_folders(path)
+        if not folders:
             return -1.0
-        return 0.95 if found[0].parent.parent == path else 0.6
+        return 0.95 if folders[0].parent.parent == path else 0.6
 
     def open_dump(self, path: Path) -> Dump:
         """Steps and ranks; framework, level and task from the first ``dump.json`` that names them."""
         damage: list[FileDamage] = []
-        found = _rank_folders(path)
-        numbers = _numbers({folder.name for folder in found})
-        folders = [StepFolder(numbers[each.name], _step(each), "", str(each), str(each)) for each in found]
-        about = next((head for head in map(_head, found) if head), {})
+        rank_folders = _rank_folders(path)
+        numbers = _number_ranks({folder.name for folder in rank_folders})
+        folders = [
+            StepFolder(numbers[rank.name], _step(rank), "", str(rank), str(rank)) for rank in rank_folders
+        ]
+        fields = next((head for head in map(_head, rank_folders) if head), {})
         return Dump(
             str(path),
             NAME,
             tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step))),
             tuple(sorted((number, name) for name, number in numbers.items())),
-            framework=about.get("framework", ""),
-            level=about.get("level", ""),
-            task=about.get("task", ""),
+            framework=fields.get("framework", ""),
+            level=fields.get("level", ""),
+            task=fields.get("task", ""),
             config=_config(path, damage),
             damage=tuple(damage),
         )
 
     def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
-        """Tensors of one rank and step in the order of their calls."""
-        return list_folder(folder, NAME)
+        """Tensors of a rank and step in the order of their calls."""
+        return list_tensors(folder, NAME)
 
     def operators(self, folder: StepFolder) -> Listing[Operator]:
-        """Calls of one rank and step, modules and gradients included."""
+        """Calls of a rank and step, those of modules and of gradients included."""
         return list_calls(folder)
 
     def header(self, ref: TensorRef) -> TensorHeader:
-        """Shape and type of a tensor file."""
+        """Shape, type and size in bytes of a tensor file."""
         if ref.path.endswith(".npy"):
-            found = read_npy_header(Path(ref.path))
-            return TensorHeader(found.shape, found.dtype, found.size)
+            header = read_npy_header(Path(ref.path))
+            return TensorHeader(header.shape, header.dtype, header.size)
         file = open_torch(Path(ref.path))
-        tensor = file.tensors[_only(file)]
+        tensor = file.tensors[_only_name(file)]
         return TensorHeader(
             tensor.shape, tensor.dtype, element_type(tensor.dtype).size(count_of(tensor.shape))
         )
 
     def values(self, ref: TensorRef) -> Values:
-        """A tensor by parts, where it is not packed."""
+        """Values of a tensor file, read in parts where it is not compressed."""
         if ref.path.endswith(".npy"):
             return npy_values(ref)
         file = open_torch(Path(ref.path))
-        return torch_values(file, _only(file))
+        return torch_values(file, _only_name(file))
 
 
-def _only(file: TorchFile) -> str:
+def _only_name(file: TorchFile) -> str:
     """The name of the one tensor a file holds."""
     if len(file.tensors) != 1:
         raise UnreadableError("dump.not_one_tensor", f"{len(file.tensors)} tensors")
@@ -106,10 +109,10 @@ def _only(file: TorchFile) -> str:
 
 
 def _rank_folders(path: Path) -> list[Path]:
-    """Folders of one rank and step below a root, below a step, or the folder itself."""
+    """Rank folders below a root or below a step, or the folder itself."""
     steps = [folder for folder in folders_of(path) if _STEP.fullmatch(folder.name)]
-    found = [rank for step in steps for rank in _ranks(step)]
-    return found or _ranks(path) or ([path] if _RANK.fullmatch(path.name) and _is_rank(path) else [])
+    ranks = [rank for step in steps for rank in _ranks(step)]
+    return ranks or _ranks(path) or ([path] if _RANK.fullmatch(path.name) and _is_rank(path) else [])
 
 
 def _ranks(step: Path) -> list[Path]:
@@ -121,26 +124,26 @@ def _is_rank(path: Path) -> bool:
 
 
 def _step(rank: Path) -> int:
-    found = _STEP.fullmatch(rank.parent.name)
-    return int(found[1]) if found else 0
+    match = _STEP.fullmatch(rank.parent.name)
+    return int(match[1]) if match else 0
 
 
-def _numbers(names: set[str]) -> dict[str, int]:
-    """Rank of each folder name; processes without one follow by rising process id."""
+def _number_ranks(names: set[str]) -> dict[str, int]:
+    """Ranks by folder name; process folders are numbered after them by rising process id."""
     numbers: dict[str, int] = {}
     processes = []
     for name in names:
-        found = _RANK.fullmatch(name)
-        if found and found[2]:
-            processes.append((int(found[2]), name))
-        elif found:
-            numbers[name] = int(found[1] or 0)
+        match = _RANK.fullmatch(name)
+        if match and match[2]:
+            processes.append((int(match[2]), name))
+        elif match:
+            numbers[name] = int(match[1] or 0)
     start = max(numbers.values(), default=-1) + 1
-    return numbers | {name: start + place for place, (_, name) in enumerate(sorted(processes))}
+    return numbers | {name: start + position for position, (_, name) in enumerate(sorted(processes))}
 
 
 def _head(rank: Path) -> dict[str, str]:
-    """Texts before the data of ``dump.json``."""
+    """String fields before the data of ``dump.json``."""
     try:
         with opened(rank / "dump.json") as file:
             text = file.read(_HEAD).decode("utf-8", "replace").partition('"data":')[0]

@@ -4,7 +4,7 @@ import struct
 import pytest
 
 from mindinsight.proto import dump_pb2
-from mindinsight.server.formats.dumps.opdebug import UnitStatus, read_opdebug
+from mindinsight.server.formats.dumps.layouts.asynchronous.opdebug import UnitStatus, read_opdebug
 from mindinsight.server.formats.unreadable import UnreadableError
 
 UNIT = {"model_id": 1, "stream_id": 7, "task_id": 5, "task_type": 0, "status": 3}

@@ -1,7 +1,7 @@
-"""The ``bin`` file of an asynchronous dump: all inputs and outputs of one operator.
+"""Parser of the ``bin`` files of asynchronous dumps: all inputs and outputs of one operator.
 
 ``uint64`` length of a ``DumpData`` message, the message, then the bytes of inputs, outputs, buffers and
-workspaces in this order. Sizes in the message are held against the file before they are used.
+workspaces in this order. Sizes in the message are checked against the file before they are used.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DTYPES: Final = tuple(_DTYPES_BY_NUMBER.split())
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One input or output: where its bytes lie and what they are."""
+    """One input or output: type, shapes, and the position of its bytes in the file."""
 
     io: str  # input, output
     number: int
@@ -46,42 +46,42 @@ class Slot:
     host_shape: tuple[int, ...]
     offset: int  # bytes from the start of the file
     size: int
-    inline: bytes = b""  # small old files: the bytes themselves
+    inline: bytes = b""  # the bytes themselves, in old files without data after the message
     groups: int = 1  # of the weights of a convolution in FRACTAL_Z
 
 
 @dataclass(frozen=True, slots=True)
 class DumpedOperator:
-    """What a file says of its operator."""
+    """The operator of a file and its slots."""
 
     name: str  # full name, unescaped
     slots: tuple[Slot, ...]
 
 
 def read_slots(path: Path) -> DumpedOperator:
-    """Inputs and outputs of a file; their bytes are not read. Raises ``UnreadableError``."""
+    """Parse the inputs and outputs of a file, without their bytes. Raises ``UnreadableError``."""
     with opened(path) as file:
         length = length_of(file)
-        announced = int.from_bytes(file.read(8), "little")
-        if announced > OPERATOR.size and length <= OPERATOR.size:  # no length: an old file, message alone
+        message_size = int.from_bytes(file.read(8), "little")
+        if message_size > OPERATOR.size and length <= OPERATOR.size:  # old file: no length, message alone
             file.seek(0)
-            message, start = _parsed(file.read()), length
-        elif length <= 8 or announced > min(length - 8, OPERATOR.size):
-            raise UnreadableError("dump.truncated", f"message of {announced} bytes, file of {length}")
+            message, start = _parse_message(file.read()), length
+        elif length <= 8 or message_size > min(length - 8, OPERATOR.size):
+            raise UnreadableError("dump.truncated", f"message of {message_size} bytes, file of {length}")
         else:
-            message, start = _parsed(file.read(announced)), 8 + announced
+            message, start = _parse_message(file.read(message_size)), 8 + message_size
     return DumpedOperator(show_text(message.op_name), tuple(_slots(message, start)))
 
 
 def read_slot(path: Path, io: str, number: int) -> Array:
-    """One input or output in host order where its format is known, else as on the device."""
+    """Read one input or output: in host order where its format can be converted, else as on the device."""
     slot = find_slot(path, io, number)
-    array = decode(_bytes_of(path, slot), slot.dtype, slot.shape)
+    array = decode(_read_bytes(path, slot), slot.dtype, slot.shape)
     return to_host(array, slot.format, slot.host_shape, slot.groups)[0]
 
 
 def slot_values(path: Path, io: str, number: int) -> Values:
-    """One input or output by parts where it lies in host order, else whole."""
+    """Values of one input or output: read in parts where it is stored in host order, else whole."""
     slot = find_slot(path, io, number)
     if is_host(slot.format) and not slot.inline and math.prod(slot.shape) == math.prod(slot.host_shape):
         kind = stored_as(path, slot.offset, slot.host_shape, slot.dtype)
@@ -91,14 +91,14 @@ def slot_values(path: Path, io: str, number: int) -> Values:
 
 
 def find_slot(path: Path, io: str, number: int) -> Slot:
-    """One slot of a file; raises ``UnreadableError`` when there is none."""
+    """One slot of a file; raises ``UnreadableError`` when the file has no such slot."""
     for slot in read_slots(path).slots:
         if (slot.io, slot.number) == (io, number):
             return slot
     raise UnreadableError("dump.missing", f"no {io} {number}")
 
 
-def _parsed(data: bytes) -> dump_pb2.DumpData:
+def _parse_message(data: bytes) -> dump_pb2.DumpData:
     message = dump_pb2.DumpData()
     try:
         for count, _ in enumerate(message_fields(data, 0, len(data)), 1):
@@ -110,23 +110,23 @@ def _parsed(data: bytes) -> dump_pb2.DumpData:
 
 
 def _slots(message: dump_pb2.DumpData, start: int) -> Iterable[Slot]:
-    for io, side in (("input", message.input), ("output", message.output)):
-        for number, each in enumerate(side):
-            shape = tuple(each.shape.dim)
-            host = tuple(each.original_shape.dim) or shape
-            dtype, layout = _dtype(each.data_type), format_name(each.format)
-            groups = max(1, each.sub_format)
+    for io, tensors in (("input", message.input), ("output", message.output)):
+        for number, tensor in enumerate(tensors):
+            shape = tuple(tensor.shape.dim)
+            host = tuple(tensor.original_shape.dim) or shape
+            dtype, layout = _dtype(tensor.data_type), format_name(tensor.format)
+            groups = max(1, tensor.sub_format)
             if layout == "FRACTAL_Z" and groups > 1:  # groups are laid out apart
                 layout = "FRACTAL_Z_G"
-            yield Slot(io, number, dtype, layout, shape, host, start, each.size, each.data, groups)
-            start += 0 if each.data else each.size
+            yield Slot(io, number, dtype, layout, shape, host, start, tensor.size, tensor.data, groups)
+            start += 0 if tensor.data else tensor.size
 
 
 def _dtype(number: int) -> str:
     return _DTYPES[number] if 0 <= number < len(_DTYPES) else f"type({number})"
 
 
-def _bytes_of(path: Path, slot: Slot) -> Array:
+def _read_bytes(path: Path, slot: Slot) -> Array:
     if slot.inline:
         return np.frombuffer(slot.inline, np.uint8)
     with opened(path) as file:

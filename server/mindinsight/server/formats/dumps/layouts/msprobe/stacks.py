@@ -1,4 +1,4 @@
-"""Call stacks and module trees beside msprobe's ``dump.json``."""
+"""Parser of the call stacks (``stack.json``) and module trees (``construct.json``) beside ``dump.json``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ MAX_ANCESTORS: Final = 100
 _FRAME: Final = re.compile(r"\s*File (.+?), line (\d+), in (.+?),? ?(?:\n(.*))?", re.DOTALL)
 
 
-def stacks_of_entries(found: dict[str, Any]) -> dict[str, tuple[Frame, ...]]:
-    """Stack of each entry, innermost first.
+def stacks_of_entries(document: dict[str, Any]) -> dict[str, tuple[Frame, ...]]:
+    """Call stacks by entry, innermost frame first.
 
     ``{"0": [[entries], [frames]]}`` where entries share a stack, or ``{entry: [frames]}`` in older files.
     """
     stacks: dict[str, tuple[Frame, ...]] = {}
-    for key, value in found.items():
+    for key, value in document.items():
         if not isinstance(value, list):
             continue
         shared = len(value) == 2 and all(isinstance(part, list) for part in value)
@@ -44,7 +44,7 @@ def loop_of(parents: dict[str, Any]) -> str | None:
 
 
 def ancestors(parents: dict[str, Any], entry: str) -> tuple[str, ...]:
-    """Modules an entry ran in, outermost first, by ``construct.json``; a loop in it is cut."""
+    """Modules that an entry ran in, outermost first; a loop in ``construct.json`` is cut."""
     chain: dict[str, None] = {}
     parent = parents.get(entry)
     while isinstance(parent, str) and parent not in chain and len(chain) < MAX_ANCESTORS:
@@ -54,5 +54,9 @@ def ancestors(parents: dict[str, Any], entry: str) -> tuple[str, ...]:
 
 
 def _frames(texts: Iterable[Any]) -> tuple[Frame, ...]:
-    found = (_FRAME.fullmatch(text) for text in texts if isinstance(text, str))
-    return tuple(Frame(m[1], line_number(m[2]), 0, m[3], (m[4] or "").strip()) for m in found if m)
+    matches = (_FRAME.fullmatch(text) for text in texts if isinstance(text, str))
+    return tuple(
+        Frame(match[1], line_number(match[2]), 0, match[3], (match[4] or "").strip())
+        for match in matches
+        if match
+    )

@@ -1,4 +1,4 @@
-"""Entries of msprobe's ``dump.json``: names of calls and the tensors and numbers that went in and out."""
+"""Parser of the entries of ``dump.json``: names of calls, and the tensors and numbers they took and gave."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIDES: Final[dict[str, Direction]] = {
 
 
 class Call(NamedTuple):
-    """What the name of an entry says."""
+    """Fields of the name of an entry."""
 
     type: str  # of the operator: linear, MatMul, Dense
     path: tuple[str, ...]  # module path, or the prefix of an API
@@ -52,7 +52,7 @@ class Leaf(NamedTuple):
 
 
 class TensorName(NamedTuple):
-    """What the name of a tensor file says."""
+    """Fields of the name of a tensor file."""
 
     entry: str
     direction: Direction
@@ -60,7 +60,7 @@ class TensorName(NamedTuple):
 
 
 def parse_call(entry: str) -> Call:
-    """Fields of the name of an entry; an unknown name is its own type."""
+    """Parse the name of an entry; an unknown name is its own type."""
     module = _MODULE.fullmatch(entry)
     if module:
         forward = f"{module['kind']}.{module['path']}.{module['cls']}.forward.{module['n']}"
@@ -84,12 +84,12 @@ def is_weight_gradient(entry: str) -> bool:
 
 
 def parse_tensor_name(name: str) -> TensorName | None:
-    """Which tensor a file holds, from its name alone; None for other files."""
+    """Parse the name of a tensor file; None for other files."""
     gradient = _GRADIENT.fullmatch(name)
     if gradient:
         return TensorName(gradient["entry"], "output", gradient["slot"])
-    found = _FILE.fullmatch(name)
-    return TensorName(found["entry"], _SIDES[found["side"]], found["slot"]) if found else None
+    match = _FILE.fullmatch(name)
+    return TensorName(match["entry"], _SIDES[match["side"]], match["slot"]) if match else None
 
 
 def leaves(value: Any) -> Iterator[Leaf]:
@@ -137,12 +137,12 @@ def calls_before(entry: str, entries: Collection[str]) -> tuple[str, ...]:
 
 
 def statistics_of(fields: dict[str, Any]) -> RecordedStatistics | None:
-    """What msprobe computed of a tensor; None when there is nothing."""
+    """Statistics that msprobe recorded of a tensor; None where it recorded none."""
     largest, least = _number(fields.get("Max")), _number(fields.get("Min"))
     mean, norm = _number(fields.get("Mean")), _number(fields.get("Norm"))
     checksum = fields.get("md5")
     value = None if isinstance(checksum, bool | str) else _number(checksum)
-    if value is not None:  # in place of the checksum of a single number stands the number
+    if value is not None:  # a single number is recorded in place of its checksum
         return RecordedStatistics(
             value, value, value, abs(value), checksum=repr(value), checksum_kind="value"
         )
@@ -154,7 +154,7 @@ def statistics_of(fields: dict[str, Any]) -> RecordedStatistics | None:
 
 
 def _checksum_kind(text: str) -> Literal["md5", "crc32", "xor64"]:
-    """One field holds three kinds: ``0x`` and 16 digits, 8 digits, 32 digits."""
+    """Kind of a checksum by its form: ``0x`` and 16 digits, 8 digits, or 32 digits."""
     return "xor64" if text.startswith("0x") else "crc32" if len(text) == 8 else "md5"
 
 

@@ -1,4 +1,4 @@
-"""Overflow records of Ascend devices (``Opdebug.Node_OpDebug``): JSON beside npy files, raw in bin files."""
+"""Parser of the overflow records of Ascend devices (``Opdebug.Node_OpDebug``), in JSON or ``bin`` files."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mindinsight.server.formats.dumps.dump_data import find_slot
+from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import find_slot
 from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.text_files import read_json
 from mindinsight.server.formats.unreadable import UnreadableError
 
 PREFIX: Final = "Opdebug.Node_OpDebug."
 _UNITS: Final = ("AI Core", "DHA Atomic Add", "L2 Atomic Add")
-_INFO: Final = {"DHA Atomic Add": 0, "L2 Atomic Add": 128, "AI Core": 256}  # where six words about a unit are
+_INFO: Final = {"DHA Atomic Add": 0, "L2 Atomic Add": 128, "AI Core": 256}  # offset of six words of a unit
 _STATUS: Final = {"DHA Atomic Add": 512, "L2 Atomic Add": 768, "AI Core": 1024 + 16}
 _WORDS: Final = struct.Struct("<3Q")  # model, stream, task
 
 
 class UnitStatus(NamedTuple):
-    """What one unit of the device reported: an overflow when ``status`` is not 0."""
+    """Status of one unit of the device: an overflow when ``status`` is not 0."""
 
     unit: str
     status: int
@@ -29,21 +29,21 @@ class UnitStatus(NamedTuple):
 
 
 def read_opdebug(path: Path) -> tuple[UnitStatus, ...]:
-    """Units that overflowed; raises ``UnreadableError``."""
+    """Parse the units that overflowed; raises ``UnreadableError``."""
     units = _from_json(read_json(path)) if path.suffix == ".json" else _from_raw(path)
     return tuple(unit for unit in units if unit.status)
 
 
-def _from_json(found: Any) -> Iterable[UnitStatus]:
-    if not isinstance(found, dict):
+def _from_json(document: Any) -> Iterable[UnitStatus]:
+    if not isinstance(document, dict):
         raise UnreadableError("dump.json", "an overflow record is an object")
     for name in _UNITS:
-        if name in found:
-            yield _unit(name, found[name])
-    newer = found.get("acc_list")
-    for each in newer if isinstance(newer, list) else [newer] if newer else ():
-        if isinstance(each, dict):
-            yield _unit(str(each.get("acc_type", "")), each.get("data", {}))
+        if name in document:
+            yield _unit(name, document[name])
+    records = document.get("acc_list")
+    for record in records if isinstance(records, list) else [records] if records else ():
+        if isinstance(record, dict):
+            yield _unit(str(record.get("acc_type", "")), record.get("data", {}))
 
 
 def _unit(name: str, fields: Any) -> UnitStatus:
