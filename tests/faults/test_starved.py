@@ -7,13 +7,18 @@ import time
 from functools import partial
 
 STREAMS = 500
+SCRIPT = "/static/any/plotly.min.js"
 NO_FILES = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (64, 64))
 NO_DISK = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
 
 
-def asked(server, path="/v2/events"):
-    """A connection on which something was asked for and nothing was read."""
-    connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+def asked(server, path="/v2/events", window=None):
+    """A connection on which something was asked for and nothing was read; of so many bytes it takes some."""
+    connection = socket.socket()
+    connection.settimeout(60)
+    if window is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+    connection.connect(("127.0.0.1", server.port))
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
     return connection
 
@@ -82,3 +87,20 @@ def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base, ser
     assert server.memory() - before < 100 << 20
     for connection in silent:
         connection.close()
+
+
+def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(base, server, wait):
+    base.run("a")
+    server.start()
+    assert server.shows(a=99) is True
+    with asked(server, SCRIPT) as connection:  # which reads the file and packs it
+        assert b"200 OK" in connection.recv(65_536)
+    before = server.memory()
+    slow = [asked(server, SCRIPT, window=4096) for _ in range(300)]
+    for connection in slow:
+        assert b"200 OK" in connection.recv(100)
+    assert wait(lambda: server.memory() - before > 15 << 20)
+    used = server.memory() - before
+    for connection in slow:
+        connection.close()
+    assert wait(lambda: server.memory() - before < used / 2)

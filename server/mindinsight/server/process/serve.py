@@ -19,6 +19,7 @@ from mindinsight.server.errors import BadSettings
 from mindinsight.server.http.protocol import Protocol
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.process import daemon, gc_tuning, logs
+from mindinsight.server.process.memory_release import MemoryRelease
 from mindinsight.server.process.sockets import listen
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import told
@@ -34,17 +35,22 @@ _log = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
-    """Says when it answers, and ends the event streams when asked to stop: they would keep it waiting."""
+    """uvicorn's server that reports when it answers, ends event streams on a signal and releases memory."""
 
     def __init__(self, config: uvicorn.Config, hub: Hub, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._hub = hub
         self._ready = ready
+        self._memory = MemoryRelease()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        self._memory.observe(len(self.server_state.connections))
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._hub.close()
