@@ -23,7 +23,8 @@ import numpy as np
 
 from mindinsight.proto.framing import decode_header, decode_payload, encode_record
 from mindinsight.proto.graph_pb2 import TensorProto
-from mindinsight.server.formats import payloads
+from mindinsight.server.formats import events, payloads
+from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import read_slot, read_slots
 from mindinsight.server.formats.dumps.layouts.asynchronous.opdebug import read_opdebug
@@ -106,6 +107,22 @@ def read_events(data: bytes) -> None:
     for columns in stretch.references:
         for offset, size in zip(columns.offsets.tolist(), columns.sizes.tolist(), strict=True):
             read_payload(columns.kind, data[offset : offset + size])
+
+
+def read_long_records(path: Path) -> None:
+    """Records read from the file in blocks say what they say when they are held."""
+    data = file_of(path.read_bytes())
+    path.write_bytes(data)
+    stretches, offset = [], 0
+    with mock.patch.object(events, "EVENT", Budget("event", 0)):
+        while offset < len(data):
+            whole = decode_header(data[offset : offset + 12].ljust(12)) is None
+            stretches.append(events.read_stretch(str(path), offset, len(data) if whole else 12))
+            if stretches[-1].next_offset == offset:
+                break
+            offset = stretches[-1].next_offset
+    found, plain = PLAIN["facts_of"](stretches, data), PLAIN["slow_decode"](data)
+    assert (found.points, found.damaged) == (plain.points, plain.damaged)
 
 
 def read_payload(kind: str, payload: bytes) -> None:
@@ -243,6 +260,7 @@ def arrays() -> Iterator[bytes]:
 
 READERS = {
     "event": Reader(read_events, lambda: event_seeds("events/**/*summary*MS")),
+    "long record": Reader(OnDisk(read_long_records), lambda: event_seeds("events/**/*summary*MS")),
     "lineage": Reader(read_lineages, lambda: event_seeds("events/**/*lineage")),
     "graph": Reader(read_graphs, lambda: files("graph/*[bh]")),
     "tensor": Reader(OnDisk(read_tensor_by_parts), tensors),

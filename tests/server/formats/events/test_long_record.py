@@ -159,3 +159,8 @@ def test_a_record_that_is_still_written_is_waited_for(tmp_path, record):
     path.write_bytes(record[:-5] + bytes(5))  # allocated and not written yet
     stretch = read_stretch(str(path), 0, 1 << 16)
     assert (stretch.next_offset, stretch.pending, stretch.damage) == (0, len(record), ())
+    path.write_bytes(record[:-5] + bytes(5 + 5_000_000))  # and more behind it
+    stretch = read_stretch(str(path), 0, 1 << 16)
+    assert (stretch.next_offset, stretch.pending, stretch.damage) == (0, len(record) + 5_000_000, ())
+    path.write_bytes(record[:-5] + bytes(5 + 5_000_000) + b"x")
+    assert [one.reason for one in read_stretch(str(path), 0, 1 << 16).damage] == ["damage.body_crc"]

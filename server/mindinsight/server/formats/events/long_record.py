@@ -23,6 +23,7 @@ from mindinsight.server.types import Damage
 
 _BLOCK: Final = 1 << 16  # bytes held while fields are read
 _CHECKED: Final = 1 << 22  # bytes held while the checksum is computed
+_MOST_ZEROS: Final = 1 << 26  # bytes
 _CRC: Final = struct.Struct("<I")
 _EMPTY: Final = np.empty(0, np.int64)
 
@@ -71,15 +72,15 @@ class RecordBytes:
 def read_long_record(file: IO[bytes], offset: int, size: int) -> LongRecord | None:
     """What the record of ``size`` payload bytes at ``offset`` holds; it is record 0, offsets count from it.
 
-    The file was seen to hold all of it. None while its checksum is still zero at the end of the file: space
-    that is allocated and not written yet.
+    The file was seen to hold all of it. None while its checksum and all behind it are zero: space that is
+    allocated and not written yet.
     """
     framed = HEADER_SIZE + size + FOOTER_SIZE
     file.seek(offset + HEADER_SIZE)
     crc = _crc(file, size)
     footer = file.read(FOOTER_SIZE)
     if footer != _CRC.pack(masked(np.array([crc], np.uint32))[0]):
-        if not any(footer) and not file.read(1):
+        if not any(footer) and _is_zero_to_end(file):
             return None
         return Records(_EMPTY, _EMPTY, (Damage(0, framed, "damage.body_crc"),), framed), [], Remarks()
     record = Records(np.array([0]), np.array([size]), (), framed)
@@ -92,6 +93,15 @@ def read_long_record(file: IO[bytes], offset: int, size: int) -> LongRecord | No
     except EOFError:  # cut short meanwhile
         return None
     return record, batches, remarks
+
+
+def _is_zero_to_end(file: IO[bytes]) -> bool:
+    """Whether only zeros are left of the file; not of one with more of them than are looked at."""
+    for _ in range(_MOST_ZEROS // _CHECKED):
+        block = file.read(_CHECKED)
+        if block.count(0) < len(block) or not block:
+            return not block
+    return False
 
 
 def _crc(file: IO[bytes], size: int) -> int:

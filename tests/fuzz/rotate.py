@@ -1,0 +1,114 @@
+"""Fuzzing of all readers in turn, with a ledger of what has been done so far.
+
+    python tests/fuzz/rotate.py --minutes 60 --ledger benchmarks/results/fuzzing.csv
+
+The reader with the least processor time in the ledger comes next, for ``--slice`` seconds. The ledger is
+written after each slice, so that the next call goes on where this one ended, on whichever machine. The corpus
+is kept in ``--corpus``; a finding is a file there, named after its reader.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+EXPLORE = Path(__file__).with_name("explore.py")
+COLUMNS = ("reader", "cpu_seconds", "inputs", "branches", "peak_mb", "findings")
+FINDING = re.compile(r"-(crash|timeout|oom|leak)-")
+
+Ledger = dict[str, dict[str, int]]
+
+
+def read_ledger(path: Path, readers: list[str]) -> Ledger:
+    """What was done of each reader; a reader the ledger does not name begins with nothing."""
+    ledger = {reader: dict.fromkeys(COLUMNS[1:], 0) for reader in readers}
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                ledger[row["reader"]] = {column: int(row[column]) for column in COLUMNS[1:]}
+    return ledger
+
+
+def write_ledger(path: Path, ledger: Ledger) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({"reader": reader, **counts} for reader, counts in ledger.items())
+
+
+def next_reader(ledger: Ledger, readers: list[str]) -> str:
+    return min(readers, key=lambda reader: ledger[reader]["cpu_seconds"])
+
+
+def note(counts: dict[str, int], output: str, cpu_seconds: float, findings: int) -> None:
+    """Add what one run of libFuzzer printed to the counts of its reader."""
+    counts["cpu_seconds"] += round(cpu_seconds)
+    counts["inputs"] += _last(r"stat::number_of_executed_units:\s*(\d+)", output) or _last(r"#(\d+)", output)
+    counts["branches"] = max(counts["branches"], _last(r"cov: (\d+)", output))
+    counts["peak_mb"] = max(counts["peak_mb"], _last(r"stat::peak_rss_mb:\s*(\d+)", output))
+    counts["findings"] += findings
+
+
+def _last(pattern: str, text: str) -> int:
+    return int(([*re.findall(pattern, text)] or ["0"])[-1])
+
+
+def explore(reader: str, corpus: Path, seconds: int) -> tuple[str, float, int]:
+    """Output, processor seconds and new findings of one slice."""
+    before, began = found(corpus, reader), resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, str(EXPLORE), reader, f"--corpus={corpus}", "-print_final_stats=1"]
+    done = subprocess.run(
+        [*command, f"-max_total_time={seconds}", "-rss_limit_mb=4096"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
+    new = found(corpus, reader) - before
+    if done.returncode and not new:
+        print(done.stdout[-3000:], flush=True)
+    return done.stdout, spent, len(new) or int(done.returncode != 0)
+
+
+def found(corpus: Path, reader: str) -> set[str]:
+    return {path.name for path in corpus.glob(f"{reader}-*") if FINDING.search(path.name)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--slice", type=int, default=180, help="seconds for one reader")
+    parser.add_argument("--ledger", type=Path, required=True)
+    parser.add_argument("--corpus", type=Path, default=Path(tempfile.gettempdir()) / "mindinsight-fuzz")
+    parser.add_argument("readers", nargs="*", help="all of them when left out")
+    options = parser.parse_args()
+    listed = subprocess.run(
+        [sys.executable, "-c", "from readers import READERS; print(*READERS, sep='\\n')"],
+        cwd=EXPLORE.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    readers = options.readers or listed.stdout.splitlines()
+    options.corpus.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + 60 * options.minutes
+    while (left := end - time.monotonic()) > 1:
+        ledger = read_ledger(options.ledger, readers)
+        reader = next_reader(ledger, readers)
+        note(ledger[reader], *explore(reader, options.corpus, int(min(options.slice, left))))
+        write_ledger(options.ledger, ledger)
+        print(reader, ledger[reader], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""The ledger of fuzzing: what is next, what libFuzzer printed, and going on where the last call ended."""
+
+import runpy
+from pathlib import Path
+
+ROTATE = runpy.run_path(str(Path(__file__).with_name("rotate.py")))
+PRINTED = """
+#2048	pulse  cov: 310 ft: 999 corp: 7/2Kb exec/s: 100 rss: 80Mb
+#4000	DONE   cov: 412 ft: 1200 corp: 9/3Kb exec/s: 120 rss: 81Mb
+stat::number_of_executed_units: 4001
+stat::peak_rss_mb:              83
+"""
+
+
+def test_a_ledger_goes_on_and_new_readers_come_first(tmp_path):
+    path = tmp_path / "fuzzing.csv"
+    ledger = ROTATE["read_ledger"](path, ["event", "json"])
+    ROTATE["note"](ledger["event"], PRINTED, 59.6, 0)
+    ROTATE["write_ledger"](path, ledger)
+    again = ROTATE["read_ledger"](path, ["event", "json", "csv"])
+    assert again["event"] == {
+        "cpu_seconds": 60,
+        "inputs": 4001,
+        "branches": 412,
+        "peak_mb": 83,
+        "findings": 0,
+    }
+    assert ROTATE["next_reader"](again, ["event", "csv"]) == "csv"
+    ROTATE["note"](again["event"], "#77\tNEW    cov: 9 ft: 1", 3, 1)
+    assert (again["event"]["inputs"], again["event"]["branches"], again["event"]["findings"]) == (
+        4078,
+        412,
+        1,
+    )
+
+
+def test_findings_are_the_inputs_that_broke_the_reader(tmp_path):
+    for name in ("event-crash-1", "event-slow-unit-2", "json-timeout-3", "event-oom-4"):
+        (tmp_path / name).touch()
+    assert ROTATE["found"](tmp_path, "event") == {"event-crash-1", "event-oom-4"}
