@@ -81,7 +81,7 @@ def _below(path: str, part: LazyApp) -> Mount:
 
 
 async def _health(request: Request) -> JSONResponse:  # in the event loop: no thread has to be free for it
-    return JSONResponse(request.app.state.health.told())
+    return JSONResponse(request.app.state.health.report())
 
 
 def _ask_for_token() -> str:

@@ -25,11 +25,11 @@ class Asked(BaseModel):
 
 async def told(
     service: Annotated[Service, Depends(service_of)],
-    asked: Annotated[Asked, Query()],
+    query: Annotated[Asked, Query()],
     accept: Annotated[str, Header()] = "",
 ) -> JSONResponse:
     """What was understood."""
-    return JSONResponse({"asked": repr(asked), "accept": accept, "service": service.started})
+    return JSONResponse({"query": repr(query), "accept": accept, "service": service.started})
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_what_fits_and_what_does_not_is_told_alike(client, query):
 
 def test_the_service_and_the_header_are_passed_on(client):
     body = client.get(f"/direct/told?{RIGHT}", headers={"Accept": "text/x"}).json()
-    assert body == {"asked": repr(Asked(tag="a", run=["b"])), "accept": "text/x", "service": 7.0}
+    assert body == {"query": repr(Asked(tag="a", run=["b"])), "accept": "text/x", "service": 7.0}
 
 
 def test_both_are_described_alike(client):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.settings.base_dirs import Base, absent, bases_of, each, home, split, told
+from mindinsight.server.settings.base_dirs import Base, absent, bases_of, home, joined, split, texts_of
 
 
 @pytest.fixture(autouse=True)
@@ -55,10 +55,10 @@ def test_wildcards_in_the_folder_one_works_in_are_none(tmp_path, monkeypatch):
 def test_one_text_tells_all_of_them_and_is_understood_again(here):
     texts = ["/data/mine", "lab=/data/lab", "/users/*/runs"]
     bases = bases_of(texts)
-    assert each(bases) == texts
-    assert told(bases) == os.pathsep.join(texts)
-    assert bases_of(split(told(bases))) == bases
-    assert told(here) == str(here)
+    assert texts_of(bases) == texts
+    assert joined(bases) == os.pathsep.join(texts)
+    assert bases_of(split(joined(bases))) == bases
+    assert joined(here) == str(here)
 
 
 def test_an_existing_directory_with_the_separator_in_its_name_is_one(here):

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from mindinsight.server.settings.base_dirs import Base, bases_of
-from mindinsight.server.store.mounts import mount_of, mounts_of, place_of
+from mindinsight.server.store.mounts import disk_path, mount_of, mounts_of
 
 
 @pytest.fixture
@@ -135,11 +135,11 @@ def test_names_that_are_no_text_become_text(tmp_path):
 def test_an_id_leads_to_its_directory(made):
     top = made("mine", "data/ann")
     bases = bases_of([f"{top}/mine", f"{top}/data/*"])
-    assert place_of(bases, "./mine/job/rank_0") == top / "mine/job/rank_0"
-    assert place_of(bases, "./ann") == top / "data/ann"
+    assert disk_path(bases, "./mine/job/rank_0") == top / "mine/job/rank_0"
+    assert disk_path(bases, "./ann") == top / "data/ann"
     assert mount_of(bases, "./ann/x").real == str(top / "data/ann")
-    assert place_of(top, "./mine/x") == top / "mine/x"
-    assert place_of(top, "./") == top
+    assert disk_path(top, "./mine/x") == top / "mine/x"
+    assert disk_path(top, "./") == top
 
 
 @pytest.mark.parametrize("below", ["./", "./other/x", "./../mine", "mine2", "", "./min", "//mine", "./ann"])
@@ -147,4 +147,4 @@ def test_an_id_of_no_base_directory_leads_nowhere(made, below):
     top = made("mine/deep")
     bases = bases_of([f"{top}/mine", f"{top}/mi*", f"ann={top}/mine*/../mine/deep"])
     with pytest.raises(KeyError):
-        place_of(bases, below)
+        disk_path(bases, below)

@@ -28,8 +28,8 @@ HYPER = (
 @router.get("/v2/runs/facts")
 def facts(run: str, service: Annotated[Service, Depends(service_of)]) -> dict[str, Any]:
     """Hyper-parameters, metrics and the pipeline of data (MindInsight's JSON form; null when unknown)."""
-    found = service.store.snapshot().run(run)
-    lineage = found.lineage
+    record = service.store.snapshot().run(run)
+    lineage = record.lineage
     return {
         "run": run,
         "hyper": finite(hyper_of(lineage)),

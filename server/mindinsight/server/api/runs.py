@@ -57,10 +57,10 @@ def runs(
 @router.get("/v2/runs/files")
 def files(service: OneService, run: str) -> dict[str, Any]:
     """The files of one run: how far each has been read, and every stretch that could not be."""
-    found = service.store.snapshot().run(run)
+    record = service.store.snapshot().run(run)
     service.loader.want([run])
-    torn = {file.name for file in torn_files(found, time.time())}
-    return {"run": run, "files": [_file(file) | {"torn": file.name in torn} for file in found.files]}
+    torn = {file.name for file in torn_files(record, time.time())}
+    return {"run": run, "files": [_file(file) | {"torn": file.name in torn} for file in record.files]}
 
 
 def _file(file: FileState) -> dict[str, Any]:

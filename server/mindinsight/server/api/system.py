@@ -19,7 +19,7 @@ OneService = Annotated[Service, Depends(service_of)]
 async def health(request: Request) -> dict[str, Any]:
     """Whether the server works, and what of the data is not shown. Names no file and no run."""
     known: Health = request.app.state.health
-    return known.told()
+    return known.report()
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

@@ -12,7 +12,7 @@ from pathlib import Path
 from mindinsight.server.process import daemon
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import Bases, bases_of, told
+from mindinsight.server.settings.base_dirs import Bases, bases_of, joined
 
 # Pages of notebooks on this machine; others are named by ``frames``.
 LOCAL_FRAMES = ("http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
@@ -43,7 +43,7 @@ def show(
 
 def _running(bases: Bases) -> str | None:
     for server in daemon.all_running():
-        if server.alive and server.base == told(bases) and _framed(server.address):
+        if server.alive and server.base == joined(bases) and _framed(server.address):
             return server.address
     return None
 

@@ -12,7 +12,7 @@ from mindinsight.server.commands.options import add_options, settings_of, unused
 from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import absent, each, told
+from mindinsight.server.settings.base_dirs import absent, joined, texts_of
 
 
 def register(subparsers: Any) -> None:
@@ -51,13 +51,13 @@ def start(options: argparse.Namespace) -> int:
 def _already(running: daemon.Running, settings: Settings) -> int:
     print(f"A server is running at {running.address} (process {running.pid}), showing {running.base}.")
     print(f"Stop it with: mindinsight stop --port {settings.port}")
-    return 2 if running.base == told(settings.summary_base_dir) else 1
+    return 2 if running.base == joined(settings.summary_base_dir) else 1
 
 
 def _say(settings: Settings) -> None:
     query = f"?token={quote(settings.token, safe='')}" if settings.token else ""
     print(f"Workspace: {settings.workspace}")
-    for base in each(settings.summary_base_dir):
+    for base in texts_of(settings.summary_base_dir):
         print(f"Summary base dir: {base}")
     print(f"Log file: {logs.file_of(settings)}")
     print(f"Web address: {settings.address}{query}", flush=True)

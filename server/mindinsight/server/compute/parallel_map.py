@@ -21,7 +21,7 @@ HERE: Final = 0.5  # seconds of work that are done in this process before others
 
 
 def batched(
-    items: Iterable[Work], size: int = BATCH, weight: Callable[[Work], int] = lambda each: 0
+    items: Iterable[Work], size: int = BATCH, weight: Callable[[Work], int] = lambda item: 0
 ) -> Iterator[list[Work]]:
     """Lists of up to ``size`` items, in order; one ends early with the item that brings it to ``HEAVY``."""
     batch: list[Work] = []
@@ -48,23 +48,23 @@ def spread(
     function: Callable[[Work], Result],
     work: Iterable[Work],
     executor: Executor | None,
-    easy: Callable[[Work], bool] = lambda each: False,
+    easy: Callable[[Work], bool] = lambda item: False,
 ) -> Iterator[Result]:
     """``map`` over an executor that never runs far ahead of its reader; without one, in this process.
 
     The first moments are worked here too, unless the executor is ``isolated``: small jobs need nobody else,
     and large ones show their first results while others start. What is ``easy`` is done here as long as
     nothing else is under way.
-    Whatever ``function`` raises comes out at its place. Closing the iterator cancels what has not begun.
+    Whatever ``function`` raises comes out in its turn. Closing the iterator cancels what has not begun.
     """
     waiting: deque[Future[Result]] = deque()
     until = time.monotonic() + (0 if getattr(executor, "isolated", False) else HERE)
     try:
-        for each in work:
-            if executor is None or (not waiting and (time.monotonic() < until or easy(each))):
-                yield function(each)
+        for item in work:
+            if executor is None or (not waiting and (time.monotonic() < until or easy(item))):
+                yield function(item)
                 continue
-            waiting.append(executor.submit(function, each))
+            waiting.append(executor.submit(function, item))
             if len(waiting) >= AHEAD:
                 yield waiting.popleft().result()
         while waiting:

@@ -19,8 +19,8 @@ def modules_of(
     ``only`` names one that is enough, if it is there; ``without`` names some to leave alone. One that
     cannot be imported is left out and said: the others are of use without it.
     """
-    found = sorted(info.name for info in pkgutil.iter_modules(folders) if info.name not in without)
-    for name in [only] if only in found else found:
+    names = sorted(info.name for info in pkgutil.iter_modules(folders) if info.name not in without)
+    for name in [only] if only in names else names:
         try:
             yield importlib.import_module(f"{package}.{name}")
         except Exception:

@@ -54,8 +54,8 @@ class Table:
 
     def shape_of(self, index: Index) -> tuple[int, int]:
         """Rows and columns of a window."""
-        kept = [len(_taken(self.shape[axis], index[axis])) for axis in self._axes]
-        return (kept[0] if kept else 1), (kept[1] if len(kept) > 1 else 1)
+        sizes = [len(_taken(self.shape[axis], index[axis])) for axis in self._axes]
+        return (sizes[0] if sizes else 1), (sizes[1] if len(sizes) > 1 else 1)
 
     @property
     def _axes(self) -> list[int]:

@@ -111,9 +111,9 @@ def parts(values: Array) -> list[Part]:
 
 def combine(pieces: Iterable[Part]) -> Statistics:
     """Put parts together: means by their sums, deviations by the shift of each part's mean."""
-    found = tuple(pieces)
-    counted = _counted(found)
-    live = [part for part in found if part.finite]
+    parts = tuple(pieces)
+    counted = _counted(parts)
+    live = [part for part in parts if part.finite]
     if not live:
         return counted
     scale = min(part.scale for part in live)
@@ -161,19 +161,21 @@ def bin_edges(low: float, high: float, bins: int) -> Doubles:
     return 4 * np.linspace(low / 4, high / 4, bins + 1)  # their distance itself may be beyond all numbers
 
 
-def as_dumped(found: Statistics) -> Extremes:
+def as_dumped(statistics: Statistics) -> Extremes:
     """The convention of MindSpore's statistics file: one NaN makes all NaN, infinities count.
 
     Of an empty tensor the minimum is Inf and the maximum -Inf, as that file has it.
     """
-    if found.nans:
+    if statistics.nans:
         return Extremes(math.nan, math.nan, math.nan, math.nan)
-    values = [value for value in (found.minimum, found.maximum) if value is not None]
-    values += [math.inf] * bool(found.positive_infs) + [-math.inf] * bool(found.negative_infs)
+    values = [value for value in (statistics.minimum, statistics.maximum) if value is not None]
+    values += [math.inf] * bool(statistics.positive_infs) + [-math.inf] * bool(statistics.negative_infs)
     low, high = min(values, default=math.inf), max(values, default=-math.inf)
-    if found.finite:
-        return Extremes(low, high, math.nan if found.mean is None else found.mean, found.norm or 0.0)
-    mean = math.nan if math.isinf(low) and low == -high else high if found.positive_infs else low
+    if statistics.finite:
+        return Extremes(
+            low, high, math.nan if statistics.mean is None else statistics.mean, statistics.norm or 0.0
+        )
+    mean = math.nan if math.isinf(low) and low == -high else high if statistics.positive_infs else low
     return Extremes(low, high, mean, math.inf)
 
 
@@ -182,15 +184,15 @@ def _check(dtype: np.dtype[Any]) -> None:
         raise TypeError(f"a tensor of {dtype} has no statistics")
 
 
-def _counted(found: Sequence[Part]) -> Statistics:
+def _counted(parts: Sequence[Part]) -> Statistics:
     return Statistics(
-        count=sum(part.size for part in found),
-        zeros=sum(part.zeros for part in found),
-        negative=sum(part.negative for part in found),
-        positive=sum(part.positive for part in found),
-        nans=sum(part.nans for part in found),
-        positive_infs=sum(part.positive_infs for part in found),
-        negative_infs=sum(part.negative_infs for part in found),
+        count=sum(part.size for part in parts),
+        zeros=sum(part.zeros for part in parts),
+        negative=sum(part.negative for part in parts),
+        positive=sum(part.positive for part in parts),
+        nans=sum(part.nans for part in parts),
+        positive_infs=sum(part.positive_infs for part in parts),
+        negative_infs=sum(part.negative_infs for part in parts),
     )
 
 

@@ -103,11 +103,11 @@ def in_columns(counts: Doubles, starts: Ints) -> Doubles:
 
 def percentiles(histograms: Bucketed, shares: tuple[float, ...] = PERCENTILES) -> Doubles:
     """The values [n, shares] below which so many percent of each histogram lie; NaN where it is empty."""
-    found = np.full((len(histograms), len(shares)), np.nan)
+    values = np.full((len(histograms), len(shares)), np.nan)
     for number in range(len(histograms)):
         own, below = histograms.cumulative(number)
         if len(own):
             filled = slice(np.flatnonzero(below == 0)[-1], np.flatnonzero(below == below[-1])[0] + 1)
             at = np.asarray(shares) / 100 * below[-1]
-            found[number] = np.interp(at, below[filled], own[filled] / _QUARTER) * _QUARTER
-    return found
+            values[number] = np.interp(at, below[filled], own[filled] / _QUARTER) * _QUARTER
+    return values

@@ -48,9 +48,9 @@ def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:
     """Rows of ``wanted`` that ``steps`` (ascending) has, and the value there: another scalar as x axis."""
     rows = np.searchsorted(steps, wanted)
     inside = np.minimum(rows, max(len(steps) - 1, 0))
-    found = (
+    matches = (
         np.flatnonzero((rows < len(steps)) & (steps[inside] == wanted))
         if len(steps)
         else np.zeros(0, np.int64)
     )
-    return found, np.asarray(values, np.float64)[inside[found]]
+    return matches, np.asarray(values, np.float64)[inside[matches]]

@@ -89,13 +89,13 @@ class Differences:
         rows = np.flatnonzero(best > 1.0)
         if self.ranks == 2 and len(rows):
             rows = rows[[self._changed(edges[stretch[rows[0], 0]], edges[stretch[rows[0], 1]])]][:1]
-        found = []
+        strays = []
         for row in rows.tolist():
             begin, end = (int(edges[number]) for number in stretch[row])
             begin = self._onset(row, begin, end, int(edges[1]))
             if (stray := self._lasting(row, begin, end)) is not None:
-                found.append((float(best[row]), stray))
-        return found
+                strays.append((float(best[row]), stray))
+        return strays
 
     def _lasting(self, row: int, begin: int, end: int) -> Stray | None:
         inside = slice(begin, end)
@@ -143,14 +143,14 @@ class Differences:
         size = np.maximum(self.size, np.nanmedian(self.size))
         share = np.abs(np.nan_to_num(raw)) * (2 if self.ranks == 2 else 1) / np.maximum(size, 1e-300)
         high = (scaled > repeated) & (share > _LEAST_SPIKE)
-        found = []
+        strays = []
         for row in np.flatnonzero(high.any(axis=1)).tolist():
             columns = np.flatnonzero(high[row])
             columns = columns[np.diff(columns, prepend=-2) > 1]
             worst = float(scaled[row].max(where=high[row], initial=0.0))
             if (worst > limit or len(columns) >= 3) and not self._mirrored(row, int(columns[0])):
-                found.append((worst / limit, self._spikes(row, columns)))
-        return found
+                strays.append((worst / limit, self._spikes(row, columns)))
+        return strays
 
     def _mirrored(self, row: int, column: int) -> bool:
         """Of two curves: whether it is the other one that left its course."""

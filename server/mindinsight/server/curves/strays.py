@@ -40,10 +40,10 @@ def strays(curves: Sequence[tuple[Ints, Floats]]) -> list[Stray]:
     longest = max(len(curves[row][0]) for row in alive)
     grid = cells(curves, max(_FEWEST_STEPS, min(longest, _CELLS // len(curves))))
     grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # what follows is about shares
-    found = [*_not_finite(grid), *_silent(curves, alive)]
+    all_strays = [*_not_finite(grid), *_silent(curves, alive)]
     if len(grid.steps) >= _FEWEST_STEPS:
-        found += _different(grid)
-    return sorted(found, key=lambda stray: (stray.row, stray.step))
+        all_strays += _different(grid)
+    return sorted(all_strays, key=lambda stray: (stray.row, stray.step))
 
 
 def _not_finite(grid: Cells) -> list[Stray]:
@@ -61,14 +61,14 @@ def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[Str
     """Ranks that stopped while at least one half of them, or the other of two, went on."""
     ends = np.array([int(curves[row][0][-1]) for row in alive])
     front = int(np.sort(ends)[len(ends) // 2])
-    found = []
+    silent = []
     for row, end in zip(alive, ends.tolist(), strict=True):
         steps = curves[row][0]
         usual = float(np.median(np.diff(steps.astype(np.float64)))) if len(steps) > 1 else 1.0
         missed = (front - end) / max(usual, 1.0)
         if missed > max(_SILENT_POINTS, _SILENT_SHARE * len(steps)):
-            found.append(Stray(row, "silent", end))
-    return found
+            silent.append(Stray(row, "silent", end))
+    return silent
 
 
 def _different(grid: Cells) -> list[Stray]:
@@ -81,9 +81,9 @@ def _different(grid: Cells) -> list[Stray]:
     if len(rows) > _FEW_RANKS:
         return _of_rows(grid, rows)
     first: dict[int, list[Stray]] = {}
-    while len(rows) >= 2 and (found := _of_rows(grid, rows)):
-        row = found[0].row
-        first[row] = [stray for stray in found if stray.row == row]
+    while len(rows) >= 2 and (remaining := _of_rows(grid, rows)):
+        row = remaining[0].row
+        first[row] = [stray for stray in remaining if stray.row == row]
         rows = rows[rows != row]
     if len(rows) < 2 or len(first) < 2:
         return [stray for some in first.values() for stray in some]

@@ -24,14 +24,14 @@ def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], Unreadable
     """
     text = read_text(path, JSON)
     try:
-        found = parse_json(text)
+        document = parse_json(text)
     except UnreadableError:
         raise
     except (ValueError, RecursionError) as error:
         trouble = UnreadableError("dump.json_cut", f"{path.name}: {error}"[:300])
         return encodable(_recovered(text, inner)), trouble
-    if isinstance(found, dict):
-        return found, None
+    if isinstance(document, dict):
+        return document, None
     return {}, UnreadableError("dump.json", f"{path.name} is no object")
 
 
@@ -46,16 +46,16 @@ def _recovered(text: str, inner: str) -> dict[str, Any]:
 
 def _members(text: str, at: int) -> dict[str, Any]:
     """Members of an object from inside its brace on, up to its end or to what is no longer JSON."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     try:
         while True:
             key, at = _DECODER.raw_decode(text, _past_gap(text, at))
             value, at = _DECODER.raw_decode(text, _past_gap(text, at))
             if not isinstance(key, str):
-                return found
-            found[key] = value
+                return members
+            members[key] = value
     except (ValueError, RecursionError):
-        return found
+        return members
 
 
 def _past_gap(text: str, at: int) -> int:

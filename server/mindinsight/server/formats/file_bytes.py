@@ -53,13 +53,13 @@ def read_stretch(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint
     ARRAY.check_size(size)
     file.seek(offset)
     try:
-        found = np.fromfile(file, np.uint8, size)
+        values = np.fromfile(file, np.uint8, size)
     except MemoryError as error:
         raise UnreadableError("dump.too_large", f"no memory for {size} bytes") from error
-    if len(found) < size:
-        raise UnreadableError("dump.truncated", f"the file became shorter: {len(found)} of {size} bytes")
-    found.flags.writeable = False
-    return found
+    if len(values) < size:
+        raise UnreadableError("dump.truncated", f"the file became shorter: {len(values)} of {size} bytes")
+    values.flags.writeable = False
+    return values
 
 
 class FileBytes:

@@ -22,9 +22,9 @@ def csv_of(series: Iterable[tuple[str, str, ScalarSeries]], overwritten: bool = 
     a later row took its place.
     """
     yield f"{_HEAD},overwritten\r\n" if overwritten else f"{_HEAD}\r\n"
-    for run, tag, one in series:
+    for run, tag, scalars in series:
         label = f"{_quoted(run)},{_quoted(tag)}"
-        points = one.recorded() if overwritten else one.line()
+        points = scalars.recorded() if overwritten else scalars.line()
         for start in range(0, len(points.steps), _ROWS):
             yield _text(label, points, slice(start, start + _ROWS))
 

@@ -22,8 +22,8 @@ class Health:
 
         return version("mindinsight")
 
-    def told(self) -> dict[str, Any]:
-        """Names no file and no run."""
+    def report(self) -> dict[str, Any]:
+        """Status, version and counts of the server, as JSON; it names no file and no run."""
         snapshot = self._service.store.snapshot()
         return {
             "status": "ok",
@@ -51,7 +51,7 @@ def counts(snapshot: Snapshot) -> dict[str, int]:
         "files": len(files),
         "files_unreadable": sum(bool(file.error) for file in files),
         "damaged_stretches": sum(len(file.damage) for file in files),
-        "damaged_bytes": sum(one.size for file in files for one in file.damage),
+        "damaged_bytes": sum(stretch.size for file in files for stretch in file.damage),
         "records_skipped": sum(count for file in files for _, count in file.skipped),
         "bytes_read": sum(run.read for run in runs),
         "bytes_total": sum(run.total for run in runs),

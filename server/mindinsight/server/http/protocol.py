@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from typing import Any, Final
+from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -94,8 +94,8 @@ class Protocol(HttpToolsProtocol):
             setattr(self, timer, None)
 
     def _close_idle(self) -> None:
-        others: list[Any] = [each for each in self.connections if isinstance(each, Protocol) and each.idle]
-        min(others, key=lambda connection: connection._last).transport.abort()
+        connections = (c for c in self.connections if isinstance(c, Protocol) and c.idle)
+        min(connections, key=lambda connection: connection._last).transport.abort()
 
 
 def most_connections() -> int:

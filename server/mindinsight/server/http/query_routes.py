@@ -1,7 +1,7 @@
-"""Routes that are asked all the time: their query is one model, and is read in one step.
+"""Route class for hot endpoints, whose query parameters are one pydantic model, validated in one step.
 
-FastAPI takes parameters one by one, which lasts longer than a short series takes to be answered. It describes
-these routes as any other, and what does not fit is told as it tells it.
+FastAPI validates parameters one by one, which takes longer than answering with a short series. The OpenAPI
+description and the validation errors (422) are those of any other route.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class QueryRoute(APIRoute):
-    """Of ``async endpoint(service, asked, accept)``, where ``asked`` is annotated with the query's model."""
+    """Route of ``async endpoint(service, query, accept)``; ``query`` is annotated with the model."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
         endpoint = self.endpoint
-        model: type[BaseModel] = get_type_hints(endpoint)["asked"]
+        model: type[BaseModel] = get_type_hints(endpoint)["query"]
         fields = {name: get_origin(field.annotation) is list for name, field in model.model_fields.items()}
 
         async def handle(request: Request) -> Response:
-            asked = fitting(model, given(request.query_params, fields))
+            query = validated(model, values_of(request.query_params, fields))
             accept = request.headers.get("accept", "")
-            answer: Response = await endpoint(await service_of(request), asked, accept)
+            answer: Response = await endpoint(await service_of(request), query, accept)
             return answer
 
         return handle
 
 
-def given(query: QueryParams, fields: Mapping[str, bool]) -> dict[str, str | list[str]]:
-    """The parameters of these names that are there, all of a name that may come several times."""
+def values_of(query: QueryParams, fields: Mapping[str, bool]) -> dict[str, str | list[str]]:
+    """The parameters of these names that the query has; a list where a name may come several times (True)."""
     return {
         name: query.getlist(name) if several else query[name]
         for name, several in fields.items()
@@ -47,10 +47,11 @@ def given(query: QueryParams, fields: Mapping[str, bool]) -> dict[str, str | lis
     }
 
 
-def fitting(model: type[Model], parameters: Mapping[str, Any]) -> Model:
-    """The parameters as the model has them; raises RequestValidationError where they do not fit."""
+def validated(model: type[Model], parameters: Mapping[str, Any]) -> Model:
+    """``parameters`` as an instance of the model; raises RequestValidationError for invalid ones."""
     try:
         return model.model_validate(parameters)
     except ValidationError as error:
-        wrong = [{**one, "loc": ("query", *one["loc"])} for one in error.errors(include_url=False)]
-        raise RequestValidationError(wrong) from error
+        details = error.errors(include_url=False)
+        located = [{**detail, "loc": ("query", *detail["loc"])} for detail in details]
+        raise RequestValidationError(located) from error

@@ -139,8 +139,8 @@ class Security:
     def _with_headers(self, send: Send) -> Send:
         async def wrapped(message: Message) -> None:
             if message["type"] == "http.response.start":
-                told = {name.lower() for name, _ in message["headers"]}
-                ours = [pair for pair in self._headers if pair[0] not in told]
+                present = {name.lower() for name, _ in message["headers"]}
+                ours = [pair for pair in self._headers if pair[0] not in present]
                 message = {**message, "headers": [*message["headers"], *ours]}
             await send(message)
 

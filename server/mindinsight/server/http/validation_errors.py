@@ -15,5 +15,5 @@ def install(app: FastAPI) -> None:
 def _unfit(request: Request, error: Exception) -> Response:
     """Where and why; not what was sent: JSON has no word for an infinity that came as ``1e999``."""
     assert isinstance(error, RequestValidationError)
-    found = [{name: one[name] for name in ("loc", "msg", "type")} for one in error.errors()]
-    return JSONResponse({"detail": jsonable_encoder(found)}, 422)
+    details = [{name: detail[name] for name in ("loc", "msg", "type")} for detail in error.errors()]
+    return JSONResponse({"detail": jsonable_encoder(details)}, 422)

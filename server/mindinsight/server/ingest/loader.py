@@ -15,7 +15,7 @@ from mindinsight.server.ingest.dispatcher import Dispatcher
 from mindinsight.server.ingest.read_queue import ReadQueue
 from mindinsight.server.ingest.scanner import Scanner
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import home, told
+from mindinsight.server.settings.base_dirs import home, joined
 from mindinsight.server.store.store import Store
 
 _PUBLISH: Final = 0.1  # seconds between two publications while much is read
@@ -38,7 +38,7 @@ class Loader:
         self._queue = ReadQueue()
         bases = settings.summary_base_dir
         self._cache = IndexCache(settings.workspace, home(bases)) if settings.cache else None
-        status = BaseStatus(told(bases), "polling")
+        status = BaseStatus(joined(bases), "polling")
         self._catalogue = Catalogue(store, self._queue, status, self._cache)
         self._scanner = Scanner(settings, self._catalogue, self._wake.set)
         self._dispatcher = Dispatcher(

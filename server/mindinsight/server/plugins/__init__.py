@@ -28,5 +28,5 @@ class Plugin:
 
 def plugins() -> tuple[Plugin, ...]:
     """Every ``PLUGIN`` of the modules in this folder, in the order of the navigation."""
-    found = (getattr(module, "PLUGIN", None) for module in modules_of(__name__, __path__))
-    return tuple(sorted((p for p in found if isinstance(p, Plugin)), key=lambda p: (p.order, p.name)))
+    exports = (getattr(module, "PLUGIN", None) for module in modules_of(__name__, __path__))
+    return tuple(sorted((p for p in exports if isinstance(p, Plugin)), key=lambda p: (p.order, p.name)))

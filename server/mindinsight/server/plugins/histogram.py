@@ -33,8 +33,8 @@ def over_steps(
         int, Query(ge=1, le=2000, description="steps are added up into at most so many columns")
     ] = 300,
     bins: Annotated[int, Query(ge=2, le=400)] = 80,
-    each: Annotated[
-        bool, Query(description="single steps, evenly chosen, instead of sums of neighbours")
+    single_steps: Annotated[
+        bool, Query(alias="each", description="single steps, evenly chosen, instead of sums of neighbours")
     ] = False,
     low: Annotated[
         float | None, Query(description="lower end of the values; all of them when left out")
@@ -48,7 +48,7 @@ def over_steps(
     """
     series = service.store.snapshot().payloads(run, "histogram", tag)
     line = series.line_rows
-    rows = line[_even(len(line), min(columns, _MOST_ROWS))] if each else line[-_MOST_ROWS:]
+    rows = line[_even(len(line), min(columns, _MOST_ROWS))] if single_steps else line[-_MOST_ROWS:]
     decoded = histograms([series.read(row) for row in rows.tolist()])
     bucketed = Bucketed(decoded.bounds, decoded.left, decoded.width, decoded.counts)
     starts = _even(len(rows), columns)

@@ -49,8 +49,8 @@ def table(
     ``importance`` says of every other column how strongly it goes with the objective, from 0 to 1.
     """
     runs = service.store.snapshot().runs
-    chosen = runs.values() if run is None else [runs[one] for one in run if one in runs]
-    rows = {one.id: row_of(one.lineage) for one in chosen if one.lineage is not None}
+    chosen = runs.values() if run is None else [runs[run_id] for run_id in run if run_id in runs]
+    rows = {record.id: row_of(record.lineage) for record in chosen if record.lineage is not None}
     keys = sorted({key for row in rows.values() for key in row}, key=_in_order)
     if not rows:
         objective = None  # the runs are gone since a page learnt what columns they have
@@ -59,7 +59,7 @@ def table(
     columns = [{"key": key, "numeric": _is_numeric([row.get(key) for row in rows.values()])} for key in keys]
     return {
         "columns": columns,
-        "rows": [{"run": one, "values": non_finite_as_text(row)} for one, row in rows.items()],
+        "rows": [{"run": run_id, "values": non_finite_as_text(row)} for run_id, row in rows.items()],
         "objective": objective,
         "importance": _importance(list(rows.values()), keys, objective) if objective else [],
     }
@@ -68,8 +68,8 @@ def table(
 @router.get("/dataset")
 def dataset(service: Uses, run: str) -> dict[str, Any]:
     """The pipeline of data of a run: operations with their parameters, from the source on; or nothing."""
-    found = service.store.snapshot().run(run)
-    graph = found.lineage.dataset_graph if found.lineage is not None else None
+    record = service.store.snapshot().run(run)
+    graph = record.lineage.dataset_graph if record.lineage is not None else None
     return {"run": run, "stages": stages(graph) if graph else []}
 
 
@@ -103,8 +103,8 @@ def _single(value: Any) -> Any:
 
 def _in_order(key: str) -> tuple[int, int, str]:
     group, _, name = key.partition(":")
-    place = _TRAIN.index(name) if group == "train" else 0
-    return ("user", "train", "data", "metric").index(group), place, name
+    position = _TRAIN.index(name) if group == "train" else 0
+    return ("user", "train", "data", "metric").index(group), position, name
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
@@ -121,7 +121,7 @@ def _importance(
     others = [key for key in keys if not key.startswith("metric:")]
     scored = [(key, importance([row.get(key) for row in rows], target)) for key in others]
     known = [{"key": key, "importance": score} for key, score in scored if score is not None]
-    return sorted(known, key=lambda one: -float(one["importance"]))
+    return sorted(known, key=lambda column: -float(column["importance"]))
 
 
 def _number(value: Any) -> float:

@@ -21,7 +21,7 @@ from typing import Any
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import told
+from mindinsight.server.settings.base_dirs import joined
 
 # Not "-m": worker processes import the module their parent was started with, and have no use for the service.
 _SERVE = """
@@ -54,8 +54,8 @@ class Running:
 
 def folder() -> Path:
     """Where the files are: the user's state directory."""
-    given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(given) if given else Path.home() / ".local" / "state") / "mindinsight"
+    state_home = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(state_home) if state_home else Path.home() / ".local" / "state") / "mindinsight"
 
 
 def _file(port: int) -> Path:
@@ -88,7 +88,7 @@ def remember(settings: Settings, log: Path) -> None:
         born=birth(os.getpid()),
         started=time.time(),
         address=settings.address,
-        base=told(settings.summary_base_dir),
+        base=joined(settings.summary_base_dir),
         log=str(log),
     )
     with contextlib.suppress(OSError):
@@ -104,10 +104,10 @@ def forget(port: int) -> None:
 def birth(pid: int) -> str:
     """When a process began, in whatever form the system tells it; empty when there is no such process."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return _birth_by_ps(pid)
-    fields = told.rpartition(")")[2].split()  # proc(5): the name in brackets may hold spaces
+    fields = status.rpartition(")")[2].split()  # proc(5): the name in brackets may hold spaces
     return "" if fields[0] == "Z" else fields[19]  # "Z": it has ended; field 22: start time
 
 
@@ -127,10 +127,10 @@ def health(address: str) -> dict[str, Any] | None:
 
     try:
         with urllib.request.urlopen(address + "health", timeout=3) as answer:
-            said = json.load(answer)
+            report = json.load(answer)
     except (OSError, ValueError):
         return None
-    return said if isinstance(said, dict) and said.get("service") == "mindinsight" else None
+    return report if isinstance(report, dict) and report.get("service") == "mindinsight" else None
 
 
 def launch(settings: Settings) -> None:

@@ -31,7 +31,7 @@ def configure(settings: Settings) -> Path:
     path = file_of(settings)
     for folder in (settings.workspace, path.parent):  # the mode is for the last part of a path only
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handler = PrivateFile(
+    file = PrivateFile(
         path,
         maxBytes=_number("logger_maxBytes", 50 * 1024 * 1024),
         backupCount=_number("logger_backupCount", 30),
@@ -40,19 +40,20 @@ def configure(settings: Settings) -> Path:
     screen = logging.StreamHandler(sys.stderr)
     everything = os.environ.get("GLOG_logtostderr") == "1"  # noqa: SIM112
     screen.setLevel(logging.NOTSET if everything else _level("GLOG_stderrthreshold", 3))
-    for one in (handler, screen):
-        one.setFormatter(logging.Formatter(_FORMAT))
-        one.addFilter(Repeated())
-        one.addFilter(OneLine())
-    logging.basicConfig(level=_level("GLOG_v", 1), handlers=[handler, screen], force=True)
+    for output in (file, screen):
+        output.setFormatter(logging.Formatter(_FORMAT))
+        output.addFilter(Repeated())
+        output.addFilter(OneLine())
+    logging.basicConfig(level=_level("GLOG_v", 1), handlers=[file, screen], force=True)
     return path
 
 
 def leave_screen() -> None:
     """Write to the file only from now on: a server in the background has started."""
     root = logging.getLogger()
-    for handler in [one for one in root.handlers if not isinstance(one, PrivateFile)]:
-        root.removeHandler(handler)
+    for output in list(root.handlers):
+        if not isinstance(output, PrivateFile):
+            root.removeHandler(output)
 
 
 class PrivateFile(RotatingFileHandler):
@@ -82,14 +83,14 @@ class Repeated(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:
             return True
-        place = (record.pathname, record.lineno)
+        origin = (record.pathname, record.lineno)
         now = time.monotonic()
-        start, count = self._said.get(place, (now, 0))
+        start, count = self._said.get(origin, (now, 0))
         if now - start >= REPEAT_SECONDS:
             if count > REPEATS:
                 record.msg = f"{record.msg} ({count - REPEATS} more from here were not written)"
             start, count = now, 0
-        self._said[place] = (start, count + 1)
+        self._said[origin] = (start, count + 1)
         return count < REPEATS
 
 

@@ -22,7 +22,7 @@ from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.memory_release import MemoryRelease
 from mindinsight.server.process.sockets import listen
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import told
+from mindinsight.server.settings.base_dirs import joined
 
 # s after which a thread that computes lets others on. Requests need the interpreter for moments, several
 # times each; with Python's 0.005 they would take three times as long while files are read.
@@ -95,7 +95,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
 def leave(code: int) -> int:
     """The exit code; ends the process at once when threads are at work that it would wait for."""
     main_thread = threading.main_thread()
-    busy = [each for each in threading.enumerate() if each is not main_thread and not each.daemon]
+    busy = [thread for thread in threading.enumerate() if thread is not main_thread and not thread.daemon]
     for thread in busy:
         thread.join(LEAVE_SECONDS / len(busy))
     if any(thread.is_alive() for thread in busy):
@@ -107,7 +107,7 @@ def leave(code: int) -> int:
 
 
 def _say_who_may_ask(settings: Settings) -> None:
-    shown = told(settings.summary_base_dir)
+    shown = joined(settings.summary_base_dir)
     if settings.token is not None:
         _log.info("serving %s at %s: a token is asked for", shown, settings.address)
     elif settings.loopback:

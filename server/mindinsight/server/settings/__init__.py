@@ -66,8 +66,10 @@ class Settings:
         return cls(**{**fields, **lists, "summary_base_dir": bases, "workspace": workspace})
 
 
-def _bases(told: str | list[dict[str, Any]]) -> Bases:
-    return Path(told) if isinstance(told, str) else tuple(Base(**one) for one in told)
+def _bases(field_value: str | list[dict[str, Any]]) -> Bases:
+    if isinstance(field_value, str):
+        return Path(field_value)
+    return tuple(Base(**fields) for fields in field_value)
 
 
 def is_loopback(host: str) -> bool:

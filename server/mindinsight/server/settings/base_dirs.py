@@ -1,9 +1,9 @@
-"""Which directories a server shows: one, or several beside each other.
+"""Parser of the base directories of a server: one, or several beside each other.
 
-One directory is all there is, and the ids of its runs begin below it: ``./run1``. Of several each has a name,
-and ids begin with that: ``./lab/run1``. One of several is given as a path, as ``name=path``, or as a pattern
-with ``*``, ``?`` and ``[…]`` in it, whose matches come and go. What exists by the name that was given is a
-path, whatever it looks like.
+With one directory the ids of its runs begin below it: ``./run1``. With several each has a name, and ids begin
+with that: ``./lab/run1``. Each of several is written as a path, as ``name=path``, or as a glob pattern with
+``*``, ``?`` and ``[…]`` in it, whose matches come and go. A text that exists on disk is a path, whatever it
+looks like.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from mindinsight.server.errors import BadSettings
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """One of several, as it was given."""
+    """One of several base directories, as the user wrote it."""
 
     path: str  # absolute
-    name: str = ""  # empty when it is to be told from the path
+    name: str = ""  # empty: the name follows from the path
     pattern: bool = False
 
     def __str__(self) -> str:
@@ -34,40 +34,40 @@ Bases: TypeAlias = Path | tuple[Base, ...]
 
 
 def bases_of(texts: str | Path | Sequence[str | Path]) -> Bases:
-    """What texts say; raises BadSettings where two have one name, or one lies in another."""
+    """Parse texts; raises BadSettings where two have one name, or one lies in another."""
     every = [texts] if isinstance(texts, str | Path) else texts
-    found = tuple(_read(text) if isinstance(text, str) else Base(_absolute(text)) for text in every)
-    if len(found) == 1 and not found[0].name and not found[0].pattern:
-        return Path(found[0].path)
-    _refuse_one_name(found)
-    _refuse_nested(found)
-    return found
+    bases = tuple(_parsed(text) if isinstance(text, str) else Base(_absolute(text)) for text in every)
+    if len(bases) == 1 and not bases[0].name and not bases[0].pattern:
+        return Path(bases[0].path)
+    _refuse_equal_names(bases)
+    _refuse_nested(bases)
+    return bases
 
 
 def split(text: str) -> list[str]:
-    """The texts in what ``told`` told; an existing path is one, with any sign in it."""
+    """The inverse of ``joined``; an existing path is one text, with any character in it."""
     return [text] if _exists(text) else text.split(os.pathsep)
 
 
-def each(bases: Bases) -> list[str]:
-    """Every one of them as it was given."""
+def texts_of(bases: Bases) -> list[str]:
+    """Each directory as the user wrote it."""
     return [str(bases)] if isinstance(bases, Path) else [str(base) for base in bases]
 
 
-def told(bases: Bases) -> str:
-    """The directories as one text, as the environment may hold it."""
-    return os.pathsep.join(each(bases))
+def joined(bases: Bases) -> str:
+    """The directories as one text, separated as in PATH; for an environment variable."""
+    return os.pathsep.join(texts_of(bases))
 
 
 def home(bases: Bases) -> Path:
-    """What cache, views and rules are kept for: of several for the first, so that more can come."""
+    """The key of cache, views and rules: of several directories the first, so that more can be added."""
     return bases if isinstance(bases, Path) else Path(f"several:{bases[0]}")
 
 
 def absent(bases: Bases) -> list[str]:
-    """Directories that are not there; of a pattern nothing is missed."""
+    """Directories that do not exist; a pattern without a match is not one."""
     every = (Base(str(bases)),) if isinstance(bases, Path) else bases
-    return [one.path for one in every if not one.pattern and not Path(one.path).is_dir()]
+    return [base.path for base in every if not base.pattern and not Path(base.path).is_dir()]
 
 
 def wild(text: str) -> bool:
@@ -75,14 +75,14 @@ def wild(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
-def _read(text: str) -> Base:
-    name, equals, rest = text.partition("=")
-    if _exists(text) or not (name and equals and rest and Path(name).name == name != ".."):
-        return _place(text)
-    return _place(rest, name)
+def _parsed(text: str) -> Base:
+    name, equals, path = text.partition("=")
+    if _exists(text) or not (name and equals and path and Path(name).name == name != ".."):
+        return _base(text)
+    return _base(path, name)
 
 
-def _place(text: str, name: str = "") -> Base:
+def _base(text: str, name: str = "") -> Base:
     return Base(_absolute(Path(text)), name, pattern=wild(text) and not _exists(text))
 
 
@@ -94,11 +94,11 @@ def _exists(text: str) -> bool:
     return os.access(Path(text).expanduser(), os.F_OK)  # never raises, unlike Path.exists
 
 
-def _refuse_one_name(bases: Iterable[Base]) -> None:
-    taken: dict[str, Base] = {}
+def _refuse_equal_names(bases: Iterable[Base]) -> None:
+    owners: dict[str, Base] = {}
     for base in bases:
-        if base.name and not base.pattern and taken.setdefault(base.name, base) is not base:
-            both = f"{taken[base.name].path} and {base.path}"
+        if base.name and not base.pattern and owners.setdefault(base.name, base) is not base:
+            both = f"{owners[base.name].path} and {base.path}"
             raise BadSettings(f"{both} cannot both be called {base.name!r}; give one another name.")
 
 

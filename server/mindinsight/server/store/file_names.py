@@ -38,10 +38,10 @@ def role(name: str) -> Role | None:
 
 def created(name: str) -> float | None:
     """Unix seconds in the name of an event file; 13 digits and more are taken as milliseconds and finer."""
-    found = _SUMMARY.search(name)
-    if found is None:
+    match = _SUMMARY.search(name)
+    if match is None:
         return None
-    digits = int(found[1][:30])
+    digits = int(match[1][:30])
     while digits >= _LARGEST_SECONDS:
         digits //= 1000
     return float(digits)
@@ -49,8 +49,8 @@ def created(name: str) -> float | None:
 
 def device(name: str) -> int | None:
     """Device id in the name of an event file: the rank in a distributed training."""
-    found = _SUMMARY.search(name)
-    return int(found[2]) if found and found[2] and len(found[2]) < 10 else None
+    match = _SUMMARY.search(name)
+    return int(match[2]) if match and match[2] and len(match[2]) < 10 else None
 
 
 def order(name: str) -> Order:

@@ -1,4 +1,4 @@
-"""The base directories there are right now, each under the name with which the ids below it begin."""
+"""Mounts: the base directories that exist now, each under the name with which the ids below it begin."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ BASE: Final = "./"
 
 
 class Mount(NamedTuple):
-    """A base directory; it need not exist."""
+    """A base directory under its name; it need not exist."""
 
     name: str  # first part of the ids below it; empty when it is the only one
-    path: str  # as it was given, or fits the pattern
-    real: str  # without links
+    path: str  # as the user wrote it, or a match of the pattern
+    real: str  # with links resolved
     inside: str = ""  # name of the one it lies in, which shows what is in it
 
     @property
@@ -30,8 +30,8 @@ class Mount(NamedTuple):
         return BASE + self.name
 
 
-class _Place(NamedTuple):
-    """A directory that was given, or fits a pattern, and what it may be called: what is shortest first."""
+class _Candidate(NamedTuple):
+    """A directory, and the names it may have, the shortest first."""
 
     path: str
     real: str
@@ -39,16 +39,18 @@ class _Place(NamedTuple):
 
 
 def mounts_of(bases: Bases) -> tuple[Mount, ...]:
-    """The base directories; patterns are matched anew. What fits a pattern and was named, too, is named."""
+    """Mounts of the base directories; patterns are matched anew. A name the user gave goes before a match."""
     if isinstance(bases, Path):
         return (Mount("", str(bases), str(bases.resolve())),)
-    found: dict[str, _Place] = {}
+    candidates: dict[str, _Candidate] = {}
     for base in sorted(bases, key=lambda base: base.pattern):
-        for place in _matches(base) if base.pattern else [_named(base)]:
-            found.setdefault(place.real, place)
-    names = dict(zip(found, _told_apart([place.names for place in found.values()]), strict=True))
+        for candidate in _matches(base) if base.pattern else [_named(base)]:
+            candidates.setdefault(candidate.real, candidate)
+    choices = [candidate.names for candidate in candidates.values()]
+    names = dict(zip(candidates, _distinct_names(choices), strict=True))
     return tuple(
-        Mount(names[real], place.path, real, inside=_around(real, names)) for real, place in found.items()
+        Mount(names[real], candidate.path, real, inside=_enclosing(real, names))
+        for real, candidate in candidates.items()
     )
 
 
@@ -58,41 +60,41 @@ def mount_of(bases: Bases, below: str) -> Mount:
     return {mount.name: mount for mount in mounts_of(bases) if not mount.inside}[name]
 
 
-def place_of(bases: Bases, below: str) -> Path:
-    """Where an id is on disk, if there is anything; raises KeyError when there is no such base directory.
+def disk_path(bases: Bases, below: str) -> Path:
+    """Path of an id on disk, which need not exist; raises KeyError when there is no such base directory.
 
-    Whether that is below the base directory is not looked at.
+    Whether that is below the base directory is not checked.
     """
     mount = mount_of(bases, below)
     return Path(mount.real, below.removeprefix(mount.id).lstrip("/"))  # an absolute rest would lead out
 
 
-def _named(base: Base) -> _Place:
+def _named(base: Base) -> _Candidate:
     names = (shown(base.name),) if base.name else _tails(os.path.normpath(base.path), 1)
-    return _Place(base.path, os.path.realpath(base.path), names)
+    return _Candidate(base.path, os.path.realpath(base.path), names)
 
 
-def _matches(base: Base) -> Iterator[_Place]:
-    """Directories that fit a pattern, called what its wildcards stand for: so one name needs no other.
+def _matches(base: Base) -> Iterator[_Candidate]:
+    """Directories that match a pattern, named by what its wildcards stand for.
 
-    What fits a wildcard, and what lies below, may be anybody's: links are not followed there.
+    A match, and what lies below it, may belong to anybody: links are not followed there.
     """
     parts = Path(base.path).parts
-    places = [place for place, part in enumerate(parts) if wild(part)]
-    named = Path(*parts[: places[0]])
+    wildcards = [index for index, part in enumerate(parts) if wild(part)]
+    named = Path(*parts[: wildcards[0]])
     real = Path(os.path.realpath(named))
-    found = [Path()]  # below the named folder
-    for part in parts[places[0] :]:
-        found = [below / name for below in found for name in _fitting(real / below, part)]
-    for below in found:
+    matches = [Path()]  # below the named folder
+    for part in parts[wildcards[0] :]:
+        matches = [below / name for below in matches for name in _matching_names(real / below, part)]
+    for below in matches:
         path = str(named / below)
-        these = Path(path).parts
-        matched = [base.name, *(these[place] for place in places)]
-        yield _Place(path, str(real / below), (_joined(matched), *_tails(path, len(parts) - places[0])))
+        matched = Path(path).parts
+        stem = [base.name, *(matched[index] for index in wildcards)]
+        yield _Candidate(path, str(real / below), (_joined(stem), *_tails(path, len(parts) - wildcards[0])))
 
 
-def _fitting(folder: Path, part: str) -> list[str]:
-    """Names of the directories in a folder that fit, in order."""
+def _matching_names(folder: Path, part: str) -> list[str]:
+    """Names of the directories in a folder that match one part of a pattern, in order."""
     hidden = part.startswith(".")
     return [
         path.name
@@ -102,7 +104,7 @@ def _fitting(folder: Path, part: str) -> list[str]:
 
 
 def _tails(path: str, least: int) -> tuple[str, ...]:
-    """Names for a path, from its last ``least`` parts on ever more of them; the last is nobody else's."""
+    """Names for a path, from its last ``least`` parts on ever more of them; the last name is unique."""
     parts = Path(path).parts[1:] or (path,)
     tails = [_joined(parts[-count:]) for count in range(least, len(parts) + 1)]
     return (*tails, f"{_joined(parts[-least:])}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}")
@@ -112,19 +114,19 @@ def _joined(parts: Iterable[str]) -> str:
     return "-".join(shown(part.replace("/", "-")) for part in parts if part)
 
 
-def _told_apart(choices: Sequence[Sequence[str]]) -> list[str]:
-    """Of each the first name that no other has. All that clash take the next, whatever their order."""
-    taken = [0] * len(choices)
+def _distinct_names(choices: Sequence[Sequence[str]]) -> list[str]:
+    """For each list the first name that no other has. All that clash move on to their next, in any order."""
+    ranks = [0] * len(choices)
     while True:
-        names = [each[place] for each, place in zip(choices, taken, strict=True)]
+        names = [choice[rank] for choice, rank in zip(choices, ranks, strict=True)]
         times = Counter(names)
-        clashing = [n for n, name in enumerate(names) if times[name] > 1 and taken[n] + 1 < len(choices[n])]
+        clashing = [n for n, name in enumerate(names) if times[name] > 1 and ranks[n] + 1 < len(choices[n])]
         if not clashing:
             return names
         for n in clashing:
-            taken[n] += 1
+            ranks[n] += 1
 
 
-def _around(real: str, names: dict[str, str]) -> str:
+def _enclosing(real: str, names: dict[str, str]) -> str:
     """Name of the outermost base directory that another lies in."""
     return next((names[str(outer)] for outer in reversed(Path(real).parents) if str(outer) in names), "")

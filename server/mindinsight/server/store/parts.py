@@ -44,12 +44,12 @@ def segment_rows(parts: Sequence[Part]) -> Ints:
     it was rolled over, or a training resumed without repeating anything.
     """
     row = 0
-    found: list[Ints] = []
+    starts: list[Ints] = []
     for number, part in enumerate(parts):
         continues = number > 0 and part.steps[0] >= parts[number - 1].steps[-1]
-        found.append((part.starts[1:] if continues else part.starts) + row)
+        starts.append((part.starts[1:] if continues else part.starts) + row)
         row += len(part.steps)
-    return np.concatenate(found)
+    return np.concatenate(starts)
 
 
 def file_rows(parts: Sequence[Part]) -> Ints:

@@ -17,12 +17,12 @@ MAX_PAYLOAD: Final = 512 << 20  # bytes that are read as one; larger tensors are
 def make_sure(reference: Reference, identity: tuple[int, int]) -> None:
     """Raise ``Gone`` when the file is missing, too short or not the (device, inode) it was."""
     try:
-        found = Path(reference.path).lstat()
+        status = Path(reference.path).lstat()
     except OSError as error:
         raise Gone(f"the file cannot be read: {error.strerror}") from error
-    if (found.st_dev, found.st_ino) != identity:
+    if (status.st_dev, status.st_ino) != identity:
         raise Gone("the file was replaced")
-    if found.st_size < reference.offset + reference.size:
+    if status.st_size < reference.offset + reference.size:
         raise Gone("the file was cut short")
 
 
@@ -36,10 +36,10 @@ def read_payload(reference: Reference, identity: tuple[int, int] | None = None) 
         raise UnreadableError("payload.too_large", f"{reference.size} bytes are more than {MAX_PAYLOAD}")
     try:
         with opened(reference.path) as descriptor:
-            found = os.fstat(descriptor)
-            if identity is not None and (found.st_dev, found.st_ino) != identity:
+            status = os.fstat(descriptor)
+            if identity is not None and (status.st_dev, status.st_ino) != identity:
                 raise Gone("the file was replaced")
-            if found.st_size < reference.offset + reference.size:
+            if status.st_size < reference.offset + reference.size:
                 raise Gone("the file was cut short")
             payload = read_at(descriptor, reference.offset, reference.size)
     except OSError as error:

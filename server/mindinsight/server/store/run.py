@@ -65,7 +65,7 @@ class Snapshot:
     version: int
     runs: Mapping[str, Run]  # by id, newest write first when the snapshot was made from a scan
     left_out: int  # runs beyond the limit
-    base: str  # absolute path; of several as ``bases.told`` has them
+    base: str  # absolute path; of several as ``base_dirs.joined`` has them
     watch: str  # "events", "polling", or "both" where base directories differ
     scanned: float  # Unix seconds of the last look at the base; 0 before the first
     base_missing: bool = False

@@ -53,7 +53,7 @@ class Views:
                 raise KeyError(name)
             if to != name and to in views:
                 raise Taken
-            return {to if one == name else one: view for one, view in views.items()}
+            return {to if key == name else key: view for key, view in views.items()}
 
         self._store.change(renamed)
 

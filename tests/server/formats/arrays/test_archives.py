@@ -22,8 +22,8 @@ def test_members_are_read_and_placed(path):
         assert [archive.size(name) for name in archive.names()] == [5, 500]
         with archive.opened("packed") as member:
             assert member.read() == b"1" * 500
-        start = archive.place("plain")
-        assert archive.place("packed") is None
+        start = archive.member_offset("plain")
+        assert archive.member_offset("packed") is None
     assert path.read_bytes()[start : start + 5] == b"12345"
 
 
@@ -32,7 +32,7 @@ def test_a_place_that_is_not_there(path):
     content[0:4] = b"XXXX"  # the local header of the first member
     path.write_bytes(content)
     with Archive(path) as archive, pytest.raises(UnreadableError, match=r"dump.bad_zip"):
-        archive.place("plain")
+        archive.member_offset("plain")
 
 
 def test_errors_while_reading_name_the_member(path):

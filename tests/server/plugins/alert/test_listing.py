@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.app import create_app
-from mindinsight.server.plugins.alert import finding
+from mindinsight.server.plugins.alert import alert_cache
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.series import ScalarSeries
 from mindinsight.writer import SummaryRecord
@@ -199,12 +199,12 @@ def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch):
         raise AssertionError("looked at again")
 
     monkeypatch.setattr(ScalarSeries, "tail", never)
-    monkeypatch.setattr(finding, "alert", never)
+    monkeypatch.setattr(alert_cache, "alert", never)
     assert ask()["alerts"] == before
 
 
 def test_what_is_not_listed_is_counted(ask, train, monkeypatch):
-    monkeypatch.setattr(finding, "MOST_RECORDED", 2)
+    monkeypatch.setattr(alert_cache, "MOST_RECORDED", 2)
     train("a", [(step, f"alert {step}", "info") for step in range(5)], loss=[1.0])
     train("b", [(0, "only one", "error")], loss=[1.0])
     answer = ask(total(3))

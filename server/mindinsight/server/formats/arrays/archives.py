@@ -102,8 +102,8 @@ class Archive:
                 return name
         return ""
 
-    def place(self, name: str) -> int | None:
-        """Where in the file the bytes of an unpacked member begin; None when it is packed."""
+    def member_offset(self, name: str) -> int | None:
+        """Offset in the file of the bytes of an uncompressed member; None for a compressed one."""
         info = self._info(name)
         if info.compress_type != zipfile.ZIP_STORED:
             return None

@@ -41,10 +41,10 @@ class ElementType:
 
 def element_type(name: str) -> ElementType:
     """The type a file names, in any spelling: ``Float32``, ``torch.float32``, ``BFloat16``."""
-    found = _TYPES.get(canonical(name))
-    if found is None:
+    known_type = _TYPES.get(canonical(name))
+    if known_type is None:
         raise UnreadableError("dump.unknown_dtype", name or "(none)")
-    return found
+    return known_type
 
 
 def is_known(name: str) -> bool:

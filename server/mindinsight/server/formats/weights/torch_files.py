@@ -112,7 +112,7 @@ def _zip_places(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tupl
     places = {}
     for key in keys:
         with contextlib.suppress(UnreadableError):
-            start = archive.place(f"{prefix}data/{key}")
+            start = archive.member_offset(f"{prefix}data/{key}")
             if start is not None:
                 places[key] = (start, archive.size(f"{prefix}data/{key}"))
     return places

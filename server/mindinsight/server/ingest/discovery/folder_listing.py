@@ -100,6 +100,6 @@ def _classify(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], li
     return files, below, profiles
 
 
-def _stamp(found: os.stat_result) -> Stamp:
-    closed = not found.st_mode & _WRITABLE
-    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, closed)
+def _stamp(status: os.stat_result) -> Stamp:
+    closed = not status.st_mode & _WRITABLE
+    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, closed)

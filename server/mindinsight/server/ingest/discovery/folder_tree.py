@@ -196,7 +196,7 @@ class FolderTree:
         if self.folders[folder].reason or self._nowhere(folder):
             return folder in self.dumps
         inner = {name: self.folders.get(child(folder, shown(name))) for name in below}
-        runs = {name for name, found in inner.items() if found and found.files}
+        runs = {name for name, inner_folder in inner.items() if inner_folder and inner_folder.files}
         if not below or not all(map(is_rank, runs)) or not self._is_dump(self._folder_paths[folder]):
             self.dumps.discard(folder)
             return False

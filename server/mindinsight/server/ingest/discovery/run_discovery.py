@@ -70,8 +70,10 @@ def discover_runs(tree: FolderTree, limit: int = LIMIT) -> Discovery:
     taken = sorted(runs.values(), key=lambda part: (-_updated(part.folder), part.id))[:limit]
     devices = {part.id: frozenset(_devices(part.folder)) for part in taken}
     jobs = job_ranks(devices)
-    found = tuple(_found(tree, part, jobs[part.id], tuple(sorted(dumps.get(part.id, ())))) for part in taken)
-    return Discovery(found, len(runs) - len(taken), tuple(_troubles(tree)), tree.missing)
+    records = tuple(
+        _found(tree, part, jobs[part.id], tuple(sorted(dumps.get(part.id, ())))) for part in taken
+    )
+    return Discovery(records, len(runs) - len(taken), tuple(_troubles(tree)), tree.missing)
 
 
 def _split(tree: FolderTree, name: str) -> list[_RankFiles]:

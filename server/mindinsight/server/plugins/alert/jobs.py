@@ -11,7 +11,7 @@ import numpy as np
 
 from mindinsight.server.curves.rank_differences import Stray, StrayKind
 from mindinsight.server.curves.strays import strays
-from mindinsight.server.plugins.alert.watching import matches
+from mindinsight.server.plugins.alert.rule_episodes import matches
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Doubles, Ints
 from mindinsight.server.workspace.rules import Rule
@@ -23,7 +23,7 @@ _Key: TypeAlias = tuple[str, str]  # job and tag
 
 @dataclass(frozen=True, slots=True)
 class RankStrays:
-    """What is wrong with one tag of one rank."""
+    """The stray stretches of one tag of one rank."""
 
     run: str
     tag: str
@@ -36,7 +36,7 @@ class RankStrays:
 
     @property
     def keys(self) -> Ints:
-        """What tells one from the others of this run and tag."""
+        """Numbers that are unique within this run and tag."""
         return np.array(
             [stray.step * len(_KINDS) + _KINDS.index(stray.kind) for stray in self.strays], np.int64
         )

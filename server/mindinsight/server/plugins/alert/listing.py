@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.alert.finding import Finding, Source, left_out
+from mindinsight.server.plugins.alert.alert_cache import AlertCache, Source, left_out
 from mindinsight.server.types import Ints, Level
 from mindinsight.server.workspace.rules import Rule
 
@@ -39,22 +39,26 @@ def alerts(
     """
     now = time.time()
     rules, snapshot = service.workspace.rules.all(), service.store.snapshot()
-    found = service.parts.of(Finding).sources(snapshot, rules, now)
-    chosen = [one for one in found if (run is None or one.run in run) and (not level or one.level in level)]
-    walls = np.nan_to_num(np.concatenate([np.zeros(0), *(one.walls for one in chosen)]), nan=-1.0)
+    sources = service.parts.of(AlertCache).sources(snapshot, rules, now)
+    chosen = [
+        source
+        for source in sources
+        if (run is None or source.run in run) and (not level or source.level in level)
+    ]
+    walls = np.nan_to_num(np.concatenate([np.zeros(0), *(source.walls for source in chosen)]), nan=-1.0)
     later = np.flatnonzero(walls > (-np.inf if since is None else since))
     newest = later[np.argsort(-walls[later], kind="stable")][skip : skip + limit]
     shown = [_shown(source, row, rules.get(source.rule)) for source, row in _places(chosen, newest)]
-    runs = [one for one in snapshot.runs.values() if run is None or one.id in run]
-    return {"alerts": shown, "total": len(later), "left_out": left_out(found, runs), "now": now}
+    runs = [record for record in snapshot.runs.values() if run is None or record.id in run]
+    return {"alerts": shown, "total": len(later), "left_out": left_out(sources, runs), "now": now}
 
 
 def _places(sources: Sequence[Source], numbers: Ints) -> Iterator[tuple[Source, int]]:
     """Source and row of the alerts with these numbers among those of all ``sources``, one after the other."""
-    ends = np.cumsum([len(one.walls) for one in sources])
-    for place, number in zip(np.searchsorted(ends, numbers, side="right"), numbers.tolist(), strict=True):
-        source = sources[place]
-        yield source, number - int(ends[place]) + len(source.walls)
+    ends = np.cumsum([len(source.walls) for source in sources])
+    for index, number in zip(np.searchsorted(ends, numbers, side="right"), numbers.tolist(), strict=True):
+        source = sources[index]
+        yield source, number - int(ends[index]) + len(source.walls)
 
 
 def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:

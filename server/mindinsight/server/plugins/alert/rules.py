@@ -28,7 +28,7 @@ RuleId = Annotated[str, Query(alias="id", max_length=30)]
 LONGEST_SILENCE = 525_600  # minutes
 
 
-class GivenRule(BaseModel):
+class RuleBody(BaseModel):
     """What is looked for in which scalars; ``limit`` is a value, or minutes of silence."""
 
     condition: Condition
@@ -38,7 +38,7 @@ class GivenRule(BaseModel):
     on: bool = True
 
     @model_validator(mode="after")
-    def _is_a_time(self) -> GivenRule:
+    def _is_a_time(self) -> RuleBody:
         if self.condition == "silent" and not 0 < self.limit <= LONGEST_SILENCE:
             raise ValueError(f"limit is minutes, above 0 and at most {LONGEST_SILENCE}")
         return self
@@ -51,22 +51,24 @@ class GivenRule(BaseModel):
 def rules(service: OneService) -> dict[str, Any]:
     """Every rule, in the order in which they came."""
     every = service.workspace.rules.all().items()
-    return {"rules": [{"id": one, "built_in": one == BUILT_IN, **asdict(rule)} for one, rule in every]}
+    return {
+        "rules": [{"id": rule_id, "built_in": rule_id == BUILT_IN, **asdict(rule)} for rule_id, rule in every]
+    }
 
 
 @router.post("/rules")
-def add(given: GivenRule, request: Request, service: OneService) -> dict[str, Any]:
+def add(body: RuleBody, request: Request, service: OneService) -> dict[str, Any]:
     """One more rule."""
     with _changing(request, service):
-        service.workspace.rules.add(given.rule())
+        service.workspace.rules.add(body.rule())
     return rules(service)
 
 
 @router.put("/rules")
-def change(rule_id: RuleId, given: GivenRule, request: Request, service: OneService) -> dict[str, Any]:
+def change(rule_id: RuleId, body: RuleBody, request: Request, service: OneService) -> dict[str, Any]:
     """Another rule in the place of this one."""
     with _changing(request, service, rule_id):
-        service.workspace.rules.change(rule_id, given.rule())
+        service.workspace.rules.change(rule_id, body.rule())
     return rules(service)
 
 

@@ -29,7 +29,7 @@ from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute
 from mindinsight.server.ingest.discovery.folder_tree import child
 from mindinsight.server.plugins.dump.lookup import Sessions, Uses, shown, unreadable
-from mindinsight.server.store.mounts import mounts_of, place_of
+from mindinsight.server.store.mounts import disk_path, mounts_of
 
 router = APIRouter(route_class=CheckpointRoute)
 
@@ -108,7 +108,7 @@ def _error(error: UnreadableError) -> dict[str, str]:
 def _opened(service: Uses, file: str) -> WeightFile:
     """A file of weights below a base directory; raises ApiError."""
     try:
-        path = place_of(service.settings.summary_base_dir, file)
+        path = disk_path(service.settings.summary_base_dir, file)
     except KeyError:
         raise _unknown(file) from None
     if path.suffix not in _SUFFIXES:

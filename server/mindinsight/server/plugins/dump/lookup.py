@@ -15,7 +15,7 @@ from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.types import Dump, TensorEntry
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.store.mounts import place_of
+from mindinsight.server.store.mounts import disk_path
 
 Uses = Annotated[Service, Depends(service_of)]
 DumpId = Annotated[str, Query(description="dump directory below the base: ./job/dump")]
@@ -41,7 +41,7 @@ def path_of(service: Service, dump: str) -> str:
     if not any(dump in run.dumps for run in service.store.snapshot().runs.values()):
         raise _unknown(dump)
     try:
-        return str(place_of(service.settings.summary_base_dir, dump))
+        return str(disk_path(service.settings.summary_base_dir, dump))
     except KeyError:  # its base directory has just gone
         raise _unknown(dump) from None
 

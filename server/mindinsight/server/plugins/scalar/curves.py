@@ -30,7 +30,7 @@ class Smoothed(BaseModel):
 
 
 class Curves(Smoothed):
-    """Which curves are asked for, and how they are looked at."""
+    """Which curves are query for, and how they are looked at."""
 
     tag: str = Field(description="the tag as recorded")
     run: list[str] = Field(description="run ids, in the order of the answer", max_length=1000)
@@ -46,7 +46,7 @@ class Curves(Smoothed):
 
 
 class Tail(Smoothed):
-    """Which points of a curve are asked for, by those that a page has."""
+    """Which points of a curve are query for, by those that a page has."""
 
     tag: str = Field(description="the tag as recorded")
     run: str = Field(description="run id")
@@ -55,7 +55,7 @@ class Tail(Smoothed):
 
 
 @router.get("/series")
-async def series(service: OneService, asked: Annotated[Curves, Query()], accept: Accept = "") -> Response:
+async def series(service: OneService, query: Annotated[Curves, Query()], accept: Accept = "") -> Response:
     """Every run's curve of one tag: per pixel its extremes, the two ends, and all that is not finite.
 
     ``count`` is the number of points recorded, ``points`` of the line, of which the columns hold those
@@ -63,28 +63,28 @@ async def series(service: OneService, asked: Annotated[Curves, Query()], accept:
     A run that has no such tag is left out.
     """
     snapshot = service.store.snapshot()
-    runs = [snapshot.runs[member] for member in asked.run if member in snapshot.runs]
+    runs = [snapshot.runs[member] for member in query.run if member in snapshot.runs]
     service.loader.want(member.id for member in runs)
-    having = [member for member in runs if asked.tag in member.scalars]
+    having = [member for member in runs if query.tag in member.scalars]
 
     def made() -> Response:
-        drawn = [drawn_series(member, asked.tag, asked.view(), asked.overwritten) for member in having]
-        return answer({"tag": asked.tag, "x": asked.x, "series": drawn}, accept)
+        drawn = [drawn_series(member, query.tag, query.view(), query.overwritten) for member in having]
+        return answer({"tag": query.tag, "x": query.x, "series": drawn}, accept)
 
-    points = sum(member.scalars[asked.tag].count for member in having)
-    much = points * (_SMOOTHING if asked.smooth else 1) > _AT_ONCE
+    points = sum(member.scalars[query.tag].count for member in having)
+    much = points * (_SMOOTHING if query.smooth else 1) > _AT_ONCE
     return await run_in_threadpool(made) if much else made()
 
 
 @router.get("/tail")
-async def tail(service: OneService, asked: Annotated[Tail, Query()], accept: Accept = "") -> Response:
+async def tail(service: OneService, query: Annotated[Tail, Query()], accept: Accept = "") -> Response:
     """The points that came after ``since``; ``whole`` says that a page has to fetch the series anew.
 
     That is so when rows that it has were replaced or overwritten, when very many came, or when the run is
     gone.
     """
-    run = service.store.snapshot().runs.get(asked.run)
+    run = service.store.snapshot().runs.get(query.run)
     if run is None:
-        return answer(gone_rows(asked.run), accept)
-    view = View(0, weight=asked.smooth, least=asked.least)
-    return answer(newest_rows(run, asked.tag, asked.since, asked.generation, view), accept)
+        return answer(gone_rows(query.run), accept)
+    view = View(0, weight=query.smooth, least=query.least)
+    return answer(newest_rows(run, query.tag, query.since, query.generation, view), accept)

@@ -16,7 +16,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.dump.lookup import cache_of
-from mindinsight.server.store.mounts import place_of
+from mindinsight.server.store.mounts import disk_path
 
 router = JsonRouter(route_class=DumpRoute)
 
@@ -82,7 +82,7 @@ def _opened(service: Service, sessions: OpenSessions, dump_id: str) -> str:
     if len(sessions.held) >= most:
         raise V1Error(Fault.DEBUGGER_SESSIONS, f"There are {most} sessions already; end one of them.")
     try:
-        dump = open_dump(place_of(service.settings.summary_base_dir, dump_id))
+        dump = open_dump(disk_path(service.settings.summary_base_dir, dump_id))
     except (UnreadableError, KeyError):
         raise V1Error(Fault.DEBUGGER_RANKS, "The folder is no dump any more.") from None
     number = str(next(sessions.numbers))

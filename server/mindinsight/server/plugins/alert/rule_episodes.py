@@ -1,4 +1,4 @@
-"""One rule over one series: where the condition begins to hold, found in the rows that are new."""
+"""Incremental evaluation of one rule over one series: where the condition begins to hold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mindinsight.server.types import Doubles, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class RuleEpisodes:
     """The episodes of a series so far, with the first point of each."""
 
     version: int  # of the series that was looked at
@@ -26,10 +26,12 @@ class Watched:
     values: Doubles  # [e]
 
 
-_NOTHING: Final = Watched(-1, -1, NO_EPISODES, NO_EPISODES.rows, np.zeros(0), np.zeros(0))
+_NOTHING: Final = RuleEpisodes(-1, -1, NO_EPISODES, NO_EPISODES.rows, np.zeros(0), np.zeros(0))
 
 
-def watched(before: Watched | None, series: ScalarSeries, condition: Condition, limit: float) -> Watched:
+def rule_episodes(
+    before: RuleEpisodes | None, series: ScalarSeries, condition: Condition, limit: float
+) -> RuleEpisodes:
     """The episodes of the whole series; only rows behind those of ``before`` are looked at.
 
     ``before`` is what this gave for an older state of the series and the same condition, None at first.
@@ -42,14 +44,14 @@ def watched(before: Watched | None, series: ScalarSeries, condition: Condition, 
     if not holds(condition, limit, _values_behind(series, known)).any():  # nearly always: kept quick
         nothing_new = Episodes(before.episodes.rows, before.episodes.counts, series.count)
         first_points = before.steps, before.walls, before.values
-        return Watched(series.version, series.generation, nothing_new, *first_points)
+        return RuleEpisodes(series.version, series.generation, nothing_new, *first_points)
     new = series.tail(known)
-    found = extended(before.episodes, holds(condition, limit, new.values), new.starts)
-    first = found.rows[len(before.steps) :] - known
-    return Watched(
+    episodes = extended(before.episodes, holds(condition, limit, new.values), new.starts)
+    first = episodes.rows[len(before.steps) :] - known
+    return RuleEpisodes(
         series.version,
         series.generation,
-        found,
+        episodes,
         np.concatenate([before.steps, new.steps[first]]),
         np.concatenate([before.walls, new.walls[first]]),
         np.concatenate([before.values, new.values[first].astype(np.float64)]),

@@ -1,4 +1,4 @@
-"""Every alert there is, run by run: kept from one question to the next, renewed where something is new."""
+"""Cache of the alerts of all runs, renewed run by run where there is something new."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads import Alert, alert
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.plugins.alert.jobs import JobWatch, RankStrays
-from mindinsight.server.plugins.alert.watching import Watched, silent_since, tags_of, watched
+from mindinsight.server.plugins.alert.rule_episodes import RuleEpisodes, rule_episodes, silent_since, tags_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import LEVELS, Doubles, Ints, Level
@@ -33,7 +33,7 @@ class Source:
     level: Level
     steps: Ints  # [n]
     walls: Doubles  # [n] Unix seconds
-    keys: Ints  # [n] what tells one from the others of this run and origin
+    keys: Ints  # [n] unique within this run and origin
     rule: str = ""  # id; empty when the training code raised them
     tag: str = ""
     values: Doubles | None = None  # [n] of the first point, for rules over scalars
@@ -43,12 +43,12 @@ class Source:
     strays: tuple[Stray, ...] = ()  # [n] for rules over the ranks of a job
 
 
-class _OfRun:
-    """What was found in one run."""
+class _RunAlerts:
+    """The alerts of one run, and the state of run and rules they were made of."""
 
     def __init__(self) -> None:
         self.known: tuple[int, Mapping[str, Rule]] = (-1, {})
-        self.watched: dict[tuple[str, str], Watched] = {}
+        self.watched: dict[tuple[str, str], RuleEpisodes] = {}
         self.recorded: tuple[int, tuple[Source, ...]] = (-1, ())
         self.sources: tuple[Source, ...] = ()
 
@@ -61,48 +61,48 @@ class _OfRun:
             self.recorded = (-1, ())
         elif series.version != self.recorded[0]:
             self.recorded = (series.version, tuple(_recorded(run.id, series)))
-        same = {one for one, rule in rules.items() if before.get(one) == rule}
-        self.watched = dict(self._watch(run, rules, same))
+        unchanged = {rule_id for rule_id, rule in rules.items() if before.get(rule_id) == rule}
+        self.watched = dict(self._watch(run, rules, unchanged))
         self.known = (run.version, rules)
-        found = (_source(run.id, key, rules[key[0]], one) for key, one in self.watched.items())
-        self.sources = (*self.recorded[1], *(one for one in found if len(one.steps)))
+        sources = (_source(run.id, key, rules[key[0]], state) for key, state in self.watched.items())
+        self.sources = (*self.recorded[1], *(source for source in sources if len(source.steps)))
 
     def _watch(
-        self, run: Run, rules: Mapping[str, Rule], same: set[str]
-    ) -> Iterator[tuple[tuple[str, str], Watched]]:
+        self, run: Run, rules: Mapping[str, Rule], unchanged: set[str]
+    ) -> Iterator[tuple[tuple[str, str], RuleEpisodes]]:
         for rule_id, rule in rules.items():
             condition = rule.condition
             if not rule.on or condition == "silent" or condition == "strays":  # noqa: PLR1714 (narrows the type)
                 continue
             for tag in tags_of(run, rule.tags):
-                before = self.watched.get((rule_id, tag)) if rule_id in same else None
-                yield (rule_id, tag), watched(before, run.scalars[tag], condition, rule.limit)
+                before = self.watched.get((rule_id, tag)) if rule_id in unchanged else None
+                yield (rule_id, tag), rule_episodes(before, run.scalars[tag], condition, rule.limit)
 
 
-class Finding:
-    """The alerts of one server; for any thread."""
+class AlertCache:
+    """The alerts of one server, cached by run; for any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._runs: dict[str, _OfRun] = {}
+        self._runs: dict[str, _RunAlerts] = {}
         self._jobs = JobWatch()
 
     def sources(self, snapshot: Snapshot, rules: Mapping[str, Rule], now: float) -> list[Source]:
         """All alerts at Unix time ``now``, in an order that depends on nothing but them."""
         with self._lock:
-            self._runs = {run: self._runs.get(run, _OfRun()) for run in sorted(snapshot.runs)}
-            for run_id, one in self._runs.items():
-                one.renew(snapshot.runs[run_id], rules)
-            found = [source for one in self._runs.values() for source in one.sources]
+            self._runs = {run: self._runs.get(run, _RunAlerts()) for run in sorted(snapshot.runs)}
+            for run_id, run_alerts in self._runs.items():
+                run_alerts.renew(snapshot.runs[run_id], rules)
+            sources = [source for run_alerts in self._runs.values() for source in run_alerts.sources]
             for rule_id, ranks in self._jobs.strays(snapshot.runs.values(), rules):
-                found.append(_stray_source(rule_id, rules[rule_id], ranks))
-        return [*found, *_silences(snapshot.runs.values(), rules, now)]
+                sources.append(_stray_source(rule_id, rules[rule_id], ranks))
+        return [*sources, *_silences(snapshot.runs.values(), rules, now)]
 
 
-def left_out(found: Iterable[Source], runs: Iterable[Run]) -> int:
-    """How many alerts of the training code these runs have that are not among those ``found``."""
+def left_out(sources: Iterable[Source], runs: Iterable[Run]) -> int:
+    """How many alerts of the training code these runs have that are not in ``sources``."""
     counts = {run.id: series.count for run in runs if (series := _series(run)) is not None}
-    return sum(counts.values()) - sum(len(one.contents) for one in found if one.run in counts)
+    return sum(counts.values()) - sum(len(source.contents) for source in sources if source.run in counts)
 
 
 def _series(run: Run) -> ReferenceSeries | None:
@@ -129,38 +129,38 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
         return None
 
 
-def _source(run: str, key: tuple[str, str], rule: Rule, one: Watched) -> Source:
-    found = one.episodes
+def _source(run: str, key: tuple[str, str], rule: Rule, state: RuleEpisodes) -> Source:
+    episodes = state.episodes
     return Source(
         run,
         rule.level,
-        one.steps,
-        one.walls,
-        found.rows,
+        state.steps,
+        state.walls,
+        episodes.rows,
         rule=key[0],
         tag=key[1],
-        values=one.values,
-        counts=found.counts,
-        ongoing=found.ongoing,
+        values=state.values,
+        counts=episodes.counts,
+        ongoing=episodes.ongoing,
     )
 
 
-def _stray_source(rule_id: str, rule: Rule, found: RankStrays) -> Source:
+def _stray_source(rule_id: str, rule: Rule, rank_strays: RankStrays) -> Source:
     return Source(
-        found.run,
+        rank_strays.run,
         rule.level,
-        found.steps,
-        found.walls,
-        found.keys,
+        rank_strays.steps,
+        rank_strays.walls,
+        rank_strays.keys,
         rule=rule_id,
-        tag=found.tag,
-        counts=np.array([stray.count for stray in found.strays], np.int64),
-        strays=found.strays,
+        tag=rank_strays.tag,
+        counts=np.array([stray.count for stray in rank_strays.strays], np.int64),
+        strays=rank_strays.strays,
     )
 
 
 def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Iterator[Source]:
-    wanted = {one: rule for one, rule in rules.items() if rule.on and rule.condition == "silent"}
+    wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "silent"}
     for run in runs if wanted else ():
         for rule_id, rule in wanted.items():
             since = silent_since(run, rule.limit, now)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.plugins.alert.watching import silent_since, tags_of, watched
+from mindinsight.server.plugins.alert.rule_episodes import rule_episodes, silent_since, tags_of
 from mindinsight.server.store.parts import ScalarPart
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
@@ -55,28 +55,28 @@ def slowly(points, condition, limit):
 def test_growing_gives_what_a_look_at_everything_gives(points, cut, condition):
     steps, values = zip(*points, strict=True)
     whole = series(2, part(steps, values))
-    found = watched(None, whole, condition, 0.5)
+    found = rule_episodes(None, whole, condition, 0.5)
     pairs = [list(pair) for pair in zip(found.steps.tolist(), found.episodes.counts.tolist(), strict=True)]
     assert pairs == slowly(points, condition, 0.5)
     if 0 < cut < len(points):
-        before = watched(None, series(1, part(steps[:cut], values[:cut])), condition, 0.5)
-        np.testing.assert_equal(facts(watched(before, whole, condition, 0.5)), facts(found))
+        before = rule_episodes(None, series(1, part(steps[:cut], values[:cut])), condition, 0.5)
+        np.testing.assert_equal(facts(rule_episodes(before, whole, condition, 0.5)), facts(found))
 
 
 def test_files_that_go_on_with_a_segment_are_one_episode_and_a_restart_is_another():
     first, on, again = part([1, 2], [0, np.nan]), part([3, 4], [np.nan, 0]), part([2, 3], [np.nan, np.nan])
-    found = watched(None, series(1, first, on, again), "not_finite", 0)
+    found = rule_episodes(None, series(1, first, on, again), "not_finite", 0)
     assert (found.steps.tolist(), found.episodes.counts.tolist()) == ([2, 2], [2, 2])
 
 
 def test_only_new_rows_are_looked_at(monkeypatch):
     looked = []
-    before = watched(None, series(1, part(range(1000), np.zeros(1000))), "above", 1)
+    before = rule_episodes(None, series(1, part(range(1000), np.zeros(1000))), "above", 1)
     tail = ScalarSeries.tail
     monkeypatch.setattr(ScalarSeries, "tail", lambda self, row: looked.append(row) or tail(self, row))
     grown = series(2, part(range(1003), np.append(np.zeros(1000), [2, 2, 0])))
-    after = watched(before, grown, "above", 1)
-    assert watched(after, grown, "above", 1) is after
+    after = rule_episodes(before, grown, "above", 1)
+    assert rule_episodes(after, grown, "above", 1) is after
     assert looked == [1000]
     assert (after.steps.tolist(), after.episodes.counts.tolist()) == ([1000], [2])
     assert not after.episodes.ongoing
@@ -86,8 +86,8 @@ def test_only_new_rows_are_looked_at(monkeypatch):
     "other", [series(2, part([1, 2], [0, 0]), generation=2), series(2, part([1], [0]))], ids=["rows", "fewer"]
 )
 def test_replaced_rows_are_looked_at_anew(other):
-    before = watched(None, series(1, part([1, 2], [np.nan, np.nan])), "not_finite", 0)
-    assert watched(before, other, "not_finite", 0).steps.tolist() == []
+    before = rule_episodes(None, series(1, part([1, 2], [np.nan, np.nan])), "not_finite", 0)
+    assert rule_episodes(before, other, "not_finite", 0).steps.tolist() == []
 
 
 def run_at(path, **fields):
