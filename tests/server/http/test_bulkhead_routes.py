@@ -131,7 +131,7 @@ def test_health_pages_and_series_answer_while_every_thread_of_dumps_hangs(tmp_pa
         hangs.wait(100)
         raise ApiError(404, "unknown_dump", "It is gone.")
 
-    monkeypatch.setattr("mindinsight.server.plugins.dump.listing.opened", hang)
+    monkeypatch.setattr("mindinsight.server.plugins.dump.listing.open_known_dump", hang)
     waiting = [
         threading.Thread(target=lambda: client.get("/v2/dump/summary", params={"dump": "./x"}))
         for _ in range(20)

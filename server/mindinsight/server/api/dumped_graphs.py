@@ -17,8 +17,8 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.encoders.nodes import entry
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.facts import entry_facts
-from mindinsight.server.plugins.dump.lookup import Sessions, StepListing
+from mindinsight.server.plugins.dump.dependencies import Sessions, StepListing
+from mindinsight.server.plugins.dump.encoders import entry_json
 from mindinsight.server.plugins.dump.tensors import Statistic
 from mindinsight.server.plugins.graph.tree_cache import node_index, node_indices, tree_of
 from mindinsight.server.types import Doubles
@@ -155,7 +155,7 @@ def _operators(overlay: Overlay, node: int) -> list[dict[str, Any]]:
     tensors: dict[Any, list[dict[str, Any]]] = {key: [] for key in operators}
     for tensor in overlay.listing.entries if operators else ():
         if operator_key(tensor) in operators:
-            tensors[operator_key(tensor)].append(entry_facts(tensor, overlay.listing.answer(tensor)))
+            tensors[operator_key(tensor)].append(entry_json(tensor, overlay.listing.answer(tensor)))
     return [
         {"graph": graph, "recorded": recorded, "operator": operators[graph, recorded].name, "tensors": rows}
         for (graph, recorded), rows in tensors.items()

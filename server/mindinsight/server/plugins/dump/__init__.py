@@ -1,4 +1,4 @@
-"""Dumps: what every operator of a step took and gave, where it went wrong, and how two dumps differ."""
+"""Plugin of dumps: routes for tensors and operators, fault search and watchpoints, and comparisons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mindinsight.server.plugins.dump import (
 )
 
 router = APIRouter()
-for part in (listing, tensors, operators, pictures, values, checks, comparisons, checkpoints, logs):
-    router.include_router(part.router)
+for module in (listing, tensors, operators, pictures, values, checks, comparisons, checkpoints, logs):
+    router.include_router(module.router)
 
 PLUGIN = Plugin(name="dump", order=80, router=router, needs=("dump",))

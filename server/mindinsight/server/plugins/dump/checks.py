@@ -1,4 +1,4 @@
-"""Finding faults: the first operator that broke, watchpoints with their hits, weights and gradients."""
+"""Routes of fault search: the first fault, watchpoints and their hits, trends of weights and gradients."""
 
 from __future__ import annotations
 
@@ -23,18 +23,25 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.types import Dump
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts, operator_facts
-from mindinsight.server.plugins.dump.lookup import DumpId, Rank, Sessions, Uses, cache_of, opened
+from mindinsight.server.plugins.dump.dependencies import (
+    DumpId,
+    Rank,
+    Sessions,
+    Uses,
+    cache_of,
+    open_known_dump,
+)
+from mindinsight.server.plugins.dump.encoders import damage_json, entry_json, operator_json
 
 router = APIRouter(route_class=DumpRoute)
 
-Some = Annotated[list[int] | None, Query(max_length=2000)]
+Numbers = Annotated[list[int] | None, Query(max_length=2000)]
 
-_MOST_WATCHPOINTS: Final = 100
+_MAX_WATCHPOINTS: Final = 100
 
 
 class Watch(BaseModel):
-    """A condition with its limits and where it looks; empty lists mean everywhere."""
+    """Watchpoint of a request: a condition, its limits and its scope; an empty list means no restriction."""
 
     condition: str
     limits: dict[str, float | None] = Field(default_factory=dict)
@@ -44,66 +51,68 @@ class Watch(BaseModel):
 
 
 class Check(BaseModel):
-    """Watchpoints to check; without any, the common faults."""
+    """Body of a check request: the watchpoints; without any, those for common faults are used."""
 
     dump: str
-    watchpoints: list[Watch] = Field(default_factory=list, max_length=_MOST_WATCHPOINTS)
+    watchpoints: list[Watch] = Field(default_factory=list, max_length=_MAX_WATCHPOINTS)
     ranks: list[int] = Field(default_factory=list)
     steps: list[int] = Field(default_factory=list)
 
 
 @router.get("/conditions")
 def known_conditions() -> dict[str, Any]:
-    """What can be watched for, with the parameters to build a form from; and the common faults."""
+    """List all conditions with their parameters, and the watchpoints for common faults."""
     rows = [
         {
-            "id": each.id,
-            "abbreviation": each.abbreviation,
-            "target": each.target,
+            "id": condition.id,
+            "abbreviation": condition.abbreviation,
+            "target": condition.target,
             "parameters": [
                 {
-                    "name": one.name,
-                    "default": one.default,
-                    "low": non_finite_as_text(one.low),
-                    "high": non_finite_as_text(one.high),
-                    "checks": one.checks,
-                    "requires": one.requires,
+                    "name": parameter.name,
+                    "default": parameter.default,
+                    "low": non_finite_as_text(parameter.low),
+                    "high": non_finite_as_text(parameter.high),
+                    "checks": parameter.checks,
+                    "requires": parameter.requires,
                 }
-                for one in each.parameters
+                for parameter in condition.parameters
             ],
         }
-        for each in conditions().values()
+        for condition in conditions().values()
     ]
-    preset = [{"condition": w.condition, "limits": w.limits, "types": w.types} for w in common_faults()]
+    preset = [
+        {"condition": rule.condition, "limits": rule.limits, "types": rule.types} for rule in common_faults()
+    ]
     return {"conditions": rows, "common": preset}
 
 
 @router.get("/fault")
 def fault(
-    service: Uses, dump: DumpId, rank: Some = None, step: Some = None, all: bool = False
+    service: Uses, dump: DumpId, rank: Numbers = None, step: Numbers = None, all: bool = False
 ) -> dict[str, Any]:
-    """The first fault over steps and ranks (with ``all``, that of every step), with its operator's source.
+    """Find the first fault over steps and ranks (with ``all``, of every step), with its operator's source.
 
-    ``coverage`` counts what was looked at and what could not be judged: without a fault, ``judged`` tensors
-    are finite and nothing is known of the others. ``key`` and ``words`` are a text of the locale files.
+    ``coverage`` counts the tensors searched and those that could not be judged: without a fault, ``judged``
+    tensors are finite and the others are unknown. ``key`` and ``words`` are a text of the locale files.
     """
-    found = opened(service, dump)
-    report = find_faults(found, rank, step, service.executor, cache_of(service), every=all)
+    opened = open_known_dump(service, dump)
+    report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
     return {
-        "faults": [_fault(found, each) for each in report.faults],
+        "faults": [_fault_json(opened, fault) for fault in report.faults],
         "coverage": asdict(report.coverage) | {"judged": report.coverage.judged},
         "sentences": [{"key": key, "words": words} for key, words in report.coverage.sentences],
-        "damage": [damage_facts(each) for each in report.damage],
+        "damage": [damage_json(damage) for damage in report.damage],
     }
 
 
 @router.post("/check")
-def start_check(service: Uses, sessions: Sessions, asked: Check) -> dict[str, int]:
-    """Begin to check; ask for the hits by the number that is answered."""
-    dump = opened(service, asked.dump)
-    watchpoints = _watchpoints(asked)
+def start_check(service: Uses, sessions: Sessions, body: Check) -> dict[str, int]:
+    """Start a check; its hits are read by the number in the response."""
+    dump = open_known_dump(service, body.dump)
+    watchpoints = _watchpoints(body)
     executor, cache = service.executor, cache_of(service)
-    return {"check": sessions.add(BackgroundJob(lambda: _judged(dump, watchpoints, executor, cache)))}
+    return {"check": sessions.add(BackgroundJob(lambda: _run_check(dump, watchpoints, executor, cache)))}
 
 
 @router.get("/check/{number}")
@@ -113,18 +122,18 @@ def hits(
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
-    """Hits found by now, in the order things ran. ``unjudged`` tensors were not finite or had no values."""
-    found = sessions.find(number, BackgroundJob)
-    if found is None:
+    """Hits of a check so far, in execution order; ``unjudged`` counts tensors not finite or unknown."""
+    job = sessions.find(number, BackgroundJob)
+    if job is None:
         raise ApiError(404, "unknown_check", f"There is no check {number} any more.", number=number)
-    judged = list(found.items)
-    caught = [hit for hit in judged if hit.verdict.hit]
+    judgements = list(job.items)
+    hit_rows = [hit for hit in judgements if hit.verdict.hit]
     return {
-        "done": found.done,
-        "error": found.error,
-        "total": len(caught),
-        "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judged),
-        "hits": [_hit(hit) for hit in caught[offset : offset + limit]],
+        "done": job.done,
+        "error": job.error,
+        "total": len(hit_rows),
+        "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judgements),
+        "hits": [_hit_json(hit) for hit in hit_rows[offset : offset + limit]],
     }
 
 
@@ -136,52 +145,52 @@ def weights_and_gradients(
     step: Annotated[int, Query(ge=0)],
     before: Annotated[int, Query(ge=0)],
 ) -> dict[str, Any]:
-    """Weights and gradients of a step against those of an earlier one."""
-    found = opened(service, dump)
-    now, then = (list_tensors(found, rank, each).items for each in (step, before))
+    """Trends of weights and gradients from an earlier step to a step."""
+    opened = open_known_dump(service, dump)
+    now, earlier = (list_tensors(opened, rank, number).items for number in (step, before))
     rows = [
         {
             **{
-                name: getattr(each.entry, name)
+                name: getattr(trend.entry, name)
                 for name in ("graph", "operator", "recorded", "direction", "slot")
             },
-            "kind": each.kind,
-            "before": non_finite_as_text(each.before),
-            "now": non_finite_as_text(each.now),
-            "ratio": non_finite_as_text(each.ratio),
-            "state": each.state,
+            "kind": trend.kind,
+            "before": non_finite_as_text(trend.before),
+            "now": non_finite_as_text(trend.now),
+            "ratio": non_finite_as_text(trend.ratio),
+            "state": trend.state,
         }
-        for each in trends(then, now, service.executor, cache_of(service))
+        for trend in trends(earlier, now, service.executor, cache_of(service))
     ]
     return {"trends": rows}
 
 
-def _judged(
+def _run_check(
     dump: Dump, watchpoints: list[Watchpoint], executor: Executor, cache: StatisticsCache | None
 ) -> Iterator[Hit]:
     return check(dump, watchpoints, executor, cache)
 
 
-def _watchpoints(asked: Check) -> list[Watchpoint]:
-    ranks, steps = tuple(asked.ranks), tuple(asked.steps)
-    if not asked.watchpoints:
+def _watchpoints(body: Check) -> list[Watchpoint]:
+    ranks, steps = tuple(body.ranks), tuple(body.steps)
+    if not body.watchpoints:
         return [
-            Watchpoint(each.id, each.condition, each.limits, types=each.types, ranks=ranks, steps=steps)
-            for each in common_faults()
+            Watchpoint(watch.id, watch.condition, watch.limits, types=watch.types, ranks=ranks, steps=steps)
+            for watch in common_faults()
         ]
-    return [_watchpoint(number, each, ranks, steps) for number, each in enumerate(asked.watchpoints, 1)]
+    return [_watchpoint(number, watch, ranks, steps) for number, watch in enumerate(body.watchpoints, 1)]
 
 
-def _watchpoint(number: int, watch: Watch, ranks: tuple[int, ...], steps: tuple[int, ...]) -> Watchpoint:
+def _watchpoint(number: int, body: Watch, ranks: tuple[int, ...], steps: tuple[int, ...]) -> Watchpoint:
     try:
-        limits = checked_limits(watch.condition, watch.limits)
+        limits = checked_limits(body.condition, body.limits)
     except ValueError as error:
         raise ApiError(422, "bad_condition", str(error), why=str(error)) from None
-    places = tuple(watch.ranks) or ranks, tuple(watch.steps) or steps
-    return Watchpoint(number, watch.condition, limits, tuple(watch.operators), (), *places)
+    locations = tuple(body.ranks) or ranks, tuple(body.steps) or steps
+    return Watchpoint(number, body.condition, limits, tuple(body.operators), (), *locations)
 
 
-def _fault(dump: Dump, fault: Fault) -> dict[str, Any]:
+def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
     operator = operator_of(dump, fault)
     return {
         "kind": fault.kind,
@@ -189,18 +198,18 @@ def _fault(dump: Dump, fault: Fault) -> dict[str, Any]:
         "words": fault.words,
         "rank": fault.rank,
         "step": fault.step,
-        "tensors": [entry_facts(each.entry, each) for each in fault.answers],
-        "operator": operator_facts(operator) if operator else None,
+        "tensors": [entry_json(answer.entry, answer) for answer in fault.answers],
+        "operator": operator_json(operator) if operator else None,
     }
 
 
-def _hit(hit: Hit) -> dict[str, Any]:
+def _hit_json(hit: Hit) -> dict[str, Any]:
     return {
         "watchpoint": hit.watchpoint.id,
         "condition": hit.watchpoint.condition,
         "limits": hit.watchpoint.limits,
         "rank": hit.entry.rank,
         "step": hit.entry.step,
-        "tensor": entry_facts(hit.entry, hit.answer),
+        "tensor": entry_json(hit.entry, hit.answer),
         "findings": [non_finite_as_text(finding._asdict()) for finding in hit.verdict.findings],
     }

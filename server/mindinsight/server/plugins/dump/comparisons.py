@@ -1,4 +1,4 @@
-"""Two steps, ranks or dumps beside each other, row by row as they are compared."""
+"""Routes of comparisons of two steps, ranks or dumps: their rows and report while they are computed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from mindinsight.server.debug.compare.report import fields, write_csv
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.facts import damage_facts
-from mindinsight.server.plugins.dump.lookup import Sessions, Uses, opened
+from mindinsight.server.plugins.dump.dependencies import Sessions, Uses, open_known_dump
+from mindinsight.server.plugins.dump.encoders import damage_json
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -38,7 +38,7 @@ class ComparedStep(BaseModel):
 
 
 class Comparison(BaseModel):
-    """The dump in question and the one that is right. ``names`` maps operators of the first to the second."""
+    """Body of a comparison request. ``names`` maps operators of the target to operators of the reference."""
 
     target: ComparedStep
     reference: ComparedStep
@@ -46,12 +46,12 @@ class Comparison(BaseModel):
 
 
 @router.post("/compare")
-def start_comparison(service: Uses, sessions: Sessions, asked: Comparison) -> dict[str, int]:
-    """Begin to compare; ask for the rows by the number that is answered."""
-    ours, theirs = (_side(service, place) for place in (asked.target, asked.reference))
-    names, executor = asked.names, service.executor
-    work = BackgroundJob(lambda: compare_sides(ours, theirs, names, executor), len(ours.entries()))
-    return {"comparison": sessions.add(work)}
+def start_comparison(service: Uses, sessions: Sessions, body: Comparison) -> dict[str, int]:
+    """Start a comparison; its rows are read by the number in the response."""
+    target, reference = (_side(service, side) for side in (body.target, body.reference))
+    names, executor = body.names, service.executor
+    job = BackgroundJob(lambda: compare_sides(target, reference, names, executor), len(target.entries()))
+    return {"comparison": sessions.add(job)}
 
 
 @router.get("/compare/{number}")
@@ -68,40 +68,40 @@ def rows(
     cosine: float = COSINE,
     relative: float = RELATIVE,
 ) -> dict[str, Any]:
-    """Rows compared by now in the order the target ran, or worst first; and where the two part."""
-    found = _comparison(sessions, number)
-    compared: list[Row] = list(found.items)
+    """Rows of a comparison so far, in execution order of the target or worst first, and the divergence."""
+    job = _find_comparison(sessions, number)
+    compared: list[Row] = list(job.items)
     tolerance = Tolerance(cosine, relative)
-    chosen = [row for row in compared if _fits(row, q.lower(), only, tolerance)]
+    selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
     if sort != "sequence":
-        chosen = _worst_first(chosen, sort)
+        selected = _worst_first(selected, sort)
     return {
-        "done": found.done,
-        "error": found.error,
-        "all": found.total,
+        "done": job.done,
+        "error": job.error,
+        "all": job.total,
         "compared": len(compared),
-        "total": len(chosen),
+        "total": len(selected),
         "levels": {
             level: sum(row.level == level for row in compared) for level in ("pass", "warning", "error")
         },
         "beyond": sum(beyond(row, tolerance) is True for row in compared),
-        "divergence": _divergence(compared, tolerance),
-        "rows": [_row(row, tolerance) for row in chosen[offset : offset + limit]],
+        "divergence": _divergence_json(compared, tolerance),
+        "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],
     }
 
 
 @router.get("/compare/{number}/csv", response_class=Response)
 def report(sessions: Sessions, number: int) -> Response:
-    """The whole report, as far as it has come."""
+    """Report of a comparison as CSV: all rows so far."""
     sink = io.StringIO()
-    write_csv(list(_comparison(sessions, number).items), sink)
+    write_csv(list(_find_comparison(sessions, number).items), sink)
     headers = {"Content-Disposition": "attachment; filename=comparison.csv"}
-    content = sink.getvalue().encode("utf-8", "backslashreplace")  # names need not be text
+    content = sink.getvalue().encode("utf-8", "backslashreplace")  # names may not be valid Unicode
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def errors_of(rows: Sequence[Row]) -> dict[str, float]:
-    """How far the outputs of each operator of the target are off, relative to the reference."""
+    """Largest relative error of the outputs of each operator of the target."""
     errors: dict[str, float] = {}
     for row in list(rows):
         entry, measures = row.compared.pair.target, row.compared.measures
@@ -113,29 +113,31 @@ def errors_of(rows: Sequence[Row]) -> dict[str, float]:
     return errors
 
 
-def _side(service: Uses, place: ComparedStep) -> Side:
-    side = Side(opened(service, place.dump), place.rank, place.step, place.graph)
+def _side(service: Uses, body: ComparedStep) -> Side:
+    side = Side(open_known_dump(service, body.dump), body.rank, body.step, body.graph)
     if not side.entries():
         raise ApiError(
             404,
             "unknown_dump_step",
-            f"No tensors at rank {place.rank}, step {place.step}.",
-            rank=place.rank,
-            step=place.step,
+            f"No tensors at rank {body.rank}, step {body.step}.",
+            rank=body.rank,
+            step=body.step,
         )
     return side
 
 
-def _comparison(sessions: Sessions, number: int) -> BackgroundJob[Row]:
-    found = sessions.find(number, BackgroundJob)
-    if found is None:
+def _find_comparison(sessions: Sessions, number: int) -> BackgroundJob[Row]:
+    job = sessions.find(number, BackgroundJob)
+    if job is None:
         raise ApiError(404, "unknown_comparison", f"There is no comparison {number} any more.", number=number)
-    return found
+    return job
 
 
-def _fits(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
+def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
     pair = row.compared.pair
-    if words and not any(words in each.operator.lower() for each in (pair.target, pair.reference) if each):
+    if words and not any(
+        words in tensor.operator.lower() for tensor in (pair.target, pair.reference) if tensor
+    ):
         return False
     if only == "alone":
         return pair.target is None or pair.reference is None
@@ -145,33 +147,33 @@ def _fits(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
 
 
 def _worst_first(rows: list[Row], sort: str) -> list[Row]:
-    """Rows by a measure; least first where a large one is good, and those without it last."""
-    good = sort in ("cosine", "one_thousandth")
+    """Sort rows by a measure, worst first; rows without it come last."""
+    larger_is_better = sort in ("cosine", "one_thousandth")
     measured = [(value, i) for i, row in enumerate(rows) if (value := fields(row)[sort]) is not None]
-    taken = {i for _, i in measured}
-    ordered = sorted(measured, key=lambda each: each[0] if good else -each[0])
-    return [rows[i] for _, i in ordered] + [row for i, row in enumerate(rows) if i not in taken]
+    with_value = {i for _, i in measured}
+    ordered = sorted(measured, key=lambda pair: pair[0] if larger_is_better else -pair[0])
+    return [rows[i] for _, i in ordered] + [row for i, row in enumerate(rows) if i not in with_value]
 
 
-def _divergence(compared: list[Row], tolerance: Tolerance) -> dict[str, Any] | None:
-    found = first_divergence(compared, tolerance)
-    if found is None:
+def _divergence_json(compared: list[Row], tolerance: Tolerance) -> dict[str, Any] | None:
+    divergence = first_divergence(compared, tolerance)
+    if divergence is None:
         return None
     return {
-        "kind": found.kind,
-        "tensors": [_tensor(row.compared.pair.target) for row in found.rows],
+        "kind": divergence.kind,
+        "tensors": [_tensor_json(row.compared.pair.target) for row in divergence.rows],
     }
 
 
-def _row(row: Row, tolerance: Tolerance) -> dict[str, Any]:
+def _row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
     pair = row.compared.pair
-    tensors = {"target_tensor": _tensor(pair.target), "reference_tensor": _tensor(pair.reference)}
-    damage = damage_facts(row.compared.damage)
-    judged = {"codes": row.codes, "beyond": beyond(row, tolerance), "damage": damage}
-    return {**non_finite_as_text(fields(row)), **tensors, **judged}
+    tensors = {"target_tensor": _tensor_json(pair.target), "reference_tensor": _tensor_json(pair.reference)}
+    damage = damage_json(row.compared.damage)
+    verdict = {"codes": row.codes, "beyond": beyond(row, tolerance), "damage": damage}
+    return {**non_finite_as_text(fields(row)), **tensors, **verdict}
 
 
-def _tensor(entry: TensorEntry | None) -> dict[str, Any] | None:
+def _tensor_json(entry: TensorEntry | None) -> dict[str, Any] | None:
     if entry is None:
         return None
     names = ("graph", "operator", "recorded", "type", "direction", "slot", "sequence")

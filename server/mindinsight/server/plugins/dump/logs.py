@@ -1,4 +1,4 @@
-"""Files of the Running Data Recorder, as text."""
+"""Routes of the log files of the Running Data Recorder."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.file_bytes import opened as opened_file
+from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.lookup import DumpId, Uses, opened, unreadable
+from mindinsight.server.plugins.dump.dependencies import DumpId, Uses, open_known_dump, unreadable_error
 
 router = APIRouter(route_class=DumpRoute)
 
-_PART: Final = 256_000  # bytes of text sent at once
-_FARTHEST: Final = 1 << 53  # bytes; more than file systems count
+_PART: Final = 256_000  # bytes of text in one response
+_MAX_OFFSET: Final = 1 << 53  # bytes; beyond the limits of file systems
 
 
 @router.get("/logs")
 def logs(service: Uses, dump: DumpId) -> dict[str, Any]:
     """Log files of a dump."""
-    found = opened(service, dump).logs
+    files = open_known_dump(service, dump).logs
     names = ("rank", "module", "name", "graph", "time", "sequence", "kind", "size")
-    rows = [{"file": Path(each.path).name, **{name: getattr(each, name) for name in names}} for each in found]
+    rows = [
+        {"file": Path(log_file.path).name, **{name: getattr(log_file, name) for name in names}}
+        for log_file in files
+    ]
     return {"logs": rows}
 
 
@@ -34,19 +37,21 @@ def log(
     dump: DumpId,
     file: Annotated[str, Query(description="name as listed")],
     rank: Annotated[int, Query(ge=0)] = 0,
-    offset: Annotated[int, Query(ge=0, le=_FARTHEST, description="bytes")] = 0,
+    offset: Annotated[int, Query(ge=0, le=_MAX_OFFSET, description="bytes")] = 0,
 ) -> dict[str, Any]:
     """A part of a log file as text; ``next`` is where the next part begins, null at the end."""
-    found = [
-        each for each in opened(service, dump).logs if each.rank == rank and Path(each.path).name == file
+    matches = [
+        log_file
+        for log_file in open_known_dump(service, dump).logs
+        if log_file.rank == rank and Path(log_file.path).name == file
     ]
-    if not found or found[0].kind == "pb":
+    if not matches or matches[0].kind == "pb":
         raise ApiError(404, "unknown_log", f"There is no text {file!r}.", file=file)
     try:
-        with opened_file(Path(found[0].path)) as stream:
+        with opened(Path(matches[0].path)) as stream:
             stream.seek(offset)
-            part = stream.read(_PART)
+            content = stream.read(_PART)
     except UnreadableError as error:
-        raise unreadable(error) from None
-    after = offset + len(part)
-    return {"text": part.decode("utf-8", "replace"), "next": after if len(part) == _PART else None}
+        raise unreadable_error(error) from None
+    end = offset + len(content)
+    return {"text": content.decode("utf-8", "replace"), "next": end if len(content) == _PART else None}

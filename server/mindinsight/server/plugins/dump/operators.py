@@ -1,4 +1,4 @@
-"""Operators: the tree of their scopes, one with everything around it, and their numbers for a graph."""
+"""Routes of operators: the tree of scopes, and one operator with its tensors and neighbours."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from mindinsight.server.debug.recorded import disagreeing
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts, operator_facts, recorded_facts
-from mindinsight.server.plugins.dump.lookup import StepListing
+from mindinsight.server.plugins.dump.dependencies import StepListing
+from mindinsight.server.plugins.dump.encoders import damage_json, entry_json, operator_json, recorded_json
 
 router = APIRouter(route_class=DumpRoute)
 
-_MOST_CHILDREN = 2000
-_MOST_DAMAGE = 20  # files named above the tree
+_MAX_CHILDREN = 2000
+_MAX_DAMAGE = 20  # damaged files listed above the tree
 
 
 @router.get("/tree")
 def tree(listing: StepListing, scope: Annotated[list[str] | None, Query()] = None) -> dict[str, Any]:
-    """What lies directly in a scope, in execution order, with how much is not finite below, as far as known.
+    """Children of a scope (without one, of the root) in execution order.
 
-    Without a scope: at the top.
+    ``lost`` counts the operators below each child that are known to have NaN or infinities.
     """
     done = listing.done  # before looking: what is known after this is complete
     path = tuple(scope or ())
-    lost = _lost(listing)
+    not_finite_keys = _not_finite_operators(listing)
     children: dict[tuple[bool, str], dict[str, Any]] = {}
     for key, operator in listing.operators.items():
         if operator.scope[: len(path)] != path:
             continue
-        inner = operator.scope[len(path) :]
-        name = inner[0] if inner else f"{operator.graph}:{operator.recorded}"
-        child = children.setdefault((bool(inner), name), _child(operator, inner))
+        relative = operator.scope[len(path) :]
+        name = relative[0] if relative else f"{operator.graph}:{operator.recorded}"
+        child = children.setdefault((bool(relative), name), _child_json(operator, relative))
         child["operators"] += 1
-        child["lost"] += key in lost
+        child["lost"] += key in not_finite_keys
     rows = list(children.values())
     return {
         "scope": path,
         "done": done,
-        "children": rows[:_MOST_CHILDREN],
-        "left_out": max(0, len(rows) - _MOST_CHILDREN),
-        "damage": [] if path else [damage_facts(each) for each in listing.operator_damage[:_MOST_DAMAGE]],
+        "children": rows[:_MAX_CHILDREN],
+        "left_out": max(0, len(rows) - _MAX_CHILDREN),
+        "damage": [] if path else [damage_json(damage) for damage in listing.operator_damage[:_MAX_DAMAGE]],
     }
 
 
@@ -57,52 +57,52 @@ def tree(listing: StepListing, scope: Annotated[list[str] | None, Query()] = Non
 def operator(
     listing: StepListing, recorded: Annotated[str, Query(description="name as recorded")], graph: str = ""
 ) -> dict[str, Any]:
-    """One operator: source lines, tensors, and the operators before and after it.
+    """One operator: its call stacks, its tensors, and the operators before and after it.
 
-    ``certain`` links are of the graph; the others were concluded from equal contents of tensors.
+    ``certain`` links come from the graph, others are inferred from tensors with equal contents.
     """
-    found = listing.operators.get((graph, recorded))
+    operator_record = listing.operators.get((graph, recorded))
     entries = [entry for entry in listing.entries if (entry.graph, entry.recorded) == (graph, recorded)]
-    if found is None and not entries:
+    if operator_record is None and not entries:
         raise ApiError(404, "unknown_operator", f"There is no operator {recorded!r}.", operator=recorded)
-    links = graph_links(each for each in listing.operators.values() if each.graph == graph)
+    links = graph_links(listed for listed in listing.operators.values() if listed.graph == graph)
     if not any(recorded in (link.source, link.target) for link in links):
         links = content_links(listing.answers)
     facts = (
-        operator_facts(found)
-        if found
+        operator_json(operator_record)
+        if operator_record
         else {"graph": graph, "operator": entries[0].operator, "recorded": recorded}
     )
     return {
         **facts,
-        "inputs": [_link(listing, graph, link, link.source) for link in inputs_of(recorded, links)],
-        "outputs": [_link(listing, graph, link, link.target) for link in outputs_of(recorded, links)],
-        "tensors": [_tensor(entry, listing.answer(entry)) for entry in entries],
+        "inputs": [_link_json(listing, graph, link, link.source) for link in inputs_of(recorded, links)],
+        "outputs": [_link_json(listing, graph, link, link.target) for link in outputs_of(recorded, links)],
+        "tensors": [_tensor_json(entry, listing.answer(entry)) for entry in entries],
         "done": listing.done,
     }
 
 
-def _child(operator: Operator, inner: tuple[str, ...]) -> dict[str, Any]:
-    leaf = {} if inner else {"recorded": operator.recorded, "graph": operator.graph, "type": operator.type}
-    name = inner[0] if inner else operator.name.rpartition("/")[2]
-    return {"name": name, "scope": bool(inner), "operators": 0, "lost": 0, **leaf}
+def _child_json(operator: Operator, relative: tuple[str, ...]) -> dict[str, Any]:
+    leaf = {} if relative else {"recorded": operator.recorded, "graph": operator.graph, "type": operator.type}
+    name = relative[0] if relative else operator.name.rpartition("/")[2]
+    return {"name": name, "scope": bool(relative), "operators": 0, "lost": 0, **leaf}
 
 
-def _tensor(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
-    """A tensor beside what the dump itself says of it; ``disagrees`` names what is not so."""
-    wrong: tuple[str, ...] = ()
-    found = answer.measured.statistics if answer and answer.measured else None
-    if isinstance(found, Statistics) and entry.statistics:
-        wrong = disagreeing(found, entry.statistics)
-    return {**entry_facts(entry, answer), "said": recorded_facts(entry.statistics), "disagrees": wrong}
+def _tensor_json(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
+    """A tensor with its recorded statistics; ``disagrees`` names those that its data contradicts."""
+    disagreements: tuple[str, ...] = ()
+    statistics = answer.measured.statistics if answer and answer.measured else None
+    if isinstance(statistics, Statistics) and entry.statistics:
+        disagreements = disagreeing(statistics, entry.statistics)
+    return {**entry_json(entry, answer), "said": recorded_json(entry.statistics), "disagrees": disagreements}
 
 
-def _lost(listing: Listing) -> set[tuple[str, str]]:
-    """Operators with a tensor that is not finite, as far as it is known."""
+def _not_finite_operators(listing: Listing) -> set[tuple[str, str]]:
+    """Operators known to have a tensor with NaN or infinities."""
     return {operator_key(answer.entry) for answer in filter(not_finite, list(listing.answers))}
 
 
-def _link(listing: Listing, graph: str, link: Link, other: str) -> dict[str, Any]:
+def _link_json(listing: Listing, graph: str, link: Link, other: str) -> dict[str, Any]:
     operator = listing.operators.get((graph, other))
     return {
         "recorded": other,

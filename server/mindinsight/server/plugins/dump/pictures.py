@@ -1,4 +1,4 @@
-"""The graph of a step as a picture, coloured by a statistic of the outputs or by their error."""
+"""Route of the drawing of a step's graph, coloured by a statistic of the outputs or by their error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.indices import indices_of
 from mindinsight.server.plugins.dump.comparisons import errors_of
-from mindinsight.server.plugins.dump.lookup import Sessions, StepListing, unreadable
+from mindinsight.server.plugins.dump.dependencies import Sessions, StepListing, unreadable_error
 from mindinsight.server.plugins.dump.tensors import Statistic
 
 router = APIRouter(route_class=DumpRoute)
@@ -28,14 +28,14 @@ router = APIRouter(route_class=DumpRoute)
 Colour: TypeAlias = Statistic | Literal["error"]
 
 
-class _Drawn:
-    """A tree that is kept while it is looked at."""
+class _TreeSession:
+    """Session that holds the tree of a drawing."""
 
     def __init__(self, tree: OperatorTree) -> None:
         self.tree = tree
 
     def stop(self) -> None:
-        """Nothing is running."""
+        """Nothing to stop: no work runs in the background."""
 
 
 @router.get("/picture")
@@ -51,47 +51,52 @@ def picture(
         int | None, Query(description="number of a comparison, for the colour ``error``")
     ] = None,
 ) -> dict[str, Any]:
-    """Boxes and lines with some scopes open. Of each box ``value`` is the largest inside, ``share`` 0 to 1.
+    """Drawing of the operators with some scopes open.
 
-    Where the dump has no graph, lines are drawn between tensors of equal content once all are measured.
+    ``value`` of a box is the largest of its operators, ``share`` its position on the colour scale, 0 to 1.
+    Where the dump has no graph, edges join tensors of equal content once all are measured.
     """
     done = listing.done
     tree = _tree(listing, sessions, graph, done)
-    places = choose_initial_scopes(tree.tree) if opened is None else indices_of(opened, len(tree.tree.paths))
+    open_scopes = (
+        choose_initial_scopes(tree.tree) if opened is None else indices_of(opened, len(tree.tree.paths))
+    )
     values = _values(listing, sessions, graph, colour, comparison)
-    found = picture_json(tree.tree, draw(tree.tree, places))
-    for box in found["boxes"]:
-        box.update(_coloured(tree, box["id"], values))
-    return {"done": done, "open": places, "operators": len(tree.operators), **found}
+    drawing = picture_json(tree.tree, draw(tree.tree, open_scopes))
+    for box in drawing["boxes"]:
+        box.update(_colour_json(tree, box["id"], values))
+    return {"done": done, "open": open_scopes, "operators": len(tree.operators), **drawing}
 
 
 def _tree(listing: Listing, sessions: Sessions, graph: str, done: bool) -> OperatorTree:
-    def make() -> _Drawn:
-        operators = [each for each in listing.operators.values() if each.graph == (graph or each.graph)]
+    def make() -> _TreeSession:
+        operators = [
+            operator for operator in listing.operators.values() if operator.graph == (graph or operator.graph)
+        ]
         links = graph_links(operators)
         if not links and done:
             links = content_links(listing.answers)
-        return _Drawn(operator_tree(operators, links))
+        return _TreeSession(operator_tree(operators, links))
 
     key = ("picture", listing.dump.path, listing.rank, listing.step, graph, done, len(listing.entries))
     try:
-        return sessions.get(key, _Drawn, make).tree
+        return sessions.get(key, _TreeSession, make).tree
     except UnreadableError as error:
-        raise unreadable(error) from None
+        raise unreadable_error(error) from None
 
 
 def _values(
     listing: Listing, sessions: Sessions, graph: str, colour: Colour, comparison: int | None
 ) -> Mapping[str, float]:
     if colour == "error":
-        found = sessions.find(comparison or 0, BackgroundJob)
-        return errors_of(found.items) if found else {}
-    answers = [each for each in listing.answers if each.entry.graph == (graph or each.entry.graph)]
+        job = sessions.find(comparison or 0, BackgroundJob)
+        return errors_of(job.items) if job else {}
+    answers = [answer for answer in listing.answers if answer.entry.graph == (graph or answer.entry.graph)]
     return magnitudes(answers, colour, lambda entry: entry.operator)
 
 
-def _coloured(tree: OperatorTree, place: int, values: Mapping[str, float]) -> dict[str, Any]:
-    operator, value = tree.operator_at(place), tree.largest(place, values)
+def _colour_json(tree: OperatorTree, position: int, values: Mapping[str, float]) -> dict[str, Any]:
+    operator, value = tree.operator_at(position), tree.largest(position, values)
     return {
         "value": non_finite_as_text(value),
         "share": None if value is None else share(value, values.values()),

@@ -1,4 +1,4 @@
-"""The table of tensors: searched, filtered, sorted and sent page by page while statistics are counted."""
+"""Route of the tensor table: searched, filtered, sorted and paged while statistics are computed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from mindinsight.server.debug.fault import not_finite
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.facts import damage_facts, entry_facts
-from mindinsight.server.plugins.dump.lookup import StepListing
+from mindinsight.server.plugins.dump.dependencies import StepListing
+from mindinsight.server.plugins.dump.encoders import damage_json, entry_json
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -30,7 +30,7 @@ Words = Annotated[str, Query(max_length=500)]
 
 @dataclass(frozen=True)
 class Filter:
-    """What a row must be to be shown; empty asks for nothing."""
+    """Filter of the tensor table; an empty field does not restrict."""
 
     q: Words = ""  # in the name of the operator
     type: Words = ""
@@ -47,81 +47,84 @@ class Filter:
 @router.get("/tensors")
 def tensors(
     listing: StepListing,
-    chosen: Annotated[Filter, Depends()],
+    filter_: Annotated[Filter, Depends()],
     sort: Sort = "sequence",
     descending: bool = False,
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
-    """A page of tensors. ``measured`` of ``all`` have statistics by now; ask again until ``done``.
+    """A page of tensors. ``measured`` of ``all`` have statistics so far; repeat until ``done``.
 
-    Rows whose statistics are not known yet do not pass a filter for statistics and come last when
-    sorted by one.
+    Rows without statistics yet do not pass a filter on statistics and come last when sorted by one.
     """
     answers = listing.answers
     measured = len(answers)
-    rows = _passing(listing, answers, chosen)
+    rows = _filtered_rows(listing, answers, filter_)
     if sort != "sequence" or descending:
-        rows.sort(key=_key(listing, answers, sort, descending), reverse=descending)
-    shown = rows[offset : offset + limit]
+        rows.sort(key=_sort_key(listing, answers, sort, descending), reverse=descending)
+    page = rows[offset : offset + limit]
     return {
         "all": len(listing.entries),
         "measured": measured,
         "done": listing.done,
         "total": len(rows),
         "offset": offset,
-        "rows": [entry_facts(listing.entries[i], answers[i] if i < measured else None) for i in shown],
+        "rows": [entry_json(listing.entries[i], answers[i] if i < measured else None) for i in page],
         "types": listing.types,
         "dtypes": _dtypes(listing, answers),
-        "damage": [damage_facts(each) for each in listing.damage],
+        "damage": [damage_json(damage) for damage in listing.damage],
     }
 
 
-def _passing(listing: Listing, answers: Sequence[Answer], chosen: Filter) -> list[int]:
-    tests = _tests(listing, chosen)
-    found = list(range(len(listing.entries)))
-    if tests:
-        found = [i for i, entry in enumerate(listing.entries) if all(test(entry) for test in tests)]
-    if chosen.dtype:
-        found = [i for i in found if _dtype(listing, answers, i) == chosen.dtype]
-    if not chosen.lost and chosen.by is None:
-        return found
-    return [i for i in found if i < len(answers) and _fits(answers[i], chosen)]
+def _filtered_rows(listing: Listing, answers: Sequence[Answer], filter_: Filter) -> list[int]:
+    predicates = _predicates(listing, filter_)
+    positions = list(range(len(listing.entries)))
+    if predicates:
+        positions = [
+            i for i, entry in enumerate(listing.entries) if all(predicate(entry) for predicate in predicates)
+        ]
+    if filter_.dtype:
+        positions = [i for i in positions if _dtype(listing, answers, i) == filter_.dtype]
+    if not filter_.lost and filter_.by is None:
+        return positions
+    return [i for i in positions if i < len(answers) and _passes_statistics(answers[i], filter_)]
 
 
 def _dtypes(listing: Listing, answers: Sequence[Answer]) -> list[str]:
-    """Data types as named, and as read where the dump does not name them."""
+    """Data types as recorded, and of the data where they are not recorded."""
     if "" not in listing.named_dtypes:
         return sorted(listing.named_dtypes)
-    read = {answer.measured.dtype for answer in list(answers) if answer.measured and not answer.entry.dtype}
-    return sorted((listing.named_dtypes | read) - {""})
+    measured_dtypes = {
+        answer.measured.dtype for answer in list(answers) if answer.measured and not answer.entry.dtype
+    }
+    return sorted((listing.named_dtypes | measured_dtypes) - {""})
 
 
 def _dtype(listing: Listing, answers: Sequence[Answer], i: int) -> str:
-    """As the dump names it, else as it was read, else unknown yet."""
+    """Data type as recorded, else of the data, else "" until it is read."""
     measured = answers[i].measured if i < len(answers) else None
     return listing.entries[i].dtype or (measured.dtype if measured else "")
 
 
-def _tests(listing: Listing, chosen: Filter) -> list[Callable[[TensorEntry], bool]]:
-    tests: list[Callable[[TensorEntry], bool]] = []
-    if chosen.q:
-        words = chosen.q.lower()
-        tests.append(lambda entry: words in entry.operator.lower() or words in entry.recorded.lower())
-    wanted = {name: getattr(chosen, name) for name in ("type", "direction", "graph")}
-    tests += [partial(_has, name, value) for name, value in wanted.items() if value]
-    if chosen.source:
-        from_there = operators_from(listing, chosen.source)
-        tests.append(lambda entry: (entry.graph, entry.recorded) in from_there)
-    return tests
+def _predicates(listing: Listing, filter_: Filter) -> list[Callable[[TensorEntry], bool]]:
+    predicates: list[Callable[[TensorEntry], bool]] = []
+    if filter_.q:
+        words = filter_.q.lower()
+        predicates.append(lambda entry: words in entry.operator.lower() or words in entry.recorded.lower())
+    wanted = {name: getattr(filter_, name) for name in ("type", "direction", "graph")}
+    predicates += [partial(_has_value, name, value) for name, value in wanted.items() if value]
+    if filter_.source:
+        matching = operators_from(listing, filter_.source)
+        predicates.append(lambda entry: (entry.graph, entry.recorded) in matching)
+    return predicates
 
 
-def _has(name: str, value: str, entry: TensorEntry) -> bool:
+def _has_value(name: str, value: str, entry: TensorEntry) -> bool:
     return bool(getattr(entry, name) == value)
 
 
 def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
-    """Operators that have a line on their stack in which ``source`` occurs: a file, file:line, or code."""
+    """Operators with a frame on their call stack that contains ``source``: a file, file:line, or code."""
     words = source.lower()
     return {
         key
@@ -134,19 +137,19 @@ def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
     }
 
 
-def _fits(answer: Answer, chosen: Filter) -> bool:
-    if answer.measured is None or (chosen.lost and not not_finite(answer)):
+def _passes_statistics(answer: Answer, filter_: Filter) -> bool:
+    if answer.measured is None or (filter_.lost and not not_finite(answer)):
         return False
-    if chosen.by is None:
+    if filter_.by is None:
         return True
-    value = getattr(answer.measured.statistics, chosen.by)
-    return value is not None and chosen.least <= value <= chosen.most
+    value = getattr(answer.measured.statistics, filter_.by)
+    return value is not None and filter_.least <= value <= filter_.most
 
 
-def _key(
+def _sort_key(
     listing: Listing, answers: Sequence[Answer], sort: Sort, descending: bool
 ) -> Callable[[int], tuple[bool, Any]]:
-    """A key that puts what has no value last, whichever way is sorted."""
+    """Sort key that puts rows without a value last in either direction."""
     own = sort in ("sequence", "order", "operator", "type")
 
     def key(i: int) -> tuple[bool, Any]:

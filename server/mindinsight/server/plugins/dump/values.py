@@ -1,4 +1,4 @@
-"""One tensor looked into: a window of a slice, its histogram, its heat map, and the whole as npy."""
+"""Routes of a tensor's values: a window of a slice, histogram, heat map, and download as npy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
 from mindinsight.server.http.responses import answer
-from mindinsight.server.plugins.dump.lookup import Tensor, unreadable
+from mindinsight.server.plugins.dump.dependencies import Tensor, unreadable_error
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -30,7 +30,7 @@ Dims = Annotated[
     str | None, Query(description="[0,:,1:3]: an integer or slice for each axis, two slices at most")
 ]
 
-WINDOW: Final = 200  # rows and columns of a table sent at once
+WINDOW: Final = 200  # rows and columns of a table in one response
 PICTURE: Final = 256  # rows and columns of a heat map
 
 
@@ -42,11 +42,14 @@ def window(
     left: Annotated[int, Query(ge=0, description="first column of the window")] = 0,
     accept: Accept = "",
 ) -> Response:
-    """A window of a slice, row by row, with the shape of the slice and its extremes. No more is read."""
-    values = _opened(tensor)
+    """A window of a slice, row by row, with the shape of the slice and the extremes of the window.
+
+    Only the window is read, where the file allows it.
+    """
+    values = _open_values(tensor)
     table = _table(values, dims)
-    part = _read(table, slice(top, top + WINDOW), slice(left, left + WINDOW))
-    found = measure(part)
+    array = _read_window(table, slice(top, top + WINDOW), slice(left, left + WINDOW))
+    extremes = measure(array)
     content = {
         "shape": list(values.shape),
         "dtype": tensor.dtype or values.dtype.name,
@@ -55,13 +58,13 @@ def window(
         "columns": table.columns,
         "top": top,
         "left": left,
-        "window": list(part.shape),
-        "minimum": found.minimum,
-        "maximum": found.maximum,
-        "values": _sendable(part),
+        "window": list(array.shape),
+        "minimum": extremes.minimum,
+        "maximum": extremes.maximum,
+        "values": _browser_array(array),
     }
-    if part.dtype.kind == "c":
-        content |= {"values": _sendable(part.real), "imaginary": _sendable(part.imag)}
+    if array.dtype.kind == "c":
+        content |= {"values": _browser_array(array.real), "imaginary": _browser_array(array.imag)}
     return answer(content, accept)
 
 
@@ -69,20 +72,22 @@ def window(
 def histogram(
     tensor: Tensor, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
 ) -> Response:
-    """How the finite elements are spread between their extremes; complex numbers by magnitude."""
+    """Histogram of the finite elements between their extremes; complex numbers by magnitude."""
     try:
-        counts, edges = binned_values(_opened(tensor), bins)
+        counts, edges = binned_values(_open_values(tensor), bins)
     except UnreadableError as error:
-        raise unreadable(error) from None
+        raise unreadable_error(error) from None
     return answer({"counts": counts, "edges": edges}, accept)
 
 
 @router.get("/heatmap")
 def heatmap(tensor: Tensor, dims: Dims = None, accept: Accept = "") -> Response:
-    """A slice of at most two axes, shrunk to 256 x 256 by keeping the element farthest from zero."""
-    table = _table(_opened(tensor), dims)
+    """Heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from zero."""
+    table = _table(_open_values(tensor), dims)
     every = slice(None)
-    picture = shrunk_rows(lambda start, stop: _read(table, slice(start, stop), every), table.rows, PICTURE)
+    picture = shrunk_rows(
+        lambda start, stop: _read_window(table, slice(start, stop), every), table.rows, PICTURE
+    )
     content = {
         "dims": table.dims,
         "rows": table.rows,
@@ -94,18 +99,18 @@ def heatmap(tensor: Tensor, dims: Dims = None, accept: Accept = "") -> Response:
 
 @router.get("/download", response_class=Response)
 def download(tensor: Tensor, dims: Dims = None) -> Response:
-    """The tensor, or a slice of it, as npy with its own type; sent while it is read."""
-    values = _opened(tensor)
+    """Download the tensor, or a slice of it, as npy in its own type; streamed while it is read."""
+    values = _open_values(tensor)
     if dims is not None:
         table = _table(values, dims)
-        values = Held(_part(values, table.index))
+        values = Held(_read_part(values, table.index))
     name = re.sub(r"[^\w.-]+", "_", f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy")
     return stream(write_npy(values), {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"})
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A slice of a tensor as rows and columns: a row of its own for each element of one axis."""
+    """Table view of a slice of a tensor: its first sliced axis gives the rows, its second the columns."""
 
     values: Values
     dims: str
@@ -113,7 +118,7 @@ class _Table:
 
     @property
     def axes(self) -> list[int]:
-        """Where the rows and columns are among the axes of the tensor."""
+        """Axes of the tensor that are rows and columns."""
         return [axis for axis, entry in enumerate(self.index) if isinstance(entry, slice)]
 
     @property
@@ -124,11 +129,11 @@ class _Table:
     def columns(self) -> int:
         return self._length(1)
 
-    def _length(self, place: int) -> int:
+    def _length(self, index: int) -> int:
         axes = self.axes
-        if place >= len(axes):
+        if index >= len(axes):
             return 1
-        return len(range(self.values.shape[axes[place]])[self.index[axes[place]]])  # type: ignore[arg-type]
+        return len(range(self.values.shape[axes[index]])[self.index[axes[index]]])  # type: ignore[arg-type]
 
 
 def _table(values: Values, dims: str | None) -> _Table:
@@ -139,44 +144,44 @@ def _table(values: Values, dims: str | None) -> _Table:
         raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
 
 
-def _read(table: _Table, rows: slice, columns: slice) -> Array:
-    """A window of a table, in two axes."""
+def _read_window(table: _Table, rows: slice, columns: slice) -> Array:
+    """Read a window of a table as a two-dimensional array."""
     index = list(table.index)
-    for axis, wanted in zip(table.axes, (rows, columns), strict=False):
-        index[axis] = _within(table.values.shape[axis], table.index[axis], wanted)
-    part = _part(table.values, tuple(index))
+    for axis, selection in zip(table.axes, (rows, columns), strict=False):
+        index[axis] = _compose_slices(table.values.shape[axis], table.index[axis], selection)
+    part = _read_part(table.values, tuple(index))
     return part if part.ndim == 2 else part.reshape(-1, 1)[rows if part.ndim == 0 else slice(None), columns]
 
 
-def _within(length: int, outer: slice | int, inner: slice) -> slice:
-    """The slice that ``inner`` is of what ``outer`` leaves of an axis."""
+def _compose_slices(length: int, outer: slice | int, inner: slice) -> slice:
+    """The slice of an axis that equals slicing it by ``outer`` and the result by ``inner``."""
     assert isinstance(outer, slice)
-    found = range(length)[outer][inner]
-    if not found:
+    positions = range(length)[outer][inner]
+    if not positions:
         return slice(0, 0)
-    return slice(found.start, found.stop if found.stop >= 0 else None, found.step)
+    return slice(positions.start, positions.stop if positions.stop >= 0 else None, positions.step)
 
 
-def _opened(tensor: TensorEntry) -> Values:
+def _open_values(tensor: TensorEntry) -> Values:
     if tensor.ref is None:
         raise ApiError(404, "only_statistics", "The dump holds only statistics of this tensor.")
     try:
         values = tensor_values(tensor.ref)
     except UnreadableError as error:
-        raise unreadable(error) from None
+        raise unreadable_error(error) from None
     if values.dtype.kind not in "biufc":
         raise ApiError(422, "no_numbers", f"A tensor of {values.dtype} cannot be shown.")
     return values
 
 
-def _part(values: Values, index: tuple[slice | int, ...]) -> Array:
+def _read_part(values: Values, index: tuple[slice | int, ...]) -> Array:
     try:
         return values.part(index)
     except UnreadableError as error:
-        raise unreadable(error) from None
+        raise unreadable_error(error) from None
 
 
-def _sendable(part: Array) -> npt.NDArray[Any]:
-    """In a type that a browser has: half precision and 64-bit integers as float64."""
+def _browser_array(part: Array) -> npt.NDArray[Any]:
+    """Flat array in a type that JavaScript has: half precision and 64-bit integers as float64."""
     flat = np.ascontiguousarray(part).ravel()
     return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat

@@ -15,7 +15,7 @@ from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.dump.lookup import cache_of
+from mindinsight.server.plugins.dump.dependencies import cache_of
 from mindinsight.server.store.mounts import disk_path
 
 router = JsonRouter(route_class=DumpRoute)

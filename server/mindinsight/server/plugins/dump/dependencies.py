@@ -1,4 +1,4 @@
-"""From the parameters of a request to the dump, step and tensor they name."""
+"""Dependencies of dump routes: the dump, step and tensor that the parameters of a request name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Step = Annotated[int, Query(ge=0)]
 
 
 async def sessions_of(service: Uses) -> SessionCache:
-    """What this server keeps of the dumps people look at."""
+    """LRU cache of the open listings, checks and comparisons of this server."""
     return service.parts.of(SessionCache)
 
 
@@ -37,7 +37,7 @@ def cache_of(service: Service) -> StatisticsCache | None:
 
 
 def path_of(service: Service, dump: str) -> str:
-    """The directory of a dump that was found below the base; others are not opened."""
+    """Absolute path of a discovered dump by its id; raises ApiError for any other."""
     if not any(dump in run.dumps for run in service.store.snapshot().runs.values()):
         raise _unknown(dump)
     try:
@@ -50,15 +50,15 @@ def _unknown(dump: str) -> ApiError:
     return ApiError(404, "unknown_dump", f"There is no dump {dump!r}.", dump=dump)
 
 
-def opened(service: Service, dump: str) -> Dump:
+def open_known_dump(service: Service, dump: str) -> Dump:
     try:
         return open_dump(path_of(service, dump))
     except UnreadableError as error:
-        raise unreadable(error) from None
+        raise unreadable_error(error) from None
 
 
 def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, step: int) -> Listing:
-    """The tensors of a step, with what is known of their statistics by now."""
+    """Listing of a step with the statistics computed so far; raises ApiError where there is no such step."""
     path = path_of(service, dump)
 
     def make() -> Inspection:
@@ -67,20 +67,20 @@ def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, s
     try:
         listing = sessions.get((path, rank, step), Inspection, make).listing()
     except UnreadableError as error:
-        raise unreadable(error) from None
-    if not any((each.rank, each.step) == (rank, step) for each in listing.dump.folders):
+        raise unreadable_error(error) from None
+    if not any((folder.rank, folder.step) == (rank, step) for folder in listing.dump.folders):
         raise ApiError(
             404, "unknown_dump_step", f"The dump has no step {step} of rank {rank}.", rank=rank, step=step
         )
     return listing
 
 
-def looked_at(service: Uses, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0) -> Listing:
-    """The step that ``dump``, ``rank`` and ``step`` name."""
+def step_listing(service: Uses, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0) -> Listing:
+    """Dependency: the listing of the step that ``dump``, ``rank`` and ``step`` name."""
     return listing_of(service, sessions, dump, rank, step)
 
 
-StepListing = Annotated[Listing, Depends(looked_at)]
+StepListing = Annotated[Listing, Depends(step_listing)]
 
 
 def tensor_of(
@@ -90,24 +90,24 @@ def tensor_of(
     slot: str,
     graph: str = "",
 ) -> TensorEntry:
-    """The tensor that ``graph``, ``operator``, ``direction`` and ``slot`` name."""
-    place = listing.places.get((graph, operator, direction, slot))
-    if place is None:
+    """Dependency: the tensor that ``graph``, ``operator``, ``direction`` and ``slot`` name."""
+    position = listing.places.get((graph, operator, direction, slot))
+    if position is None:
         raise ApiError(
             404, "unknown_tensor", f"There is no {direction} {slot} of {operator!r}.", operator=operator
         )
-    return listing.entries[place]
+    return listing.entries[position]
 
 
 Tensor = Annotated[TensorEntry, Depends(tensor_of)]
 
 
-def unreadable(error: UnreadableError) -> ApiError:
-    """What a reader could not read, with no absolute path in it."""
-    detail = shown(error.detail)
+def unreadable_error(error: UnreadableError) -> ApiError:
+    """Error response for an unreadable file, without absolute paths."""
+    detail = without_folders(error.detail)
     return ApiError(422, "unreadable", f"{error.reason} {detail}".strip(), key=error.reason, detail=detail)
 
 
-def shown(detail: str) -> str:
-    """A detail without the folders of this machine."""
+def without_folders(detail: str) -> str:
+    """A path without its folders, as paths of this machine are not sent; other text as it is."""
     return Path(detail).name if Path(detail).is_absolute() else detail

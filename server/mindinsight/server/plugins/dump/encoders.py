@@ -1,4 +1,4 @@
-"""Values of the debugger as JSON values."""
+"""JSON encoders of the debugger's values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mindinsight.server.debug.examine import Answer
 from mindinsight.server.debug.fault import source_of
 from mindinsight.server.formats.dumps.types import FileDamage, Operator, RecordedStatistics, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
-from mindinsight.server.plugins.dump.lookup import shown
+from mindinsight.server.plugins.dump.dependencies import without_folders
 
 
-def entry_facts(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
-    """A line of the table: what a tensor is called and, once known, its statistics."""
+def entry_json(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
+    """A row of the tensor table: the identity of a tensor and, once computed, its statistics."""
     measured = answer.measured if answer else None
     return {
         "graph": entry.graph,
@@ -33,18 +33,22 @@ def entry_facts(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
         "computed": bool(answer and answer.computed and measured),
         "statistics": non_finite_as_text(asdict(measured.statistics)) if measured else None,
         "finite": measured.statistics.finite if measured else None,  # None: not known
-        "damage": damage_facts((answer.damage if answer else None) or entry.damage),
+        "damage": damage_json((answer.damage if answer else None) or entry.damage),
     }
 
 
-def damage_facts(damage: FileDamage | None) -> dict[str, str] | None:
+def damage_json(damage: FileDamage | None) -> dict[str, str] | None:
     if damage is None:
         return None
-    return {"file": shown(damage.path), "reason": damage.reason, "detail": shown(damage.detail)}
+    return {
+        "file": without_folders(damage.path),
+        "reason": damage.reason,
+        "detail": without_folders(damage.detail),
+    }
 
 
-def recorded_facts(recorded: RecordedStatistics | None) -> dict[str, Any] | None:
-    """What the dump itself says; only what it does say."""
+def recorded_json(recorded: RecordedStatistics | None) -> dict[str, Any] | None:
+    """Recorded statistics, without the values that were not recorded."""
     if recorded is None:
         return None
     return {
@@ -52,8 +56,8 @@ def recorded_facts(recorded: RecordedStatistics | None) -> dict[str, Any] | None
     }
 
 
-def operator_facts(operator: Operator) -> dict[str, Any]:
-    """An operator with the code it came from; ``source`` is the line to look at."""
+def operator_json(operator: Operator) -> dict[str, Any]:
+    """An operator with its call stacks; ``source`` is the frame of the user's code, else the innermost."""
     return {
         "graph": operator.graph,
         "operator": operator.name,
@@ -63,13 +67,13 @@ def operator_facts(operator: Operator) -> dict[str, Any]:
         "sequence": operator.sequence,
         "order": operator.order,
         "arguments": operator.arguments,
-        "source": frame_facts(source_of(operator)),
-        "stack": [frame_facts(frame) for frame in operator.stack],
-        "other_stacks": [[frame_facts(frame) for frame in stack] for stack in operator.other_stacks],
+        "source": frame_json(source_of(operator)),
+        "stack": [frame_json(frame) for frame in operator.stack],
+        "other_stacks": [[frame_json(frame) for frame in stack] for stack in operator.other_stacks],
     }
 
 
-def frame_facts(frame: Frame | None) -> dict[str, Any] | None:
+def frame_json(frame: Frame | None) -> dict[str, Any] | None:
     if frame is None:
         return None
     return {**asdict(frame), "own": own_frame((frame,)) is not None}

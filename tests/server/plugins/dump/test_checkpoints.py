@@ -1,0 +1,42 @@
+"""Routes of checkpoints."""
+
+import pytest
+
+
+def test_checkpoints_are_listed_measured_and_compared(ask, finished):
+    assert [each["id"] for each in ask("checkpoints")["checkpoints"]] == [
+        f"./weights/tinynet-{name}.ckpt" for name in ("1", "2", "nan")
+    ]
+    found = finished("checkpoint", file="./weights/tinynet-nan.ckpt")
+    assert [each["name"] for each in found["tensors"] if each["statistics"]["nans"]] == ["head.weight"]
+    files = {"first": "./weights/tinynet-1.ckpt", "second": "./weights/tinynet-2.ckpt"}
+    states = {
+        each["name"]: each["state"] for each in finished("checkpoint/difference", **files)["differences"]
+    }
+    assert [name for name, state in states.items() if state == "unchanged"] == [
+        "frozen",
+        "learning_rate",
+        "momentum",
+    ]
+
+
+@pytest.mark.parametrize(
+    "file", ["./weights/expected.json", "./../../etc/passwd", "/etc/passwd", "./nothing.ckpt", "\0"]
+)
+def test_no_other_file_is_opened(client, file):
+    answer = client.get("/v2/dump/checkpoint", params={"file": file})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_checkpoint")
+
+
+def test_a_checkpoint_whose_checksum_does_not_fit_is_damaged(base, finished):
+    body = (base / "weights" / "tinynet-1.ckpt").read_bytes().partition(b"crc_num")[0]
+    path = base / "weights" / "damaged.ckpt"
+    path.write_bytes(body + b"crc_num" + (1).to_bytes(10, "big"))
+    files = {"first": "./weights/tinynet-1.ckpt", "second": "./weights/damaged.ckpt"}
+    try:
+        assert finished("checkpoint", file=files["first"])["damage"] == []
+        found = finished("checkpoint", file=files["second"])
+        compared = finished("checkpoint/difference", **files)
+    finally:
+        path.unlink()
+    assert found["damage"] == compared["damage"] == [{"reason": "dump.checksum", "detail": "damaged.ckpt"}]

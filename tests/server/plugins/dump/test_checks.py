@@ -1,0 +1,60 @@
+"""Routes of fault search, watchpoints and trends."""
+
+BROKEN, HEALTHY = "./job/broken", "./job/healthy"
+
+
+def test_the_first_fault_leads_to_the_line(ask):
+    (found,) = ask("fault", dump=BROKEN)["faults"]
+    assert (found["kind"], found["rank"], found["step"]) == ("made", 0, 1)
+    assert found["tensors"][0]["recorded"] == "MatMul-op66"
+    assert found["operator"]["source"]["code"] == "return self.fc2(x)"
+    healthy = ask("fault", dump=HEALTHY, all=True)
+    assert healthy["faults"] == []
+    assert healthy["coverage"] == {"tensors": 198, "judged": 198, "unread": 0, "silent": 0}
+    assert ask("fault", dump=BROKEN, step=0)["faults"] == []
+
+
+def test_conditions_come_with_what_a_form_needs(ask):
+    found = ask("conditions")
+    assert len(found["conditions"]) == 20
+    (changed,) = [each for each in found["conditions"] if each["id"] == "weight_change_too_large"]
+    assert [(one["name"], one["default"], one["checks"]) for one in changed["parameters"]] == [
+        ("abs_mean_update_ratio_gt", 0.1, True),
+        ("epsilon", 1e-9, False),
+    ]
+    assert "tensor_overflow" in [each["condition"] for each in found["common"]]
+
+
+def test_the_common_faults_are_checked_and_hits_lead_to_tensors(client, finished):
+    number = client.post("/v2/dump/check", json={"dump": BROKEN}).json()["check"]
+    found = finished(f"check/{number}")
+    lost = [hit for hit in found["hits"] if hit["condition"] == "tensor_overflow"]
+    assert [(hit["step"], hit["tensor"]["recorded"], hit["tensor"]["slot"]) for hit in lost] == [
+        (1, "MatMul-op66", "0")
+    ]
+    assert found["total"] == len(found["hits"])
+    assert len(finished(f"check/{number}", limit=1)["hits"]) == 1
+
+
+def test_chosen_conditions_on_chosen_operators(client, finished):
+    watch = {"condition": "weight_too_large", "limits": {"max_gt": 0.0216}, "operators": ["fc1.*"]}
+    number = client.post("/v2/dump/check", json={"dump": HEALTHY, "watchpoints": [watch]}).json()["check"]
+    hits = finished(f"check/{number}")["hits"]
+    assert [(hit["tensor"]["operator"], hit["step"]) for hit in hits] == [
+        ("fc1.weight", 0),
+        ("fc1.weight", 1),
+    ]
+    assert hits[0]["findings"][1]["hit"]
+
+
+def test_a_condition_that_cannot_be_is_refused(client):
+    watch = {"condition": "weight_too_large", "limits": {}}
+    answer = client.post("/v2/dump/check", json={"dump": HEALTHY, "watchpoints": [watch]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_condition")
+    assert "needs at least one of" in answer.json()["error"]["message"]
+
+
+def test_weights_and_gradients_between_two_steps(ask):
+    found = ask("trends", dump=HEALTHY, rank=0, step=1, before=0)["trends"]
+    states = {each["operator"]: each["state"] for each in found}
+    assert (states["fc2.bias"], states["conv1.weight"]) == ("jumping", "")

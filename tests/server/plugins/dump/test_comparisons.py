@@ -1,0 +1,44 @@
+"""Routes of comparisons."""
+
+import csv
+
+import pytest
+
+BROKEN, HEALTHY = "./job/broken", "./job/healthy"
+
+
+@pytest.fixture(scope="module")
+def comparison(client):
+    body = {"target": {"dump": BROKEN, "step": 1}, "reference": {"dump": HEALTHY, "step": 1}}
+    return client.post("/v2/dump/compare", json=body).json()["comparison"]
+
+
+def test_a_comparison_tells_where_two_dumps_part(finished, comparison):
+    found = finished(f"compare/{comparison}")
+    assert (found["compared"], found["beyond"], found["levels"]["error"]) == (99, 1, 1)
+    assert found["divergence"]["kind"] == "made"
+    assert [each["recorded"] for each in found["divergence"]["tensors"]] == ["MatMul-op66"]
+    (row,) = finished(f"compare/{comparison}", only="beyond")["rows"]
+    assert (row["codes"], row["apart"], row["result"]) == (["not_finite"], 1, "error")
+    assert row["target_tensor"]["slot"] == "0"
+
+
+def test_rows_of_a_comparison_are_searched_and_sorted(client, finished):
+    body = {"target": {"dump": HEALTHY, "step": 1}, "reference": {"dump": HEALTHY, "step": 0}}
+    number = client.post("/v2/dump/compare", json=body).json()["comparison"]
+    rows = finished(f"compare/{number}", sort="cosine", limit=1000)["rows"]
+    cosines = [row["cosine"] for row in rows if row["cosine"] is not None]
+    assert cosines == sorted(cosines)
+    assert all("conv1" in row["target"].lower() for row in finished(f"compare/{number}", q="CONV1")["rows"])
+    assert finished(f"compare/{number}", only="alone")["total"] == 0
+    picture = finished("picture", dump=HEALTHY, step=1, colour="error", comparison=number)
+    assert max(box["share"] for box in picture["boxes"] if box["share"] is not None) == 1
+    assert (
+        finished("picture", dump=HEALTHY, step=1, colour="error", comparison=99)["boxes"][0]["share"] is None
+    )
+
+
+def test_the_report_is_a_csv(client, finished, comparison):
+    finished(f"compare/{comparison}")
+    answer = client.get(f"/v2/dump/compare/{comparison}/csv")
+    assert len(list(csv.DictReader(answer.text.splitlines()))) == 99

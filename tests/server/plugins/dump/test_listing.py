@@ -1,0 +1,17 @@
+"""Routes that list dumps."""
+
+
+def test_dumps_are_listed_with_their_runs(ask):
+    assert ask("list")["dumps"] == [
+        {"id": "./job/broken", "run": "./job"},
+        {"id": "./job/healthy", "run": "./job"},
+        {"id": "./torch", "run": "./"},
+    ]
+
+
+def test_a_dump_tells_who_wrote_it_and_what_it_holds(ask):
+    found = ask("summary", dump="./job/broken")
+    assert (found["layout"], found["framework"], found["version"]) == ("sync", "mindspore", "2.0.0")
+    assert [(each["rank"], each["steps"]) for each in found["ranks"]] == [(0, [0, 1])]
+    assert found["graphs"] == ["Net/0"]
+    assert "input_output" in found["config"]

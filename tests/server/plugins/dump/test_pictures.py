@@ -1,0 +1,22 @@
+"""Route of the drawing of a step."""
+
+BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
+
+
+def test_the_graph_is_coloured_by_a_statistic(finished):
+    found = finished("picture", **BROKEN, colour="nans")
+    boxes = {box["path"]: box for box in found["boxes"]}
+    assert found["lines"] and found["operators"] == 22
+    assert {path for path, box in boxes.items() if not box["parent"]} == {"Default", "Gradients"}
+    assert (boxes["Default"]["value"], boxes["Default"]["share"]) == (0, 0)
+    assert (boxes["Gradients"]["value"], boxes["Gradients"]["share"]) == (1, 1)
+    assert finished("picture", **BROKEN, open="")["open"] == []
+    (leaf,) = [box for box in boxes.values() if box["recorded"] == "Conv2D-op51"] or [None]
+    assert leaf is None or leaf["graph"] == "Net/0"
+
+
+def test_a_dump_without_a_graph_is_drawn_by_what_its_tensors_hold(finished):
+    found = finished("picture", dump="./torch", rank=0, step=0)
+    assert found["lines"]
+    names = {box["recorded"] for box in found["boxes"]}
+    assert "Functional.relu.0.forward" in names

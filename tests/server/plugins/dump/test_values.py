@@ -1,0 +1,39 @@
+"""Routes of a tensor's values."""
+
+import io
+
+import numpy as np
+
+from mindinsight.server.http.column_encoding import decode
+
+BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
+TENSOR = {**BROKEN, "graph": "Net/0", "operator": "MatMul-op66", "direction": "output", "slot": "0"}
+
+
+def test_a_window_of_values(ask, client, base):
+    whole = np.load(io.BytesIO(client.get("/v2/dump/download", params=TENSOR).content))
+    found = ask("values", **TENSOR)
+    assert found["window"] == list(whole.shape)
+    np.testing.assert_array_equal(decode(found["values"]).reshape(whole.shape), whole)
+    part = ask("values", **TENSOR, dims="[1:3,0]")
+    np.testing.assert_array_equal(decode(part["values"]), whole[1:3, 0])
+    piece = client.get("/v2/dump/download", params={**TENSOR, "dims": "[1:3,:]"}).content
+    np.testing.assert_array_equal(np.load(io.BytesIO(piece)), whole[1:3])
+
+
+def test_the_histogram_counts_the_finite_elements(ask):
+    found = ask("histogram", **TENSOR, bins=10)
+    counts, edges = decode(found["counts"]), decode(found["edges"])
+    assert counts.sum() == ask("values", **TENSOR)["rows"] * ask("values", **TENSOR)["columns"] - 1
+    assert (len(counts), len(edges)) == (10, 11)
+
+
+def test_the_heat_map_shows_what_is_not_finite(ask):
+    found = ask("heatmap", **TENSOR)
+    assert np.isnan(decode(found["values"])).sum() == 1
+
+
+def test_a_tensor_of_which_only_statistics_were_kept_has_no_values(client):
+    tensor = {"operator": "Functional.relu.0.forward", "direction": "output", "slot": "0"}
+    answer = client.get("/v2/dump/values", params={"dump": "./torch", "step": 0, **tensor})
+    assert answer.json()["error"]["code"] == "only_statistics"
