@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from mindinsight.server.api.v1.plugins import NAMES
+from mindinsight.server.api.v1.tags import NAMES
 
 from .conftest import DATA, ROOT, RUNS, code_of, fine, serving
 

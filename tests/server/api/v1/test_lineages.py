@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from mindinsight.server.api.v1 import lineages
-from mindinsight.server.api.v1.conditions import parse_search
+from mindinsight.server.api.v1.lineage_search import parse_search
 
 from .conftest import DATA, ROOT, Interface, code_of, serving
 

@@ -1,7 +1,7 @@
-"""MindInsight's interface, ``/v1/mindinsight``: a thin face over the same store and readers as our own.
+"""MindInsight 2.3.1's HTTP interface, ``/v1/mindinsight``, over the same store and readers as v2.
 
-It is an application of its own below the server's, because its rules are its own: error bodies,
-which methods exist, one fault at a time.
+It is an application mounted below the server's, because it has its own rules: error bodies, allowed methods,
+one error at a time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ALLOW = "Access-Control-Allow-Methods"
 
 
 def create_v1(state: State) -> FastAPI:
-    """The v1 application by itself, over the state of the server's."""
+    """Create the v1 application, to be mounted; it shares the state of the server's application."""
     v1 = FastAPI(
         title="MindInsight v1",
         version="2.3.1",
@@ -61,8 +61,8 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(V1Error, _v1_error)
     v1.add_exception_handler(ApiError, _api_error)
     v1.add_exception_handler(HTTPException, _http_error)
-    v1.add_exception_handler(RequestValidationError, _not_readable)
-    v1.add_exception_handler(UnknownNode, _no_such_node)
+    v1.add_exception_handler(RequestValidationError, _unreadable_body)
+    v1.add_exception_handler(UnknownNode, _unknown_node)
     v1.add_exception_handler(TooManyEdges, _too_many_edges)
     v1.add_exception_handler(Gone, _gone)
     v1.add_exception_handler(UnreadableError, _gone)
@@ -73,7 +73,7 @@ def create_v1(state: State) -> FastAPI:
 
 
 class Methods:
-    """Refuses methods that v1 does not have, on every path, and adds the headers of its answers."""
+    """Middleware that rejects methods v1 does not have, on every path, and adds v1's response headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -106,26 +106,26 @@ def _api_error(request: Request, error: Exception) -> Response:
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """An error of the framework: an unknown path or method, or a body that it cannot decode (400)."""
+    """Handler of the framework's errors: an unknown path or method, or a body that it cannot decode (400)."""
     status = getattr(error, "status_code", 404)
     if status == Fault.METHOD.status:
         return V1Error(Fault.METHOD, "This method is not allowed.").response()
     if status == Fault.UNKNOWN_PATH.status:
-        return V1Error(Fault.UNKNOWN_PATH, "There is no such interface.").response()
-    return _not_readable(request, error)
+        return V1Error(Fault.UNKNOWN_PATH, "There is no such endpoint.").response()
+    return _unreadable_body(request, error)
 
 
-def _not_readable(request: Request, error: Exception) -> Response:
-    """A body that is not JSON; every other parameter is checked by the routes themselves."""
+def _unreadable_body(request: Request, error: Exception) -> Response:
+    """Handler of bodies that are not JSON; the routes validate all other parameters themselves."""
     return V1Error(Fault.MISSING, "The body is missing or is not JSON.").response()
 
 
-def _no_such_node(request: Request, error: Exception) -> Response:
-    return V1Error(Fault.NODE, "Parameter name names no node of this graph.").response()
+def _unknown_node(request: Request, error: Exception) -> Response:
+    return V1Error(Fault.NODE, "Parameter name does not match any node of this graph.").response()
 
 
 def _too_many_edges(request: Request, error: Exception) -> Response:
-    message = f"The scope has more than {MOST_EDGES} edges; ask for a scope inside it (parameter name)."
+    message = f"The scope has more than {MOST_EDGES} edges; request a scope inside it (parameter name)."
     return V1Error(Fault.TENSOR_ANSWER, message).response()
 
 

@@ -1,4 +1,4 @@
-"""Routes for what this server does not have, so that pages of MindInsight say so or do not offer it."""
+"""Routes for features this server does not have, so that MindInsight's pages hide them or say so."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ router = JsonRouter(tags=["config"])
 
 @router.get("/ui-config")
 def ui_config() -> dict[str, bool]:
-    """Whether trainings can be debugged while they run: never, so that pages do not offer it."""
+    """Configuration of MindInsight's pages: online debugging is disabled."""
     return {"enable_debugger": False}
 
 
 @router.get("/profile/{path:path}", include_in_schema=False)
 @router.post("/profile/{path:path}", include_in_schema=False)
 def profile(path: str) -> dict[str, bool]:
-    """The calls of the profiler's pages, which stay blank without an error that they know."""
+    """All calls of the profiler's pages fail with an error that these pages know; else they stay blank."""
     raise V1Error(Fault.PROFILE, "This server shows no profiles; open the folder with MindStudio Insight.")

@@ -1,7 +1,7 @@
-"""The error answers of the v1 interface: an eight-digit code, a line of English, an HTTP status.
+"""Errors of the v1 interface: an eight-digit code, an English message, an HTTP status.
 
 The code is 32 bits: ``runtime=1 << 30 | type=1 << 28 | system=42 << 17 | module << 12 | number``.
-Clients choose their own text by the code, so codes and statuses are binding and wording is free.
+Clients choose their own text by the code, so codes and statuses are fixed and messages are not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MODULES = {"general": 0, "lineage": 2, "datavisual": 5, "profiler": 6, "debugge
 
 
 class Fault(Enum):
-    """What can be wrong: (module, number, HTTP status)."""
+    """Error codes of MindInsight: (module, number, HTTP status)."""
 
     UNEXPECTED = ("general", 0x000, 500)
     TYPE = ("general", 0x001, 400)
@@ -77,36 +77,36 @@ class Fault(Enum):
 
 
 class V1Error(Exception):
-    """A request that cannot be answered; ``str()`` is the line the client reads."""
+    """A failed request; ``str()`` is the message for the client."""
 
     def __init__(self, fault: Fault, message: str) -> None:
         super().__init__(message)
         self.fault = fault
 
     def response(self, status: int | None = None) -> Response:
-        """The answer; ``status`` takes the place of the fault's own."""
+        """The error response; ``status`` overrides the fault's own."""
         body = {"error_code": self.fault.code, "error_msg": str(self)}
         return json_response(body, status or self.fault.status)
 
 
 def v1_error(error: ApiError) -> V1Error:
-    """An error that is not of this interface alone; its status stays what it is."""
+    """Convert an error of the server to one of v1; to be answered with the status of the original."""
     faults = {401: Fault.PERMISSION, 403: Fault.PERMISSION, 404: Fault.UNKNOWN_PATH, 421: Fault.PERMISSION}
     fault = Fault.VALUE if error.status < Fault.UNEXPECTED.status else Fault.UNEXPECTED
     return V1Error(faults.get(error.status, fault), error.message)
 
 
 class FaultBody(BaseModel):
-    """The body of every answer that is a fault."""
+    """Schema of the body of every error response."""
 
     error_code: str
     error_msg: str
 
 
 RESPONSES: Final[Responses] = {
-    400: {"model": FaultBody, "description": "A parameter is wrong, or names nothing there is."},
-    404: {"model": FaultBody, "description": "There is no such interface."},
+    400: {"model": FaultBody, "description": "A parameter is invalid or does not match anything."},
+    404: {"model": FaultBody, "description": "There is no such endpoint."},
     405: {"model": FaultBody, "description": "The method is not allowed."},
-    503: {"model": FaultBody, "description": "Too much to do at once, or it took too long: ask again."},
+    503: {"model": FaultBody, "description": "Too many requests, or the request took too long; try again."},
     **{status: {**description, "model": FaultBody} for status, description in DOOR.items()},
 }

@@ -1,4 +1,4 @@
-"""Histograms of one tag on common edges."""
+"""Route for the histograms of one tag, rebinned to common edges."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import Full, NeededText, required, train
-from mindinsight.server.api.v1.plugins import at, payloads_of
+from mindinsight.server.api.v1.parameters import Full, NeededText, find_run, required
 from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
 from mindinsight.server.api.v1.sampling import HISTOGRAMS, even_rows
+from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.curves.buckets import finite_edges
 from mindinsight.server.formats.payloads import Histograms
 from mindinsight.server.formats.payloads import histograms as read_histograms
@@ -24,19 +24,19 @@ router = JsonRouter(prefix="/datavisual", tags=["histograms"])
 def histograms(
     service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
 ) -> dict[str, Any]:
-    """Every step's counts in the same buckets: [left, width, count]."""
-    wanted, name = required(train_id, "train_id"), required(tag, "tag")
-    series = payloads_of(train(service.store.snapshot(), wanted), name, "histogram", Fault.HISTOGRAM)
+    """Histogram of each step as rows of [left, width, count], in the same buckets for all steps."""
+    run_id, name = required(train_id, "train_id"), required(tag, "tag")
+    series = payloads_of(find_run(service.store.snapshot(), run_id), name, "histogram", Fault.HISTOGRAM)
     rows = series.line_rows
     rows = rows if full else rows[even_rows(len(rows), HISTOGRAMS)]
     recorded = read_histograms([series.read(row) for row in rows.tolist()])
     counted = [_counted(recorded, number) for number in range(len(rows))]
     edges = common_edges(counted)
     steps = [
-        {**at(series, row), "buckets": rebin(histogram, edges)}
+        {**time_and_step(series, row), "buckets": rebin(histogram, edges)}
         for row, histogram in zip(rows.tolist(), counted, strict=True)
     ]
-    return {"train_id": wanted, "tag": name, "histograms": steps}
+    return {"train_id": run_id, "tag": name, "histograms": steps}
 
 
 def _counted(recorded: Histograms, number: int) -> Counted:

@@ -1,4 +1,4 @@
-"""Images as they were recorded."""
+"""Routes for recorded images."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from fastapi import Response
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import Full, NeededNumber, NeededText, required, to_integer, train
-from mindinsight.server.api.v1.plugins import at, payloads_of
+from mindinsight.server.api.v1.parameters import (
+    Full,
+    NeededNumber,
+    NeededText,
+    find_run,
+    required,
+    to_integer,
+)
 from mindinsight.server.api.v1.sampling import IMAGES, even_rows
+from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.formats.payloads import image, image_header
 from mindinsight.server.formats.picture_types import picture_type
 
@@ -22,12 +29,12 @@ router = JsonRouter(prefix="/datavisual/image", tags=["images"])
 def metadata(
     service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
 ) -> dict[str, Any]:
-    """Step, time and size of the images of one tag."""
-    wanted, name = required(train_id, "train_id"), required(tag, "tag")
-    series = payloads_of(train(service.store.snapshot(), wanted), name, "image", Fault.IMAGE)
+    """Step, time, width and height of the images of one tag."""
+    run_id, name = required(train_id, "train_id"), required(tag, "tag")
+    series = payloads_of(find_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
     rows = series.line_rows
     rows = rows if full else rows[even_rows(len(rows), IMAGES)]
-    return {"metadatas": [{**at(series, row), **_size(series.read(row))} for row in rows.tolist()]}
+    return {"metadatas": [{**time_and_step(series, row), **_size(series.read(row))} for row in rows.tolist()]}
 
 
 def _size(payload: bytes) -> dict[str, int]:
@@ -44,17 +51,17 @@ def single_image(
     service: CurrentService, train_id: NeededText = None, tag: NeededText = None, step: NeededNumber = None
 ) -> Response:
     """The recorded bytes of one image; step -1 is the newest."""
-    wanted, name = required(train_id, "train_id"), required(tag, "tag")
+    run_id, name = required(train_id, "train_id"), required(tag, "tag")
     number = to_integer(required(step, "step"), "step")
-    series = payloads_of(train(service.store.snapshot(), wanted), name, "image", Fault.IMAGE)
+    series = payloads_of(find_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
     rows = [row for row in series.line_rows.tolist() if number in (-1, int(series.steps[row]))]
     if not rows:
-        raise V1Error(Fault.IMAGE, "Parameter step names no image of this tag.")
+        raise V1Error(Fault.IMAGE, "Parameter step does not match any image of this tag.")
     encoded = image(series.read(rows[-1])).encoded
     return Response(encoded, media_type=media_type(encoded))
 
 
 def media_type(encoded: bytes) -> str:
-    """What kind of picture the first bytes say it is."""
+    """Media type by the first bytes of an encoded image."""
     kind = picture_type(encoded)
     return kind.media_type if kind else "application/octet-stream"

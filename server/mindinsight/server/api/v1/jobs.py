@@ -1,4 +1,4 @@
-"""Train jobs and what they hold."""
+"""Routes for train jobs (runs) and the tags of their plugins."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fastapi import Body, Depends
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required, train
-from mindinsight.server.api.v1.plugins import NAMES, tags_of
+from mindinsight.server.api.v1.parameters import NeededText, Number, Text, find_run, first, integer, required
+from mindinsight.server.api.v1.tags import NAMES, tags_of
 from mindinsight.server.files.folders import folders_of, names_of
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.store import file_names
@@ -34,14 +34,14 @@ _PROFILER_FILES: Final = {
 def train_jobs(
     service: CurrentService, offset: Number = None, limit: Number = None, train_id: Text = None
 ) -> dict[str, Any]:
-    """All train jobs, the most recently written first, a page of them."""
+    """A page of the train jobs, the most recently updated first."""
     page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 10, 1, _MOST_JOBS)
     snapshot = service.store.snapshot()
-    wanted = first(train_id)
-    jobs = in_order(snapshot)
-    if wanted is not None:
-        jobs = [run for run in jobs if run.id == wanted]
+    run_id = first(train_id)
+    jobs = newest_first(snapshot)
+    if run_id is not None:
+        jobs = [run for run in jobs if run.id == run_id]
         page, rows = 0, 1
     return {
         "name": ", ".join(base.name for base in snapshot.bases if base.name) or Path(snapshot.base).name,
@@ -55,12 +55,12 @@ def train_jobs(
 def plugins(
     service: CurrentService, train_id: NeededText = None, manual_update: Text = None
 ) -> dict[str, Any]:
-    """The tags of each plugin; ``manual_update`` asks for the job to be read next."""
-    wanted = required(train_id, "train_id")
+    """Tags of each plugin of a job; ``manual_update`` lets the job be read next."""
+    run_id = required(train_id, "train_id")
     update = (first(manual_update) or "false").lower()
     if update not in ("true", "false"):
         raise V1Error(Fault.VALUE, "Parameter manual_update must be true or false.")
-    run = train(service.store.snapshot(), wanted)
+    run = find_run(service.store.snapshot(), run_id)
     if update == "true":
         service.loader.want([run.id])
     return {"plugins": tags_of(run)}
@@ -70,31 +70,31 @@ def plugins(
 def single_job(
     service: CurrentService, plugin_name: NeededText = None, train_id: NeededText = None
 ) -> dict[str, Any]:
-    """The tags of one plugin of one job."""
+    """Tags of one plugin of a job."""
     plugin = required(plugin_name, "plugin_name")
-    wanted = required(train_id, "train_id")
+    run_id = required(train_id, "train_id")
     if plugin not in NAMES:
-        raise V1Error(Fault.PLUGIN, "Parameter plugin_name names no plugin.")
-    run = train(service.store.snapshot(), wanted)
+        raise V1Error(Fault.PLUGIN, "Parameter plugin_name does not match any plugin.")
+    run = find_run(service.store.snapshot(), run_id)
     return {"train_jobs": [{"id": run.id, "name": run.id, "tags": sorted(tags_of(run)[plugin])}]}
 
 
 @router.post("/train-job-caches")
 def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = None) -> dict[str, Any]:
-    """Ask for jobs to be read next. Everything is read sooner or later without being asked."""
+    """Let jobs be read next; all others are read in the background anyway."""
     if not isinstance(body, dict) or "train_ids" not in body:
         raise V1Error(Fault.MISSING, "Parameter train_ids is missing.")
     ids = body["train_ids"]
     if not isinstance(ids, list) or not all(isinstance(run_id, str) for run_id in ids):
-        raise V1Error(Fault.TYPE, "Parameter train_ids must be a list of texts.")
+        raise V1Error(Fault.TYPE, "Parameter train_ids must be a list of strings.")
     runs = service.store.snapshot().runs
     known = [runs[run_id] for run_id in ids if run_id in runs]
     service.loader.want([run.id for run in known])
     return {"cache_result": [{"train_id": run.id, "cache_status": _status(run)} for run in known]}
 
 
-def in_order(snapshot: Snapshot) -> list[Run]:
-    """Newest write first; equal times in the order of names."""
+def newest_first(snapshot: Snapshot) -> list[Run]:
+    """Runs by time of last update, newest first; equal times by id."""
     return sorted(snapshot.runs.values(), key=lambda run: (-run.updated, run.id))
 
 
@@ -113,7 +113,7 @@ def _job(run: Run) -> dict[str, Any]:
     lineage = sum(name.endswith("_lineage") for name in names)
     graphs = sum(name.endswith(".pb") for name in names)
     explain = sum(name.endswith("_explain") for name in names)
-    whole = not any(file.pending or file.damage for file in run.files)
+    intact = not any(file.pending or file.damage for file in run.files)
     return {
         "train_id": run.id,
         "relative_path": run.id,
@@ -125,7 +125,7 @@ def _job(run: Run) -> dict[str, Any]:
         "graph_files": graphs,
         "lineage_files": lineage,
         "cache_status": _status(run),
-        "is_integrity": whole,
+        "is_integrity": intact,
         "plugins": tags_of(run),
     }
 
@@ -135,7 +135,7 @@ def _text(seconds: float) -> str:
 
 
 def _profiler(path: str) -> dict[str, Any]:
-    """The first profiler folder of a job that holds data, and for which device it was made."""
+    """First profiler directory of a job that contains data, and the type of device it is for."""
     for folder in _folders(path):
         names = names_of(folder)
         if not any(map(file_names.is_profile_of_rank, names)):

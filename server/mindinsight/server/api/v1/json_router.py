@@ -1,7 +1,7 @@
-"""Router of v1: JSON as MindInsight 2.3.1 writes it, encoded in the thread that computed it.
+"""Router and JSON encoder of v1: JSON as MindInsight 2.3.1 writes it, encoded in the thread of the endpoint.
 
-Keys are sorted at every depth and all is ASCII: the pages of MindInsight show parts of answers as text and
-compare them. A large answer is encoded where it was made, so that the event loop goes on meanwhile.
+Keys are sorted at every depth and all is ASCII: MindInsight's pages show parts of responses as text and
+compare them. Encoding in the endpoint's thread keeps the event loop free while a large response is encoded.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _LONG: Final = 100  # items of a list
 
 
 class JsonRouter(APIRouter):
-    """Router whose endpoints return what becomes sorted JSON; a response is passed on as it is."""
+    """Router that encodes the results of its endpoints as sorted JSON; responses pass unchanged."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().add_api_route(path, _responding(endpoint), **options)
 
 
 def json_response(content: Any, status: int = 200) -> Response:
-    """``content`` as a response, with null for numbers that are not finite."""
+    """JSON response, with null for numbers that are not finite."""
     return Response(encode(content) + "\n", status, media_type="application/json")
 
 
 def encode(content: Any) -> str:
-    """ASCII JSON without spaces, keys sorted, null for numbers that are not finite."""
+    """Encode as ASCII JSON without spaces, keys sorted, null for numbers that are not finite."""
     try:
         return _dumps_in_parts(content)
     except ValueError:
@@ -41,7 +41,7 @@ def encode(content: Any) -> str:
 
 
 def _dumps_in_parts(content: Any) -> str:
-    """JSON whose long lists are encoded item by item: encoding is one call that lets no other thread run."""
+    """Encode long lists item by item: ``json.dumps`` holds the interpreter lock for the whole call."""
     if not isinstance(content, dict) or not any(_is_long(value) for value in content.values()):
         return _dumps(content)
     members = (f"{_dumps(key)}:{_dumps_list(value)}" for key, value in sorted(content.items()))
@@ -61,7 +61,7 @@ def _dumps(content: Any) -> str:
 
 
 def _responding(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-    """``endpoint`` with its result made a response; FastAPI by itself would encode on the event loop."""
+    """Wrap an endpoint so that it returns a response; FastAPI would encode the result on the event loop."""
 
     @wraps(endpoint)
     def in_thread(*values: Any, **named: Any) -> Response:

@@ -1,4 +1,4 @@
-"""Loss landscapes and the intervals they were made for."""
+"""Routes for loss landscapes and their intervals of epochs or steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi import Query
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, Text, Texts, first, required, train
+from mindinsight.server.api.v1.parameters import NeededText, Text, Texts, find_run, first, required
 from mindinsight.server.formats.payloads import Landscape, Point, landscape
 from mindinsight.server.store.run import Run
 
@@ -20,10 +20,10 @@ router = JsonRouter(prefix="/datavisual/landscape", tags=["landscapes"])
 
 @router.get("/intervals")
 def intervals(service: CurrentService, train_id: NeededText = None) -> dict[str, Any]:
-    """First and last of the intervals of one job that have a landscape, by their start."""
-    run = train(service.store.snapshot(), required(train_id, "train_id"))
-    known = {landscape.intervals for landscape in _landscapes(run) if landscape.intervals}
-    rows = sorted(known, key=lambda steps: steps[:1])
+    """Intervals of a job that have a landscape, as [first, last], sorted by start."""
+    run = find_run(service.store.snapshot(), required(train_id, "train_id"))
+    found_intervals = {landscape.intervals for landscape in _landscapes(run) if landscape.intervals}
+    rows = sorted(found_intervals, key=lambda steps: steps[:1])
     return {"intervals": [{"id": interval_id(steps), "value": [steps[0], steps[-1]]} for steps in rows]}
 
 
@@ -34,15 +34,15 @@ def landscapes(
     type: Annotated[list[str] | None, Query(description="interval or final")] = None,
     interval_id: Text = None,
 ) -> dict[str, Any]:
-    """One item for each job; an item that cannot be answered carries a code."""
+    """Landscape of each job; an item without one has an error code."""
     kind = first(type) or "interval"
-    wanted = first(interval_id)
+    interval = first(interval_id)
     runs = service.store.snapshot().runs
-    return {"landscapes": [_item(run, runs.get(run), kind, wanted) for run in train_id or ()]}
+    return {"landscapes": [_item(run, runs.get(run), kind, interval) for run in train_id or ()]}
 
 
 def interval_id(interval: tuple[int, ...]) -> str:
-    """The same for the same interval, at every start and for every job."""
+    """Stable id of an interval: a hash, equal for equal intervals in every job and after a restart."""
     text = ",".join(map(str, interval))
     return str(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1)
 
@@ -53,35 +53,39 @@ def _landscapes(run: Run) -> Iterator[Landscape]:
             yield landscape(series.read(row))
 
 
-def _item(train_id: str, run: Run | None, kind: str, wanted: str | None) -> dict[str, Any]:
+def _item(train_id: str, run: Run | None, kind: str, interval: str | None) -> dict[str, Any]:
     if not train_id.startswith("./"):
         return {"train_id": train_id, "error_code": Fault.VALUE.code}
     if run is None:
         return {"train_id": train_id, "error_code": Fault.JOB.code}
-    shown = next((landscape for landscape in _landscapes(run) if _is_wanted(landscape, kind, wanted)), None)
-    if shown is None or shown.grid is None:
+    match = next((landscape for landscape in _landscapes(run) if _is_wanted(landscape, kind, interval)), None)
+    if match is None or match.grid is None:
         return {"train_id": train_id, "error_code": Fault.LANDSCAPE.code}
     item: dict[str, Any] = {
         "train_id": train_id,
-        "points": _point(shown.grid),
-        "convergence_point": _corner(shown.convergence),
+        "points": _point(match.grid),
+        "convergence_point": _corner(match.convergence),
         "metadata": {
-            "decomposition": shown.decomposition,
-            "unit": shown.unit,
-            "step_per_epoch": shown.step_per_epoch,
+            "decomposition": match.decomposition,
+            "unit": match.unit,
+            "step_per_epoch": match.step_per_epoch,
             **_training(run),
         },
     }
-    if shown.path is not None and shown.intervals:
-        item["path"] = {**_point(shown.path), "intervals": list(shown.intervals)}
+    if match.path is not None and match.intervals:
+        item["path"] = {**_point(match.path), "intervals": list(match.intervals)}
     return item
 
 
-def _is_wanted(shown: Landscape, kind: str, interval: str | None) -> bool:
-    """Whether a landscape is of a kind: the final one has no intervals, though it may have a path."""
+def _is_wanted(candidate: Landscape, kind: str, interval: str | None) -> bool:
+    """Whether a landscape has the given kind and interval; final ones have no intervals."""
     if kind == "final":
-        return not shown.intervals
-    return kind == "interval" and bool(shown.intervals) and interval in (None, interval_id(shown.intervals))
+        return not candidate.intervals
+    return (
+        kind == "interval"
+        and bool(candidate.intervals)
+        and interval in (None, interval_id(candidate.intervals))
+    )
 
 
 def _point(point: Point) -> dict[str, Any]:
@@ -95,13 +99,13 @@ def _corner(point: Point | None) -> list[float]:
 
 
 def _training(run: Run) -> dict[str, Any]:
-    """What lineage says of the training that the landscape belongs to."""
-    facts = run.lineage.train if run.lineage is not None else None
-    known: dict[str, Any] = {"network": None, "optimizer": None, "learning_rate": None, "metric": {}}
+    """Metadata of the training that the landscape belongs to, from its lineage."""
+    train = run.lineage.train if run.lineage is not None else None
+    metadata: dict[str, Any] = {"network": None, "optimizer": None, "learning_rate": None, "metric": {}}
     if run.lineage is not None and run.lineage.evaluation is not None:
-        known["metric"] = run.lineage.evaluation.metric
-    if facts is not None:
-        known |= {"network": facts.network, "optimizer": facts.optimizer}
-        known["learning_rate"] = None if facts.learning_rate is None else f"{facts.learning_rate:e}"
-        known["loss"] = None if facts.loss is None else f"{facts.loss:e}"
-    return known
+        metadata["metric"] = run.lineage.evaluation.metric
+    if train is not None:
+        metadata |= {"network": train.network, "optimizer": train.optimizer}
+        metadata["learning_rate"] = None if train.learning_rate is None else f"{train.learning_rate:e}"
+        metadata["loss"] = None if train.loss is None else f"{train.loss:e}"
+    return metadata

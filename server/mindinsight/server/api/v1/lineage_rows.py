@@ -1,4 +1,4 @@
-"""Lineage as rows: flat ones to search by, nested ones to answer with."""
+"""Rows of lineage: flat ones for search, nested ones for responses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mindinsight.server.api.v1.conditions import Row
+from mindinsight.server.api.v1.lineage_search import Row
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
 from mindinsight.server.store.run import Run
 from mindinsight.server.workspace.notes import Note
@@ -17,7 +17,7 @@ _NO_DATASET: Final = "1"
 
 @dataclass(frozen=True, slots=True)
 class LineageRow:
-    """One run's lineage in both forms."""
+    """Lineage of one run in both forms."""
 
     flat: Row  # field -> value, with metric/<x>, user_defined/<x> and tag
     model: Mapping[str, Any]
@@ -25,7 +25,7 @@ class LineageRow:
     added: Mapping[str, Any]
 
     def answer(self, halves: frozenset[str]) -> dict[str, Any]:
-        """The row with the halves that are asked for; nothing but notes when none is."""
+        """The row as JSON with the given halves; only notes if there are none."""
         item: dict[str, Any] = {"added_info": self.added}
         if halves:
             item["summary_dir"] = self.flat["summary_dir"]
@@ -37,7 +37,7 @@ class LineageRow:
 
 
 def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[LineageRow]:
-    """A row for each run that has lineage, in the order of ``runs``."""
+    """Rows of the runs that have lineage, in the order of ``runs``."""
     rows: list[LineageRow] = []
     marks: dict[str, str] = {}
     for run in runs:
@@ -47,7 +47,7 @@ def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[Lineage
 
 
 def _mark(lineage: Lineage, marks: dict[str, str]) -> str:
-    """The number that runs with the same dataset graph share; counted from 2, 1 is for none."""
+    """Number shared by runs with the same dataset graph, from 2; 1 for runs without one."""
     if not lineage.dataset_graph:
         return _NO_DATASET
     text = json.dumps(lineage.dataset_graph, sort_keys=True)
@@ -56,7 +56,7 @@ def _mark(lineage: Lineage, marks: dict[str, str]) -> str:
 
 def _row(run: str, lineage: Lineage, mark: str, note: Note) -> LineageRow:
     train, evaluation = lineage.train or TrainLineage(), lineage.evaluation or EvaluationLineage()
-    plain = {
+    fields = {
         "loss_function": train.loss_function,
         "train_dataset_path": train.train_dataset_path,
         "train_dataset_count": train.train_dataset_size,
@@ -72,8 +72,8 @@ def _row(run: str, lineage: Lineage, mark: str, note: Note) -> LineageRow:
         "model_size": train.model_size,
         "dataset_mark": mark,
     }
-    model = {**plain, "metric": evaluation.metric, "user_defined": lineage.user_defined}
-    flat = {"summary_dir": run, **plain, "tag": note.tag}
+    model = {**fields, "metric": evaluation.metric, "user_defined": lineage.user_defined}
+    flat = {"summary_dir": run, **fields, "tag": note.tag}
     flat |= {f"metric/{name}": value for name, value in evaluation.metric.items()}
     flat |= {f"user_defined/{name}": value for name, value in lineage.user_defined.items()}
     return LineageRow(flat, model, lineage.dataset_graph or {}, _added(note))
@@ -89,7 +89,7 @@ def _added(note: Note) -> dict[str, Any]:
 
 
 def customized(rows: Sequence[LineageRow]) -> dict[str, Any]:
-    """The metric and user-defined columns that these rows have, with the type of their values."""
+    """Metric and user-defined columns of the rows, with the type of their values."""
     kinds: dict[str, set[str]] = {}
     for row in rows:
         for name, value in row.flat.items():

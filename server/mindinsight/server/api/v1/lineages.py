@@ -1,4 +1,4 @@
-"""Lineage: searched, annotated, set against objectives; and the dataset graph of a job."""
+"""Routes for lineage: search, annotation, importance of hyper-parameters, dataset graph of a job."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated, Any, Final
 
 from fastapi import Body
 
-from mindinsight.server.api.v1.conditions import Search, parse_search
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.jobs import CurrentService, in_order
+from mindinsight.server.api.v1.jobs import CurrentService, newest_first
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.lineage_rows import LineageRow, customized, lineage_rows
-from mindinsight.server.api.v1.parameters import NeededText, RawBody, is_train_id, parsed, required, train
+from mindinsight.server.api.v1.lineage_search import Search, parse_search
+from mindinsight.server.api.v1.parameters import NeededText, RawBody, find_run, is_train_id, parsed, required
 from mindinsight.server.api.v1.targets import targets_answer
 from mindinsight.server.http.service import Service
 from mindinsight.server.workspace.storage_errors import storing
@@ -32,7 +32,7 @@ _SEARCH: Final = {
 
 @router.post("/lineagemgr/lineages", openapi_extra=_SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Rows that match, sorted and in pages; the body is parsed whatever its content type."""
+    """Search rows of lineage: filtered, sorted, paged; the body is parsed whatever its content type."""
     query, rows = _matching(service, body)
     page = list(query.page(rows))
     return {
@@ -46,52 +46,52 @@ def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
 def annotate(
     service: CurrentService, body: Annotated[Any, Body()] = None, train_id: NeededText = None
 ) -> dict[str, str]:
-    """Keep a tag and a remark on a job; they stay in the workspace."""
-    wanted = required(train_id, "train_id")
-    if not is_train_id(wanted):
+    """Set a tag and a remark on a job; they are stored in the workspace."""
+    run_id = required(train_id, "train_id")
+    if not is_train_id(run_id):
         raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
     if not isinstance(body, dict):
         raise V1Error(Fault.VALUE, "The body must be an object.")
-    if train(service.store.snapshot(), wanted).lineage is None:
+    if find_run(service.store.snapshot(), run_id).lineage is None:
         raise V1Error(Fault.VALUE, "This train job has no lineage.")
     changes = _checked(body)
     if changes:
         with storing({}):
-            service.workspace.notes.change(wanted, **changes)
+            service.workspace.notes.change(run_id, **changes)
     return {"status": "success"}
 
 
 @router.post("/optimizer/targets/search", openapi_extra=_SEARCH)
 def targets(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Objectives, hyper-parameters, and how much each matters."""
+    """Objectives, hyper-parameters, and the importance of each."""
     search, rows = _matching(service, body)
     return targets_answer([row.flat for row in search.page(rows)])
 
 
 @router.get("/datasets/dataset_graph")
 def dataset_graph(service: CurrentService, train_id: NeededText = None) -> dict[str, Any]:
-    """The dataset graph of a job; an empty object when there is none."""
-    wanted = required(train_id, "train_id")
-    if not is_train_id(wanted):
+    """Dataset graph of a job; an empty object if it has none."""
+    run_id = required(train_id, "train_id")
+    if not is_train_id(run_id):
         raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
-    run = service.store.snapshot().runs.get(wanted)
+    run = service.store.snapshot().runs.get(run_id)
     if run is None or run.lineage is None or not run.lineage.dataset_graph:
         return {}
-    return {"dataset_graph": run.lineage.dataset_graph, "summary_dir": wanted}
+    return {"dataset_graph": run.lineage.dataset_graph, "summary_dir": run_id}
 
 
 def _matching(service: Service, body: bytes) -> tuple[Search, list[LineageRow]]:
-    """The search that a body is, and the rows it finds. Takes time: to be called in a thread."""
+    """Parse a search body and find its rows. Slow: to be called in a thread. Raises V1Error."""
     search = parse_search(parsed(body))
-    rows = lineage_rows(in_order(service.store.snapshot()), service.workspace.notes.all())
+    rows = lineage_rows(newest_first(service.store.snapshot()), service.workspace.notes.all())
     by_run = {row.flat["summary_dir"]: row for row in rows}
     return search, [by_run[flat["summary_dir"]] for flat in search.matching(row.flat for row in rows)]
 
 
 def _checked(body: dict[str, Any]) -> dict[str, Any]:
-    """The fields to keep; raises V1Error for any other."""
+    """Validate the fields of an annotation. Raises V1Error, also for any other field."""
     if set(body) - {"tag", "remark"}:
-        raise V1Error(Fault.LINEAGE_VALUE, "Only tag and remark can be kept.")
+        raise V1Error(Fault.LINEAGE_VALUE, "Only tag and remark can be set.")
     changes: dict[str, Any] = {}
     if "tag" in body:
         tag = body["tag"]
@@ -102,9 +102,9 @@ def _checked(body: dict[str, Any]) -> dict[str, Any]:
         remark = body["remark"]
         if not isinstance(remark, str) or len(remark) > _LONGEST_REMARK:
             raise V1Error(
-                Fault.LINEAGE_VALUE, f"remark must be a text of at most {_LONGEST_REMARK} characters."
+                Fault.LINEAGE_VALUE, f"remark must be a string of at most {_LONGEST_REMARK} characters."
             )
         if _SURROGATE.search(remark):
-            raise V1Error(Fault.LINEAGE_VALUE, "remark holds half of a character (a lone surrogate).")
+            raise V1Error(Fault.LINEAGE_VALUE, "remark contains an incomplete character (a lone surrogate).")
         changes["note"] = remark
     return changes

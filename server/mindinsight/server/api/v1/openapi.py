@@ -1,4 +1,4 @@
-"""OpenAPI description of v1: FastAPI's, completed by what the routes check themselves."""
+"""OpenAPI description of v1: FastAPI's, corrected for parameters that the routes validate themselves."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from mindinsight.server.api.v1.parameters import NEEDED
 
 
 def complete(description: dict[str, Any]) -> dict[str, Any]:
-    """FastAPI's description without status 422, which v1 never answers: its errors have codes of their own.
+    """Remove status 422, which v1 never returns, and mark required parameters; changes ``description``.
 
-    Parameters whose absence a route answers with an error of its own are optional to FastAPI; here they are
-    marked as required. Changes and returns ``description``.
+    Parameters whose absence is an error of v1's own are optional to FastAPI.
     """
     for path in description["paths"].values():
         for operation in path.values():

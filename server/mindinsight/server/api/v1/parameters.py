@@ -1,4 +1,4 @@
-"""Reading a v1 query: the first of repeated values wins, faults are told one at a time."""
+"""Parsers of v1's query parameters and bodies; of repeated values the first counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import Depends, Query, Request
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.store.run import Run, Snapshot
 
-NEEDED: Final = "x-needed"  # in the description alone: the routes say themselves what is missing
+NEEDED: Final = "x-needed"  # marks required parameters for openapi.py; routes report missing ones themselves
 
 Text: TypeAlias = Annotated[list[str] | None, Query(description="the first value counts")]
 NeededText: TypeAlias = Annotated[
@@ -29,15 +29,15 @@ Full: TypeAlias = Annotated[bool, Query(description="every recorded step instead
 
 
 def first(values: list[str] | None) -> str | None:
-    """The first value of a parameter; None when it is absent."""
+    """First value of a parameter; None if it is absent. Raises V1Error for a null byte."""
     text = values[0] if values else None
     if text is not None and "\0" in text:
-        raise V1Error(Fault.NULL_BYTE, "A parameter holds a null byte.")
+        raise V1Error(Fault.NULL_BYTE, "A parameter contains a null byte.")
     return text
 
 
 def required(values: list[str] | None, name: str) -> str:
-    """Raises V1Error when the parameter is absent or empty."""
+    """First value of a required parameter. Raises V1Error if it is absent or empty."""
     text = first(values)
     if not text:
         raise V1Error(Fault.MISSING, f"Parameter {name} is missing.")
@@ -45,7 +45,7 @@ def required(values: list[str] | None, name: str) -> str:
 
 
 def integer(values: list[str] | None, name: str, default: int, low: int, high: int | None = None) -> int:
-    """Raises V1Error for a value that is not an integer, or out of range; ``high`` None is no limit."""
+    """Parse an integer from ``low`` to ``high`` (None: no limit). Raises V1Error."""
     text = first(values)
     if text is None:
         return default
@@ -57,7 +57,7 @@ def integer(values: list[str] | None, name: str, default: int, low: int, high: i
 
 
 def to_integer(text: str, name: str) -> int:
-    """An integer as Python reads it, as MindInsight did: of any sign and size, spaces around it allowed."""
+    """Parse an integer as ``int`` does: any sign and size, spaces around it. Raises V1Error."""
     try:
         return int(text)
     except ValueError:
@@ -65,7 +65,7 @@ def to_integer(text: str, name: str) -> int:
 
 
 async def raw_body(request: Request) -> bytes:
-    """The body as it came; it is parsed by who needs it, in a thread."""
+    """Dependency: the raw body; routes parse it in their own thread."""
     return await request.body()
 
 
@@ -73,7 +73,7 @@ RawBody: TypeAlias = Annotated[bytes, Depends(raw_body)]
 
 
 def parsed(body: bytes) -> Any:
-    """A body as JSON, whatever its content type; None for an empty one. Raises V1Error."""
+    """Parse a body as JSON, whatever its content type; None for an empty one. Raises V1Error."""
     try:
         return json.loads(body) if body.strip() else None
     except (ValueError, RecursionError):
@@ -81,14 +81,14 @@ def parsed(body: bytes) -> Any:
 
 
 def is_train_id(text: str) -> bool:
-    """Whether ``text`` has the form of a run's id: ``./a``, or ``./a/b`` for the ranks of a job."""
+    """Whether a text has the form of a run's id: ``./a``, or ``./a/b`` for the ranks of a job."""
     parts = text.split("/")
     return parts[0] == "." and len(parts) > 1 and all(part not in ("", ".", "..") for part in parts[1:-1])
 
 
-def train(snapshot: Snapshot, train_id: str) -> Run:
-    """The run of an id; nothing but a look-up, so no id can lead out of the base directory."""
+def find_run(snapshot: Snapshot, train_id: str) -> Run:
+    """Look a run up by id; no path is built, so no id can lead out of the base directory. Raises V1Error."""
     run = snapshot.runs.get(train_id)
     if run is None:
-        raise V1Error(Fault.JOB, "Parameter train_id names no train job.")
+        raise V1Error(Fault.JOB, "Parameter train_id does not match any train job.")
     return run

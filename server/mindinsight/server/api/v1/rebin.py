@@ -1,7 +1,7 @@
-"""Histograms of one tag on common edges, so that a client can stack them.
+"""Rebinning of histograms to common edges, so that a client can stack them.
 
-The rule of the original: one range for all steps, at most 30 buckets, each original count spread
-evenly over its width and rounded up; totals may therefore exceed the recorded count.
+MindInsight's rule: one range for all steps, at most 30 buckets, each recorded count spread evenly over its
+bucket and the sums rounded up; totals may therefore exceed the recorded count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GROWS_UP_TO: Final = 280
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """One recorded histogram: columns of its buckets, all [n], and the range of its finite values."""
+    """A recorded histogram: columns of its buckets, all [n], and the range of its finite values."""
 
     left: Doubles
     width: Doubles
@@ -36,7 +36,7 @@ class Counted:
 
 
 def bucket_number(total: int) -> int:
-    """How many common buckets the largest recorded ``total`` asks for."""
+    """Number of common buckets for the largest recorded ``total``."""
     if total <= 0:
         return 1
     if total <= 5:
@@ -47,7 +47,7 @@ def bucket_number(total: int) -> int:
 
 
 def common_edges(histograms: Sequence[Counted]) -> Doubles:
-    """The [b + 1] edges that fit all ``histograms``."""
+    """[b + 1] edges of buckets that cover all ``histograms``."""
     filled = [histogram for histogram in histograms if histogram.total > 0]
     low = min((histogram.minimum for histogram in filled), default=0.0)
     high = max((histogram.maximum for histogram in filled), default=0.0)
@@ -58,7 +58,7 @@ def common_edges(histograms: Sequence[Counted]) -> Doubles:
 
 
 def rebin(histogram: Counted, edges: Doubles) -> list[list[float]]:
-    """``histogram`` on ``edges``: rows of [left, width, count]."""
+    """Rebin a histogram to ``edges``: rows of [left, width, count]."""
     quarters = edges / 4  # distances between them are finite
     left, right = quarters[:-1, None], quarters[1:, None]
     start, width = histogram.left[None, :] / 4, np.abs(histogram.width)[None, :] / 4

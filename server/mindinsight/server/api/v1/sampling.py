@@ -1,7 +1,7 @@
-"""Sampling of long series: as many rows as MindInsight answers, the same at every call.
+"""Deterministic sampling of long series, to the numbers of rows that MindInsight returns.
 
-The original kept a random sample. Ours is the same at every call and keeps the first row, the last, and of
-each stretch its extremes and its first non-finite value.
+MindInsight kept a random sample. This one is the same at every call and contains the first row, the last, and
+the extremes and the first non-finite value of each stretch.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ TENSORS: Final = 20
 
 
 def even_rows(count: int, limit: int) -> Ints:
-    """At most ``limit`` of ``count`` rows, evenly spread, first and last among them."""
+    """At most ``limit`` of ``count`` rows, evenly spaced, including the first and the last."""
     if count <= limit:
         return np.arange(count, dtype=np.int64)
     return np.unique(np.linspace(0, count - 1, limit).round().astype(np.int64))
 
 
 def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:
-    """At most ``limit`` rows of ``values`` [n], the two ends among them.
+    """At most ``limit`` rows of ``values`` [n], including the first and the last; ascending.
 
-    Per stretch its minimum, its maximum, and the first value that is not finite where there are such.
+    Per stretch the minimum, the maximum, and the first value that is not finite, if any.
     """
     count = len(values)
     if count <= limit:
@@ -44,7 +44,7 @@ def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:
 
 
 def _extremes(values: npt.NDArray[np.floating], edges: Ints) -> tuple[Ints, Ints]:
-    """Row of the smallest and of the largest finite value between each two edges."""
+    """Rows of the smallest and of the largest finite value between each two edges."""
     finite = np.isfinite(values)
     low = np.where(finite, values, np.inf)
     high = np.where(finite, values, -np.inf)

@@ -1,4 +1,4 @@
-"""Scalars: one merged line for each tag."""
+"""Routes for scalars: one line of points for each tag, overwritten steps left out."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import Full, NeededText, Texts, required, train
-from mindinsight.server.api.v1.plugins import scalar_of
+from mindinsight.server.api.v1.parameters import Full, NeededText, Texts, find_run, required
 from mindinsight.server.api.v1.sampling import SCALARS, extreme_rows
+from mindinsight.server.api.v1.tags import scalar_of
 from mindinsight.server.store.series import ScalarSeries
 
 router = JsonRouter(prefix="/datavisual", tags=["scalars"])
@@ -20,11 +20,11 @@ router = JsonRouter(prefix="/datavisual", tags=["scalars"])
 def metadata(
     service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
 ) -> dict[str, Any]:
-    """The points of one tag, ascending by step; null for what is not finite."""
-    wanted, name = required(train_id, "train_id"), required(tag, "tag")
-    series = scalar_of(train(service.store.snapshot(), wanted), name)
+    """Points of one tag, ascending by step; null for values that are not finite."""
+    run_id, name = required(train_id, "train_id"), required(tag, "tag")
+    series = scalar_of(find_run(service.store.snapshot(), run_id), name)
     if series is None:
-        raise V1Error(Fault.SCALAR, "Parameter tag names no scalar of this train job.")
+        raise V1Error(Fault.SCALAR, "Parameter tag does not match any scalar of this train job.")
     return {"metadatas": _points(series, full)}
 
 
@@ -32,14 +32,14 @@ def metadata(
 def scalars(
     service: CurrentService, train_id: Texts = None, tag: Texts = None, full: Full = False
 ) -> dict[str, Any]:
-    """The points of all pairs of job and tag that exist, in the order asked."""
+    """Points of all existing pairs of job and tag, in the order of the parameters."""
     runs = service.store.snapshot().runs
     items = []
-    for wanted in train_id or ():
+    for run_id in train_id or ():
         for name in tag or ():
-            series = scalar_of(runs[wanted], name) if wanted in runs else None
+            series = scalar_of(runs[run_id], name) if run_id in runs else None
             if series is not None:
-                items.append({"train_id": wanted, "tag": name, "values": _points(series, full)})
+                items.append({"train_id": run_id, "tag": name, "values": _points(series, full)})
     return {"scalars": items}
 
 

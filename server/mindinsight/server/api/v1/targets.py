@@ -1,4 +1,4 @@
-"""``optimizer/targets/search``: how strongly each hyper-parameter goes with each objective.
+"""Importance of hyper-parameters for objectives, the response of ``optimizer/targets/search``.
 
 Importance is the absolute Pearson correlation over the rows that have both values.
 """
@@ -27,7 +27,7 @@ _PREFIXES: Final = {"metric/": "[M]", "user_defined/": "[U]"}
 
 
 def targets_answer(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The whole answer for lineage ``rows`` (flat mappings with ``summary_dir``)."""
+    """The response for lineage ``rows`` (flat mappings with ``summary_dir``) as JSON."""
     columns, unrecognized = _columns(rows)
     targets = {name: data for name, data in columns.items() if name.startswith("[M]") or name == "loss"}
     parameters = {name: data for name, data in columns.items() if name not in targets}
@@ -44,16 +44,16 @@ def targets_answer(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Numbers], list[str]]:
-    """Numeric columns by the name clients see, and the user's columns that are not numeric."""
+    """Numeric columns by displayed name, and names of user-defined columns that are not numeric."""
     columns: dict[str, Numbers] = {}
     unrecognized: list[str] = []
     for name in _names(rows):
-        shown = _shown(name)
+        label = _shown(name)
         numbers = _numbers([row.get(name) for row in rows])
         if numbers is not None:
-            columns[shown] = numbers
-        elif shown.startswith("[U]"):
-            unrecognized.append(shown)
+            columns[label] = numbers
+        elif label.startswith("[U]"):
+            unrecognized.append(label)
     return columns, unrecognized
 
 
@@ -72,7 +72,7 @@ def _shown(name: str) -> str:
 
 
 def _numbers(values: Sequence[Any]) -> Numbers | None:
-    """``values`` as numbers, None where missing; None when one is not a number or none is there."""
+    """``values`` as numbers, None where missing; None if any is not a number or all are missing."""
     numbers: Numbers = [_number(value) for value in values]
     wrong = any(
         number is None and not _is_missing(value) for number, value in zip(numbers, values, strict=True)

@@ -1,4 +1,4 @@
-"""Tensors: what was recorded, its statistics, its histogram, and slices of its values."""
+"""Routes for recorded tensors: statistics, histograms, and slices of the values."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from mindinsight.server.api.v1.parameters import (
     NeededTexts,
     Number,
     Text,
+    find_run,
     first,
     required,
     to_integer,
-    train,
 )
-from mindinsight.server.api.v1.plugins import at, payloads_of
 from mindinsight.server.api.v1.rebin import Counted, bucket_number, common_edges, rebin
 from mindinsight.server.api.v1.sampling import TENSORS, even_rows
+from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.compute.slices import Index, Table, parse_slice
 from mindinsight.server.compute.statistics import Statistics, measure, measure_values
 from mindinsight.server.formats.payloads import Recorded, recorded
@@ -52,7 +52,7 @@ def tensors(
     ] = None,
     full: Full = False,
 ) -> dict[str, Any]:
-    """One item for each pair of job and tag; one bad pair fails the whole call."""
+    """One item for each pair of job and tag; an invalid pair fails the whole request."""
     required(train_id, "train_id")
     required(tag, "tag")
     what = first(detail)
@@ -62,25 +62,25 @@ def tensors(
     index = required(dims, "dims") if what == "data" else ""
     snapshot = service.store.snapshot()
     items = []
-    for wanted in train_id or ():
-        run = train(snapshot, wanted)
+    for run_id in train_id or ():
+        run = find_run(snapshot, run_id)
         for name in tag or ():
             series = payloads_of(run, name, "tensor", Fault.TENSOR)
             values = _slice(series, number, index) if number is not None else _values(series, what, full)
-            items.append({"train_id": wanted, "tag": name, "values": values})
+            items.append({"train_id": run_id, "tag": name, "values": values})
     return {"tensors": items}
 
 
 def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any]]:
-    """The one item that ``detail=data`` answers."""
+    """The single item of ``detail=data``: a slice of the tensor at a step. Raises V1Error."""
     rows = [row for row in series.line_rows.tolist() if int(series.steps[row]) == step]
     if not rows:
-        raise V1Error(Fault.TENSOR_STEP, "Parameter step names no tensor of this tag.")
+        raise V1Error(Fault.TENSOR_STEP, "Parameter step does not match any tensor of this tag.")
     with _opened(series, rows[-1]) as tensor:
         table = Table(tensor.values.shape, index_of(index, tensor.values.shape, "dims"))
         if table.rows * table.columns > MOST_VALUES:
             raise V1Error(
-                Fault.TENSOR_ANSWER, f"The slice holds more than {MOST_VALUES} values; ask for a part of it."
+                Fault.TENSOR_ANSWER, f"The slice has more than {MOST_VALUES} values; request a part of it."
             )
         part = np.asarray(tensor.values.part(table.index), np.float64)
         value = {
@@ -88,18 +88,18 @@ def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any
             "data": plain_values(part),
             "statistics": statistics_json(measure(part), _measured(tensor)),
         }
-    return [{**at(series, rows[-1]), "value": value}]
+    return [{**time_and_step(series, rows[-1]), "value": value}]
 
 
 @contextmanager
 def _opened(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
-    """A tensor that is read in the block, by parts."""
+    """Context manager: a tensor that is read by parts inside the block."""
     with series.located(row) as location:
         yield recorded(Path(location.path), location.offset, location.size)
 
 
 def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
-    """The part of a tensor that the parameter ``name`` asks for; raises V1Error."""
+    """Parse the slice in the parameter ``name``. Raises V1Error."""
     try:
         return parse_slice(text, shape)
     except ValueError as error:
@@ -120,15 +120,18 @@ def _values(series: ReferenceSeries, detail: str | None, full: bool) -> list[dic
     if detail == "histogram":
         for value, buckets in zip(values, _histograms(series, rows.tolist(), measured), strict=True):
             value["histogram_buckets"] = buckets
-    return [{**at(series, row), "value": value} for row, value in zip(rows.tolist(), values, strict=True)]
+    return [
+        {**time_and_step(series, row), "value": value}
+        for row, value in zip(rows.tolist(), values, strict=True)
+    ]
 
 
 def _histograms(
     series: ReferenceSeries, rows: list[int], measured: list[Statistics]
 ) -> list[list[list[float]]]:
-    """Buckets of every tensor on common edges, counted from the values themselves."""
-    whole = [_counted(series, row, facts) for row, facts in zip(rows, measured, strict=True)]
-    edges = common_edges(whole)
+    """Histograms of the tensors on common edges, counted from the values."""
+    histograms = [_counted(series, row, facts) for row, facts in zip(rows, measured, strict=True)]
+    edges = common_edges(histograms)
     return [
         rebin(_counted(series, row, facts, edges), edges) for row, facts in zip(rows, measured, strict=True)
     ]
@@ -152,7 +155,7 @@ def _counted(
 
 
 def _measured(tensor: Recorded) -> Statistics:
-    """Of the values as float64, which is what v1 shows."""
+    """Statistics of the values as float64, as v1 returns them."""
     measured = measure_values(tensor.values)
     if measured.minimum is None or measured.maximum is None:
         return measured
@@ -164,7 +167,7 @@ def _described(tensor: Recorded) -> dict[str, Any]:
 
 
 def plain_values(values: npt.NDArray[np.float64]) -> Any:
-    """Nested lists; what is not finite as NAN, INF and -INF."""
+    """Values as nested lists, with "NAN", "INF" and "-INF" for those that are not finite."""
     if np.isfinite(values).all():
         return values.tolist()
     flat = [_text(value) for value in values.ravel().tolist()]
@@ -177,7 +180,7 @@ def _text(value: float) -> float | str:
     return "NAN" if math.isnan(value) else "INF" if value > 0 else "-INF"
 
 
-def statistics_json(part: Statistics, whole: Statistics) -> dict[str, Any]:
+def statistics_json(part: Statistics, overall: Statistics) -> dict[str, Any]:
     return {
         "max": part.maximum or 0.0,
         "min": part.minimum or 0.0,
@@ -186,14 +189,14 @@ def statistics_json(part: Statistics, whole: Statistics) -> dict[str, Any]:
         "nan_count": part.nans,
         "neg_inf_count": part.negative_infs,
         "pos_inf_count": part.positive_infs,
-        "overall_max": whole.maximum or 0.0,
-        "overall_min": whole.minimum or 0.0,
-        "overall_avg": whole.mean or 0.0,
-        "overall_count": whole.count,
-        "overall_nan_count": whole.nans,
-        "overall_neg_inf_count": whole.negative_infs,
-        "overall_pos_inf_count": whole.positive_infs,
-        "overall_zero_count": float(whole.zeros),
-        "overall_neg_zero_count": float(whole.negative - whole.negative_infs),
-        "overall_pos_zero_count": float(whole.positive - whole.positive_infs),
+        "overall_max": overall.maximum or 0.0,
+        "overall_min": overall.minimum or 0.0,
+        "overall_avg": overall.mean or 0.0,
+        "overall_count": overall.count,
+        "overall_nan_count": overall.nans,
+        "overall_neg_inf_count": overall.negative_infs,
+        "overall_pos_inf_count": overall.positive_infs,
+        "overall_zero_count": float(overall.zeros),
+        "overall_neg_zero_count": float(overall.negative - overall.negative_infs),
+        "overall_pos_zero_count": float(overall.positive - overall.positive_infs),
     }

@@ -1,4 +1,4 @@
-"""The offline debugger: sessions over dumps, stepped through and watched; a face over ``debug``."""
+"""Routes of the offline debugger: sessions over dumps with steps, watchpoints and hits, over ``debug``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from fastapi import APIRouter
 
 from mindinsight.server.api.v1.debugger import (
     control,
-    files,
-    graphs,
     hits,
     neighbours,
-    opening,
-    searching,
+    retrieve,
+    search,
+    session_routes,
+    tensor_files,
     tensors,
-    watching,
+    watchpoints,
 )
 
 router = APIRouter(tags=["debugger"])
-for part in (opening, graphs, searching, control, watching, hits, tensors, neighbours, files):
+for part in (session_routes, retrieve, search, control, watchpoints, hits, tensors, neighbours, tensor_files):
     router.include_router(part.router, prefix="/debugger/sessions")

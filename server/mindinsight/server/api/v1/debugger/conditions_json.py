@@ -1,10 +1,10 @@
-"""Conditions and watchpoints as JSON, and watchpoints from what clients send."""
+"""JSON encoder of conditions and watchpoints, and parser of conditions in requests."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from mindinsight.server.api.v1.debugger.session import Session, Watched
+from mindinsight.server.api.v1.debugger.session import Session, SessionWatchpoint
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.debug.conditions import Condition, Finding, Limits, Parameter, conditions
 from mindinsight.server.debug.limits import checked_limits
@@ -12,63 +12,65 @@ from mindinsight.server.debug.limits import checked_limits
 _TARGETS: Final = ("activation", "gradient", "tensor", "weight")
 
 
-def offered(session: Session) -> list[Condition]:
-    """The conditions that can be watched for at the session's step."""
-    known = (
+def available_conditions(session: Session) -> list[Condition]:
+    """Conditions that a watchpoint can have at the session's step."""
+    supported = (
         condition
         for condition in conditions().values()
         if not (condition.needs_previous and condition.target == "tensor")
     )
-    return [condition for condition in known if session.step == 0 or not condition.first_step_only]
+    return [condition for condition in supported if session.step == 0 or not condition.first_step_only]
 
 
 def collections_json(session: Session) -> list[dict[str, Any]]:
-    """The conditions by what they look at."""
-    known = offered(session)
+    """Available conditions as JSON, grouped by target."""
+    available = available_conditions(session)
     return [
         {
             "id": f"{target}_condition_collection",
-            "conditions": [_condition_json(condition) for condition in known if condition.target == target],
+            "conditions": [
+                _condition_json(condition) for condition in available if condition.target == target
+            ],
         }
         for target in _TARGETS
     ]
 
 
-def watched_json(watched: Watched) -> dict[str, Any]:
-    params = [{"name": name, "value": value} for name, value in shown_limits(watched).items()]
-    return {"id": watched.id, "watch_condition": _named(watched, params)}
+def watchpoint_json(watchpoint: SessionWatchpoint) -> dict[str, Any]:
+    params = [{"name": name, "value": value} for name, value in visible_limits(watchpoint).items()]
+    return {"id": watchpoint.id, "watch_condition": _watch_condition(watchpoint, params)}
 
 
-def hit_json(watched: Watched, findings: tuple[Finding, ...]) -> dict[str, Any]:
-    """A watchpoint with the values that its parameters were compared with."""
+def hit_json(watchpoint: SessionWatchpoint, findings: tuple[Finding, ...]) -> dict[str, Any]:
+    """A watchpoint as JSON, with the actual values that its limits were compared with."""
     actual = {finding.name: finding.actual for finding in findings}
     params = [
         {"name": name, "value": value, "actual_value": actual.get(name)}
-        for name, value in shown_limits(watched).items()
+        for name, value in visible_limits(watchpoint).items()
     ]
-    return {"id": watched.id, "watch_condition": _named(watched, params)}
+    return {"id": watchpoint.id, "watch_condition": _watch_condition(watchpoint, params)}
 
 
-def shown_limits(watched: Watched) -> Limits:
-    """The limits a person set: those that only support the rule are left out."""
+def visible_limits(watchpoint: SessionWatchpoint) -> Limits:
+    """Limits that people set; hidden parameters are left out."""
     hidden = {
-        parameter.name for parameter in conditions()[watched.condition].parameters if _is_hidden(parameter)
+        parameter.name for parameter in conditions()[watchpoint.condition].parameters if _is_hidden(parameter)
     }
-    return {name: value for name, value in watched.limits.items() if name not in hidden}
+    return {name: value for name, value in watchpoint.limits.items() if name not in hidden}
 
 
 def condition_of(session: Session, body: object) -> tuple[str, Limits]:
-    """A condition and its limits as sent: ``{"id", "params": [{"name", "value"}]}``. Raises V1Error."""
+    """Parse a condition and its limits: ``{"id", "params": [{"name", "value"}]}``. Raises V1Error."""
     if not isinstance(body, dict) or not isinstance(body.get("params", []), list):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition must be an object with id and params.")
     condition = body.get("id")
     if not isinstance(condition, str) or condition not in conditions():
-        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition names no condition.")
-    if condition not in {entry.id for entry in offered(session)}:
-        raise V1Error(Fault.DEBUGGER_CONDITION, f"{condition} cannot be watched for at this step.")
-    given = dict(_param(entry) for entry in body.get("params", []))
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition has an unknown id.")
+    if condition not in {entry.id for entry in available_conditions(session)}:
+        raise V1Error(Fault.DEBUGGER_CONDITION, f"{condition} is not available at this step.")
+    limits = dict(_param(entry) for entry in body.get("params", []))
     try:
-        return condition, checked_limits(condition, given)
+        return condition, checked_limits(condition, limits)
     except (ValueError, OverflowError) as error:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter condition is wrong: {error}") from None
 
@@ -82,8 +84,8 @@ def _param(entry: object) -> tuple[str, float]:
     return entry["name"], value
 
 
-def _named(watched: Watched, params: list[dict[str, Any]]) -> dict[str, Any]:
-    condition = conditions()[watched.condition]
+def _watch_condition(watchpoint: SessionWatchpoint, params: list[dict[str, Any]]) -> dict[str, Any]:
+    condition = conditions()[watchpoint.condition]
     return {"id": condition.id, "abbr": condition.abbreviation, "params": params}
 
 
@@ -110,5 +112,5 @@ def _parameter_json(parameter: Parameter) -> dict[str, Any]:
 
 
 def _is_hidden(parameter: Parameter) -> bool:
-    """Numbers that only support a rule and have their value: epsilon, atol, equal_nan."""
+    """Whether a parameter only supports a rule and has a default: epsilon, atol, equal_nan."""
     return not parameter.checks and parameter.default is not None

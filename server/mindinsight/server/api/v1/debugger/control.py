@@ -1,4 +1,4 @@
-"""Stepping through a dump: on, back, stop, and the check of the current step again."""
+"""Routes that control a session: advance, reset, pause, terminate, recheck."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Final
 from mindinsight.server.api.v1.debugger.lookup import (
     CurrentSession,
     JsonBody,
+    body_schema,
     graph_of,
     known_rank,
     node_index,
-    takes,
 )
 from mindinsight.server.api.v1.debugger.session import RUNNING, SENDING, WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
@@ -24,10 +24,12 @@ _MOST_STEPS: Final = 2**31 - 1
 
 @router.post(
     "/{session_id}/control",
-    openapi_extra=takes("mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name"),
+    openapi_extra=body_schema(
+        "mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name"
+    ),
 )
 def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Go on, jump to a step, or stop."""
+    """Continue, jump to a step, pause or terminate."""
     mode = body.get("mode")
     if mode == "continue":
         return _continue(session, body)
@@ -46,11 +48,11 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post("/{session_id}/recheck")
 def recheck(session: CurrentSession) -> dict[str, Any]:
-    """Check the step again, after watchpoints were changed."""
+    """Check the current step again, after watchpoints have changed."""
     if not session.can_recheck:
-        raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to check again.")
+        raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to recheck.")
     session.recheck()
-    return _sending()
+    return _accepted()
 
 
 def _continue(session: Session, body: dict[str, Any]) -> dict[str, Any]:
@@ -63,17 +65,17 @@ def _continue(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     if level == "node":  # a dump holds whole steps: the next node is reached with the next step
         _check_node(session, body)
     else:
-        steps = _whole(body.get("steps", 1))
+        steps = _integer(body.get("steps", 1))
         if steps != -1 and not 1 <= steps <= _MOST_STEPS:
             raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter steps must be -1 or from 1 to {_MOST_STEPS}.")
     session.advance(steps)
-    return _sending()
+    return _accepted()
 
 
 def _reset(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     if body.get("level", "step") != "step":
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter level must be step.")
-    step = _whole(body.get("steps"))
+    step = _integer(body.get("steps"))
     if not 0 <= step <= session.total_steps():
         raise V1Error(Fault.DEBUGGER_STEP, f"The dump has steps from 1 to {session.total_steps()}.")
     if session.state in (SENDING, RUNNING):
@@ -89,12 +91,12 @@ def _check_node(session: Session, body: dict[str, Any]) -> None:
         node_index(graph_of(session, rank, graph_name), body["name"], graph_name)
 
 
-def _whole(value: object) -> int:
+def _integer(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter steps must be an integer.")
     return value
 
 
-def _sending() -> dict[str, Any]:
-    """What is answered at once; the work goes on behind it."""
+def _accepted() -> dict[str, Any]:
+    """Immediate response; the work continues in the background."""
     return {"metadata": {"state": SENDING, "enable_recheck": False}}

@@ -1,4 +1,4 @@
-"""The operators of a dump as a graph in scopes, so that what shows recorded graphs shows these too."""
+"""Conversion of a dump's operators to a graph and scope tree, as for recorded graphs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from mindinsight.server.graph.scopes.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class DumpGraph:
-    """The graph of one rank; ``operators[i]`` is node i of ``tree.graph``.
+    """Graph of one rank; ``operators[i]`` is node i of ``tree.graph``.
 
-    A parameter stands in each scope that uses it, so one operator may have several places.
+    A parameter is a leaf of each scope that uses it, so one operator may have several indices in the tree.
     """
 
     tree: Tree
@@ -27,7 +27,7 @@ class DumpGraph:
 
     @cached_property
     def indices(self) -> dict[tuple[str, str], list[int]]:
-        """The places of an operator by its graph and recorded name."""
+        """Indices of an operator in the tree, by its graph and recorded name."""
         indices: dict[tuple[str, str], list[int]] = {}
         for index, node in enumerate(self.tree.nodes.tolist()):
             if node >= 0:
@@ -37,7 +37,7 @@ class DumpGraph:
 
     @cached_property
     def by_name(self) -> dict[str, int]:
-        """The first place of an operator by its full name."""
+        """First index of an operator in the tree, by its full name."""
         indices: dict[str, int] = {}
         for index, node in enumerate(self.tree.nodes.tolist()):
             if node >= 0:
@@ -45,46 +45,48 @@ class DumpGraph:
         return indices
 
     def operator(self, index: int) -> Operator | None:
-        """The operator at a place; None at a scope."""
+        """The operator at an index of the tree; None for a scope."""
         node = int(self.tree.nodes[index])
         return self.operators[node] if node >= 0 else None
 
     def find(self, name: str) -> int | None:
-        """The place of a path, or of an operator's full name."""
+        """Index of a path in the tree, or of an operator's full name; None if there is none."""
         return self.tree.indices.get(name, self.by_name.get(name))
 
 
 def shown_name(graph: str) -> str:
-    """A graph's name without slashes, which part scopes: ``Net/0`` is ``Net_0``."""
+    """Name of a graph with underscores for slashes, which separate scopes: ``Net_0`` for ``Net/0``."""
     return graph.replace("/", "_") or "graph"
 
 
 def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | None:
-    """The graph of a rank as its first step has it; of all graphs, each in a scope, when none is named.
+    """Build the graph of a rank from its first step; without a name all graphs, each in its own scope.
 
-    None when the rank has no operators.
+    Returns None if the rank has no operators.
     """
     operators: dict[tuple[str, str], Operator] = {}
     for name in dump.graphs(rank) if graph is None else (graph,):
-        first = next((folder for folder in dump.folders if (folder.rank, folder.graph) == (rank, name)), None)
-        if first is not None:
-            listed = list_operators(dump, rank, first.step, name)
-            operators |= {(name, operator.recorded or operator.name): operator for operator in listed}
-    apart = graph is None and len(dump.graphs(rank)) > 1
-    return _built(tuple(operators.values()), apart) if operators else None
+        folder = next(
+            (folder for folder in dump.folders if (folder.rank, folder.graph) == (rank, name)), None
+        )
+        if folder is not None:
+            step_operators = list_operators(dump, rank, folder.step, name)
+            operators |= {(name, operator.recorded or operator.name): operator for operator in step_operators}
+    scope_by_graph = graph is None and len(dump.graphs(rank)) > 1
+    return _build(tuple(operators.values()), scope_by_graph) if operators else None
 
 
-def _built(operators: Sequence[Operator], apart: bool) -> DumpGraph:
-    used = {(operator.graph, source) for operator in operators for source in operator.sources}
+def _build(operators: Sequence[Operator], scope_by_graph: bool) -> DumpGraph:
+    used_sources = {(operator.graph, source) for operator in operators for source in operator.sources}
     outer = [
         operator
         for operator in operators
-        if _is_parameter(operator) and (operator.graph, operator.name) in used
+        if _is_parameter(operator) and (operator.graph, operator.name) in used_sources
     ]
     inner = [
         operator
         for operator in operators
-        if not (_is_parameter(operator) and (operator.graph, operator.name) in used)
+        if not (_is_parameter(operator) and (operator.graph, operator.name) in used_sources)
     ]
     proto = GraphProto(name="dump")
     ids = _ids(inner, outer)
@@ -92,7 +94,7 @@ def _built(operators: Sequence[Operator], apart: bool) -> DumpGraph:
         node = proto.node.add(
             name=ids[operator.graph, operator.name],
             op_type=operator.type or "Operator",
-            full_name=_path(operator, apart),
+            full_name=_path(operator, scope_by_graph),
         )
         for source in operator.sources:
             node.input.add(name=ids.get((operator.graph, source), ""))
@@ -104,7 +106,7 @@ def _built(operators: Sequence[Operator], apart: bool) -> DumpGraph:
 
 
 def _ids(inner: Iterable[Operator], outer: Iterable[Operator]) -> dict[tuple[str, str], str]:
-    """What nodes call each other: a number for an operator, its own name for a parameter."""
+    """Names by which nodes refer to each other: a number for an operator, its own name for a parameter."""
     ids = {(operator.graph, operator.name): str(number) for number, operator in enumerate(inner)}
     return ids | {(operator.graph, operator.name): operator.name for operator in outer}
 
@@ -113,7 +115,7 @@ def _is_parameter(operator: Operator) -> bool:
     return operator.type == PARAMETER_TYPE
 
 
-def _path(operator: Operator, apart: bool) -> str:
+def _path(operator: Operator, scope_by_graph: bool) -> str:
     scope = () if _is_parameter(operator) else operator.scope
     parts = (*scope, operator.name.rpartition("/")[2])
-    return "/".join((shown_name(operator.graph), *parts) if apart else parts)
+    return "/".join((shown_name(operator.graph), *parts) if scope_by_graph else parts)

@@ -1,4 +1,4 @@
-"""From the parameters of a debugger's request to the session, graph, node and tensor they name."""
+"""Dependencies and look-ups of the debugger's routes: session, body, rank, graph, node, tensor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mindinsight.server.http.service import Service, service_of
 
 
 class OpenSessions:
-    """The sessions of a server by number, and one number after the other."""
+    """Registry of the open sessions of a server, by number."""
 
     def __init__(self) -> None:
         self.held: dict[str, Session] = {}
@@ -31,7 +31,7 @@ class OpenSessions:
 
 
 async def sessions_of(service: Annotated[Service, Depends(service_of)]) -> OpenSessions:
-    """The sessions of this server."""
+    """Dependency: the open sessions of this server."""
     return service.parts.of(OpenSessions)
 
 
@@ -48,53 +48,53 @@ def session_of(sessions: Sessions, session_id: str) -> Session:
 CurrentSession = Annotated[Session, Depends(session_of)]
 
 
-def body_of(raw: RawBody) -> dict[str, Any]:
-    """The body as an object; an empty body is an empty object."""
+def json_body(raw: RawBody) -> dict[str, Any]:
+    """Dependency: the body as an object; empty for an empty body. Raises V1Error."""
     body = parsed(raw)
     if not isinstance(body, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "The body must be an object.")
     return body or {}
 
 
-JsonBody = Annotated[dict[str, Any], Depends(body_of)]
+JsonBody = Annotated[dict[str, Any], Depends(json_body)]
 
 
-def takes(description: str) -> dict[str, Any]:
-    """What the interface's description says of a body that is read by hand."""
+def body_schema(description: str) -> dict[str, Any]:
+    """OpenAPI description of a body that the route parses itself."""
     content = {"application/json": {"schema": {"type": "object"}}}
     return {"requestBody": {"description": description, "content": content}}
 
 
 def known_rank(session: Session, rank: object) -> int:
-    """Raises V1Error for what is no rank of the dump."""
+    """Validate a rank. Raises V1Error if the dump does not have it."""
     if not isinstance(rank, int) or isinstance(rank, bool) or rank not in session.dump.ranks:
-        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter rank_id names no rank of the dump.")
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter rank_id is not a rank of the dump.")
     return rank
 
 
 def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
-    """The graph of a rank by the name it is shown under; all graphs of the rank for none."""
+    """Graph of a rank by displayed name; all graphs of the rank if none is named. Raises V1Error."""
     graphs = {shown_name(graph): graph for graph in session.dump.graphs(rank)}
     if name and name not in graphs:
-        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name names no graph.")
-    only = next(iter(graphs.values())) if len(graphs) == 1 else None
-    tree = session.graph(rank, graphs[str(name)] if name else only)
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name does not match any graph.")
+    single = next(iter(graphs.values())) if len(graphs) == 1 else None
+    tree = session.graph(rank, graphs[str(name)] if name else single)
     if tree is None:
-        raise V1Error(Fault.DEBUGGER_GRAPH, "The dump holds no graph of this rank.")
+        raise V1Error(Fault.DEBUGGER_GRAPH, "The dump has no graph for this rank.")
     return tree
 
 
 def node_index(graph: DumpGraph, name: object, graph_name: object) -> int:
-    """The place of a node's name; raises V1Error for a name that is none."""
+    """Index in the tree of a node's name. Raises V1Error if it is unknown."""
     index = graph.find(name) if isinstance(name, str) else None
     if index is None:
         fault = Fault.DEBUGGER_NODE if graph_name else Fault.DEBUGGER_GRAPH
-        raise V1Error(fault, "Parameter name names no node of the graph.")
+        raise V1Error(fault, "Parameter name does not match any node of the graph.")
     return index
 
 
 class Slot(NamedTuple):
-    """A tensor by its name, ``<node>:<slot>``."""
+    """A tensor of the graph, ``<node>:<slot>``."""
 
     rank: int
     graph: DumpGraph
@@ -104,9 +104,9 @@ class Slot(NamedTuple):
 
 
 def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Slot:
-    """The tensor that a name means, dumped or not."""
+    """Look a tensor up by name, whether it was dumped or not. Raises V1Error."""
     if not isinstance(name, str) or ":" not in name:
-        raise V1Error(Fault.DEBUGGER_VALUE, "A tensor's name is the name of its node, a colon and its slot.")
+        raise V1Error(Fault.DEBUGGER_VALUE, "The name of a tensor must have the form <node>:<slot>.")
     node, _, slot = name.rpartition(":")
     graph = graph_of(session, rank, graph_name)
     index = node_index(graph, node, graph_name)
@@ -117,23 +117,23 @@ def slot_of(session: Session, name: object, rank: int, graph_name: object) -> Sl
 
 
 def entry_of(session: Session, slot: Slot, step: int) -> TensorEntry | None:
-    """What was dumped of a tensor at a step; None when nothing was."""
+    """Dumped tensor of a slot at a step; None if it was not dumped."""
     entries = outputs_of(session, slot.rank, slot.operator, step)
     return next((entry for entry in entries if entry.slot == slot.slot), None)
 
 
 def outputs_of(session: Session, rank: int, operator: Operator, step: int) -> list[TensorEntry]:
-    """What was dumped of the outputs of an operator, or of a parameter, at a step."""
-    if step < 1 or not any((each.rank, each.step) == (rank, step - 1) for each in session.dump.folders):
+    """Dumped outputs of an operator, or the dumped parameter, at a step from 1."""
+    if step < 1 or not any((folder.rank, folder.step) == (rank, step - 1) for folder in session.dump.folders):
         return []
     entries = session.tensors(rank, step).get((operator.graph, operator.recorded), [])
-    return [each for each in entries if each.direction != "input"]
+    return [entry for entry in entries if entry.direction != "input"]
 
 
 def file_name(entry: TensorEntry) -> str:
-    """A name for a download: the operator's last part, safe in a header."""
-    plain = "".join(
+    """File name of a download: the last part of the operator's name, safe in a header."""
+    safe_name = "".join(
         character if character.isascii() and (character.isalnum() or character in "-_.") else "_"
         for character in entry.operator
     )
-    return f"{Path(plain).name}_{entry.slot}.npy"
+    return f"{Path(safe_name).name}_{entry.slot}.npy"

@@ -1,4 +1,4 @@
-"""The neighbourhood of a tensor: the node that gave it, what fed that node, and what took it."""
+"""Route for the neighbourhood of a tensor: its node, and the inputs and users of that node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = JsonRouter(route_class=DumpRoute)
 def tensor_graphs(
     session: CurrentSession, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
 ) -> dict[str, Any]:
-    """Nodes around a tensor, with the statistics of their outputs."""
+    """Nodes around a tensor, with statistics of their outputs."""
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
@@ -36,8 +36,8 @@ def tensor_graphs(
 
 
 def _around(graph: DumpGraph, slot: Slot) -> list[int]:
-    into, out_of = graph.tree.crossing(slot.node_index)
-    return list(dict.fromkeys([slot.node_index, *into.sources.tolist(), *out_of.targets.tolist()]))
+    inputs, outputs = graph.tree.crossing(slot.node_index)
+    return list(dict.fromkeys([slot.node_index, *inputs.sources.tolist(), *outputs.targets.tolist()]))
 
 
 def _node(session: Session, slot: Slot, index: int, graph_name: str) -> dict[str, Any]:
@@ -61,12 +61,13 @@ def _with_slots(ends: dict[str, Any]) -> dict[str, Any]:
 
 
 def _slots(session: Session, rank: int, operator: Operator) -> list[dict[str, Any]]:
-    """Outputs of an operator with their statistics, and with the watchpoints that caught them, if any."""
+    """Outputs of an operator with their statistics, and the watchpoints that they hit, if any."""
     entries = outputs_of(session, rank, operator, session.step)
     slots = [_slot(entry.slot, values_of(entry)) for entry in entries] or [{"slot": "0"}]
-    caught = [slot_hits(session, rank, operator, slot["slot"]) for slot in slots]
+    hits_by_slot = [slot_hits(session, rank, operator, slot["slot"]) for slot in slots]
     return [
-        {**slot, "watch_points": hits} if hits else slot for slot, hits in zip(slots, caught, strict=True)
+        {**slot, "watch_points": hits} if hits else slot
+        for slot, hits in zip(slots, hits_by_slot, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Nodes of a dump's graph as JSON, with their source lines and what of them a watchpoint watches."""
+"""JSON encoder of the nodes of a dump's graph, with call stacks and watch state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph
-from mindinsight.server.api.v1.debugger.session import Session, Watched
+from mindinsight.server.api.v1.debugger.session import Session, SessionWatchpoint
 from mindinsight.server.debug.conditions import conditions
 from mindinsight.server.debug.targets import targets
 from mindinsight.server.formats.dumps.types import Operator
@@ -25,15 +25,15 @@ _ALL: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Watching:
-    """Which leaves of a graph a watchpoint looks at."""
+class WatchedLeaves:
+    """Leaves of a graph that a watchpoint covers."""
 
     graph: DumpGraph
-    watched: Flags  # [t] of each place; False at scopes
-    leaves: Flags  # [t]
+    watched: Flags  # [t] whether the leaf is covered; False for scopes
+    leaves: Flags  # [t] whether it is a leaf
 
     def state(self, index: int) -> int:
-        """2: all leaves at and below a place, 1: some, 0: none."""
+        """Watch state of a subtree: 2 if all leaves are covered, 1 if some, 0 if none."""
         inside = slice(index, int(self.graph.tree.ends[index]))
         count = int(np.count_nonzero(self.watched[inside]))
         if not count:
@@ -46,7 +46,7 @@ class Watching:
 
 
 def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
-    """What the outputs of each operator are: tensors, weights, gradients, activations; by full name."""
+    """Classes of the outputs of each operator (tensor, weight, gradient, activation), by full name."""
     classes: dict[str, frozenset[str]] = {}
     for step in session.dump.steps(rank)[:1]:
         for entries in session.tensors(rank, step + 1).values():
@@ -55,31 +55,33 @@ def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
     return classes
 
 
-def names_watched(session: Session, rank: int, watched: Watched) -> frozenset[str]:
-    """Full names of the operators that a watchpoint looks at."""
-    if watched.names is not None:
-        return watched.names
-    target = conditions()[watched.condition].target
+def watched_operators(session: Session, rank: int, watchpoint: SessionWatchpoint) -> frozenset[str]:
+    """Full names of the operators that a watchpoint covers."""
+    if watchpoint.names is not None:
+        return watchpoint.names
+    target = conditions()[watchpoint.condition].target
     return frozenset(name for name, classes in classes_of(session, rank).items() if target in classes)
 
 
-def watching(session: Session, rank: int, graph: DumpGraph, watched: Watched) -> Watching:
-    names = names_watched(session, rank, watched)
+def watched_leaves(
+    session: Session, rank: int, graph: DumpGraph, watchpoint: SessionWatchpoint
+) -> WatchedLeaves:
+    names = watched_operators(session, rank, watchpoint)
     operators = [graph.operator(index) for index in range(len(graph.tree.paths))]
     flags = np.array(
         [operator is not None and operator.name in names for operator in operators], dtype=np.bool_
     )
-    return Watching(graph, flags, np.asarray(graph.tree.nodes >= 0))
+    return WatchedLeaves(graph, flags, np.asarray(graph.tree.nodes >= 0))
 
 
-def node_json(graph: DumpGraph, index: int, watch: Watching | None = None) -> dict[str, Any]:
-    """A node as recorded graphs have it, with source lines, full name and watch state."""
+def node_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None) -> dict[str, Any]:
+    """A node as JSON, as for recorded graphs, with full name, call stack and watch state."""
     operator = graph.operator(index)
     node = v1.node_json(graph.tree, index)
     node["full_name"] = operator.name if operator else graph.tree.paths[index]
     node["stack_info"] = stack_json(operator)
-    if watch is not None:
-        node["watched"] = watch.state(index)
+    if watched is not None:
+        node["watched"] = watched.state(index)
     return node
 
 
@@ -92,15 +94,15 @@ def frame_json(frame: Frame) -> dict[str, Any]:
 
 
 def nodes_json(
-    graph: DumpGraph, indices: Sequence[int], watch: Watching | None = None
+    graph: DumpGraph, indices: Sequence[int], watched: WatchedLeaves | None = None
 ) -> list[dict[str, Any]]:
-    return [node_json(graph, index, watch) for index in indices]
+    return [node_json(graph, index, watched) for index in indices]
 
 
-def levels_json(graph: DumpGraph, index: int, watch: Watching | None = None) -> dict[str, Any]:
-    """All levels from the top to the one that holds a node."""
-    answer: dict[str, Any] = {}
+def levels_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None) -> dict[str, Any]:
+    """Nodes of each level from the root to the one that holds a node, nested in ``children``."""
+    levels: dict[str, Any] = {}
     for scope in [*graph.tree.ancestors(index)[::-1], ROOT]:
-        nodes = nodes_json(graph, graph.tree.children(scope), watch)
-        answer = {"scope_name": graph.tree.paths[scope], "nodes": nodes, "children": answer}
-    return answer
+        nodes = nodes_json(graph, graph.tree.children(scope), watched)
+        levels = {"scope_name": graph.tree.paths[scope], "nodes": nodes, "children": levels}
+    return levels

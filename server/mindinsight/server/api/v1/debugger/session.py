@@ -1,4 +1,4 @@
-"""One dump being debugged: at which step, what is watched, and what was hit."""
+"""Debugger session of one dump: current step, watchpoints and hits."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ WAITING: Final = "waiting"
 SENDING: Final = "sending"
 RUNNING: Final = "running"
 
-Place = tuple[str, str]  # graph, operator as recorded
+OperatorKey = tuple[str, str]  # graph, operator as recorded
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """A watchpoint as clients set it. ``names`` None: every operator of the condition's target."""
+class SessionWatchpoint:
+    """A watchpoint as set by a client; ``names`` None covers every operator of the condition's target."""
 
     id: int
     condition: str
@@ -37,13 +37,13 @@ class Watched:
     types: tuple[str, ...] = ()
 
     def at(self, steps: tuple[int, ...]) -> Watchpoint:
-        """What to check at ``steps`` of the dump."""
+        """The watchpoint to be checked at ``steps`` of the dump."""
         operators = tuple(sorted(self.names or ()))
         return Watchpoint(self.id, self.condition, self.limits, operators, self.types, steps=steps)
 
 
 class Session:
-    """Steps are counted from 1: step n is the dump's iteration n - 1. At step 0 nothing has run."""
+    """State of a debugger session. Step n is the dump's iteration n - 1; at step 0 nothing has run."""
 
     def __init__(
         self, number: str, dump_id: str, dump: Dump, executor: Executor, cache: StatisticsCache | None
@@ -53,7 +53,7 @@ class Session:
         self.dump = dump
         self.step = 0
         self.state = WAITING
-        self.watchpoints: dict[int, Watched] = {}
+        self.watchpoints: dict[int, SessionWatchpoint] = {}
         self.hits: Sequence[Hit] = ()
         self.outdated = False  # watchpoints changed since they were checked
         self.recommended = False
@@ -75,50 +75,50 @@ class Session:
         return self.outdated and self.step > 0 and self.state == WAITING
 
     def facts(self, *names: str) -> dict[str, Any]:
-        """State, step and whether the step can be checked again; only those named, when any is."""
-        known = {"state": self.state, "step": self.step, "enable_recheck": self.can_recheck}
-        return {name: known[name] for name in names or known}
+        """State, step and whether the step can be rechecked, as JSON; only the given names, if any."""
+        facts = {"state": self.state, "step": self.step, "enable_recheck": self.can_recheck}
+        return {name: facts[name] for name in names or facts}
 
-    def watch(self, watched: Watched) -> int:
+    def watch(self, watchpoint: SessionWatchpoint) -> int:
         """Add a watchpoint under a new number."""
         self._last_watchpoint += 1
-        self.put(replace(watched, id=self._last_watchpoint))
+        self.put(replace(watchpoint, id=self._last_watchpoint))
         return self._last_watchpoint
 
-    def put(self, watched: Watched) -> None:
-        self.watchpoints = {**self.watchpoints, watched.id: watched}
+    def put(self, watchpoint: SessionWatchpoint) -> None:
+        self.watchpoints = {**self.watchpoints, watchpoint.id: watchpoint}
         self.outdated = True
 
     def drop(self, number: int) -> None:
-        self.watchpoints = {key: watched for key, watched in self.watchpoints.items() if key != number}
+        self.watchpoints = {key: watchpoint for key, watchpoint in self.watchpoints.items() if key != number}
         self.outdated = True
 
     def advance(self, steps: int) -> None:
-        """Go on by ``steps``, or to the end for -1, stopping at the first step with a hit."""
+        """Advance by ``steps``, or to the end for -1, in the background, until the first step with a hit."""
         last = self.total_steps() if steps < 0 else min(self.step + steps, self.total_steps())
         self._begin(lambda: self._advance(last))
 
     def recheck(self) -> None:
-        """Check the step again by the watchpoints as they are now."""
+        """Check the step again with the current watchpoints, in the background."""
         self._begin(lambda: self._check(self.step))
 
     def reset(self, step: int) -> None:
-        """Be at another step; nothing is checked."""
+        """Go to a step without checking it."""
         self.step, self.hits, self.outdated = step, (), bool(self.watchpoints)
-        self.events.tell({"metadata": self.facts()})
+        self.events.add({"metadata": self.facts()})
 
     def pause(self) -> None:
         if self._work is not None:
             self._work.stop()
 
     def stop(self) -> None:
-        """End what is under way."""
+        """Stop the background job and wait for it, up to 5 s."""
         if self._work is not None:
             self._work.stop()
             self._work.wait(5)
 
     def close(self) -> None:
-        """End for good: what is under way, and those who wait for events."""
+        """Stop the background job and wake up clients that wait for events."""
         self.events.close()
         self.stop()
 
@@ -130,47 +130,47 @@ class Session:
                 )
             self.state = SENDING
         self.hits = ()
-        self.events.tell({"metadata": self.facts()})
+        self.events.add({"metadata": self.facts()})
         self._work = BackgroundJob(lambda: self._done(work()))
 
     def _done(self, results: Iterator[Hit]) -> Iterator[Hit]:
         self.state = RUNNING
-        self.events.tell({"metadata": self.facts()})
+        self.events.add({"metadata": self.facts()})
         try:
             yield from results
         finally:
             self.state = WAITING
-            self.events.tell({"metadata": self.facts()})
+            self.events.add({"metadata": self.facts()})
 
     def _advance(self, last: int) -> Iterator[Hit]:
         while self.step < last and not self.hits:
             self.step += 1
-            self.events.tell({"metadata": self.facts("step", "state")})
+            self.events.add({"metadata": self.facts("step", "state")})
             yield from self._check(self.step)
 
     def _check(self, step: int) -> Iterator[Hit]:
         iteration = step - 1
         previous = max((step for step in self.dump.steps() if step < iteration), default=iteration)
-        near = tuple(folder for folder in self.dump.folders if folder.step in (previous, iteration))
+        folders = tuple(folder for folder in self.dump.folders if folder.step in (previous, iteration))
         watchpoints = [
-            watched.at((iteration,))
-            for watched in self.watchpoints.values()
-            if watched.names is None or watched.names
+            watchpoint.at((iteration,))
+            for watchpoint in self.watchpoints.values()
+            if watchpoint.names is None or watchpoint.names
         ]
         hits = []
-        for hit in check(replace(self.dump, folders=near), watchpoints, self._executor, self._cache):
+        for hit in check(replace(self.dump, folders=folders), watchpoints, self._executor, self._cache):
             hits.append(hit)
             yield hit
         self.hits, self.outdated = tuple(hits), False
         if hits:
-            self.events.tell({"receive_watchpoint_hits": True})
+            self.events.add({"receive_watchpoint_hits": True})
 
     def _graph(self, rank: int, graph: str | None) -> DumpGraph | None:
         return dump_graph(self.dump, rank, graph)
 
-    def _tensors(self, rank: int, step: int) -> dict[Place, list[TensorEntry]]:
-        """Tensors of a step by operator."""
-        entries: dict[Place, list[TensorEntry]] = {}
+    def _tensors(self, rank: int, step: int) -> dict[OperatorKey, list[TensorEntry]]:
+        """Tensors of a step, grouped by operator."""
+        entries: dict[OperatorKey, list[TensorEntry]] = {}
         for entry in list_tensors(self.dump, rank, step - 1):
             entries.setdefault((entry.graph, entry.recorded), []).append(entry)
         return entries

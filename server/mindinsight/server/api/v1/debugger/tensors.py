@@ -1,4 +1,4 @@
-"""Tensors of a dump: what a node took and gave, values, and values beside those of the step before."""
+"""Routes for tensors of a dump: inputs and outputs of a node, values, comparison with the previous step."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from mindinsight.server.api.v1.debugger.lookup import (
     CurrentSession,
     JsonBody,
     Slot,
+    body_schema,
     entry_of,
     graph_of,
     known_rank,
     node_index,
     outputs_of,
     slot_of,
-    takes,
 )
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
@@ -38,16 +38,16 @@ router = JsonRouter(route_class=DumpRoute)
 CACHED: Final = "cached"
 EMPTY: Final = "empty"
 TOO_LARGE: Final = "Too large to show."
-_LOOK: Final = "click to view"  # what pages expect where there is a value to look at
+_CLICK_TO_VIEW: Final = "click to view"  # MindInsight's pages expect this text where there is a value
 _DATA: Final = Query(description="data")
-_SHAPE: Final = Query(description="one integer or slice for each dimension: [0, :]; the whole without it")
+_SHAPE: Final = Query(description="one integer or slice for each dimension: [0, :]; all values without it")
 Detail = Annotated[list[str] | None, _DATA]
 Shape = Annotated[list[str] | None, _SHAPE]
 
 
-@router.post("/{session_id}/tensor-history", openapi_extra=takes("name of a node, graph_name, rank_id"))
+@router.post("/{session_id}/tensor-history", openapi_extra=body_schema("name of a node, graph_name, rank_id"))
 def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """The tensors that a node gave and those that were given to it, without their values."""
+    """Outputs and inputs of a node, without their values."""
     rank = known_rank(session, body.get("rank_id", 0))
     name, graph_name = body.get("name"), body.get("graph_name")
     graph = graph_of(session, rank, graph_name)
@@ -55,8 +55,8 @@ def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     operator = graph.operator(index)
     rows = _rows(session, rank, operator, str(name), "output") if operator else []
     if operator is not None:
-        into, _ = graph.tree.crossing(index)
-        for source in dict.fromkeys(into.sources.tolist()):
+        inputs, _ = graph.tree.crossing(index)
+        for source in dict.fromkeys(inputs.sources.tolist()):
             feeding = graph.operator(source)
             assert feeding is not None  # edges join leaves
             rows += _rows(session, rank, feeding, graph.tree.paths[source], "input")
@@ -76,18 +76,18 @@ def tensor_value(
     prev: Annotated[list[str] | None, Query(description="true: of the step before")] = None,
     rank_id: Number = None,
 ) -> dict[str, Any]:
-    """Values of a tensor, or of a part of it, with statistics."""
-    slot = _asked(session, name, detail, graph_name, rank_id)
+    """Values of a tensor or of a slice of it, with statistics."""
+    slot = _requested_slot(session, name, detail, graph_name, rank_id)
     step = session.step - (first(prev) == "true")
     entry = entry_of(session, slot, step)
     values = values_of(entry)
     facts = tensor_facts(session, slot.rank, slot.operator, slot.slot, step)
-    found: dict[str, Any] = {**facts, "name": first(name), "value": None, "statistics": {}}
+    response: dict[str, Any] = {**facts, "name": first(name), "value": None, "statistics": {}}
     if values is not None:
         part = _part(values, first(shape))
         shown = TOO_LARGE if part.size > MOST_VALUES else plain_values(_floats(part))
-        found |= {"value": shown, "statistics": statistics_json(measure(part), measure(values))}
-    return {"tensor_value": found}
+        response |= {"value": shown, "statistics": statistics_json(measure(part), measure(values))}
+    return {"tensor_value": response}
 
 
 @router.get("/{session_id}/tensor-comparisons")
@@ -100,20 +100,20 @@ def tensor_comparisons(
     tolerance: Annotated[list[str] | None, Query(description="from 0 to 1")] = None,
     rank_id: Number = None,
 ) -> dict[str, Any]:
-    """A parameter at this step beside the step before: [before, now, difference] of each element."""
-    slot = _asked(session, name, detail, graph_name, rank_id)
+    """Compare a parameter with the previous step: [before, now, difference] for each element."""
+    slot = _requested_slot(session, name, detail, graph_name, rank_id)
     within = _tolerance(first(tolerance))
     entry = entry_of(session, slot, session.step)
     if entry is None or entry.direction != "parameter":
-        raise V1Error(Fault.DEBUGGER_VALUE, "Only parameters can be compared with the step before.")
+        raise V1Error(Fault.DEBUGGER_VALUE, "Only parameters can be compared with the previous step.")
     now, before = values_of(entry), values_of(entry_of(session, slot, session.step - 1))
     if now is None or before is None or now.shape != before.shape:
-        raise V1Error(Fault.DEBUGGER_VALUE, "The parameter was not dumped at this step and the one before.")
-    return {"tensor_status": CACHED, "tensor_value": _compared(now, before, first(shape), within)}
+        raise V1Error(Fault.DEBUGGER_VALUE, "The parameter was not dumped at this and the previous step.")
+    return {"tensor_status": CACHED, "tensor_value": _comparison_json(now, before, first(shape), within)}
 
 
 def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
-    """What is said of a tensor without its values."""
+    """Metadata of a tensor at a step, as JSON."""
     entries = {entry.slot: entry for entry in outputs_of(session, rank, operator, step)}
     earlier = {entry.slot for entry in outputs_of(session, rank, operator, step - 1)}
     header = header_of(entries.get(slot))
@@ -129,7 +129,7 @@ def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, ste
 
 
 def header_of(entry: TensorEntry | None) -> TensorHeader | None:
-    """Shape and type of a tensor; None when its values were not dumped or are not readable."""
+    """Header of a tensor; None if its values were not dumped or cannot be read."""
     try:
         return describe_tensor(entry.ref) if entry is not None and entry.ref is not None else None
     except UnreadableError:
@@ -137,35 +137,37 @@ def header_of(entry: TensorEntry | None) -> TensorHeader | None:
 
 
 def values_of(entry: TensorEntry | None) -> Array | None:
-    """The values of a tensor; None when they were not dumped or are not readable."""
+    """Values of a tensor; None if they were not dumped or cannot be read."""
     try:
         return read_tensor(entry.ref) if entry is not None and entry.ref is not None else None
     except UnreadableError:
         return None
 
 
-def _rows(session: Session, rank: int, operator: Operator, name: str, kind: str) -> list[dict[str, Any]]:
-    hit = {(each.entry.graph, each.entry.operator, each.entry.slot) for each in hits_of(session, rank)}
-    slots = [each.slot for each in outputs_of(session, rank, operator, session.step)] or list(
+def _rows(session: Session, rank: int, operator: Operator, name: str, direction: str) -> list[dict[str, Any]]:
+    hit_tensors = {(hit.entry.graph, hit.entry.operator, hit.entry.slot) for hit in hits_of(session, rank)}
+    slots = [output.slot for output in outputs_of(session, rank, operator, session.step)] or list(
         operator.outputs
     )
     rows = []
     for slot in slots or ["0"]:
         facts = tensor_facts(session, rank, operator, slot, session.step)
-        value = _LOOK if facts["tensor_status"] == CACHED else None
+        value = _CLICK_TO_VIEW if facts["tensor_status"] == CACHED else None
         row: dict[str, Any] = {
             "name": f"{name}:{slot}",
             "node_type": operator.type,
-            "type": kind,
+            "type": direction,
             "value": value,
         }
-        if (operator.graph, operator.name, slot) in hit:
+        if (operator.graph, operator.name, slot) in hit_tensors:
             row["is_hit"] = True
         rows.append({**facts, **row})
     return rows
 
 
-def _asked(session: Session, name: Text, detail: list[str] | None, graph_name: Text, rank_id: Number) -> Slot:
+def _requested_slot(
+    session: Session, name: Text, detail: list[str] | None, graph_name: Text, rank_id: Number
+) -> Slot:
     if first(detail) not in (None, "data"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
@@ -177,7 +179,7 @@ def _part(values: Array, shape: str | None) -> Array:
 
 
 def _floats(values: Array) -> Doubles:
-    """Values as JSON can have them; complex numbers by their magnitude."""
+    """Values as float64; complex numbers as their magnitude."""
     return np.asarray(np.abs(values) if values.dtype.kind == "c" else values, np.float64)
 
 
@@ -191,17 +193,17 @@ def _tolerance(text: str | None) -> float:
     return number
 
 
-def _compared(now: Array, before: Array, shape: str | None, tolerance: float) -> dict[str, Any]:
-    """Differences no larger than ``tolerance`` times the value before count as none."""
+def _comparison_json(now: Array, before: Array, shape: str | None, tolerance: float) -> dict[str, Any]:
+    """Comparison of two steps as JSON; differences up to ``tolerance`` times the earlier value become 0."""
     parts = [_floats(_part(values, shape)) for values in (before, now)]
     with np.errstate(all="ignore"):
-        moved = parts[1] - parts[0]
-        moved = np.where(np.abs(moved) <= tolerance * np.abs(parts[0]), 0.0, moved)
-    triples = np.stack([*parts, moved], axis=-1)
+        difference = parts[1] - parts[0]
+        difference = np.where(np.abs(difference) <= tolerance * np.abs(parts[0]), 0.0, difference)
+    triples = np.stack([*parts, difference], axis=-1)
     return {
-        "diff": TOO_LARGE if moved.size > MOST_VALUES else plain_values(triples),
+        "diff": TOO_LARGE if difference.size > MOST_VALUES else plain_values(triples),
         "shape": list(now.shape),
-        "statistics": statistics_json(measure(moved), measure(moved)),
+        "statistics": statistics_json(measure(difference), measure(difference)),
         "curr_step_statistics": statistics_json(measure(parts[1]), measure(now)),
         "prev_step_statistics": statistics_json(measure(parts[0]), measure(before)),
     }

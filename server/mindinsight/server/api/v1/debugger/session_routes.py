@@ -1,11 +1,17 @@
-"""Sessions: opened only on dumps that were found below the base directory; and their events."""
+"""Routes that open, list and close sessions, and poll their events."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from mindinsight.server.api.v1.debugger.events import Event
-from mindinsight.server.api.v1.debugger.lookup import CurrentSession, JsonBody, OpenSessions, Sessions, takes
+from mindinsight.server.api.v1.debugger.lookup import (
+    CurrentSession,
+    JsonBody,
+    OpenSessions,
+    Sessions,
+    body_schema,
+)
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
@@ -23,33 +29,35 @@ router = JsonRouter(route_class=DumpRoute)
 _ONLINE: Final = "0"  # the session a live training would have
 
 
-@router.post("", openapi_extra=takes("session_type (OFFLINE) and dump_dir, relative to the base directory"))
+@router.post(
+    "", openapi_extra=body_schema("session_type (OFFLINE) and dump_dir, relative to the base directory")
+)
 def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) -> str:
-    """The number of the session of a dump; a new one when it has none."""
+    """Number of the session of a dump; a session is opened if it has none."""
     kind = body.get("session_type")
     if kind == "ONLINE":
-        raise V1Error(Fault.DEBUGGER_ONLINE, "There is no training to debug while it runs.")
+        raise V1Error(Fault.DEBUGGER_ONLINE, "Online debugging of a running training is not supported.")
     if kind != "OFFLINE":
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter session_type must be OFFLINE.")
     if "dump_dir" not in body:
         raise V1Error(Fault.MISSING, "Parameter dump_dir is missing.")
-    dump_id = _found(service, body["dump_dir"])
+    dump_id = _dump_id(service, body["dump_dir"])
     with sessions.lock:
         for number, session in sessions.held.items():
             if session.dump_id == dump_id:
                 return number
-        return _opened(service, sessions, dump_id)
+        return _new_session(service, sessions, dump_id)
 
 
 @router.get("")
 def open_sessions(sessions: Sessions) -> dict[str, dict[str, str]]:
-    """The number of the session of each dump that has one."""
+    """Numbers of the open sessions, by dump."""
     return {"train_jobs": {session.dump_id: number for number, session in sessions.held.items()}}
 
 
 @router.post("/{session_id}/delete")
 def close_session(sessions: Sessions, session_id: str) -> None:
-    """End a session and forget it."""
+    """Close a session."""
     with sessions.lock:
         session = sessions.held.pop(session_id, None)
     if session is None:
@@ -60,31 +68,31 @@ def close_session(sessions: Sessions, session_id: str) -> None:
 
 @router.get("/{session_id}/poll-data")
 async def poll_data(session: CurrentSession, pos: NeededText = None) -> Event:
-    """The event after a position, "0" at first; waits up to 25 s for it."""
+    """Long-poll for the event after a position ("0" for the first), up to 25 s."""
     position = first(pos)
     if position is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter pos is missing.")
     return await session.events.wait(position)
 
 
-def _found(service: Service, dump_dir: object) -> str:
-    """The id of a dump directory; nothing that the store has not found is ever opened."""
+def _dump_id(service: Service, dump_dir: object) -> str:
+    """Id of a dump directory. Raises V1Error unless the store has discovered it: no other path is opened."""
     if not isinstance(dump_dir, str):
-        raise V1Error(Fault.TYPE, "Parameter dump_dir must be a text.")
+        raise V1Error(Fault.TYPE, "Parameter dump_dir must be a string.")
     dump_id = "./" + dump_dir.removeprefix("./").rstrip("/")
     if not any(dump_id in run.dumps for run in service.store.snapshot().runs.values()):
-        raise V1Error(Fault.DEBUGGER_RANKS, "Parameter dump_dir names no dump with folders of ranks.")
+        raise V1Error(Fault.DEBUGGER_RANKS, "Parameter dump_dir is not a dump with rank directories.")
     return dump_id
 
 
-def _opened(service: Service, sessions: OpenSessions, dump_id: str) -> str:
+def _new_session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
     most = service.settings.max_offline_debugger_session_num
     if len(sessions.held) >= most:
-        raise V1Error(Fault.DEBUGGER_SESSIONS, f"There are {most} sessions already; end one of them.")
+        raise V1Error(Fault.DEBUGGER_SESSIONS, f"There are {most} sessions already; close one of them first.")
     try:
         dump = open_dump(disk_path(service.settings.summary_base_dir, dump_id))
     except (UnreadableError, KeyError):
-        raise V1Error(Fault.DEBUGGER_RANKS, "The folder is no dump any more.") from None
+        raise V1Error(Fault.DEBUGGER_RANKS, "The directory is no longer a dump.") from None
     number = str(next(sessions.numbers))
     sessions.held[number] = Session(number, dump_id, dump, service.executor, cache_of(service))
     return number

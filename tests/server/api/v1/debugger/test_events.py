@@ -3,7 +3,7 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from mindinsight.server.api.v1.debugger.events import KEPT, Events
+from mindinsight.server.api.v1.debugger.events import CAPACITY, Events
 
 
 def run(coroutine):
@@ -15,7 +15,7 @@ def run(coroutine):
 def test_events_come_one_after_the_other():
     events = Events()
     for step in range(3):
-        events.tell({"metadata": {"step": step}})
+        events.add({"metadata": {"step": step}})
     first = events.after("0")
     second = events.after(first["metadata"]["pos"])
     assert [first["metadata"]["step"], second["metadata"]["step"]] == [0, 1]
@@ -24,8 +24,8 @@ def test_events_come_one_after_the_other():
 
 def test_the_oldest_are_forgotten():
     events = Events()
-    for step in range(KEPT + 5):
-        events.tell({"metadata": {"step": step}})
+    for step in range(CAPACITY + 5):
+        events.add({"metadata": {"step": step}})
     assert events.after("0")["metadata"]["step"] == 5
 
 
@@ -33,7 +33,7 @@ def test_waiting_ends_with_an_event():
     async def later():
         waiting = asyncio.create_task(events.wait("0"))
         await asyncio.sleep(0)
-        events.tell({"receive_watchpoint_hits": True})
+        events.add({"receive_watchpoint_hits": True})
         return await waiting
 
     events = Events()

@@ -1,21 +1,21 @@
-"""``retrieve``: the state of a session, its devices, nodes of its graph, its watchpoints."""
+"""Route ``retrieve``: state of a session, devices, nodes of the graph, watchpoints."""
 
 from __future__ import annotations
 
 from importlib.metadata import version
 from typing import Any, Final
 
-from mindinsight.server.api.v1.debugger.conditions_json import watched_json
+from mindinsight.server.api.v1.debugger.conditions_json import watchpoint_json
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
 from mindinsight.server.api.v1.debugger.lookup import (
     CurrentSession,
     JsonBody,
+    body_schema,
     graph_of,
     known_rank,
     node_index,
-    takes,
 )
-from mindinsight.server.api.v1.debugger.nodes import Watching, levels_json, nodes_json, watching
+from mindinsight.server.api.v1.debugger.nodes import WatchedLeaves, levels_json, nodes_json, watched_leaves
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
@@ -27,9 +27,9 @@ router = JsonRouter(route_class=DumpRoute)
 _MODES: Final = ("all", "node", "watchpoint")
 
 
-@router.post("/{session_id}/retrieve", openapi_extra=takes("mode (all, node or watchpoint) and params"))
+@router.post("/{session_id}/retrieve", openapi_extra=body_schema("mode (all, node or watchpoint) and params"))
 def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """The whole state, nodes of a scope, or watchpoints."""
+    """The whole state, the nodes of a scope, or the watchpoints."""
     mode, params = body.get("mode"), body.get("params") or {}
     if mode not in _MODES:
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
@@ -39,18 +39,18 @@ def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
         return _all(session)
     number = params.get("watch_point_id")
     if mode == "watchpoint" and not number:
-        return {"watch_points": [watched_json(watched) for watched in session.watchpoints.values()]}
+        return {"watch_points": [watchpoint_json(watchpoint) for watchpoint in session.watchpoints.values()]}
     return _node(session, params)
 
 
-def watch_of(session: Session, rank: int, graph: DumpGraph, number: object) -> Watching | None:
-    """What a watchpoint looks at in a graph; None when no watchpoint is named (0)."""
-    if not number:
+def watch_of(session: Session, rank: int, graph: DumpGraph, watchpoint_id: object) -> WatchedLeaves | None:
+    """Leaves that a watchpoint covers; None if no watchpoint is selected (0). Raises V1Error."""
+    if not watchpoint_id:
         return None
-    watched = session.watchpoints.get(number) if isinstance(number, int) else None
-    if watched is None:
-        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id names no watchpoint.")
-    return watching(session, rank, graph, watched)
+    watchpoint = session.watchpoints.get(watchpoint_id) if isinstance(watchpoint_id, int) else None
+    if watchpoint is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id does not match any watchpoint.")
+    return watched_leaves(session, rank, graph, watchpoint)
 
 
 def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -59,9 +59,9 @@ def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict
 
 
 def metadata(session: Session) -> dict[str, Any]:
-    """All that is said of a session at its start."""
+    """Metadata of a session for a client that connects, as JSON."""
     ascend = "ascend" in session.dump.device.lower()
-    own = version("mindinsight")
+    own_version = version("mindinsight")
     return {
         **session.facts(),
         "device_name": "",
@@ -71,8 +71,8 @@ def metadata(session: Session) -> dict[str, Any]:
         "backend": "Ascend" if ascend else "GPU",
         "graph_name": "",
         "recommendation_confirmed": session.recommended,
-        "debugger_version": {"ms": session.dump.version, "mi": own},
-        "data_version": {"state": False, "ms": session.dump.version, "mi": own},
+        "debugger_version": {"ms": session.dump.version, "mi": own_version},
+        "data_version": {"state": False, "ms": session.dump.version, "mi": own_version},
         "total_step_num": session.total_steps(),
     }
 
@@ -85,7 +85,7 @@ def _all(session: Session) -> dict[str, Any]:
         "metadata": metadata(session),
         "graph": graph_json(session, rank, nodes),
         "devices": [_device(session, item) for item in session.dump.ranks],
-        "watch_points": [watched_json(item) for item in session.watchpoints.values()],
+        "watch_points": [watchpoint_json(item) for item in session.watchpoints.values()],
     }
 
 
@@ -109,8 +109,8 @@ def _node(session: Session, params: dict[str, Any]) -> dict[str, Any]:
     rank = known_rank(session, params.get("rank_id", 0))
     graph_name, name = params.get("graph_name"), params.get("name")
     graph = graph_of(session, rank, graph_name)
-    watch = watch_of(session, rank, graph, params.get("watch_point_id"))
+    watched = watch_of(session, rank, graph, params.get("watch_point_id"))
     index = node_index(graph, name, graph_name) if name else ROOT
     if params.get("single_node") and name:
-        return {"graph": {**graph_json(session, rank, []), **levels_json(graph, index, watch)}}
-    return {"graph": graph_json(session, rank, nodes_json(graph, graph.tree.children(index), watch))}
+        return {"graph": {**graph_json(session, rank, []), **levels_json(graph, index, watched)}}
+    return {"graph": graph_json(session, rank, nodes_json(graph, graph.tree.children(index), watched))}

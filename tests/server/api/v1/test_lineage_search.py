@@ -2,8 +2,8 @@
 
 import pytest
 
-from mindinsight.server.api.v1.conditions import parse_search, sort_rows
 from mindinsight.server.api.v1.errors import Fault, V1Error
+from mindinsight.server.api.v1.lineage_search import parse_search, sort_rows
 
 ROWS = [
     {"summary_dir": "./a", "learning_rate": 0.1, "epoch": 3, "network": "Net", "metric/acc": 0.9},

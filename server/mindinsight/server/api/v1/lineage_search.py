@@ -1,7 +1,7 @@
-"""The search body of ``lineages`` and ``targets/search``: checked once, then applied to rows.
+"""Parser of the search body of ``lineages`` and ``targets/search``: filter, order and page of rows.
 
 A row is a flat mapping from field name to value; fields are the ones below, ``metric/<name>`` and
-``user_defined/<name>``. Every fault of the body is ``50542218``.
+``user_defined/<name>``. Every error of the body has the code ``50542218``.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _MOST_ROWS: Final = 100
 _MOST_PAGES: Final = 100_000
 _LARGEST_COUNT: Final = 2**63 - 1
 _BOTH: Final = frozenset(("model", "dataset"))  # halves of a row
-_MOST_CONDITIONS: Final = 1000  # each is looked at for every row
+_MOST_CONDITIONS: Final = 1000  # each is evaluated for every row
 
 
 class Values:
-    """The values of a list, for fast membership tests: those that can be hashed in a set."""
+    """Container for fast membership tests: a set of the hashable values, a list of the others."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         self._hashed: set[Hashable] = set()
@@ -71,7 +71,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``row[name] <operation> operand`` with Python's meaning; false for values that cannot be compared."""
+    """Predicate ``row[name] <operation> operand``, as in Python; false for values that cannot be compared."""
 
     name: str
     operation: str
@@ -91,7 +91,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A checked search body."""
+    """A validated search body."""
 
     conditions: tuple[Condition, ...] = ()
     offset: int = 0
@@ -101,7 +101,7 @@ class Search:
     halves: frozenset[str] = _BOTH
 
     def matching(self, rows: Iterable[Row]) -> list[Row]:
-        """Rows that hold all conditions, in the order asked for."""
+        """Rows that satisfy all conditions, sorted as requested."""
         matching = [row for row in rows if all(condition.holds(row) for condition in self.conditions)]
         return sort_rows(matching, self.sorted_name, self.descending) if self.sorted_name else matching
 
@@ -112,13 +112,13 @@ class Search:
 
 
 def sort_rows(rows: Sequence[Row], name: str, descending: bool) -> list[Row]:
-    """Rows by ``name``: missing values lowest, values that cannot be compared by the names of their types."""
+    """Sort rows by a field: missing values lowest, values that cannot be compared by type name."""
     key = cmp_to_key(_compare)
     return sorted(rows, key=lambda row: key(row.get(name)), reverse=descending)
 
 
 def _compare(value: Any, other: Any) -> int:
-    """Negative, 0 or positive, as ``value`` is below, like or above ``other``."""
+    """Three-way comparison: negative, 0 or positive."""
     if value is None or other is None:
         return (value is not None) - (other is not None)
     try:
@@ -129,10 +129,10 @@ def _compare(value: Any, other: Any) -> int:
 
 
 def parse_search(body: object) -> Search:
-    """The search that ``body`` (parsed JSON, None for an empty body) asks for.
+    """Validate a search body (parsed JSON, None for an empty body).
 
     Raises:
-        V1Error: any fault, with the key that is wrong in its text.
+        V1Error: the body is invalid; the message names the key.
     """
     if body is None:
         return Search()
@@ -174,14 +174,14 @@ def _check_name(name: object) -> None:
         or any(name.startswith(prefix) and len(name) > len(prefix) for prefix in ("metric/", "user_defined/"))
     )
     if not known:
-        raise _wrong(f"There is no field {name!r} to search by.")
+        raise _wrong(f"There is no search field {name!r}.")
 
 
 def _check_operation(name: str, operation: str, operand: Any) -> None:
     if operation not in _OPERATORS:
         raise _wrong(f"There is no operator {operation!r}; use one of {', '.join(_OPERATORS)}.")
     if name in TEXT_FIELDS and operation not in _OF_TEXTS:
-        raise _wrong(f"{name} is a text: use {', '.join(_OF_TEXTS)}.")
+        raise _wrong(f"{name} is a string field: use {', '.join(_OF_TEXTS)}.")
     if name.startswith("user_defined/"):
         return
     if operation in _LISTS:
@@ -227,12 +227,12 @@ def _sorted_type(body: Mapping[str, Any], sorted_name: str | None) -> str:
 
 
 def _halves(condition: object) -> frozenset[str]:
-    """Which halves of a row are answered; ``in`` counts more than ``eq``."""
+    """Parse ``lineage_type``: the halves of a row to return; ``in`` takes precedence over ``eq``."""
     if not isinstance(condition, dict) or not condition.keys() <= {"eq", "in"}:
         raise _wrong("lineage_type takes eq or in.")
     halves = condition.get("in", [condition["eq"]] if "eq" in condition else list(_BOTH))
     if not isinstance(halves, list) or not all(isinstance(half, str) and half in _BOTH for half in halves):
-        raise _wrong("lineage_type is model or dataset.")
+        raise _wrong("lineage_type must be model or dataset.")
     return frozenset(halves)
 
 

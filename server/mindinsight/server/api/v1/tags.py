@@ -1,4 +1,4 @@
-"""Tags as v1 names them: the recorded name, a slash, the plugin."""
+"""Tags of v1, ``<recorded tag>/<plugin>``, and the series that they refer to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIRST_GRAPH: Final = "ms_output_optimize.pb"
 
 
 def tags_of(run: Run) -> dict[str, list[str]]:
-    """Served tags of all seven plugins, sorted; the optimised graph file comes first."""
+    """Tags of all seven plugins, sorted; the optimized graph file comes first."""
     graphs = sorted(run.references.get("graph", {}), key=lambda name: (name != _FIRST_GRAPH, name))
     named = {
         plugin: sorted(f"{tag}/{plugin}" for tag in run.references.get(kind, {}))
@@ -35,7 +35,7 @@ def tags_of(run: Run) -> dict[str, list[str]]:
 
 
 def scalar_of(run: Run, tag: str) -> ScalarSeries | None:
-    """The series of a served tag, None when it is unknown; raises V1Error for a tag of another plugin."""
+    """Scalar series of a tag, None if it is unknown. Raises V1Error for a tag of another plugin."""
     series = run.scalars.get(tag.removesuffix("/scalar")) if tag.endswith("/scalar") else None
     if series is None and _of_any_plugin(run, tag):
         raise V1Error(Fault.TYPE, "Parameter tag is not a scalar.")
@@ -43,11 +43,11 @@ def scalar_of(run: Run, tag: str) -> ScalarSeries | None:
 
 
 def payloads_of(run: Run, tag: str, plugin: str, fault: Fault) -> ReferenceSeries:
-    """The payloads of a served tag; raises V1Error with ``fault`` when there are none."""
+    """Payload series of a tag. Raises V1Error with ``fault`` if there is none."""
     name = tag.removesuffix(f"/{plugin}") if tag.endswith(f"/{plugin}") else None
     series = run.references.get(_KINDS[plugin], {}).get(name) if name is not None else None
     if series is None:
-        raise V1Error(fault, f"Parameter tag names no {plugin} of this train job.")
+        raise V1Error(fault, f"Parameter tag does not match any {plugin} of this train job.")
     return series
 
 
@@ -55,6 +55,6 @@ def _of_any_plugin(run: Run, tag: str) -> bool:
     return any(tag in tags for tags in tags_of(run).values())
 
 
-def at(series: ReferenceSeries, row: int) -> dict[str, Any]:
-    """Wall time and step of a row, as every answer begins."""
+def time_and_step(series: ReferenceSeries, row: int) -> dict[str, Any]:
+    """Wall time and step of a row as JSON."""
     return {"wall_time": float(series.walls[row]), "step": int(series.steps[row])}

@@ -1,4 +1,4 @@
-"""Finding nodes of a dump's graph by name, kind and source line; source lines; which steps a rank ran."""
+"""Routes that search a dump's graph by name, class and source line, and list source lines and steps."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final
 from fastapi import Query
 
 from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
-from mindinsight.server.api.v1.debugger.graphs import watch_of
 from mindinsight.server.api.v1.debugger.lookup import CurrentSession, graph_of, known_rank
 from mindinsight.server.api.v1.debugger.nodes import classes_of, frame_json
+from mindinsight.server.api.v1.debugger.retrieve import watch_of
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
@@ -34,10 +34,10 @@ def search(
     watch_point_id: Number = None,
     stack_info_key_word: Text = None,
 ) -> dict[str, Any]:
-    """The nodes that fit all conditions, in the scopes around them."""
+    """Nodes that match all conditions, nested in their scopes."""
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, _MOST))
     graph = graph_of(session, rank, first(graph_name))
-    watch = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, _MOST))
+    watched = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, _MOST))
     indices = search_nodes(
         session, rank, graph, first(name), first(node_category), first(stack_info_key_word)
     )
@@ -46,7 +46,7 @@ def search(
         tree = graph.tree
         node: dict[str, Any] = {"name": tree.paths[index], "type": tree.types[index], "nodes": inside}
         node["is_dynamic_shape_node"] = False
-        return node if watch is None else {**node, "watched": watch.state(index)}
+        return node if watched is None else {**node, "watched": watched.state(index)}
 
     return {"nodes": nested(graph.tree, indices, entry)}
 
@@ -55,7 +55,7 @@ def search(
 def stacks(
     session: CurrentSession, key_word: Text = None, limit: Number = None, offset: Number = None
 ) -> dict[str, Any]:
-    """Source lines that led to operators, by file; ``offset`` counts pages of files."""
+    """Source lines that lead to operators, grouped by file; ``offset`` counts pages of files."""
     rows = integer(limit, "limit", 10, 0, 100)
     page = integer(offset, "offset", 0, 0)
     word = (first(key_word) or "").lower()
@@ -65,19 +65,20 @@ def stacks(
             files.setdefault(frame.file, []).append(frame)
     if not files:
         return {}
-    shown = list(files.items())[page * rows : (page + 1) * rows] if rows else list(files.items())
+    page_files = list(files.items())[page * rows : (page + 1) * rows] if rows else list(files.items())
     return {
         "total": len(files),
         "offset": page,
         "stack_infos": [
-            {"file_path": path, "items": [frame_json(frame) for frame in frames]} for path, frames in shown
+            {"file_path": path, "items": [frame_json(frame) for frame in frames]}
+            for path, frames in page_files
         ],
     }
 
 
 @router.get("/{session_id}/ranks/{rank_id}/graph-runs")
 def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
-    """The steps of a rank, from 1, and the graphs that ran in each."""
+    """Steps of a rank, from 1, and the graphs that ran in each."""
     rank = known_rank(session, to_integer(rank_id, "rank_id"))
     runs = [
         {
@@ -94,7 +95,10 @@ def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
 def search_nodes(
     session: Session, rank: int, graph: DumpGraph, name: str | None, category: str | None, word: str | None
 ) -> list[int]:
-    """Places that fit a name, a category and a word in their source lines; none when nothing is asked."""
+    """Indices that match a name, a category and a word in their call stacks; none without any condition.
+
+    Raises V1Error.
+    """
     if category and category not in CATEGORIES:
         raise V1Error(
             Fault.DEBUGGER_VALUE, f"Parameter node_category must be one of {', '.join(CATEGORIES)}."
@@ -106,7 +110,7 @@ def search_nodes(
         classes = classes_of(session, rank)
         indices = [index for index in indices if category in _classes(graph, index, classes)]
     if word:
-        indices = [index for index in indices if _mentions(graph, index, word.lower())]
+        indices = [index for index in indices if _stack_contains(graph, index, word.lower())]
     return indices
 
 
@@ -115,7 +119,7 @@ def _classes(graph: DumpGraph, index: int, classes: dict[str, frozenset[str]]) -
     return classes.get(operator.name, frozenset()) if operator else frozenset()
 
 
-def _mentions(graph: DumpGraph, index: int, word: str) -> bool:
+def _stack_contains(graph: DumpGraph, index: int, word: str) -> bool:
     operator = graph.operator(index)
     stack = operator.stack if operator else ()
     return any(word in f"{frame.file}:{frame.line} {frame.code}".lower() for frame in stack)
