@@ -38,9 +38,7 @@ export default [
   },
   {
     // Longer than they should be: split what you touch, and never add to this list.
-    files: ["dump.js", "scalar.js", "dump/*.js", "scalar/*.js"].map(
-      (name) => `web/mindinsight/web/static/js/views/${name}`,
-    ),
+    files: ["dump.js", "dump/*.js"].map((name) => `web/mindinsight/web/static/js/views/${name}`),
     rules: {
       "no-shadow": "off",
       "max-lines": ["error", 400],

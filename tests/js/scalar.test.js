@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { comparable } from "../../web/mindinsight/web/static/js/views/scalar/compare.js";
-import { closest } from "../../web/mindinsight/web/static/js/views/scalar/cursor.js";
+import { closest } from "../../web/mindinsight/web/static/js/views/scalar/nearest.js";
 import { figure } from "../../web/mindinsight/web/static/js/views/scalar/figure.js";
 import { notFinite } from "../../web/mindinsight/web/static/js/views/scalar/foot.js";
 import { appended } from "../../web/mindinsight/web/static/js/views/scalar/growing.js";

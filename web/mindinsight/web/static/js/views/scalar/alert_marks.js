@@ -1,10 +1,10 @@
-// Alerts in the charts of their runs: what the training code said, in every chart; what a rule found, in its
-// tag's. What is not finite has marks of its own.
+// Marks of alerts in the charts of their runs: alerts of the training code in every chart, those of a rule in
+// the chart of its tag. What is not finite has marks of its own.
 
 import { inWords } from "../../components/alerts.js";
 import { LIST } from "../../core/alerts.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { reaches } from "./figure.js";
+import { reaches } from "./curve.js";
 
 /** @typedef {import("../../core/alerts.js").Alert} Alert */
 /** @typedef {{x: number, colour: string, words: string}} Mark x: in Plotly's units */
@@ -14,15 +14,15 @@ const MOST = 50; // in one chart: more would hide the curves
 
 /**
  * @param {import("../../core/types.js").App} app
- * @param {Element} place what they are shown in
+ * @param {Element} element what they are shown in
  * @param {() => void} onchange
  */
-export function alertMarks(app, place, onchange) {
+export function alertMarks(app, element, onchange) {
   /** @type {Alert[]} */
   let alerts = [];
-  const asked = latest(place);
-  const take = (/** @type {{alerts: Alert[]}} */ answer) => {
-    const next = answer.alerts.filter(
+  const requests = latest(element);
+  const take = (/** @type {{alerts: Alert[]}} */ response) => {
+    const next = response.alerts.filter(
       ({ condition }) => !condition || condition === "above" || condition === "below",
     );
     const same = JSON.stringify(next.map(({ id }) => id)) === JSON.stringify(alerts.map(({ id }) => id));
@@ -31,44 +31,42 @@ export function alertMarks(app, place, onchange) {
   };
   const read = () => {
     const run = app.selection.runs().map(({ id }) => id);
-    return asked.ask(
+    return requests.ask(
       (signal) =>
         run.length ? app.api.get(LIST, { run, limit: READ }, { signal }) : Promise.resolve({ alerts: [] }),
       take,
       leaveAsIs,
     );
   };
-  const off = app.alerts.on((came) => came.length && read());
+  const off = app.alerts.on((fresh) => fresh.length && read());
 
   return {
     read,
     /**
      * Those that belong into a chart, where it has a place for them.
      * @param {string[]} tags
-     * @param {import("./figure.js").Drawn[]} drawn
+     * @param {import("./curve.js").Drawn[]} drawn
      * @param {string} axis
      * @returns {Mark[]}
      */
     of(tags, drawn, axis) {
-      const where = {
-        step: (/** @type {Alert} */ one) => one.step,
-        wall: (/** @type {Alert} */ one) => 1000 * Number(one.wall),
+      const xOf = {
+        step: (/** @type {Alert} */ alert) => alert.step,
+        wall: (/** @type {Alert} */ alert) => 1000 * Number(alert.wall),
       }[axis];
-      if (!where) return [];
+      if (!xOf) return [];
       return alerts
-        .flatMap((one) => {
-          const curve = drawn.find(
-            (each) => each.curve.run === one.run && reaches(each.curve, axis, where(one)),
-          );
-          return curve && (!one.tag || tags.includes(one.tag))
-            ? [{ x: where(one), colour: curve.colour, words: inWords(app, one) }]
+        .flatMap((alert) => {
+          const line = drawn.find(({ curve }) => curve.run === alert.run && reaches(curve, axis, xOf(alert)));
+          return line && (!alert.tag || tags.includes(alert.tag))
+            ? [{ x: xOf(alert), colour: line.colour, words: inWords(app, alert) }]
             : [];
         })
         .slice(0, MOST);
     },
     end() {
       off();
-      asked.end();
+      requests.end();
     },
   };
 }

@@ -18,7 +18,7 @@ import { zoomed } from "./zoom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./options.js").Options} Options */
-/** @typedef {import("./figure.js").Curve} Curve */
+/** @typedef {import("./curve.js").Curve} Curve */
 
 /**
  * What a card needs of the page.
@@ -54,7 +54,7 @@ class CurveCard {
     this.key = tags.join("|");
     /** @type {Map<string, Curve[]>} tag -> curves */
     this.curves = new Map();
-    /** @type {import("./figure.js").Scales | null} */
+    /** @type {import("./curve.js").Scales | null} */
     this.scales = null;
     /** Whether all is to be fetched, and not only what is new. */
     this.whole = true;
@@ -229,7 +229,7 @@ class CurveCard {
     return this.page.alerts.of(this.tags, this.drawn(), this.page.options().x);
   }
 
-  /** @returns {import("./figure.js").Drawn[]} */
+  /** @returns {import("./curve.js").Drawn[]} */
   drawn() {
     const { selection } = this.page.app;
     const several = this.tags.length > 1;

@@ -4,7 +4,7 @@ import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 
-/** @typedef {import("./figure.js").Drawn} Drawn */
+/** @typedef {import("./curve.js").Drawn} Drawn */
 
 const AROUND = 20; // steps shown before and after the first value that is not finite
 const SIGNS = { nan: "NaN", inf: "+Inf", "-inf": "−Inf" };

@@ -2,7 +2,7 @@
 
 import { smoothing } from "./options.js";
 
-/** @typedef {import("./figure.js").Curve} Curve */
+/** @typedef {import("./curve.js").Curve} Curve */
 
 /**
  * The same curves with their newest points, or null when they have to be fetched anew: too many points for
@@ -16,7 +16,7 @@ export async function appended(page, curves, width) {
   /** @type {Map<string, Curve[]>} */
   const fresh = new Map();
   for (const [tag, some] of curves) {
-    const tails = await Promise.all(some.map((curve) => tail(page, tag, curve)));
+    const tails = await Promise.all(some.map((curve) => fetchTail(page, tag, curve)));
     const joined = some.map((curve, i) => join(curve, tails[i]));
     if (joined.some((curve) => curve === null || curve.step.length > 3 * Math.max(width, 300))) return null;
     fresh.set(tag, /** @type {Curve[]} */ (joined));
@@ -25,7 +25,7 @@ export async function appended(page, curves, width) {
 }
 
 /** @param {import("./card.js").Page} page @param {string} tag @param {Curve} curve */
-function tail(page, tag, curve) {
+function fetchTail(page, tag, curve) {
   const params = {
     tag,
     run: curve.run,

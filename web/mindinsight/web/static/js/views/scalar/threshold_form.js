@@ -1,77 +1,87 @@
-// Mark values above, below, between or outside of limits; for this tag or for several.
+// Form for a threshold: mark values above, below, between or outside of limits; for this tag or for several.
 
 import { button } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { Threshold, parseThreshold } from "./threshold.js";
 
+/** @typedef {import("./card.js").Page} Page */
+
 const KINDS = ["above", "below", "between", "outside"];
 
-/** @param {import("./card.js").Page} page @param {string} tag @param {() => void} close */
+/** @param {Page} page @param {string} tag @param {() => void} close */
 export function thresholdForm(page, tag, close) {
-  const { app } = page;
-  const now = parseThreshold(page.options().thresholds.get(tag));
-  let kind = now?.kind ?? "above";
-  const low = h("input", {
-    type: "number",
-    step: "any",
-    value: String(now?.low ?? ""),
-    "aria-label": app.t("scalar.threshold.low"),
-  });
-  const high = h("input", {
-    type: "number",
-    step: "any",
-    value: String(now?.high ?? ""),
-    "aria-label": app.t("scalar.threshold.high"),
-  });
+  const { t } = page.app;
   const everywhere = h("input", { type: "checkbox" });
-  const options = KINDS.map((value) => ({ value, label: app.t(`scalar.threshold.${value}`) }));
-  const choose = select({
-    label: app.t("scalar.threshold.mark"),
-    options,
+  const limits = limitFields(page, tag);
+
+  /** @param {string | null} text */
+  const set = (text) => {
+    const thresholds = new Map(page.options().thresholds);
+    for (const marked of everywhere.checked ? page.shown() : [tag]) {
+      if (text === null) thresholds.delete(marked);
+      else thresholds.set(marked, text);
+    }
+    page.change({ thresholds });
+    close();
+  };
+
+  /** @param {Event} event */
+  const onsubmit = (event) => {
+    event.preventDefault();
+    const text = limits.read();
+    if (text) set(text);
+  };
+
+  return h(
+    "form",
+    { class: "stack scalar-threshold", onsubmit },
+    h("div", { class: "row" }, limits.elements),
+    h("label", { class: "check" }, everywhere, h("span", null, t("scalar.threshold.everywhere"))),
+    h(
+      "div",
+      { class: "row" },
+      h("button", { type: "submit", class: "primary" }, t("scalar.threshold.apply")),
+      button(t("scalar.threshold.clear"), () => set(null)),
+    ),
+  );
+}
+
+/** Kind of threshold and its limits. @param {Page} page @param {string} tag */
+function limitFields(page, tag) {
+  const { t } = page.app;
+  const current = parseThreshold(page.options().thresholds.get(tag));
+  let kind = current?.kind ?? "above";
+  const field = (/** @type {"low" | "high"} */ end) =>
+    h("input", {
+      type: "number",
+      step: "any",
+      value: String(current?.[end] ?? ""),
+      "aria-label": t(`scalar.threshold.${end}`),
+    });
+  const [low, high] = [field("low"), field("high")];
+  const showHigh = () => (high.hidden = kind === "above" || kind === "below");
+  showHigh();
+  const chooser = select({
+    label: t("scalar.threshold.mark"),
+    options: KINDS.map((value) => ({ value, label: t(`scalar.threshold.${value}`) })),
     value: kind,
     onchange: (value) => {
       kind = /** @type {any} */ (value);
       showHigh();
     },
   });
-  const showHigh = () => (high.hidden = kind === "above" || kind === "below");
-  showHigh();
-
-  const tags = () => (everywhere.checked ? page.shown() : [tag]);
-
-  /** @param {string | null} text */
-  const set = (text) => {
-    const thresholds = new Map(page.options().thresholds);
-    for (const one of tags()) text === null ? thresholds.delete(one) : thresholds.set(one, text);
-    page.change({ thresholds });
-    close();
-  };
-
-  const apply = () => {
-    const made = new Threshold(
-      /** @type {any} */ (kind),
-      Number(low.value),
-      high.hidden ? Number(low.value) : Number(high.value),
-    );
-    const text = low.value === "" || (!high.hidden && high.value === "") ? null : made.toString();
-    if (text && parseThreshold(text)) set(text);
-    else low.setAttribute("aria-invalid", "true");
-  };
-
-  return h(
-    "form",
-    {
-      class: "stack scalar-threshold",
-      onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), apply()),
+  return {
+    elements: [chooser, low, high],
+    /** The threshold as the address has it; null, and marked as invalid, when limits are missing or wrong. */
+    read() {
+      const upper = high.hidden ? low : high;
+      const complete = low.value !== "" && upper.value !== "";
+      const threshold = new Threshold(/** @type {any} */ (kind), Number(low.value), Number(upper.value));
+      const text = complete ? threshold.toString() : null;
+      if (text && parseThreshold(text)) return text;
+      low.setAttribute("aria-invalid", "true");
+      return null;
     },
-    h("div", { class: "row" }, choose, low, high),
-    h("label", { class: "check" }, everywhere, h("span", null, app.t("scalar.threshold.everywhere"))),
-    h(
-      "div",
-      { class: "row" },
-      h("button", { type: "submit", class: "primary" }, app.t("scalar.threshold.apply")),
-      button(app.t("scalar.threshold.clear"), () => set(null)),
-    ),
-  );
+  };
 }

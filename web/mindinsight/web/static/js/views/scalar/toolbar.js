@@ -52,11 +52,11 @@ function axes(page) {
     onchange: (value) => page.change({ y: /** @type {any} */ (value) }),
   });
   if (options.mode !== "curves") return [y];
-  const places = ["step", "relative", "wall"].map((value) => ({ value, label: t(`scalar.x.${value}`) }));
+  const builtIn = ["step", "relative", "wall"].map((value) => ({ value, label: t(`scalar.x.${value}`) }));
   const others = page.tags.map((tag) => ({ value: `tag:${tag}`, label: tag }));
   const x = select({
     label: t("scalar.x"),
-    options: [...places, ...others],
+    options: [...builtIn, ...others],
     value: options.x,
     onchange: (value) => page.change({ x: value, zoom: null, at: null }),
   });

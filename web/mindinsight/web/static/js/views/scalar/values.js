@@ -1,35 +1,38 @@
-// The values of all curves at one place: as a tip shows them, but to stay, to sort and to copy.
+// The values of all curves at drawn place: as a tip shows them, but to stay, to sort and to copy.
 
 import { button } from "../../components/button.js";
 import { headCell } from "../../components/virtual.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
-import { closest } from "./cursor.js";
-import { places, reaches } from "./figure.js";
+import { closest } from "./nearest.js";
+import { reaches, xColumn } from "./curve.js";
 
 /** @typedef {{by: string, down: boolean}} Order */
 /** @typedef {{key: string, label: string, value: (row: Row) => any, text: (row: Row) => string}} Field */
-/** @typedef {{one: import("./figure.js").Drawn, row: number}} Row */
+/** @typedef {{drawn: import("./curve.js").Drawn, row: number}} Row */
 
 /** @type {Record<string, Omit<Field, "key" | "label">>} */
 const FIELDS = {
   value: {
-    value: ({ one, row }) => one.curve.value[row],
-    text: ({ one, row }) => number(one.curve.value[row], 6),
+    value: ({ drawn, row }) => drawn.curve.value[row],
+    text: ({ drawn, row }) => number(drawn.curve.value[row], 6),
   },
   smoothed: {
-    value: ({ one, row }) => one.curve.smooth?.[row],
-    text: ({ one, row }) => number(one.curve.smooth?.[row], 6),
+    value: ({ drawn, row }) => drawn.curve.smooth?.[row],
+    text: ({ drawn, row }) => number(drawn.curve.smooth?.[row], 6),
   },
   step: {
-    value: ({ one, row }) => one.curve.step[row],
-    text: ({ one, row }) => number(one.curve.step[row], 12),
+    value: ({ drawn, row }) => drawn.curve.step[row],
+    text: ({ drawn, row }) => number(drawn.curve.step[row], 12),
   },
   relative: {
-    value: ({ one, row }) => one.curve.wall[row] - one.curve.wall[0],
-    text: ({ one, row }) => duration(one.curve.wall[row] - one.curve.wall[0]),
+    value: ({ drawn, row }) => drawn.curve.wall[row] - drawn.curve.wall[0],
+    text: ({ drawn, row }) => duration(drawn.curve.wall[row] - drawn.curve.wall[0]),
   },
-  wall: { value: ({ one, row }) => one.curve.wall[row], text: ({ one, row }) => time(one.curve.wall[row]) },
+  wall: {
+    value: ({ drawn, row }) => drawn.curve.wall[row],
+    text: ({ drawn, row }) => time(drawn.curve.wall[row]),
+  },
 };
 
 /**
@@ -37,7 +40,7 @@ const FIELDS = {
  * is there.
  * @param {import("./card.js").Page} page
  * @param {string[]} tags
- * @param {import("./figure.js").Drawn[]} drawn
+ * @param {import("./curve.js").Drawn[]} drawn
  * @param {Order} order
  * @param {(order: Order) => void} onsort
  */
@@ -47,7 +50,7 @@ export function valuesAt(page, tags, drawn, order, onsort) {
   if (at === null) return null;
   const to = x === "wall" ? 1000 * at : at;
   const rows = drawn
-    .map((one) => ({ one, row: reaches(one.curve, x, to) ? closest(places(one.curve, x), to) : -1 }))
+    .map((curve) => ({ drawn: curve, row: nearestRow(curve, x, to) }))
     .filter(({ row }) => row >= 0);
   if (!rows.length) return null;
   const fields = Object.keys(FIELDS).filter(
@@ -73,9 +76,9 @@ export function valuesAt(page, tags, drawn, order, onsort) {
       h(
         "th",
         { scope: "row" },
-        h("i", { class: "swatch", style: { background: row.one.colour } }),
+        h("i", { class: "swatch", style: { background: row.drawn.colour } }),
         " ",
-        row.one.label,
+        row.drawn.label,
       ),
       fields.map((key) => h("td", { class: "number" }, FIELDS[key].text(row))),
     ),
@@ -95,6 +98,11 @@ export function valuesAt(page, tags, drawn, order, onsort) {
       h("tbody", null, body),
     ),
   );
+}
+
+/** @param {import("./curve.js").Drawn} drawn @param {string} x @param {number} at */
+function nearestRow({ curve }, x, at) {
+  return reaches(curve, x, at) ? closest(xColumn(curve, x), at) : -1;
 }
 
 /** What is not a number comes last, whichever way. @param {Row[]} rows @param {Order} order */

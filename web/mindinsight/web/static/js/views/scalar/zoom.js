@@ -7,7 +7,7 @@
  * What a change of the layout means; `null` is a zoom that was undone, `undefined` what did not change.
  * @param {Record<string, any>} change of "plotly_relayout"
  * @param {{xaxis: PlotlyAxis, yaxis: PlotlyAxis}} layout
- * @param {import("./figure.js").Scales} scales @param {boolean} wall whether x is in milliseconds
+ * @param {import("./curve.js").Scales} scales @param {boolean} wall whether x is in milliseconds
  * @returns {{zoom?: Range | null, tall?: Range | null}}
  */
 export function zoomed(change, layout, scales, wall) {
@@ -41,6 +41,6 @@ function ends(change, axis, value) {
  */
 export function upright(range, scale) {
   const to = scale.type === "log" ? Math.log10 : scale.to;
-  const ends = range.map(to);
-  return ends.every(Number.isFinite) ? [ends[0], ends[1]] : null;
+  const [low, high] = range.map(to);
+  return Number.isFinite(low) && Number.isFinite(high) ? [low, high] : null;
 }

@@ -1,0 +1,52 @@
+// A curve as the server sends it, and where its points lie on the x axis.
+
+/**
+ * @typedef {Object} Curve
+ * @property {string} run
+ * @property {number} generation
+ * @property {number} count points recorded
+ * @property {number} points points of the line
+ * @property {number} overwritten_points
+ * @property {[number, number, number | string]} last step, wall, value
+ * @property {[string, number, number, number][]} non_finite kind, first step, last step, how many
+ * @property {Float64Array} step
+ * @property {Float64Array} wall
+ * @property {Float32Array | Float64Array} value
+ * @property {Float64Array} [x]
+ * @property {Float64Array} [smooth]
+ * @property {{step: Float64Array, wall: Float64Array, value: any, x?: Float64Array}[]} [overwritten]
+ */
+
+/**
+ * One curve of a chart: label, colour and dash, and its points.
+ * @typedef {{label: string, colour: string, dash: string, curve: Curve}} Drawn
+ */
+
+/** @typedef {{x: import("./scale.js").Scale, y: import("./scale.js").Scale}} Scales */
+
+/**
+ * Where a curve's points lie on the x axis, in Plotly's units (milliseconds for wall time).
+ * @param {{step: any, wall: any, x?: any}} curve @param {string} axis
+ */
+export function xColumn(curve, axis) {
+  if (axis === "step") return curve.step;
+  if (axis === "wall") return Float64Array.from(curve.wall, (seconds) => seconds * 1000);
+  return curve.x;
+}
+
+/** Smoothed values where there are any, else the values. @param {Curve} curve */
+export function shown(curve) {
+  return curve.smooth ?? curve.value;
+}
+
+/**
+ * Whether a curve has begun and not ended at a place, in Plotly's units.
+ * @param {Curve} curve
+ * @param {string} x
+ * @param {number} at
+ */
+export function reaches(curve, x, at) {
+  const column = xColumn(curve, x);
+  if (x.startsWith("tag:")) return column.length > 0; // another scalar goes up and down
+  return column.length > 0 && column[0] <= at && at <= column[column.length - 1];
+}

@@ -1,0 +1,100 @@
+// Card with the curves of the differences between runs and a baseline for one tag.
+
+import { chartCard, plotArea } from "../../components/chart_card.js";
+import { h, replace } from "../../core/dom.js";
+import { leaveAsIs } from "../../core/latest.js";
+import { verdictCell } from "./compare_tables.js";
+import { differenceFigure } from "./difference_figure.js";
+
+/** @typedef {import("./card.js").Page} Page */
+/** @typedef {import("../../core/types.js").Run} Run */
+
+export class DifferenceCard {
+  /**
+   * @param {Page} page
+   * @param {string} tag of the baseline
+   * @param {string} other tag of the other runs
+   * @param {string} baseline
+   * @param {Run[]} others
+   */
+  constructor(page, tag, other, baseline, others) {
+    const { app } = page;
+    this.page = page;
+    this.tag = tag;
+    this.other = other;
+    this.name = tag === other ? tag : `${tag} ↔ ${other}`;
+    this.baseline = baseline;
+    this.others = others;
+    /** What is drawn. @type {any} */
+    this.response = null;
+    /** Whether the verdict is that of the newest request. */
+    this.judged = false;
+    this.verdict = h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, this.name),
+      others.map(() => h("td", { class: "muted" }, "…")),
+    );
+    this.plot = plotArea(app.t("scalar.compare.chart", { tag: this.name }));
+    this.box = chartCard(app, { title: this.name, plots: [this.plot], load: () => this.fetch() });
+    this.element = this.box.element;
+  }
+
+  load() {
+    this.judged = false;
+    this.box.load();
+  }
+
+  fetch() {
+    this.box.requests.ask(
+      (signal) => this.request(this.plot.clientWidth, signal),
+      (response) => {
+        this.response = response;
+        this.showVerdict(response);
+        this.paint();
+      },
+      leaveAsIs,
+    );
+  }
+
+  /** Fetch the verdict alone, without a curve to draw. @param {AbortSignal} signal */
+  async judge(signal) {
+    const response = await this.request(1, signal);
+    if (!signal.aborted && !this.judged) this.showVerdict(response);
+  }
+
+  /** @param {number} width px @param {AbortSignal} signal */
+  request(width, signal) {
+    const { app, options } = this.page;
+    const params = {
+      tag: this.tag,
+      other: this.other === this.tag ? null : this.other,
+      run: app.selection.runs().map((run) => run.id),
+      baseline: this.baseline,
+      tolerance: options().tolerance,
+      px: Math.min(width || 400, 2000),
+    };
+    return app.api.columns("v2/scalar/compare", params, { signal });
+  }
+
+  /** @param {any} response */
+  showVerdict(response) {
+    this.judged = true;
+    const series = new Map(response.series.map((/** @type {any} */ row) => [row.run, row]));
+    replace(
+      this.verdict,
+      h("th", { scope: "row" }, this.name),
+      this.others.map((run) => verdictCell(this.page.app, series.get(run.id))),
+    );
+    this.element.hidden = !series.size;
+  }
+
+  paint() {
+    const { response } = this;
+    if (response) this.page.app.charts.draw(this.plot, () => differenceFigure(this.page.app, response));
+  }
+
+  end() {
+    this.box.end();
+  }
+}

@@ -1,0 +1,53 @@
+// Card of the groups of runs for one tag: each group as a mean with its band.
+
+import { chartCard, plotArea } from "../../components/chart_card.js";
+import { h, replace } from "../../core/dom.js";
+import { leaveAsIs } from "../../core/latest.js";
+import { bandSheet, bandTraces } from "./band.js";
+
+/** @typedef {{label: string, runs: string[]}} Group */
+
+export const MOST = 12; // groups drawn: as many as there are colours
+
+/** @param {import("../../core/types.js").App} app @param {number} index of the group */
+export function groupColour(app, index) {
+  return app.theme.colour(`--run-${(index % MOST) + 1}`);
+}
+
+/** @param {import("./card.js").Page} page @param {string} tag @param {() => Group[]} groups */
+export function groupCard(page, tag, groups) {
+  const { app } = page;
+  const plot = plotArea(tag);
+  const foot = h("div", { class: "small" });
+  /** @type {any[]} */
+  let bands = [];
+  /** Those that the bands are of. @type {Group[]} */
+  let drawn = [];
+  const figure = () => {
+    const { to, layout } = bandSheet(page, bands);
+    const data = bands.flatMap((band, i) =>
+      band.runs.length ? bandTraces({ band, colour: groupColour(app, i), label: drawn[i].label, to }) : [],
+    );
+    return { data, layout };
+  };
+  const paint = () => app.charts.draw(plot, figure);
+  const load = () => {
+    const wanted = groups();
+    const px = Math.max(200, Math.min(800, plot.clientWidth || 400));
+    box.requests.ask(
+      (signal) =>
+        Promise.all(
+          wanted.map(({ runs }) => app.api.columns("v2/scalar/band", { tag, run: runs, px }, { signal })),
+        ),
+      (responses) => {
+        [drawn, bands] = [wanted, responses];
+        const runs = bands.reduce((sum, band) => sum + band.runs.length, 0);
+        replace(foot, app.t("scalar.groups.foot", { n: runs }));
+        paint();
+      },
+      leaveAsIs,
+    );
+  };
+  const box = chartCard(app, { title: tag, plots: [plot], foot, load });
+  return { ...box, paint };
+}

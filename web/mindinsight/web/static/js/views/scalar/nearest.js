@@ -1,0 +1,51 @@
+// Search for the points of curves that are nearest to a place on the x axis.
+
+import { reaches, shown, xColumn } from "./curve.js";
+
+/** @typedef {import("./curve.js").Drawn} Drawn */
+/** @typedef {import("./cursor.js").Member} Member */
+/** @typedef {{drawn: Drawn, row: number, away: number}} Near */
+
+/**
+ * Each curve's point nearest in x, sorted by how far the curve is from the pointer: a curve that has
+ * ended is farther than its height says.
+ * @param {Member} member
+ * @param {import("./curve.js").Scales} scales
+ * @param {any} layout of Plotly
+ * @param {number} x
+ * @param {number} y px
+ * @returns {Near[]}
+ */
+export function nearest(member, scales, { xaxis, yaxis }, x, y) {
+  const axis = member.options().x;
+  const pixel = (/** @type {number} */ at) => xaxis.c2p(scales.x.to(at));
+  /** @type {Near[]} */
+  const rows = [];
+  for (const drawn of member.drawn()) {
+    const column = xColumn(drawn.curve, axis);
+    const row = closest(column, x);
+    if (row < 0) continue;
+    const beyond = reaches(drawn.curve, axis, x) ? 0 : pixel(column[row]) - pixel(x);
+    const value = shown(drawn.curve)[row];
+    const height = Number.isFinite(value) ? yaxis.c2p(scales.y.to(value)) : yaxis._length;
+    rows.push({ drawn, row, away: Math.hypot(height - y, beyond) });
+  }
+  return rows.sort((a, b) => a.away - b.away);
+}
+
+/**
+ * Row whose place is nearest to x in an ascending column, -1 in an empty one.
+ * @param {ArrayLike<number>} column
+ * @param {number} x
+ */
+export function closest(column, x) {
+  let low = 0;
+  let high = column.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (column[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  if (low > 0 && Math.abs(column[low - 1] - x) <= Math.abs(column[low] - x)) low--;
+  return column.length ? low : -1;
+}

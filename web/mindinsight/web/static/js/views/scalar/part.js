@@ -1,0 +1,22 @@
+// Part of the scalar page: what each mode puts under the toolbar.
+
+import { empty } from "../../components/empty.js";
+
+/**
+ * @typedef {Object} Part
+ * @property {HTMLElement | HTMLElement[]} element
+ * @property {() => any} load fetch the data, then draw
+ * @property {(runs: string[]) => any} update these runs have new points
+ * @property {() => any} paint draw the data there is
+ * @property {() => any} end
+ */
+
+/**
+ * A part that only says why there is nothing to show.
+ * @param {Parameters<typeof empty>[0]} message
+ * @returns {Part}
+ */
+export function emptyPart(message) {
+  const nothing = () => {};
+  return { element: empty(message), load: nothing, update: nothing, paint: nothing, end: nothing };
+}

@@ -1,0 +1,140 @@
+// Card of the ranks of a job for one tag: band over all ranks, heat map of ranks, names of those that stray.
+
+import { button } from "../../components/button.js";
+import { chartCard, plotArea } from "../../components/chart_card.js";
+import { strayWords } from "../../components/strays.js";
+import { h, replace } from "../../core/dom.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
+import { awayFromMedian, usualMost } from "./away.js";
+import { bandFigure, heatFigure, scaleKey } from "./rank_figures.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./card.js").Page} Page */
+
+const NAMED = 8; // ranks named in the foot line at most
+
+/** @param {Page} page @param {string} tag @param {string} job */
+export function rankCard(page, tag, job) {
+  return new RankCard(page, tag, job);
+}
+
+class RankCard {
+  /** @param {Page} page @param {string} tag @param {string} job */
+  constructor(page, tag, job) {
+    const { app } = page;
+    this.page = page;
+    this.tag = tag;
+    this.job = job;
+    /** Mean, deviation and range over all ranks. @type {any} */
+    this.summary = null;
+    /** Ranks × steps. @type {any} */
+    this.grid = null;
+    /** Curve of the picked rank. @type {any} */
+    this.picked = null;
+    this.band = plotArea(app.t("scalar.ranks.band", { tag }));
+    this.heat = plotArea(app.t("scalar.ranks.heat", { tag }));
+    this.key = h("div", { class: "scalar-key small muted" });
+    this.foot = h("div", { class: "row small wrap" });
+    this.box = chartCard(app, {
+      title: tag,
+      plots: [this.band, this.heat],
+      body: h("div", { class: "scalar-ranks" }, this.band, this.key, this.heat),
+      foot: this.foot,
+      load: () => this.fetch(),
+    });
+    this.element = this.box.element;
+    this.picking = latest(this.element);
+  }
+
+  load() {
+    this.box.load();
+  }
+
+  fetch() {
+    const { api } = this.page.app;
+    const { tag, job } = this;
+    const px = Math.max(200, Math.min(800, this.band.clientWidth || 400));
+    return this.box.requests.ask(
+      (signal) =>
+        Promise.all([
+          api.columns("v2/scalar/band", { tag, job, px }, { signal }),
+          api.columns("v2/scalar/ranks", { tag, job, px: Math.min(px, 300) }, { signal }),
+        ]),
+      ([summary, grid]) => {
+        const away = awayFromMedian(grid);
+        this.summary = summary;
+        this.grid = { ...grid, away, most: usualMost(away) };
+        this.paint();
+      },
+      leaveAsIs,
+    );
+  }
+
+  paint() {
+    const { page, grid } = this;
+    const { app } = page;
+    if (!this.summary || !grid) return;
+    app.charts.draw(this.band, () => bandFigure(page, this.summary, this.picked));
+    app.charts.draw(
+      this.heat,
+      () => heatFigure(app, this.grid, this.heat.clientHeight),
+      (plot) =>
+        plot.on("plotly_click", (/** @type {any} */ event) =>
+          this.pick(this.grid.ranks.indexOf(event.points[0].customdata)),
+        ),
+    );
+    replace(this.key, scaleKey(app, grid.most, grid.not_finite.length > 0));
+    replace(
+      this.foot,
+      strayRanks(app, grid, (row) => this.pick(row)),
+      this.picked && button(app.t("scalar.ranks.unpick"), () => this.unpick(), { class: "link" }),
+    );
+  }
+
+  /** Draw the curve of a rank over the band. @param {number} row */
+  pick(row) {
+    const { app } = this.page;
+    const [run, rank] = [this.grid.runs[row], this.grid.ranks[row]];
+    return this.picking.ask(
+      (signal) => app.api.columns("v2/scalar/series", { tag: this.tag, run: [run], px: 600 }, { signal }),
+      ({ series: [curve] }) => {
+        this.picked = curve && { ...curve, label: app.t("scalar.ranks.rank", { rank }) };
+        this.paint();
+      },
+      leaveAsIs,
+    );
+  }
+
+  unpick() {
+    this.picking.end();
+    this.picked = null;
+    this.paint();
+  }
+
+  end() {
+    this.picking.end();
+    this.box.end();
+  }
+}
+
+/**
+ * Names of the ranks that stray from the others; a press picks a rank.
+ * @param {App} app
+ * @param {any} grid
+ * @param {(row: number) => void} pick
+ */
+export function strayRanks(app, grid, pick) {
+  /** @type {Map<number, import("../../components/strays.js").Stray[]>} */
+  const far = new Map();
+  for (const stray of grid.strays) far.set(stray.row, [...(far.get(stray.row) ?? []), stray]);
+  if (!far.size) {
+    return h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
+  }
+  const named = [...far].slice(0, NAMED).map(([row, strays]) => {
+    const what = strays.map((stray) => strayWords(app, stray)).join(app.t("stray.and"));
+    const text = app.t("scalar.ranks.strays", { rank: grid.ranks[row], what });
+    return button(text, () => pick(row), { class: "badge bad" });
+  });
+  const rest = far.size - named.length;
+  return [named, rest > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: rest }))];
+}

@@ -1,0 +1,110 @@
+// Plotly figures of the ranks of a job, and the legend of their colours.
+
+import { h } from "../../core/dom.js";
+import { number } from "../../core/format.js";
+import { folded, notFiniteRows } from "./away.js";
+import { bandSheet, bandTraces, lineOn } from "./band.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./card.js").Page} Page */
+
+const ROW = 2; // px of a row of the heat map at least
+const NOT_FINITE = "--warn";
+const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above it
+
+/**
+ * All ranks as a mean with its band, and the curve of a picked rank.
+ * @param {Page} page
+ * @param {any} summary mean, deviation and range over the ranks
+ * @param {any} picked
+ */
+export function bandFigure(page, summary, picked) {
+  const { app } = page;
+  const { theme } = app;
+  const { to, layout } = bandSheet(page, [summary]);
+  const data = bandTraces({
+    band: summary,
+    colour: theme.colour("--accent"),
+    label: app.t("scalar.ranks.mean"),
+    to,
+  });
+  if (picked) {
+    data.push({
+      ...lineOn(picked.step, picked.value, to),
+      name: picked.label,
+      line: { color: theme.colour("--bad"), width: 1.6 },
+    });
+  }
+  return { data, layout };
+}
+
+/**
+ * Heat map of rank × step: distance from the median rank at that step.
+ * @param {App} app
+ * @param {any} grid
+ * @param {number} height px there are
+ */
+export function heatFigure(app, grid, height) {
+  const { theme } = app;
+  const [columns, rows] = [grid.step.length, Math.floor(height / ROW)];
+  const { y, z, who } = folded(grid.away, grid.ranks, columns, rows);
+  const colours = SCALE.map((name, i) => [i / 2, theme.colour(name)]);
+  const strange = {
+    type: "heatmap",
+    x: grid.step,
+    y,
+    z: notFiniteRows(grid.not_finite, grid.ranks.length, columns, rows),
+    customdata: who,
+    colorscale: [0, 1].map((end) => [end, theme.colour(NOT_FINITE)]),
+    showscale: false,
+    hovertemplate: app.t("scalar.ranks.cell_nan"),
+    hoverongaps: false,
+  };
+  return {
+    data: [
+      {
+        type: "heatmap",
+        x: grid.step,
+        y,
+        z,
+        customdata: who,
+        zmin: -grid.most,
+        zmax: grid.most,
+        colorscale: colours,
+        showscale: false,
+        hovertemplate: app.t("scalar.ranks.cell"),
+        hoverongaps: false,
+      },
+      ...(grid.not_finite.length ? [strange] : []),
+    ],
+    layout: {
+      ...theme.plotly(),
+      yaxis: theme.axis({ title: { text: app.t("scalar.ranks.axis") }, nticks: 6 }),
+      xaxis: theme.axis({ nticks: 6 }),
+    },
+  };
+}
+
+/**
+ * Legend of the heat map. Plotly's own bar costs half of the drawing, and moves the map out of line with the
+ * band.
+ * @param {App} app
+ * @param {number} most
+ * @param {boolean} notFinite whether there are values that are not finite
+ */
+export function scaleKey(app, most, notFinite) {
+  const bar = h("i", {
+    style: { background: `linear-gradient(to right, ${SCALE.map((name) => `var(${name})`).join(", ")})` },
+  });
+  return [
+    h("span", null, app.t("scalar.ranks.key")),
+    h("span", { class: "grow" }),
+    number(-most, 3),
+    bar,
+    `+${number(most, 3)}`,
+    notFinite && [
+      h("i", { style: { background: `var(${NOT_FINITE})`, width: "14px" } }),
+      h("span", null, app.t("scalar.ranks.nan")),
+    ],
+  ];
+}

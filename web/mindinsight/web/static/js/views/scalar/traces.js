@@ -1,0 +1,163 @@
+// Plotly traces of a curve: line, raw values behind it, overwritten stretches, lonely points, what is not
+// finite and what lies outside the range of the axis.
+
+import { xColumn, shown } from "./curve.js";
+
+/** @typedef {import("./curve.js").Curve} Curve */
+/** @typedef {import("./curve.js").Drawn} Drawn */
+
+/**
+ * What the traces of a chart share.
+ * @typedef {Object} Pen
+ * @property {import("../../core/types.js").App} app
+ * @property {import("./options.js").Options} options
+ * @property {import("./scale.js").Scale} xScale
+ * @property {import("./scale.js").Scale} yScale
+ * @property {[number, number] | null} range
+ * @property {boolean} many too many curves for a faint raw one behind each
+ */
+
+/**
+ * Traces of a curve: overwritten stretches, raw values behind smoothed ones, the line, and its marks.
+ * @param {Pen} pen
+ * @param {Drawn} drawn
+ */
+export function tracesOf(pen, drawn) {
+  const { curve } = drawn;
+  const x = xValues(pen, curve);
+  const traces = [];
+  for (const part of curve.overwritten ?? []) {
+    traces.push({
+      ...stroke(drawn, 1, 0.55),
+      x: xValues(pen, part),
+      y: yValues(pen, part.value),
+      line: { color: drawn.colour, width: 1.2, dash: "dash" },
+    });
+  }
+  if (curve.smooth && !pen.many) traces.push({ ...stroke(drawn, 1, 0.22), x, y: yValues(pen, curve.value) });
+  const y = yValues(pen, shown(curve));
+  traces.push({ ...stroke(drawn, 1.8, 1), x, y });
+  const marks = [lonely(x, y, drawn), notFinite(x, curve, drawn), outside(pen, x, curve, drawn)];
+  return [...traces, ...marks.filter((trace) => trace !== null)];
+}
+
+/** @param {Drawn} drawn @param {number} width @param {number} opacity */
+function stroke(drawn, width, opacity) {
+  return {
+    type: "scatter",
+    mode: "lines",
+    name: drawn.label,
+    meta: drawn.curve.run,
+    line: { color: drawn.colour, width, dash: drawn.dash },
+    opacity,
+    hoverinfo: "skip",
+    connectgaps: false,
+  };
+}
+
+/** @param {Pen} pen @param {{step: any, wall: any, x?: any}} curve */
+function xValues(pen, curve) {
+  const x = xColumn(curve, pen.options.x);
+  return pen.xScale.ticks ? Float64Array.from(x, pen.xScale.to) : x;
+}
+
+/** @param {Pen} pen @param {ArrayLike<number>} values */
+function yValues(pen, values) {
+  return pen.yScale.ticks ? Float64Array.from(/** @type {any} */ (values), pen.yScale.to) : values;
+}
+
+/**
+ * Points with no neighbour to draw a line to.
+ * @param {ArrayLike<number>} x
+ * @param {ArrayLike<number>} y
+ * @param {Drawn} drawn
+ */
+function lonely(x, y, drawn) {
+  const at = [];
+  for (let i = 0; i < y.length; i++) {
+    if (Number.isFinite(y[i]) && !Number.isFinite(y[i - 1]) && !Number.isFinite(y[i + 1])) at.push(i);
+  }
+  return at.length
+    ? dots(
+        at.map((i) => x[i]),
+        at.map((i) => y[i]),
+        { symbol: "circle", size: 5, color: drawn.colour },
+      )
+    : null;
+}
+
+/**
+ * NaN and infinities: marks on the floor and the ceiling of the chart, not values.
+ * @param {ArrayLike<number>} x
+ * @param {Curve} curve
+ * @param {Drawn} drawn
+ */
+function notFinite(x, curve, drawn) {
+  const at = [];
+  for (let i = 0; i < curve.value.length; i++) if (!Number.isFinite(curve.value[i])) at.push(i);
+  if (!at.length) return null;
+  const signs = at.map((i) => curve.value[i]);
+  const symbol = signs.map((v) => (Number.isNaN(v) ? "x" : v > 0 ? "triangle-up" : "triangle-down"));
+  const height = signs.map((v) => (v === Infinity ? 0.97 : 0.03));
+  return {
+    ...dots(
+      at.map((i) => x[i]),
+      height,
+      { symbol, size: 7, color: drawn.colour, line: { width: 0 } },
+    ),
+    yaxis: "y2",
+  };
+}
+
+/**
+ * Points that clipping leaves out: a tick at the edge they left by.
+ * @param {Pen} pen
+ * @param {ArrayLike<number>} x
+ * @param {Curve} curve
+ * @param {Drawn} drawn
+ */
+function outside(pen, x, curve, drawn) {
+  if (!pen.range) return null;
+  const [low, high] = pen.range;
+  const at = [];
+  for (let i = 0; i < curve.value.length; i++) if (curve.value[i] > high || curve.value[i] < low) at.push(i);
+  if (!at.length) return null;
+  const height = at.map((i) => (curve.value[i] > high ? 1 : 0));
+  return {
+    ...dots(
+      at.map((i) => x[i]),
+      height,
+      { symbol: "line-ns-open", size: 8, color: drawn.colour, line: { width: 1.5 } },
+    ),
+    yaxis: "y2",
+  };
+}
+
+/**
+ * The values that a threshold marks.
+ * @param {Pen} pen
+ * @param {Drawn} drawn
+ * @param {import("./threshold.js").Threshold} threshold
+ */
+export function beyond(pen, drawn, threshold) {
+  const colour = pen.app.theme.colour("--bad");
+  const values = Float64Array.from(drawn.curve.value, (v) => (threshold.holds(v) ? v : NaN));
+  if (!values.some(Number.isFinite)) return [];
+  const x = xValues(pen, drawn.curve);
+  const y = yValues(pen, values);
+  const line = {
+    type: "scatter",
+    mode: "lines",
+    x,
+    y,
+    line: { color: colour, width: 2.5 },
+    hoverinfo: "skip",
+  };
+  const alone = lonely(x, y, { ...drawn, colour });
+  return alone ? [line, alone] : [line];
+}
+
+/** @param {any[]} x @param {any[]} y @param {any} marker */
+function dots(x, y, marker) {
+  return { type: "scatter", mode: "markers", x, y, marker, hoverinfo: "skip", cliponaxis: false };
+}
