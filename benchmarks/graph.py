@@ -32,11 +32,11 @@ from mindinsight.server.debug.graph_join import join
 from mindinsight.server.debug.operator_status import at_places, counted, symptoms, worst
 from mindinsight.server.formats.events import decode
 from mindinsight.server.graph.comparison.compare import compare
-from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
-from mindinsight.server.graph.search.node_search import find
+from mindinsight.server.graph.search.node_search import find_nodes
 from mindinsight.server.graph.search.trace import trace
 from mindinsight.server.plugins.graph.tree_cache import build
 from mindinsight.server.settings import Settings
@@ -75,7 +75,7 @@ def server_rows(nodes: int) -> dict[str, float]:
     offset, size = int(reference.offsets[0]), int(reference.sizes[0])
     opened, tree = cpu(lambda: build(record[offset : offset + size], False))
     first, places = cpu(lambda: choose_initial_scopes(tree))
-    shown, drawing = cpu(lambda: json.dumps(picture_json(tree, draw(tree, places))))
+    shown, drawing = cpu(lambda: json.dumps(drawing_json(tree, draw(tree, places))))
     closed = [box["id"] for box in json.loads(drawing)["boxes"] if box["count"] and not box["open"]]
     expanded = [cpu(lambda place=place: draw(tree, [*places, place]))[0] for place in closed]
     last = len(tree.paths) - 1
@@ -90,7 +90,7 @@ def server_rows(nodes: int) -> dict[str, float]:
         "first picture": first + shown,
         "bytes to first picture": opened + first + shown,
         "expand a scope, slowest": max(expanded),
-        "search a name": cpu(lambda: find(tree, "conv2d-op19"))[0],
+        "search a name": cpu(lambda: find_nodes(tree, "conv2d-op19"))[0],
         "trace upstream of the last node": cpu(lambda: trace(tree, last, "up"))[0],
         "compare with another graph": cpu(lambda: compare(tree, other))[0],
         "lay a dump of all operators over it, once": joining + laying,

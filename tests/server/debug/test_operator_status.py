@@ -15,7 +15,7 @@ from mindinsight.server.debug.operator_status import (
     worst,
 )
 from mindinsight.server.formats.dumps import list_tensors, open_dump
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 from tests.server.debug.conftest import spoil
 
 GRAPH = "Net/0"
@@ -93,7 +93,7 @@ def test_a_scope_has_the_worst_inside_and_counts_it(graph):
     made = graph(
         [("a/One-op1", []), ("a/b/Two-op1", []), ("a/b/Three-op1", []), ("c/Four-op1", [])], parameters=["w"]
     )
-    tree = foldable_tree(made)
+    tree = folded_tree(made)
     nodes = {("", name): node for node, name in enumerate(("one", "two", "three", "four"))} | {("", "w"): 4}
     column = at_places(tree, nodes, {
         ("", "one"): Symptom.FINE, ("", "two"): Symptom.ZERO, ("", "three"): Symptom.ZERO,
@@ -114,7 +114,7 @@ def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph
         ],
         parameters=["w", "v", "fine"],
     )  # fmt: skip
-    tree = foldable_tree(made)
+    tree = folded_tree(made)
     nodes = {("", name): made.names.index(name) for name in ("w", "v", "fine", "a/Two-op1")}
     column = at_users(tree, nodes, {
         ("", "w"): Symptom.CAUGHT, ("", "v"): Symptom.FAULT, ("", "fine"): Symptom.FINE,
@@ -129,6 +129,6 @@ def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph
 
 
 def test_two_operators_at_one_node_give_it_the_larger(graph):
-    tree = foldable_tree(graph([("a/One-op1", [])]))
+    tree = folded_tree(graph([("a/One-op1", [])]))
     column = at_places(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
     assert worst(tree, column, tree.indices["a/One-op1"]) == 3.0

@@ -10,7 +10,7 @@ from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.debug.neighbours import Link
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.tree import Tree
 
 
@@ -46,7 +46,7 @@ def operator_tree(operators: Iterable[Operator], links: Sequence[Link]) -> Opera
     for link in links:
         if link.source in numbers and link.target in numbers:
             proto.node[int(numbers[link.target])].input.add(name=numbers[link.source])
-    return OperatorTree(foldable_tree(read_graph(proto.SerializeToString())), listed)
+    return OperatorTree(folded_tree(read_graph(proto.SerializeToString())), listed)
 
 
 def share(value: float, values: Iterable[float]) -> float:

@@ -3,7 +3,7 @@ from pathlib import Path
 from mindinsight.server.formats.graphs.pipelines import pipeline_graph
 from mindinsight.server.formats.lineage import read_lineage
 from mindinsight.server.graph.model.node_details import attribute_summaries
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 
 EVENTS = Path(__file__).parents[3] / "data" / "events"
 
@@ -35,7 +35,7 @@ def test_steps_run_from_the_source_to_the_batch():
 
 
 def test_a_step_with_operations_is_a_scope():
-    tree = foldable_tree(recorded())
+    tree = folded_tree(recorded())
     scopes = [tree.paths[place] for place in tree.children(0) if tree.nodes[place] < 0]
     assert scopes == ["MnistDataset-0", "Map-2", "Map-7"]
 

@@ -14,12 +14,12 @@ from mindinsight.server.graph.comparison.compare import (
     ONLY,
     RIGHT,
     SAME,
-    Within,
+    BoxCounts,
     compare,
     list_topmost_differences,
 )
 from mindinsight.server.graph.encoders.comparison import box_state, list_differences, pair_json, summary
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.tree import ROOT
 
 DATA = Path(__file__).parents[3] / "data/graph"
@@ -30,7 +30,7 @@ BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
 def lenet(edit=lambda proto: None):
     proto = GraphProto.FromString(LENET)
     edit(proto)
-    return foldable_tree(read_graph(proto.SerializeToString()))
+    return folded_tree(read_graph(proto.SerializeToString()))
 
 
 def operator(proto, name):
@@ -117,7 +117,7 @@ def constants(*values):
         proto.node.add(name="1", op_type="Add", full_name="net/Add-op0").input.add(name="cst")
         constant = proto.const_vals.add(key="cst").value
         constant.dtype, constant.int_val = 5, value
-        yield foldable_tree(read_graph(proto.SerializeToString()))
+        yield folded_tree(read_graph(proto.SerializeToString()))
 
 
 def test_constants_are_told_by_their_value_and_not_by_their_name():
@@ -142,21 +142,21 @@ def test_a_parameter_of_another_shape_is_an_input_of_its_users():
 def test_one_operator_more_between_two_others(graph):
     nodes = [("net/a/MatMul-op0", []), ("net/b/Add-op0", ["net/a/MatMul-op0"])]
     more = [nodes[0], ("net/a/Cast-op0", ["net/a/MatMul-op0"]), ("net/b/Add-op0", ["net/a/Cast-op0"])]
-    found = compare(foldable_tree(graph(nodes)), foldable_tree(graph(more)))
+    found = compare(folded_tree(graph(nodes)), folded_tree(graph(more)))
     assert states(found) == {"net/b/Add-op0": CHANGED}
     assert states(found, RIGHT) == {"net/b/Add-op0": CHANGED, "net/a/Cast-op0": ONLY}
     assert rows(found, "net/b/Add-op0") == [
         ("input", "0", "MatMul-op0 float32 [2, 3]", "Cast-op0 float32 [2, 3]")
     ]
     left, right = found.trees
-    assert found.within(LEFT, left.indices["net/a"]) == Within(1, 0, 0, 1)
-    assert found.within(RIGHT, right.indices["net/a"]) == Within(2, 0, 1, 0)
+    assert found.box_counts(LEFT, left.indices["net/a"]) == BoxCounts(1, 0, 0, 1)
+    assert found.box_counts(RIGHT, right.indices["net/a"]) == BoxCounts(2, 0, 1, 0)
     assert found.state(LEFT, left.indices["net/a"]) == CHANGED
     assert found.state(LEFT, left.indices["net/a/MatMul-op0"]) == SAME
 
 
 def test_a_scope_that_is_only_here_is_one_difference(graph, blocks):
-    found = compare(foldable_tree(graph(blocks(3))), foldable_tree(graph(blocks(2))))
+    found = compare(folded_tree(graph(blocks(3))), folded_tree(graph(blocks(2))))
     assert summary(found) == {"same": 5, "changed": 1, "left": 2, "right": 0}
     told = list_differences(found, 10)
     assert told["total"] == 2
@@ -174,7 +174,7 @@ def test_differences_come_in_the_order_in_which_operators_run(graph):
 
     left = chain(("z", "Add-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"))
     right = chain(("z", "Add-op0"), ("b", "Div-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"), ("c", "Exp-op0"))
-    shown = list_differences(compare(foldable_tree(graph(left)), foldable_tree(graph(right))), 10)["shown"]
+    shown = list_differences(compare(folded_tree(graph(left)), folded_tree(graph(right))), 10)["shown"]
     assert [(one["left"] or one["right"])["label"] for one in shown] == ["b", "Mul-op0", "c"]
 
 
@@ -203,7 +203,7 @@ def test_boxes_tell_their_partners_and_what_differs_within():
 
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
 def test_nothing_in_common(graph, side):
-    trees = foldable_tree(graph([("a/Add-op0", [])])), foldable_tree(graph([("b/Mul-op0", [])]))
+    trees = folded_tree(graph([("a/Add-op0", [])])), folded_tree(graph([("b/Mul-op0", [])]))
     found = compare(*trees)
     assert found.state(side, 1) == ONLY
     assert list(list_topmost_differences(found, side)) == [1]
@@ -213,19 +213,19 @@ def test_nothing_in_common(graph, side):
 
 @given(st.data())
 def test_sums_of_scopes_are_those_of_what_is_in_them(written, data):
-    trees = [foldable_tree(data.draw(written)) for _ in range(2)]
+    trees = [folded_tree(data.draw(written)) for _ in range(2)]
     found = compare(*trees)
     for side, tree in enumerate(trees):
         for index in range(len(tree.paths)):
             marks = [int(found.states[side][leaf]) for leaf in tree.leaves(index)]
-            within = found.within(side, index)
-            assert within.operators == len(marks)
-            assert (within.changed, within.only) == (marks.count(CHANGED), marks.count(ONLY))
-    assert found.within(LEFT, ROOT).changed == found.within(RIGHT, ROOT).changed
-    assert found.within(LEFT, ROOT).missing == found.within(RIGHT, ROOT).only
+            box_counts = found.box_counts(side, index)
+            assert box_counts.operators == len(marks)
+            assert (box_counts.changed, box_counts.only) == (marks.count(CHANGED), marks.count(ONLY))
+    assert found.box_counts(LEFT, ROOT).changed == found.box_counts(RIGHT, ROOT).changed
+    assert found.box_counts(LEFT, ROOT).missing == found.box_counts(RIGHT, ROOT).only
 
 
 @given(st.data())
 def test_every_graph_is_the_same_as_itself(written, data):
-    tree = foldable_tree(data.draw(written))
+    tree = folded_tree(data.draw(written))
     assert list_differences(compare(tree, tree), 10)["total"] == 0

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mindinsight.server.graph.comparison.matching import match
 from mindinsight.server.graph.comparison.signatures import Signatures
-from mindinsight.server.graph.scopes.folding import REPEAT, foldable_tree
+from mindinsight.server.graph.scopes.folding import REPEAT, folded_tree
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def partners(graph):
     """partners(left nodes, right nodes) -> {left path: right path or None}."""
 
     def find(left, right, **more):
-        trees = [foldable_tree(graph(nodes, **more)) for nodes in (left, right)]
+        trees = [folded_tree(graph(nodes, **more)) for nodes in (left, right)]
         found = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
         others = [None, *trees[1].paths]
         return {
@@ -80,7 +80,7 @@ def test_layers_that_are_not_folded_in_one_graph_still_find_each_other(partners,
 
 
 def test_boxes_hold_the_partners_of_each_others_members(graph, blocks):
-    trees = [foldable_tree(graph([*blocks(count), *blocks(6, "Default/other")])) for count in (8, 9)]
+    trees = [folded_tree(graph([*blocks(count), *blocks(6, "Default/other")])) for count in (8, 9)]
     found = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
     for index, kind in enumerate(trees[0].types):
         if kind == REPEAT:
@@ -91,7 +91,7 @@ def test_boxes_hold_the_partners_of_each_others_members(graph, blocks):
 
 @given(st.data())
 def test_partners_are_each_others_and_of_one_type(written, data):
-    left, right = (foldable_tree(data.draw(written)) for _ in range(2))
+    left, right = (folded_tree(data.draw(written)) for _ in range(2))
     found = match(left, right, (Signatures(left.graph), Signatures(right.graph)))
     for index, partner in enumerate(found.to_right.tolist()):
         if partner >= 0:
@@ -103,6 +103,6 @@ def test_partners_are_each_others_and_of_one_type(written, data):
 
 @given(st.data())
 def test_a_graph_beside_itself(written, data):
-    tree = foldable_tree(data.draw(written))
+    tree = folded_tree(data.draw(written))
     found = match(tree, tree, (Signatures(tree.graph), Signatures(tree.graph)))
     assert found.to_right.tolist() == found.to_left.tolist() == list(range(len(tree.paths)))

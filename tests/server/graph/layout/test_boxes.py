@@ -2,8 +2,8 @@ import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.layout.boxes import content_of, cut, outer_inputs, text_width
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.layout.boxes import box_content, outer_inputs, text_width, truncate
+from mindinsight.server.graph.scopes.folding import folded_tree
 
 
 @pytest.fixture
@@ -12,12 +12,12 @@ def tree(graph):
         ("net/MatMul-op0", ["weight", "cst1", "cst2", "bias", "weight"]),
         ("net/Add-op0", ["net/MatMul-op0"]),
     ]
-    return foldable_tree(graph(nodes, ["weight", "bias"], {"cst1": 7, "cst2": -1}))
+    return folded_tree(graph(nodes, ["weight", "bias"], {"cst1": 7, "cst2": -1}))
 
 
 def content(tree, path):
     index = tree.indices[path]
-    return content_of(tree, index, outer_inputs(tree.graph, [int(tree.nodes[index])]))
+    return box_content(tree, index, outer_inputs(tree.graph, [int(tree.nodes[index])]))
 
 
 def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree):
@@ -52,6 +52,6 @@ def test_tokens_of_order_are_not_shown():
 )
 def test_texts_are_cut_to_the_room_there_is(text):
     for room in (30, 60, 400):
-        short = cut(text, room)
+        short = truncate(text, room)
         assert text_width(short) <= max(room, text_width("…"))
         assert short == text or "…" in short

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.graph.layout.coordinates import Size, straighten
+from mindinsight.server.graph.layout.coordinates import Size, assign_coordinates
 
 WIDTHS = st.lists(st.integers(10, 80), min_size=2, max_size=6)
 GAP = 7.0
@@ -18,7 +18,7 @@ def placed(upper, lower, links):
     layers = [list(range(len(upper))), list(range(len(upper), len(sizes)))]
     above = [[a for a, b in links if b == item] for item in range(len(sizes))]
     below = [[b for a, b in links if a == item] for item in range(len(sizes))]
-    return layers, sizes, straighten(layers, above, below, sizes, GAP)
+    return layers, sizes, assign_coordinates(layers, above, below, sizes, GAP)
 
 
 @given(WIDTHS, WIDTHS, st.data())
@@ -51,5 +51,5 @@ def test_long_links_stay_in_one_line():
     layers = [[0], [1, 2], [3], [4]]
     above = [[], [0], [], [1], [3]]
     below = [[1], [3], [], [4], []]
-    left = straighten(layers, above, below, sizes, GAP)
+    left = assign_coordinates(layers, above, below, sizes, GAP)
     assert abs(left[1] - left[3]) < 1.0

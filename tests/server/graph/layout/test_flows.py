@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindinsight.server.graph.layout.flows import flows_of
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.tree import ROOT
 
 
@@ -12,7 +12,7 @@ def child_holding(tree, scope, leaf):
 
 @given(st.data())
 def test_flows_are_the_edges_lifted_to_children(written, data):
-    tree = foldable_tree(data.draw(written))
+    tree = folded_tree(data.draw(written))
     for scope in range(len(tree.paths)):
         if tree.nodes[scope] >= 0:
             continue

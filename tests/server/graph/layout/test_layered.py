@@ -3,7 +3,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.graph.layout.coordinates import Size, straighten
+from mindinsight.server.graph.layout.coordinates import Size, assign_coordinates
 from mindinsight.server.graph.layout.layered import arrange
 
 SIZES = st.lists(
@@ -82,7 +82,7 @@ def test_unrelated_boxes_fill_rows_instead_of_a_line():
 
 def test_wishes_that_collide_are_met_half_way():
     sizes = [Size(10, 5, 5, 5), Size(10, 5, 5, 5), Size(10, 5, 5, 5)]
-    left = straighten([[0], [1, 2]], [[], [0], [0]], [[1, 2], [], []], sizes, gap=4)
+    left = assign_coordinates([[0], [1, 2]], [[], [0], [0]], [[1, 2], [], []], sizes, gap=4)
     assert left[2] - left[1] == 14
     assert left[0] + 5 == (left[1] + left[2] + 10) / 2
 

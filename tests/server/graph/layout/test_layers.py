@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.graph.layout.layers import components, find_back_links, layers_of
+from mindinsight.server.graph.layout.layers import assign_layers, components, find_back_links
 
 COUNT = 12
 LINKS = st.lists(
@@ -19,7 +19,7 @@ def turned(links):
 @given(LINKS)
 def test_no_cycle_is_left_and_links_run_down(links):
     down = turned(links)
-    layers = layers_of(COUNT, sorted(set(down)), widest=COUNT)
+    layers = assign_layers(COUNT, sorted(set(down)), widest=COUNT)
     assert all(layers[source] < layers[target] for source, target in down)
 
 
@@ -33,18 +33,18 @@ def test_links_outside_cycles_are_never_turned(links):
 
 @given(LINKS, st.integers(1, 4))
 def test_layers_are_never_wider_than_asked(links, widest):
-    layers = layers_of(COUNT, sorted(set(turned(links))), widest)
+    layers = assign_layers(COUNT, sorted(set(turned(links))), widest)
     assert max(layers.count(layer) for layer in layers) <= widest
     assert sorted(set(layers)) == list(range(max(layers) + 1))
 
 
 def test_what_only_gives_stands_where_it_is_first_used():
-    assert layers_of(4, [(0, 1), (1, 2), (3, 2)], widest=9) == [0, 1, 2, 1]
+    assert assign_layers(4, [(0, 1), (1, 2), (3, 2)], widest=9) == [0, 1, 2, 1]
 
 
 def test_the_first_stays_on_top_and_the_last_goes_to_the_bottom():
     links = [(0, 1), (1, 2), (3, 2), (0, 4)]
-    assert layers_of(5, links, widest=9, top_item=3, bottom_item=4) == [0, 1, 2, 0, 3]
+    assert assign_layers(5, links, widest=9, top_item=3, bottom_item=4) == [0, 1, 2, 0, 3]
 
 
 def test_parts_that_do_not_hang_together():

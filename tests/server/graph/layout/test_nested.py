@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.layout import nested
-from mindinsight.server.graph.layout.nested import Drawings, draw
+from mindinsight.server.graph.layout.nested import DrawingCache, draw
 from mindinsight.server.graph.model.simplify import simplify
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import ROOT
 
@@ -18,7 +18,7 @@ DATA = Path(__file__).parents[3] / "data/graph"
 
 @pytest.fixture(params=["lenet.graph", "conv_optimize.pb", "simplified.pb", "aggregated.pb"])
 def tree(request):
-    return foldable_tree(read_graph((DATA / request.param).read_bytes()))
+    return folded_tree(read_graph((DATA / request.param).read_bytes()))
 
 
 def everything(tree):
@@ -90,14 +90,14 @@ def test_closed_scopes_hide_what_is_in_them(tree):
 
 
 def test_the_drawing_of_a_graph_is_always_the_same(tree):
-    pictures = [json.dumps(picture_json(tree, draw(tree, everything(tree)))) for _ in range(2)]
+    pictures = [json.dumps(drawing_json(tree, draw(tree, everything(tree)))) for _ in range(2)]
     assert pictures[0] == pictures[1]
 
 
 def test_parameters_and_constants_stand_beside_their_users():
     graph = read_graph((DATA / "lenet.graph").read_bytes())
-    tree = foldable_tree(simplify(graph, ordering=False))
-    picture = picture_json(tree, draw(tree, everything(tree)))
+    tree = folded_tree(simplify(graph, ordering=False))
+    picture = drawing_json(tree, draw(tree, everything(tree)))
     box = next(one for one in picture["boxes"] if one["label"] == "MatMul-op0" and "fc1" in one["path"])
     assert [chip["label"] for chip in box["chips"]] == ["fc1.weight", "false", "true"]
     assert all(chip["x"] + chip["w"] < box["x"] for chip in box["chips"])
@@ -106,8 +106,8 @@ def test_parameters_and_constants_stand_beside_their_users():
 
 def test_lines_tell_the_shape_of_a_single_value_and_nothing_of_an_order():
     graph = read_graph((DATA / "lenet.graph").read_bytes())
-    tree = foldable_tree(graph)
-    lines = picture_json(tree, draw(tree, everything(tree)))["lines"]
+    tree = folded_tree(graph)
+    lines = drawing_json(tree, draw(tree, everything(tree)))["lines"]
     assert any(line["text"].startswith("float32 ") for line in lines)
     for line in lines:
         assert not line["text"] or (line["values"] and not line["control"])
@@ -118,7 +118,7 @@ def test_lines_tell_the_shape_of_a_single_value_and_nothing_of_an_order():
 def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks):
     nodes = blocks(3)
     nodes.append(("Default/far/Sum-op0", [path for path, _ in nodes if "ReLU" in path]))
-    tree = foldable_tree(graph(nodes))
+    tree = folded_tree(graph(nodes))
     boxes = {tree.paths[box.index]: box for box in draw(tree, everything(tree)).boxes}
     assert boxes["Default/net/0-Block"].leaves == 1
     assert boxes["Default/net"].leaves == 0
@@ -127,10 +127,10 @@ def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks
 
 def test_what_was_drawn_before_changes_no_drawing(tree):
     """Scopes are opened and shut one after the other, as a person does."""
-    drawings, opened = Drawings(tree), []
+    cache, opened = DrawingCache(tree), []
     for index in [*everything(tree), *choose_initial_scopes(tree)]:
         opened = [one for one in opened if one != index] if index in opened else [*opened, index]
-        assert drawings.of(opened) == draw(tree, opened)
+        assert cache.draw(opened) == draw(tree, opened)
 
 
 def test_one_scope_more_arranges_only_itself_and_those_around_it(tree, monkeypatch):
@@ -140,16 +140,16 @@ def test_one_scope_more_arranges_only_itself_and_those_around_it(tree, monkeypat
 
     arranged, inside = [], nested._draw_scope
     monkeypatch.setattr(nested, "_draw_scope", noted)
-    drawings, opened = Drawings(tree), everything(tree)
+    cache, opened = DrawingCache(tree), everything(tree)
     inner = max(opened, key=lambda index: len(tree.ancestors(index)))
-    drawings.of([index for index in opened if index != inner])
+    cache.draw([index for index in opened if index != inner])
     arranged.clear()
-    drawings.of(opened)
+    cache.draw(opened)
     assert sorted(arranged) == sorted({ROOT, inner, *tree.ancestors(inner)})
 
 
 def test_of_many_drawings_the_last_are_kept(tree, monkeypatch):
     monkeypatch.setattr(nested, "_CACHE_SIZE", 3)
-    drawings = Drawings(tree)
-    assert drawings.of(everything(tree)) == draw(tree, everything(tree))
-    assert len(drawings._cache) <= 3
+    cache = DrawingCache(tree)
+    assert cache.draw(everything(tree)) == draw(tree, everything(tree))
+    assert len(cache._cache) <= 3

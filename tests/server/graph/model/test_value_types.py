@@ -1,7 +1,7 @@
 import pytest
 
 from mindinsight.proto.graph_pb2 import TypeProto, ValueProto
-from mindinsight.server.graph.layout.boxes import cut, text_width
+from mindinsight.server.graph.layout.boxes import text_width, truncate
 from mindinsight.server.graph.model import value_types
 
 
@@ -82,8 +82,8 @@ def test_long_and_deep_values_are_cut():
 
 def test_labels_are_cut_in_the_middle():
     label = "_loss_fn-SoftmaxCrossEntropyWithLogits-of-a-very-long-name"
-    short = cut(label, 150)
+    short = truncate(label, 150)
     assert text_width(short) <= 150 and len(short) < len(label)
     head, _, tail = short.partition("…")
     assert label.startswith(head) and label.endswith(tail)
-    assert cut("short", 150) == "short"
+    assert truncate("short", 150) == "short"

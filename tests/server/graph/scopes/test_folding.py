@@ -1,6 +1,6 @@
 import numpy as np
 
-from mindinsight.server.graph.scopes.folding import BOXES, GROUP, MOST, REPEAT, RUN, WIDE, foldable_tree
+from mindinsight.server.graph.scopes.folding import BOXES, GROUP, MOST, REPEAT, RUN, WIDE, folded_tree
 
 
 def of_type(tree, kind):
@@ -13,7 +13,7 @@ def leaves_match(tree, graph):
 
 def test_numbered_layers_of_one_structure_become_one_box(graph, blocks):
     made = graph(blocks(12))
-    tree = foldable_tree(made)
+    tree = folded_tree(made)
     (box,) = of_type(tree, REPEAT)
     assert tree.paths[box] == "Default/net/*-Block[12]"
     assert [tree.paths[child] for child in tree.children(box)] == [
@@ -25,7 +25,7 @@ def test_numbered_layers_of_one_structure_become_one_box(graph, blocks):
 def test_layers_of_another_structure_stay_outside(graph, blocks):
     nodes = blocks(6)
     nodes.insert(-1, ("Default/net/3-Block/Extra-op0", ["Default/net/3-Block/MatMul-op3"]))
-    tree = foldable_tree(graph(nodes))
+    tree = folded_tree(graph(nodes))
     (box,) = of_type(tree, REPEAT)
     assert tree.counts[box] == 5
     assert tree.parents[tree.indices["Default/net/3-Block"]] == tree.parents[box]
@@ -33,23 +33,23 @@ def test_layers_of_another_structure_stay_outside(graph, blocks):
 
 def test_alike_scopes_without_numbers_are_no_repetition(graph):
     nodes = [(f"Default/{name}-Dense/MatMul-op{n}", []) for n, name in enumerate(("q", "k", "v", "out"))]
-    assert of_type(foldable_tree(graph(nodes)), REPEAT) == []
+    assert of_type(folded_tree(graph(nodes)), REPEAT) == []
 
 
 def test_many_operators_of_a_type_are_put_together_only_in_wide_scopes(graph):
     narrow = [(f"Default/Load-op{n}", []) for n in range(WIDE - 1)] + [
         ("Default/Add-op0", ["Default/Load-op0"])
     ]
-    assert of_type(foldable_tree(graph(narrow)), GROUP) == []
+    assert of_type(folded_tree(graph(narrow)), GROUP) == []
     wide = [*narrow, *((f"Default/Add-op{n}", []) for n in range(1, 9))]
-    tree = foldable_tree(graph(wide))
+    tree = folded_tree(graph(wide))
     assert [tree.paths[index] for index in of_type(tree, GROUP)] == [f"Default/Load[{WIDE - 1}]"]
     assert tree.counts[tree.indices["Default"]] == 10
 
 
 def test_no_scope_has_more_children_than_can_be_drawn(graph):
     made = graph([(f"Default/T{n}-op0", [f"Default/T{n - 1}-op0"] if n else []) for n in range(2500)])
-    tree = foldable_tree(made)
+    tree = folded_tree(made)
     assert tree.counts.max() <= MOST
     assert of_type(tree, RUN)
     assert leaves_match(tree, made)
@@ -58,14 +58,14 @@ def test_no_scope_has_more_children_than_can_be_drawn(graph):
 
 def test_folding_changes_no_edge(graph, blocks):
     made = graph(blocks(9))
-    tree = foldable_tree(made)
+    tree = folded_tree(made)
     edges = zip(tree.nodes[tree.edges.sources], tree.nodes[tree.edges.targets], strict=True)
     plain = zip(made.edges.sources, made.edges.targets, strict=True)
     assert sorted(edges) == sorted(plain)
 
 
 def test_places_below_a_scope_are_one_range(graph, blocks):
-    tree = foldable_tree(graph(blocks(9)))
+    tree = folded_tree(graph(blocks(9)))
     for index in range(1, len(tree.paths)):
         parent = int(tree.parents[index])
         assert parent < index < tree.ends[parent]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.layout.nested import draw
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 
 DATA = Path(__file__).parents[3] / "data/graph"
@@ -21,7 +21,7 @@ def closed(tree):
 
 @pytest.mark.parametrize("file", ["lenet.graph", "conv_optimize.pb", "simplified.pb", "aggregated.pb"])
 def test_a_network_of_a_few_layers_fits_on_a_screen(file):
-    tree = foldable_tree(read_graph((DATA / file).read_bytes()))
+    tree = folded_tree(read_graph((DATA / file).read_bytes()))
     assert len(draw(tree, []).boxes) < len(draw(tree, choose_initial_scopes(tree)).boxes) <= 30
 
 
@@ -33,7 +33,7 @@ def test_a_large_graph_in_one_scope_shows_its_stages(graph):
         for block in range(20)
     ]
     before = [[], *([path] for path in paths)]
-    tree = foldable_tree(graph(list(zip(paths, before, strict=False))))
+    tree = folded_tree(graph(list(zip(paths, before, strict=False))))
     drawing = draw(tree, choose_initial_scopes(tree))
     assert [box.content.label for box in closed(tree)] == [f"stage_{stage}" for stage in range(50)]
     assert len(drawing.boxes) + len(drawing.lines) <= 300
@@ -42,12 +42,12 @@ def test_a_large_graph_in_one_scope_shows_its_stages(graph):
 def test_a_chain_of_single_scopes_is_walked_down_to_what_it_holds(graph):
     scope = "/".join(f"scope{level}" for level in range(20))
     nodes = [(f"{scope}/Add-op{number}", []) for number in range(9)]
-    tree = foldable_tree(graph(nodes))
+    tree = folded_tree(graph(nodes))
     assert sorted(box.content.label for box in closed(tree)) == [f"Add-op{number}" for number in range(9)]
 
 
 def test_one_wide_scope_is_opened_though_it_is_wide(graph, blocks):
-    tree = foldable_tree(graph(blocks(50)))
+    tree = folded_tree(graph(blocks(50)))
     assert [box.content.label for box in closed(tree) if box.content.label.endswith("-Block")] == [
         f"{number}-Block" for number in range(50)
     ]
@@ -55,19 +55,19 @@ def test_one_wide_scope_is_opened_though_it_is_wide(graph, blocks):
 
 def test_the_scope_that_holds_the_most_is_opened_first(graph, blocks):
     small = [(f"Default/small/{number}/x/Add-op{number}", []) for number in range(3)]
-    tree = foldable_tree(graph([*small, *blocks(40)]))
+    tree = folded_tree(graph([*small, *blocks(40)]))
     opened = {tree.paths[index] for index in choose_initial_scopes(tree)}
     assert "Default/net" in opened and "Default/net/*-Block[40]" in opened
 
 
 def test_a_chain_too_deep_to_be_read_ends_somewhere(graph):
-    tree = foldable_tree(graph([("/".join(["deep"] * 150) + "/Add-op0", [])]))
+    tree = folded_tree(graph([("/".join(["deep"] * 150) + "/Add-op0", [])]))
     assert len(draw(tree, choose_initial_scopes(tree)).boxes) == LEGIBLE
 
 
 @given(st.data())
 def test_any_graph_shows_something_and_never_too_much(written, data):
-    tree = foldable_tree(data.draw(written))
+    tree = folded_tree(data.draw(written))
     opened = choose_initial_scopes(tree)
     shown = [box.index for box in closed(tree)]
     assert opened == choose_initial_scopes(tree) == sorted(set(opened))

@@ -61,7 +61,7 @@ def test_edges_cross_a_place_when_one_end_is_inside(written, data):
     edges = list(zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True))
     for index in range(len(tree.paths)):
         inside = range(index, tree.ends[index])
-        into, out_of = tree.crossing(index)
+        into, out_of = tree.boundary_edges(index)
         assert list(zip(into.sources, into.targets, strict=True)) == [
             edge for edge in edges if edge[1] in inside and edge[0] not in inside
         ]
@@ -110,5 +110,5 @@ def test_ancestors_and_leaves(graph):
     ]
     assert tree.leaves(index) == [index] and tree.is_leaf(index)
     assert np.array_equal(
-        tree.below(tree.indices["a/b/c"], tree.nodes * 0 + index), np.ones(len(tree.paths)) == 1
+        tree.in_subtree(tree.indices["a/b/c"], tree.nodes * 0 + index), np.ones(len(tree.paths)) == 1
     )

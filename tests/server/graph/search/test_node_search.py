@@ -1,17 +1,17 @@
 import pytest
 
-from mindinsight.server.graph.scopes.folding import foldable_tree
-from mindinsight.server.graph.search.node_search import find, find_outer, nested, types_of
+from mindinsight.server.graph.scopes.folding import folded_tree
+from mindinsight.server.graph.search.node_search import count_types, find_nodes, find_outer, nest
 
 
 @pytest.fixture
 def tree(graph, blocks):
     nodes = [*blocks(3), ("Default/net/Add-op0", ["Default/net/Out-op0", "fc.weight", "cst1"])]
-    return foldable_tree(graph(nodes, parameters=["fc.weight", "fc.bias"], constants={"cst1": 7}))
+    return folded_tree(graph(nodes, parameters=["fc.weight", "fc.bias"], constants={"cst1": 7}))
 
 
 def found(tree, *args, **more):
-    return [tree.paths[index] for index in find(tree, *args, **more)]
+    return [tree.paths[index] for index in find_nodes(tree, *args, **more)]
 
 
 def test_part_of_a_name_in_any_case_beginnings_first(tree):
@@ -38,7 +38,7 @@ def test_types(tree):
         *(f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)),
         "Default/net/Add-op0",
     ]
-    assert types_of(tree) == {"MatMul": 3, "ReLU": 3, "Add": 1, "In": 1, "Out": 1}
+    assert count_types(tree) == {"MatMul": 3, "ReLU": 3, "Add": 1, "In": 1, "Out": 1}
 
 
 def test_parameters_and_constants_by_name(tree):
@@ -46,6 +46,8 @@ def test_parameters_and_constants_by_name(tree):
 
 
 def test_what_is_found_stands_in_its_scopes(tree):
-    shape = nested(tree, find(tree, "relu"), lambda index, inside: {tree.paths[index].split("/")[-1]: inside})
+    shape = nest(
+        tree, find_nodes(tree, "relu"), lambda index, inside: {tree.paths[index].split("/")[-1]: inside}
+    )
     blocks = [{f"{n}-Block": [{"act": [{f"ReLU-op{n}": []}]}]} for n in range(3)]
     assert shape == [{"Default": [{"net": blocks}]}]

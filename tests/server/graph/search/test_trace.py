@@ -1,5 +1,5 @@
 from mindinsight.server.graph.encoders.nodes import describe_node, describe_outer
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.search.trace import count_by_box, trace
 
 SIDE = [
@@ -16,7 +16,7 @@ def names(tree, indices):
 
 
 def test_up_and_down(graph):
-    tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
+    tree = folded_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     assert names(tree, trace(tree, tree.indices["Default/b/C-op0"], "up")) == {"C", "A"}
     assert names(tree, trace(tree, tree.indices["Default/a/B-op0"], "down")) == {"B", "D"}
     assert names(tree, trace(tree, tree.indices["Default/b"], "up")) == {"A", "B", "C", "D"}
@@ -24,19 +24,19 @@ def test_up_and_down(graph):
 
 
 def test_boxes_of_the_picture_that_hold_what_was_traced(graph):
-    tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
+    tree = folded_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     leaves = trace(tree, tree.indices["Default/b/C-op0"], "up")
     boxes = [tree.indices[path] for path in ("Default/a", "Default/b", "Default/E-op0")]
     assert count_by_box(tree, boxes, leaves) == {boxes[0]: 1, boxes[1]: 1}
 
 
 def test_long_chains_and_cycles_end(graph, blocks):
-    tree = foldable_tree(graph(blocks(2000)))
+    tree = folded_tree(graph(blocks(2000)))
     assert len(trace(tree, tree.indices["Default/net/Out-op0"], "up")) == 4002
 
 
 def test_facts_of_a_scope_and_of_an_operator(graph):
-    tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
+    tree = folded_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     scope = describe_node(tree, tree.indices["Default/b"])
     assert scope["operators"] == 2 and scope["types"] == {"C": 1, "D": 1}
     assert [one["label"] for one in scope["inputs"]["shown"]] == ["A-op0", "B-op0"]
@@ -48,7 +48,7 @@ def test_facts_of_a_scope_and_of_an_operator(graph):
 
 
 def test_facts_of_a_parameter(graph):
-    tree = foldable_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
+    tree = folded_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     about = describe_outer(tree, tree.graph.names.index("w"))
     assert about["kind"] == "parameter"
     assert [one["path"] for one in about["users"]["shown"]] == ["Default/a/A-op0"]

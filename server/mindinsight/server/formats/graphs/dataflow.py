@@ -17,7 +17,7 @@ PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "Tuple
 
 
 @dataclass(slots=True)
-class Feeds:
+class Dataflow:
     """Sources by the key that arguments use, filled in the order of the graph."""
 
     sources_of: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from typing import Final
 
 from mindinsight.server.formats.budgets import IR
 from mindinsight.server.formats.graphs.call_stacks import Frame, stacks_of
-from mindinsight.server.formats.graphs.dataflow import Feeds
+from mindinsight.server.formats.graphs.dataflow import Dataflow
 from mindinsight.server.formats.text_files import read_lines
 
 MAX_STATEMENT: Final = 1 << 20  # characters that are parsed; a literal tensor can be longer
@@ -56,8 +56,8 @@ def parse_ir(lines: Iterable[str]) -> IrText:
     """Parse the lines of an ``.ir`` file; never raises, the result of any other text is empty."""
     statements = list(_statements(lines))
     parameters = [match for match in map(_PARAMETER.match, statements) if match]
-    feeds = Feeds({f"%{match[1]}": (match[2],) for match in parameters})
-    nodes = [node for node in (_node(block, feeds) for block in _blocks(statements)) if node]
+    dataflow = Dataflow({f"%{match[1]}": (match[2],) for match in parameters})
+    nodes = [node for node in (_node(block, dataflow) for block in _blocks(statements)) if node]
     return IrText(tuple(dict.fromkeys(match[2] for match in parameters)), tuple(nodes))
 
 
@@ -71,7 +71,7 @@ def read_ir_parameters(path: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match[2] for match in map(_PARAMETER.match, head) if match))
 
 
-def _node(block: list[str], feeds: Feeds) -> IrNode | None:
+def _node(block: list[str], dataflow: Dataflow) -> IrNode | None:
     """Parse the statements of one node; None for those before the first node."""
     head = _NODE.match(block[0])
     if head is None:
@@ -79,7 +79,7 @@ def _node(block: list[str], feeds: Feeds) -> IrNode | None:
     op = head["op"].removeprefix("PrimFunc_")
     arguments = [text.removeprefix("I64(").rstrip(")") for text in _arguments(block[0], head.end())]
     name = _first(_NAME, block)
-    sources = feeds.add(f"%{head['id']}", op, name, arguments)
+    sources = dataflow.add(f"%{head['id']}", op, name, arguments)
     stacks = tuple(stack[::-1] for stack in stacks_of(block))  # the text has the outermost frame first
     return IrNode(op, name, _first(_SCOPE, block) or name.rpartition("/")[0], sources, stacks)
 

@@ -66,7 +66,7 @@ class _Fields(NamedTuple):
 
 def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
     """Decode the nodes whose messages lie between ``begins`` and ``ends`` in the bytes of a GraphProto."""
-    plain = np.full(len(begins), _undamaged(data, ends))
+    plain = np.full(len(begins), _is_valid(data, ends))
     texts, columnar = _read_columns(data, begins, ends, plain)
     readable = plain.copy()
     sequential = _read_sequentially(data, begins, ends, texts, readable, np.flatnonzero(~plain).tolist())
@@ -89,7 +89,7 @@ def read_nodes(data: bytes, begins: Ints, ends: Ints) -> Nodes:
     )
 
 
-def _undamaged(data: bytes, ends: Ints) -> bool:
+def _is_valid(data: bytes, ends: Ints) -> bool:
     """Whether protobuf can decode the whole graph, fields that are not read here included.
 
     Stretch by stretch: protobuf may take a hundred bytes of memory for two bytes of a message. A stretch
@@ -98,13 +98,13 @@ def _undamaged(data: bytes, ends: Ints) -> bool:
     try:
         return all(
             end - begin <= GRAPH_FIELD.size and GraphProto.FromString(data[begin:end]) is not None
-            for begin, end in itertools.pairwise(_cuts(len(data), ends))
+            for begin, end in itertools.pairwise(_split_offsets(len(data), ends))
         )
     except DecodeError:
         return False
 
 
-def _cuts(size: int, ends: Ints) -> list[int]:
+def _split_offsets(size: int, ends: Ints) -> list[int]:
     """Offsets that split a graph of ``size`` bytes between nodes into stretches of about ``_STRETCH``."""
     steps = np.searchsorted(ends, np.arange(_STRETCH, size, _STRETCH))
     return [0, *np.unique(ends[steps[steps < len(ends)]]).tolist(), size]

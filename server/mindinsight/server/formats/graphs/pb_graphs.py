@@ -12,7 +12,7 @@ from mindinsight.proto import graph_pb2
 from mindinsight.server.formats.budgets import GRAPH, GRAPH_FIELD
 from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.graphs.call_stacks import stacks_of
-from mindinsight.server.formats.graphs.dataflow import Feeds
+from mindinsight.server.formats.graphs.dataflow import Dataflow
 from mindinsight.server.formats.graphs.ir import IrNode, IrText
 from mindinsight.server.formats.texts import show_text
 from mindinsight.server.formats.unreadable import UnreadableError
@@ -50,9 +50,9 @@ def _graph(data: bytes) -> IrText:
             constants[_text(constant.key)] = str(constant.value.int_val)
         elif key == _NODE:
             nodes.append((start, end))
-    feeds = Feeds({name: (name,) for name in names})
+    dataflow = Dataflow({name: (name,) for name in names})
     parsed = (graph_pb2.NodeProto.FromString(data[start:end]) for start, end in nodes)
-    return IrText(tuple(names), tuple(_node(node, feeds, constants) for node in parsed))
+    return IrText(tuple(names), tuple(_node(node, dataflow, constants) for node in parsed))
 
 
 def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
@@ -66,12 +66,12 @@ def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
             yield field
 
 
-def _node(node: graph_pb2.NodeProto, feeds: Feeds, numbers: dict[str, str]) -> IrNode:
+def _node(node: graph_pb2.NodeProto, dataflow: Dataflow, numbers: dict[str, str]) -> IrNode:
     op, name = _text(node.op_type), _text(node.full_name)
     arguments = [_text(source.name) for source in node.input]
     if op == "TupleGetItem":
         arguments[1:] = [numbers.get(argument, argument) for argument in arguments[1:]]
-    sources = feeds.add(_text(node.name), op, name, arguments)
+    sources = dataflow.add(_text(node.name), op, name, arguments)
     lines = "\n".join(map(_text, node.source_address)).split("\n")
     return IrNode(op, name, _text(node.scope), sources, stacks_of(lines))
 

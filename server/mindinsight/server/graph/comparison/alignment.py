@@ -22,7 +22,7 @@ def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> li
         return list(zip(left, right, strict=False))
     (key_left, key_right), *looser_keys = keys
     pairs: list[Pair] = []
-    for equal, left_part, right_part in _stretches(
+    for equal, left_part, right_part in _matching_blocks(
         [key_left(item) for item in left], [key_right(item) for item in right]
     ):
         left_items, right_items = left[left_part], right[right_part]
@@ -34,7 +34,7 @@ def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> li
     return pairs
 
 
-def _stretches(left: list[Hashable], right: list[Hashable]) -> list[tuple[bool, slice, slice]]:
+def _matching_blocks(left: list[Hashable], right: list[Hashable]) -> list[tuple[bool, slice, slice]]:
     """Split both sequences into equal and unequal stretches; equal ends need no comparison of the middle."""
     shorter = min(len(left), len(right))
     head = next((i for i in range(shorter) if left[i] != right[i]), shorter)

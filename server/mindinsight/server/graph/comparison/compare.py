@@ -24,7 +24,7 @@ ONLY: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class BoxCounts:
     """Counts of the operators in a box by state."""
 
     operators: int
@@ -40,19 +40,19 @@ class Comparison:
     trees: tuple[Tree, Tree]
     partners: tuple[Numbers, Numbers]  # [t] index in the other tree, -1 for none
     states: tuple[Codes, Codes]  # [t] of operators SAME, CHANGED or ONLY; of boxes SAME
-    feeding: tuple[Offsets, Offsets]  # [nodes] numbers that mean the same in both graphs, -1 for none
+    input_ids: tuple[Offsets, Offsets]  # [nodes] numbers that mean the same in both graphs, -1 for none
     totals: tuple[Offsets, Offsets]  # [3, t + 1] operators, changed, only: sums before each index
 
-    def within(self, side: Side, index: int) -> Within:
+    def box_counts(self, side: Side, index: int) -> BoxCounts:
         """Counts for a box, or for one operator."""
         operators, changed, only = self._sums(side, index)
         partner = int(self.partners[side][index])
         missing = self._sums(RIGHT if side == LEFT else LEFT, partner)[2] if partner >= 0 else 0
-        return Within(operators, changed, only, missing)
+        return BoxCounts(operators, changed, only, missing)
 
     def state(self, side: Side, index: int) -> int:
         """SAME if nothing in the subtree differs, ONLY if the other graph has none of it, else CHANGED."""
-        sums = self.within(side, index)
+        sums = self.box_counts(side, index)
         if self.partners[side][index] < 0 and sums.only == sums.operators:
             return ONLY
         return CHANGED if sums.changed or sums.only or sums.missing else SAME
@@ -71,12 +71,12 @@ def compare(left: Tree, right: Tree) -> Comparison:
     """
     signatures = Signatures(left.graph), Signatures(right.graph)
     matching = match(left, right, signatures)
-    feeding = _feeding(matching)
+    input_ids = _input_identities(matching)
     leaves = np.flatnonzero((left.nodes >= 0) & (matching.to_right >= 0))
     left_nodes, right_nodes = left.nodes[leaves], right.nodes[matching.to_right[leaves]]
-    differ = _fed_differently(left.graph, right.graph, feeding, left_nodes, right_nodes)
+    differ = _inputs_differ(left.graph, right.graph, input_ids, left_nodes, right_nodes)
     for pair in np.flatnonzero(~differ).tolist():
-        differ[pair] = _says_otherwise(signatures, int(left_nodes[pair]), int(right_nodes[pair]))
+        differ[pair] = _content_differs(signatures, int(left_nodes[pair]), int(right_nodes[pair]))
     states = np.zeros(len(left.paths), dtype=np.uint8), np.zeros(len(right.paths), dtype=np.uint8)
     for tree, partners, state in zip(
         (left, right), (matching.to_right, matching.to_left), states, strict=True
@@ -85,7 +85,7 @@ def compare(left: Tree, right: Tree) -> Comparison:
     states[LEFT][leaves[differ]] = CHANGED
     states[RIGHT][matching.to_right[leaves[differ]]] = CHANGED
     totals = _totals(left, states[LEFT]), _totals(right, states[RIGHT])
-    return Comparison((left, right), (matching.to_right, matching.to_left), states, feeding, totals)
+    return Comparison((left, right), (matching.to_right, matching.to_left), states, input_ids, totals)
 
 
 def _totals(tree: Tree, states: Codes) -> Offsets:
@@ -93,14 +93,14 @@ def _totals(tree: Tree, states: Codes) -> Offsets:
     return np.concatenate([np.zeros((3, 1), dtype=np.int64), np.cumsum(marks, axis=1)], axis=1)
 
 
-def _says_otherwise(signatures: tuple[Signatures, Signatures], left_node: int, right_node: int) -> bool:
+def _content_differs(signatures: tuple[Signatures, Signatures], left_node: int, right_node: int) -> bool:
     left, right = signatures
     if left.graph.message(left_node) == right.graph.message(right_node):
         return False
-    return left.of(left_node) != right.of(right_node)
+    return left.content(left_node) != right.content(right_node)
 
 
-def _feeding(matching: Matching) -> tuple[Offsets, Offsets]:
+def _input_identities(matching: Matching) -> tuple[Offsets, Offsets]:
     """[n] input identity of every node of both graphs: equal numbers stand for the same input."""
     left, right = matching.left, matching.right
     count = len(right.graph)
@@ -109,7 +109,7 @@ def _feeding(matching: Matching) -> tuple[Offsets, Offsets]:
     for graph in (left.graph, right.graph):
         identity = np.full(len(graph), -1, dtype=np.int64)
         for node in np.flatnonzero(graph.kinds != OPERATOR).tolist():
-            identity[node] = count + known.setdefault(_outer(graph, node), len(known))
+            identity[node] = count + known.setdefault(_outer_key(graph, node), len(known))
         identities.append(identity)
     leaves = np.flatnonzero(right.nodes >= 0)
     identities[RIGHT][right.nodes[leaves]] = right.nodes[leaves]
@@ -118,7 +118,7 @@ def _feeding(matching: Matching) -> tuple[Offsets, Offsets]:
     return identities[LEFT], identities[RIGHT]
 
 
-def _outer(graph: Graph, node: int) -> tuple[int, str, bytes]:
+def _outer_key(graph: Graph, node: int) -> tuple[int, str, bytes]:
     """Identity key of a parameter (its name and type) or a constant (its value)."""
     message = graph.message(node)
     if graph.kinds[node] == PARAMETER:
@@ -128,8 +128,8 @@ def _outer(graph: Graph, node: int) -> tuple[int, str, bytes]:
     return int(graph.kinds[node]), "", value.SerializeToString(deterministic=True)
 
 
-def _fed_differently(
-    left: Graph, right: Graph, feeding: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
+def _inputs_differ(
+    left: Graph, right: Graph, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
 ) -> Flags:
     """[p] flag per pair of operators: whether their inputs, compared in order, differ."""
     left_spans, right_spans = inputs_of(left, left_nodes), inputs_of(right, right_nodes)
@@ -139,7 +139,10 @@ def _fed_differently(
     pairs = np.repeat(equal, counts)
     ranks = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
     left_edges, right_edges = left_spans[0][pairs] + ranks, right_spans[0][pairs] + ranks
-    sources = feeding[LEFT][left.edges.sources[left_edges]], feeding[RIGHT][right.edges.sources[right_edges]]
+    sources = (
+        input_ids[LEFT][left.edges.sources[left_edges]],
+        input_ids[RIGHT][right.edges.sources[right_edges]],
+    )
     different = (sources[0] != sources[1]) | (
         left.edges.controls[left_edges] != right.edges.controls[right_edges]
     )

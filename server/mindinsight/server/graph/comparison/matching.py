@@ -55,12 +55,12 @@ def match(left: Tree, right: Tree, signatures: tuple[Signatures, Signatures]) ->
         left_members, right_members = _members(left, left_scope), _members(right, right_scope)
         scopes += _scopes(left, right, left_members, right_members)
         operators += _operators(left, right, left_members, right_members, signatures)
-    matching = _paired(left, right, [*scopes, *operators])
+    matching = _matching_of(left, right, [*scopes, *operators])
     boxes = _boxes(matching, [*scopes, *operators])
-    return _paired(left, right, [*scopes, *operators, *boxes]) if boxes else matching
+    return _matching_of(left, right, [*scopes, *operators, *boxes]) if boxes else matching
 
 
-def _paired(left: Tree, right: Tree, pairs: Sequence[Pair]) -> Matching:
+def _matching_of(left: Tree, right: Tree, pairs: Sequence[Pair]) -> Matching:
     columns = np.array(pairs, dtype=np.int32).T
     to_right = np.full(len(left.paths), -1, dtype=np.int32)
     to_left = np.full(len(right.paths), -1, dtype=np.int32)
@@ -145,7 +145,7 @@ def _keys(left: Tree, right: Tree, signatures: tuple[Signatures, Signatures], wi
 
     def key(tree: Tree, signatures_of_tree: Signatures, index: int) -> Hashable:
         node = int(tree.nodes[index])
-        return (signatures_of_tree.feeds(node), signatures_of_tree.of(node) if with_content else None)
+        return (signatures_of_tree.inputs(node), signatures_of_tree.content(node) if with_content else None)
 
     return partial(key, left, signatures[0]), partial(key, right, signatures[1])
 
@@ -163,8 +163,8 @@ def _boxes(matching: Matching, pairs: Iterable[Pair]) -> list[Pair]:
     common = Counter(
         (left_box, right_box)
         for pair in pairs
-        for left_box in _around(left, pair[0])
-        for right_box in _around(right, pair[1])
+        for left_box in _enclosing_boxes(left, pair[0])
+        for right_box in _enclosing_boxes(right, pair[1])
         if left.types[left_box] == right.types[right_box]
     )
     partners: list[Pair] = []
@@ -177,7 +177,7 @@ def _boxes(matching: Matching, pairs: Iterable[Pair]) -> list[Pair]:
     return partners
 
 
-def _around(tree: Tree, index: int) -> Iterator[int]:
+def _enclosing_boxes(tree: Tree, index: int) -> Iterator[int]:
     """Yield the boxes that folding put around a scope or an operator, innermost first."""
     while (index := int(tree.parents[index])) > ROOT and _is_box(tree, index):
         yield index

@@ -9,8 +9,8 @@ import numpy as np
 from mindinsight.proto.graph_pb2 import NodeProto
 from mindinsight.server.graph.model.graph import PARAMETER, Graph
 
-Signature: TypeAlias = tuple[bytes, tuple[bytes, ...]]  # the type of its output; its attributes
-Feeds: TypeAlias = tuple[str, ...]
+Content: TypeAlias = tuple[bytes, tuple[bytes, ...]]  # the type of its output; its attributes
+Inputs: TypeAlias = tuple[str, ...]
 
 
 class Signatures:
@@ -18,11 +18,11 @@ class Signatures:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self._read: dict[int, Signature] = {}
+        self._read: dict[int, Content] = {}
         targets = graph.edges.targets
         self._begins = np.searchsorted(targets, np.arange(len(graph) + 1)).tolist()
 
-    def of(self, node: int) -> Signature:
+    def content(self, node: int) -> Content:
         """Content signature: output type and attributes as serialized; not names, numbers or inputs."""
         signature = self._read.get(node)
         if signature is None:
@@ -34,7 +34,7 @@ class Signatures:
             self._read[node] = signature
         return signature
 
-    def feeds(self, node: int) -> Feeds:
+    def inputs(self, node: int) -> Inputs:
         """Input signature of an operator, in order: the type of an operator, the name of a parameter."""
         graph = self.graph
         sources = graph.edges.sources[self._begins[node] : self._begins[node + 1]].tolist()

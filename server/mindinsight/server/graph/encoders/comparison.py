@@ -27,19 +27,19 @@ STATES: Final = ("same", "changed", "only")
 def box_state(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
     """State of a box as JSON: its partner, and counts of the operators in it that differ."""
     partner = int(comparison.partners[side][index])
-    within = comparison.within(side, index)
+    box_counts = comparison.box_counts(side, index)
     return {
         "partner": partner if partner >= 0 else None,
         "state": STATES[comparison.state(side, index)],
-        "changed": within.changed,
-        "only": within.only,
-        "missing": within.missing,
+        "changed": box_counts.changed,
+        "only": box_counts.only,
+        "missing": box_counts.missing,
     }
 
 
 def summary(comparison: Comparison) -> dict[str, int]:
     """Counts of operators over both graphs: equal, changed, and on the left or right only."""
-    left, right = comparison.within(LEFT, ROOT), comparison.within(RIGHT, ROOT)
+    left, right = comparison.box_counts(LEFT, ROOT), comparison.box_counts(RIGHT, ROOT)
     same = left.operators - left.changed - left.only
     return {"same": same, "changed": left.changed, "left": left.only, "right": right.only}
 
@@ -51,24 +51,25 @@ def list_differences(comparison: Comparison, limit: int) -> dict[str, Any]:
     """
     left, right = comparison.trees
     differing: list[tuple[tuple[int, int], Side, int]] = [
-        ((_first(left, index), -1), LEFT, index) for index in list_topmost_differences(comparison, LEFT)
+        ((_first_operator(left, index), -1), LEFT, index)
+        for index in list_topmost_differences(comparison, LEFT)
     ]
-    before = _before(comparison)
+    before = _preceding_partners(comparison)
     for index in list_topmost_differences(comparison, RIGHT):
         if comparison.state(RIGHT, index) == ONLY:
-            right_operator = _first(right, index)
+            right_operator = _first_operator(right, index)
             differing.append(((int(before[right_operator]), right_operator), RIGHT, index))
     rows = [_difference(comparison, side, index) for _, side, index in sorted(differing)[:limit]]
     return {"total": len(differing), "shown": rows}
 
 
-def _first(tree: Tree, index: int) -> int:
+def _first_operator(tree: Tree, index: int) -> int:
     """First operator of a subtree in file order."""
     nodes = tree.nodes[index : tree.ends[index]]
     return int(nodes[nodes >= 0].min())
 
 
-def _before(comparison: Comparison) -> Any:
+def _preceding_partners(comparison: Comparison) -> Any:
     """[right nodes] left partner of the nearest preceding operator that has one; -1 for none."""
     left, right = comparison.trees
     to_left = comparison.partners[RIGHT]
@@ -84,12 +85,12 @@ def _difference(comparison: Comparison, side: Side, index: int) -> dict[str, Any
     indices = (index, partner) if side == LEFT else (partner, index)
     return {
         "state": STATES[comparison.state(side, index)],
-        "operators": comparison.within(side, index).operators,
-        **sides(comparison, indices),
+        "operators": comparison.box_counts(side, index).operators,
+        **pair_entries(comparison, indices),
     }
 
 
-def sides(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
+def pair_entries(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any]:
     """List entries of a pair as JSON; null where the index is -1."""
     names = ("left", "right")
     trees = comparison.trees
@@ -112,7 +113,7 @@ def pair_json(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any
         for tree, index in zip(comparison.trees, indices, strict=True)
     ]
     return {
-        **sides(comparison, indices),
+        **pair_entries(comparison, indices),
         **box_state(comparison, side, indices[side]),
         "around": {"left": ancestors[LEFT], "right": ancestors[RIGHT]},
         "differences": rows,
@@ -151,10 +152,10 @@ def _inputs(comparison: Comparison, side: Side, node: int) -> list[tuple[int, st
     graph = comparison.trees[side].graph
     begin, end = inputs_of(graph, np.array([node], dtype=np.int32))
     sources = graph.edges.sources[int(begin[0]) : int(end[0])].tolist()
-    return [(int(comparison.feeding[side][source]), _words(graph, source)) for source in sources]
+    return [(int(comparison.input_ids[side][source]), _input_label(graph, source)) for source in sources]
 
 
-def _words(graph: Graph, source: int) -> str:
+def _input_label(graph: Graph, source: int) -> str:
     text = output_of(graph, source).text
     name = graph.names[source].rpartition("/")[2] if graph.kinds[source] == OPERATOR else graph.names[source]
     return f"{name} {text}".strip()

@@ -15,7 +15,7 @@ _PLUMBING = frozenset(
 )
 
 
-def picture_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
+def drawing_json(tree: Tree, drawing: Drawing) -> dict[str, Any]:
     """A drawing as JSON: boxes (scopes before what is in them) and lines; y points down."""
     return {
         "width": round(drawing.width, 1),
@@ -88,11 +88,11 @@ def line_json(tree: Tree, line: Line) -> dict[str, Any]:
         "points": [round(value, 1) for point in line.points for value in point],
         "values": line.flow.values if line.flow else 0,
         "control": bool(line.flow and line.flow.control),
-        "text": _flowing(tree, line.flow) if line.flow else "",
+        "text": _flow_text(tree, line.flow) if line.flow else "",
     }
 
 
-def _flowing(tree: Tree, flow: Flow) -> str:
+def _flow_text(tree: Tree, flow: Flow) -> str:
     if flow.control or flow.leaf < 0:
         return ""
     return output_of(tree.graph, int(tree.nodes[flow.leaf])).compact

@@ -17,13 +17,13 @@ _MOST: Final = 200  # entries of a list; the total is always included
 def describe_node(tree: Tree, index: int) -> dict[str, Any]:
     """Describe a scope or an operator: path, ancestors, type, inputs and outputs."""
     node = int(tree.nodes[index])
-    inputs, outputs = tree.crossing(index)
+    inputs, outputs = tree.boundary_edges(index)
     leaves = tree.leaves(index)
     answer: dict[str, Any] = {
         **entry(tree, index),
         "around": [entry(tree, scope) for scope in tree.ancestors(index)],
-        "inputs": _others(tree, inputs, inputs.sources, inputs.sources),
-        "outputs": _others(tree, outputs, outputs.targets, outputs.sources),
+        "inputs": _neighbours(tree, inputs, inputs.sources, inputs.sources),
+        "outputs": _neighbours(tree, outputs, outputs.targets, outputs.sources),
         "outer": _outer_values(tree, leaves),
     }
     if node < 0:
@@ -67,7 +67,7 @@ def outer_entry(tree: Tree, node: int) -> dict[str, Any]:
     }
 
 
-def _others(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, Any]:
+def _neighbours(tree: Tree, edges: Edges, ends: Any, sources: Any) -> dict[str, Any]:
     """Neighbours at the other ends of edges, at most _MOST, with the type of the value that flows."""
     neighbours: dict[int, dict[str, Any]] = {}
     columns = (ends.tolist(), sources.tolist(), edges.controls.tolist())

@@ -16,7 +16,7 @@ from mindinsight.server.graph.scopes.tree import Tree
 
 Theme = Literal["light", "dark"]
 
-_PAGE: Final = {
+_COLOURS: Final = {
     "light": {"paper": "#ffffff", "text": "#1a222d", "line": "#566273", "border": "#8a95a5"},
     "dark": {"paper": "#181e26", "text": "#e5eaf0", "line": "#9eabbb", "border": "#6b7a8d"},
 }
@@ -30,14 +30,14 @@ _BEND: Final = (0.1, 0.25, 0.5, 0.75, 0.9)  # where a curve is sampled
 
 def figure_json(tree: Tree, drawing: Drawing, theme: Theme = "light") -> dict[str, Any]:
     """``data`` and ``layout`` of a Plotly figure; y points down as in the drawing."""
-    page = _PAGE[theme]
+    page = _COLOURS[theme]
     axis = {"visible": False, "fixedrange": False}
     return {
         "data": [
             _lines(drawing, page),
-            _heads(drawing, page),
+            _arrow_heads(drawing, page),
             _labels(drawing, page),
-            _targets(tree, drawing),
+            _hover_markers(tree, drawing),
         ],
         "layout": {
             "shapes": [_shape(tree, box, theme) for box in drawing.boxes],
@@ -61,7 +61,7 @@ def _shape(tree: Tree, box: Box, theme: Theme) -> dict[str, Any]:
         "y0": box.y,
         "x1": box.x + box.width,
         "y1": box.y + box.height,
-        "line": {"color": _PAGE[theme]["border"], "width": 1},
+        "line": {"color": _COLOURS[theme]["border"], "width": 1},
         "fillcolor": _FILL[theme].get(kind_of(tree, box.index), _PLAIN[theme]),
         "opacity": 0.45 if box.open else 1,
     }
@@ -99,7 +99,7 @@ def curve(line: Line) -> list[Point]:
     return points
 
 
-def _heads(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
+def _arrow_heads(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
     """Arrow heads as markers; Plotly points each away from the marker before it, which has size 0."""
     lines = [line for line in drawing.lines if len(line.points) > 1]
     ends = [curve(line)[-2:] for line in lines]
@@ -125,13 +125,13 @@ def _labels(drawing: Drawing, page: dict[str, str]) -> dict[str, Any]:
         "mode": "text",
         "x": [round(box.x + box.width / 2, 1) for box in boxes],
         "y": [round(box.y + (14 if box.open else box.height / 2), 1) for box in boxes],
-        "text": [_escaped(box.content.label) for box in boxes],
+        "text": [_escape(box.content.label) for box in boxes],
         "textfont": {"size": 11, "color": page["text"]},
         "hoverinfo": "skip",
     }
 
 
-def _targets(tree: Tree, drawing: Drawing) -> dict[str, Any]:
+def _hover_markers(tree: Tree, drawing: Drawing) -> dict[str, Any]:
     closed = [box for box in drawing.boxes if not box.open]
     return {
         "type": "scatter",
@@ -140,11 +140,11 @@ def _targets(tree: Tree, drawing: Drawing) -> dict[str, Any]:
         "y": [round(box.y + box.height / 2, 1) for box in closed],
         "marker": {"size": 26, "opacity": 0},
         "customdata": [box.index for box in closed],
-        "text": [_escaped(f"{tree.paths[box.index]} {box.content.text}".strip()) for box in closed],
+        "text": [_escape(f"{tree.paths[box.index]} {box.content.text}".strip()) for box in closed],
         "hovertemplate": "%{text}<extra></extra>",
     }
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape text: Plotly interprets some HTML tags, and names come from files."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -14,12 +14,12 @@ from mindinsight.server.graph.model.graph import PARAMETER, PARAMETER_TYPE, Edge
 from mindinsight.server.graph.model.node_details import (
     Output,
     attribute_texts,
+    is_marked_dynamic,
     output_index,
     output_of,
-    says_dynamic,
 )
 from mindinsight.server.graph.scopes.tree import GROUP, ROOT, Tree
-from mindinsight.server.graph.search.node_search import match_end_of_path, nested
+from mindinsight.server.graph.search.node_search import match_end_of_path, nest
 
 Node = dict[str, Any]
 MOST_EDGES: Final = 1_000_000  # of the leaves in one response
@@ -65,7 +65,7 @@ def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> 
             "nodes": inside,
         }
 
-    return nested(tree, matches, entry)
+    return nest(tree, matches, entry)
 
 
 def levels(tree: Tree, name: str) -> Node:
@@ -85,7 +85,7 @@ def node_json(tree: Tree, index: int) -> Node:
 
 def edges_at(tree: Tree, index: int) -> int:
     """Number of edges with an end in the subtree."""
-    into, out_of = tree.below(index, tree.edges.targets), tree.below(index, tree.edges.sources)
+    into, out_of = tree.in_subtree(index, tree.edges.targets), tree.in_subtree(index, tree.edges.sources)
     return int(np.count_nonzero(into | out_of))
 
 
@@ -101,8 +101,8 @@ class _Encoder:
         """One node or scope."""
         tree = self.tree
         node = int(tree.nodes[index])
-        inputs, outputs = tree.crossing(index)
-        outputs = outputs.select(np.argsort(tree.ages[outputs.sources], kind="stable"))
+        inputs, outputs = tree.boundary_edges(index)
+        outputs = outputs.select(np.argsort(tree.creation_order[outputs.sources], kind="stable"))
         groups = _ParameterGroups(tree, index)
         return {
             "name": tree.paths[index],
@@ -112,8 +112,8 @@ class _Encoder:
             "input": self._by_name(inputs, inputs.sources.tolist()),
             "output": self._by_name(outputs, outputs.targets.tolist()),
             "output_i": output_index(tree.graph, node) if node >= 0 else 0,
-            "proxy_input": groups.feeding(inputs),
-            "proxy_output": groups.fed(outputs),
+            "proxy_input": groups.input_groups(inputs),
+            "proxy_output": groups.output_nodes(outputs),
             "subnode_count": int(tree.counts[index]),
             "independent_layout": _independent(tree, index),
             "stack_info": [],
@@ -121,10 +121,10 @@ class _Encoder:
 
     def is_dynamic(self, index: int) -> bool:
         """Whether a shape that goes in or out is not known before the graph runs."""
-        return self._is_dynamic(int(self.tree.nodes[index]), *self.tree.crossing(index))
+        return self._is_dynamic(int(self.tree.nodes[index]), *self.tree.boundary_edges(index))
 
     def _is_dynamic(self, node: int, inputs: Edges, outputs: Edges) -> bool:
-        if node >= 0 and says_dynamic(self.tree.graph, node):
+        if node >= 0 and is_marked_dynamic(self.tree.graph, node):
             return True
         sources = {*inputs.sources.tolist(), *outputs.sources.tolist()}
         return any(self._output(source).dynamic for source in sources)
@@ -181,7 +181,7 @@ class _ParameterGroups:
         self.tree = tree
         self.independent = _independent(tree, index)
 
-    def feeding(self, inputs: Edges) -> Node:
+    def input_groups(self, inputs: Edges) -> Node:
         """Groups of parameters that feed a node, by path."""
         parents = {int(self.tree.parents[source]) for source in inputs.sources.tolist()}
         return {
@@ -190,7 +190,7 @@ class _ParameterGroups:
             if group > ROOT and self._holds_parameters(group)
         }
 
-    def fed(self, outputs: Edges) -> Node:
+    def output_nodes(self, outputs: Edges) -> Node:
         """Nodes that a group of parameters, or a member, feeds in the scope around the group, by path."""
         if not self.independent:
             return {}

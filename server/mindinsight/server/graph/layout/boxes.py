@@ -50,7 +50,7 @@ class Content:
     dynamic: bool
 
     @property
-    def spare(self) -> float:
+    def overhang(self) -> float:
         """Height by which the column of chips overhangs the box, above and below each."""
         column = len(self.chips) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
         return max(0.0, (column - self.height) / 2)
@@ -60,21 +60,21 @@ class Content:
         """Size including the chips to the left; links meet the box and not the chips."""
         beside = max((chip.width for chip in self.chips), default=-CHIP_SPACE) + CHIP_SPACE
         middle = beside + self.width / 2
-        return Size(beside + self.width, self.height + 2 * self.spare, middle, middle)
+        return Size(beside + self.width, self.height + 2 * self.overhang, middle, middle)
 
 
-def content_of(tree: Tree, index: int, outer: dict[int, list[int]]) -> Content:
+def box_content(tree: Tree, index: int, outer: dict[int, list[int]]) -> Content:
     """Content of the closed box of a scope or operator.
 
     ``outer`` holds the parameters and constants of each operator, as ``outer_inputs`` returns them.
     """
-    label = cut(tree.paths[index].rpartition("/")[2], _LABEL)
+    label = truncate(tree.paths[index].rpartition("/")[2], _LABEL)
     node = int(tree.nodes[index])
     if node < 0:
         width = max(text_width(label) + text_width("000000") + 2 * _PADDING, 90.0)
         return Content(label, "", width, _ROW * 2 + 4, (), 0, False)
     output = output_of(tree.graph, node)
-    text = cut(output.compact, _LABEL)
+    text = truncate(output.compact, _LABEL)
     chips, hidden = _chips(tree.graph, outer.get(node, []))
     width = max(text_width(label), text_width(text) * 0.9, 44.0) + 2 * _PADDING
     height = _ROW * (2 if text else 1) + 10
@@ -97,7 +97,7 @@ def outer_inputs(graph: Graph, nodes: list[int]) -> dict[int, list[int]]:
 def _chips(graph: Graph, nodes: list[int]) -> tuple[tuple[Chip, ...], int]:
     """Chips, parameters before constants, at most _MOST_CHIPS; and how many more there are."""
     chip_nodes = sorted(nodes, key=lambda node: int(graph.kinds[node]))[:_MOST_CHIPS]
-    labels = [cut(_chip_label(graph, node), _CHIP) for node in chip_nodes]
+    labels = [truncate(_chip_label(graph, node), _CHIP) for node in chip_nodes]
     chips = [
         Chip(node, label, text_width(label) * 0.88 + 14)
         for node, label in zip(chip_nodes, labels, strict=True)
@@ -129,7 +129,7 @@ def text_width(text: str) -> float:
     )
 
 
-def cut(text: str, longest: float) -> str:
+def truncate(text: str, longest: float) -> str:
     """Truncate a text to a width. The middle is left out, since names differ at their ends."""
     if text_width(text) <= longest:
         return text

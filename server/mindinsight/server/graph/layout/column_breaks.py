@@ -26,7 +26,7 @@ class Columns:
     gutters: list[float]  # x to the right of each column
 
 
-def columns(
+def break_columns(
     layers: Sequence[Sequence[int]],
     bands: Sequence[Band],
     left: Sequence[float],

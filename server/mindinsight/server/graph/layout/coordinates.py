@@ -24,7 +24,7 @@ class Size:
     outlet: float
 
 
-def straighten(
+def assign_coordinates(
     layers: list[list[int]],
     above: Sequence[Sequence[int]],
     below: Sequence[Sequence[int]],
@@ -44,7 +44,7 @@ def straighten(
         for layer in layers if downwards else reversed(layers):
             targets = [_target(item, above, below, sizes, left, downwards, both) for item in layer]
             weights = [_LINE_WEIGHT if not sizes[item].width else 1.0 for item in layer]
-            _settle(layer, targets, weights, sizes, gap, left)
+            _fit_layer(layer, targets, weights, sizes, gap, left)
     smallest = min(left, default=0.0)
     return [edge - smallest for edge in left]
 
@@ -71,7 +71,7 @@ def _target(
     return edges[middle] if len(edges) % 2 else (edges[middle - 1] + edges[middle]) / 2
 
 
-def _settle(
+def _fit_layer(
     layer: list[int],
     targets: list[float],
     weights: list[float],

@@ -38,15 +38,15 @@ class Flows:
 def flows_of(tree: Tree, index: int, children: Sequence[int]) -> Flows:
     """Aggregate the edges of a scope to flows between its children."""
     edges = tree.edges
-    from_inside = tree.below(index, edges.sources)
-    to_inside = tree.below(index, edges.targets)
+    from_inside = tree.in_subtree(index, edges.sources)
+    to_inside = tree.in_subtree(index, edges.targets)
     starts = np.array(sorted(children), dtype=np.int32)
     if index == ROOT:
-        return Flows(_between(edges, starts), {}, {})
+        return Flows(_aggregate(edges, starts), {}, {})
     return Flows(
-        _between(edges.select(from_inside & to_inside), starts),
-        _counts(edges.select(to_inside & ~from_inside), starts, into=True),
-        _counts(edges.select(from_inside & ~to_inside), starts, into=False),
+        _aggregate(edges.select(from_inside & to_inside), starts),
+        _crossing_counts(edges.select(to_inside & ~from_inside), starts, into=True),
+        _crossing_counts(edges.select(from_inside & ~to_inside), starts, into=False),
     )
 
 
@@ -55,14 +55,14 @@ def child_of(starts: Numbers, leaves: Numbers) -> Numbers:
     return starts[np.searchsorted(starts, leaves, side="right") - 1]
 
 
-def _between(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
+def _aggregate(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
     sources, targets = child_of(starts, edges.sources), child_of(starts, edges.targets)
     crossing = sources != targets
-    pairs = _pairs(sources[crossing], targets[crossing])
+    pairs = _packed_pairs(sources[crossing], targets[crossing])
     distinct, which = np.unique(pairs, return_inverse=True)
     only_orders = np.ones(len(distinct), dtype=np.bool_)
     np.logical_and.at(only_orders, which, edges.controls[crossing])
-    flowing = np.unique(_pairs(which, edges.sources[crossing]))
+    flowing = np.unique(_packed_pairs(which, edges.sources[crossing]))
     values = np.bincount(flowing >> _HALF, minlength=len(distinct))
     first = flowing[np.searchsorted(flowing >> _HALF, np.arange(len(distinct)))] & _LOW
     leaves = np.where(values == 1, first, -1)
@@ -71,15 +71,15 @@ def _between(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
     return tuple(Flow(source, target, *rest) for (source, target), *rest in columns)
 
 
-def _pairs(sources: np.ndarray[Any, Any], targets: Numbers) -> Offsets:
+def _packed_pairs(sources: np.ndarray[Any, Any], targets: Numbers) -> Offsets:
     """Pack pairs of indices into 64-bit integers, which sort faster."""
     return sources.astype(np.int64) << _HALF | targets
 
 
-def _counts(edges: Edges, starts: Numbers, into: bool) -> dict[int, int]:
+def _crossing_counts(edges: Edges, starts: Numbers, into: bool) -> dict[int, int]:
     """Number of distinct values that cross the border of the scope at each child."""
     inner, outer = (edges.targets, edges.sources) if into else (edges.sources, edges.targets)
     value = outer if into else inner
-    pairs = np.unique(_pairs(child_of(starts, inner), value))
+    pairs = np.unique(_packed_pairs(child_of(starts, inner), value))
     indices, counts = np.unique(pairs >> _HALF, return_counts=True)
     return dict(zip(indices.tolist(), counts.tolist(), strict=True))

@@ -13,16 +13,16 @@ from itertools import pairwise, zip_longest
 from math import ceil, sqrt
 from typing import Final
 
-from mindinsight.server.graph.layout.column_breaks import Columns, columns
-from mindinsight.server.graph.layout.coordinates import Size, straighten
-from mindinsight.server.graph.layout.layers import Link, components, find_back_links, layers_of
+from mindinsight.server.graph.layout.column_breaks import Columns, break_columns
+from mindinsight.server.graph.layout.coordinates import Size, assign_coordinates
+from mindinsight.server.graph.layout.layers import Link, assign_layers, components, find_back_links
 from mindinsight.server.graph.layout.ordering import order_layers
 
 LAYER_GAP: Final = 44.0
 SIDE_GAP: Final = 28.0
 _POINT_GAP: Final = 18.0
-_ASIDE: Final = 14.0  # distance of lines that run upwards from those that run down
-_PASSING: Final = Size(0.0, 0.0, 0.0, 0.0)
+_BACK_LINK_OFFSET: Final = 14.0  # distance of lines that run upwards from those that run down
+_DUMMY: Final = Size(0.0, 0.0, 0.0, 0.0)
 _BROAD: Final = 1000.0  # about the width of a layer; a handful of wide boxes side by side would be a ribbon
 _SHAPE: Final = 1.6  # width to height that components are packed to
 
@@ -58,7 +58,7 @@ def arrange(
         inside = [(numbers[source], numbers[target]) for source, target in links if source in numbers]
         ends = (_number_of(numbers, top_item), _number_of(numbers, bottom_item))
         layouts.append((members, _layered([sizes[item] for item in members], inside, *ends)))
-    corners = _beside([(layout.width, layout.height) for _, layout in layouts], through)
+    corners = _pack_components([(layout.width, layout.height) for _, layout in layouts], through)
     for (members, layout), (x, y) in zip(layouts, corners, strict=True):
         for item, corner in zip(members, layout.corners, strict=True):
             arrangement.corners[item] = (corner[0] + x, corner[1] + y)
@@ -73,7 +73,7 @@ def _number_of(numbers: dict[int, int], item: int | None) -> int | None:
     return None if item is None else numbers.get(item)
 
 
-def _beside(sizes: Sequence[Point], count: int) -> list[Point]:
+def _pack_components(sizes: Sequence[Point], count: int) -> list[Point]:
     """Pack rectangles: the first ``count`` in a row, the others in rows to the right of it."""
     corners = []
     x = 0.0
@@ -98,7 +98,7 @@ def _pack(sizes: Sequence[Point]) -> list[Point]:
     return corners
 
 
-class _Drawing:
+class _LayeredGraph:
     """A connected component in layers: its items, and dummy nodes where longer links cross a layer."""
 
     def __init__(
@@ -106,10 +106,10 @@ class _Drawing:
     ) -> None:
         self.count = len(sizes)  # of boxes; all further items are points
         self.sizes = list(sizes)
-        self.turned = find_back_links(len(sizes), links)
-        self.links = [(b, a) if (a, b) in self.turned else (a, b) for a, b in links]
-        widest = max(_most_beside(sizes), ceil(sqrt(len(sizes)) * 1.5))
-        self.layer_of = layers_of(len(sizes), sorted(set(self.links)), widest, top_item, bottom_item)
+        self.reversed = find_back_links(len(sizes), links)
+        self.links = [(b, a) if (a, b) in self.reversed else (a, b) for a, b in links]
+        widest = max(_layer_capacity(sizes), ceil(sqrt(len(sizes)) * 1.5))
+        self.layer_of = assign_layers(len(sizes), sorted(set(self.links)), widest, top_item, bottom_item)
         self.above: list[list[int]] = [[] for _ in sizes]
         self.below: list[list[int]] = [[] for _ in sizes]
         self.chains: dict[int, list[int]] = {}
@@ -121,7 +121,7 @@ class _Drawing:
         chain = self.chains.setdefault(source, [source])
         while len(chain) < self.layer_of[target] - self.layer_of[source]:
             point = len(self.sizes)
-            self.sizes.append(_PASSING)
+            self.sizes.append(_DUMMY)
             self.layer_of.append(self.layer_of[source] + len(chain))
             self.above.append([chain[-1]])
             self.below.append([])
@@ -143,12 +143,12 @@ class _Drawing:
         ]
         return order_layers(layers, self.above, self.below)
 
-    def passed(self, source: int, target: int) -> list[int]:
+    def dummy_nodes(self, source: int, target: int) -> list[int]:
         """Dummy nodes between a source and a target, downwards."""
         return self.chains[source][1 : self.layer_of[target] - self.layer_of[source]]
 
 
-def _most_beside(sizes: Sequence[Size]) -> int:
+def _layer_capacity(sizes: Sequence[Size]) -> int:
     """Number of boxes of mean width that make a layer as wide as _BROAD."""
     widths = [size.width + SIDE_GAP for size in sizes if size.width]
     return ceil(_BROAD * len(widths) / sum(widths)) if widths else 1
@@ -158,11 +158,11 @@ def _layered(
     sizes: Sequence[Size], links: Sequence[Link], top_item: int | None, bottom_item: int | None
 ) -> Arrangement:
     """Lay out one connected component."""
-    drawing = _Drawing(sizes, links, top_item, bottom_item)
+    drawing = _LayeredGraph(sizes, links, top_item, bottom_item)
     layers = drawing.layers()
-    left = straighten(layers, drawing.above, drawing.below, drawing.sizes, SIDE_GAP)
+    left = assign_coordinates(layers, drawing.above, drawing.below, drawing.sizes, SIDE_GAP)
     bands = _bands(layers, drawing.sizes)
-    breaks = columns(layers, bands, left, drawing.sizes, drawing.below)
+    breaks = break_columns(layers, bands, left, drawing.sizes, drawing.below)
     left = [x + breaks.shifts[layer][0] for x, layer in zip(left, drawing.layer_of, strict=True)]
     bands = [(top + y, bottom + y) for (top, bottom), (_, y) in zip(bands, breaks.shifts, strict=True)]
     arrangement = Arrangement([(0.0, 0.0)] * len(sizes))
@@ -188,7 +188,7 @@ def _bands(layers: list[list[int]], sizes: Sequence[Size]) -> list[tuple[float, 
 
 
 def _route(
-    drawing: _Drawing,
+    drawing: _LayeredGraph,
     link: Link,
     corners: list[Point],
     left: list[float],
@@ -196,12 +196,12 @@ def _route(
     cut: Columns,
 ) -> list[Point]:
     """Points of a link's line; a reversed link runs upwards."""
-    source, target = link[::-1] if link in drawing.turned else link
+    source, target = link[::-1] if link in drawing.reversed else link
     sizes = drawing.sizes
-    offset = _ASIDE if link in drawing.turned else 0.0
+    offset = _BACK_LINK_OFFSET if link in drawing.reversed else 0.0
     start = left[source] + sizes[source].outlet + offset
     end = left[target] + sizes[target].inlet + offset
-    xs = [start, *(left[point] for point in drawing.passed(source, target)), end]
+    xs = [start, *(left[point] for point in drawing.dummy_nodes(source, target)), end]
     route = [(start, corners[source][1] + sizes[source].height)]
     for layer, (x, next_x) in enumerate(pairwise(xs), drawing.layer_of[source]):
         bottom, top = bands[layer][1], bands[layer + 1][0]
@@ -212,4 +212,4 @@ def _route(
             route += [(x, turn), (between, turn), (between, head), (next_x, head)]
         route.append((next_x, top))
     route.append((end, corners[target][1]))
-    return route[::-1] if link in drawing.turned else route
+    return route[::-1] if link in drawing.reversed else route

@@ -13,13 +13,13 @@ Link = tuple[int, int]
 
 def find_back_links(count: int, links: Sequence[Link]) -> set[Link]:
     """Find the links to reverse so that no cycle is left: those on a cycle that lead to an earlier item."""
-    group = _cycles(count, links)
+    group = _strong_components(count, links)
     return {
         (source, target) for source, target in links if source > target and group[source] == group[target]
     }
 
 
-def _cycles(count: int, links: Sequence[Link]) -> list[int]:
+def _strong_components(count: int, links: Sequence[Link]) -> list[int]:
     """Strongly connected component of each item (Tarjan 1972, without recursion)."""
     targets_of: list[list[int]] = [[] for _ in range(count)]
     for source, target in links:
@@ -53,7 +53,7 @@ def _cycles(count: int, links: Sequence[Link]) -> list[int]:
     return group
 
 
-def layers_of(
+def assign_layers(
     count: int,
     links: Sequence[Link],
     widest: int,

@@ -17,7 +17,7 @@ from mindinsight.server.graph.layout.boxes import (
     CHIP_SPACE,
     Chip,
     Content,
-    content_of,
+    box_content,
     outer_inputs,
 )
 from mindinsight.server.graph.layout.coordinates import Size
@@ -83,7 +83,7 @@ class Drawing:
     lines: list[Line] = field(default_factory=list)
 
 
-class Drawings:
+class DrawingCache:
     """LRU cache of the layouts of one tree. A scope is laid out once for each set of scopes open in it.
 
     Opening one more scope therefore costs its own layout and those of its ancestors.
@@ -93,7 +93,7 @@ class Drawings:
         self.tree = tree
         self._cache: OrderedDict[tuple[int, frozenset[int]], tuple[Drawing, Size]] = OrderedDict()
 
-    def of(self, opened: Iterable[int]) -> Drawing:
+    def draw(self, opened: Iterable[int]) -> Drawing:
         """The drawing with these scopes open, and the root; inside a closed scope nothing is drawn."""
         scopes = frozenset(index for index in opened if self.tree.nodes[index] < 0)
         drawing, _ = self._scope(ROOT, scopes | {ROOT})
@@ -111,8 +111,8 @@ class Drawings:
 
 
 def draw(tree: Tree, opened: Iterable[int]) -> Drawing:
-    """Lay a tree out once, without a cache; as ``Drawings.of``."""
-    return Drawings(tree).of(opened)
+    """Lay a tree out once, without a cache; as ``DrawingCache.of``."""
+    return DrawingCache(tree).draw(opened)
 
 
 def _draw_scope(
@@ -139,18 +139,18 @@ def _draw_scope(
     for child in children:
         x, y = plan.corners[numbers[child]]
         _add_child(drawing, (x + _BORDER, y + top), contents[child], insides.get(child), child, flows, ports)
-    spare = [0.0 if child in insides else contents[child].spare for child in children] + [0.0, 0.0]
+    overhang = [0.0 if child in insides else contents[child].overhang for child in children] + [0.0, 0.0]
     for flow, link in zip(flows.inside, links, strict=True):
-        points = [(x + _BORDER, y + top) for x, y in _meeting(plan, link, spare)]
-        drawing.lines.append(Line(flow.source, flow.target, _simple(points), flow))
+        points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, link, overhang)]
+        drawing.lines.append(Line(flow.source, flow.target, _simplified_route(points), flow))
     for source, target in ports.links:
-        points = [(x + _BORDER, y + top) for x, y in _meeting(plan, (source, target), spare)]
+        points = [(x + _BORDER, y + top) for x, y in _attached_route(plan, (source, target), overhang)]
         if source == ports.inlet:
             points.insert(0, (points[0][0], 0.0))
-            drawing.lines.append(Line(index, children[target], _simple(points)))
+            drawing.lines.append(Line(index, children[target], _simplified_route(points)))
         else:
             points.append((points[-1][0], drawing.height))
-            drawing.lines.append(Line(children[source], index, _simple(points)))
+            drawing.lines.append(Line(children[source], index, _simplified_route(points)))
     middle = drawing.width / 2
     inlet = middle if ports.inlet is None else plan.corners[ports.inlet][0] + _BORDER
     outlet = middle if ports.outlet is None else plan.corners[ports.outlet][0] + _BORDER
@@ -160,7 +160,7 @@ def _draw_scope(
 def _contents(tree: Tree, children: list[int]) -> dict[int, Content]:
     nodes = [int(tree.nodes[child]) for child in children if tree.nodes[child] >= 0]
     outer = outer_inputs(tree.graph, nodes)
-    return {child: content_of(tree, child, outer) for child in children}
+    return {child: box_content(tree, child, outer) for child in children}
 
 
 class _Ports:
@@ -173,8 +173,8 @@ class _Ports:
     def __init__(self, flows: Flows, numbers: dict[int, int]) -> None:
         fed = {flow.target for flow in flows.inside}
         feeding = {flow.source for flow in flows.inside}
-        self.entered = _few(child for child in numbers if child in flows.enters and child not in fed)
-        self.left = _few(child for child in numbers if child in flows.leaves and child not in feeding)
+        self.entered = _limited(child for child in numbers if child in flows.enters and child not in fed)
+        self.left = _limited(child for child in numbers if child in flows.leaves and child not in feeding)
         count = len(numbers)
         self.inlet = count if self.entered else None
         self.outlet = count + bool(self.entered) if self.left else None
@@ -183,7 +183,7 @@ class _Ports:
         self.links += [(numbers[child], self.outlet) for child in self.left if self.outlet is not None]
 
 
-def _few(children: Iterable[int]) -> list[int]:
+def _limited(children: Iterable[int]) -> list[int]:
     ends = list(children)
     return ends if len(ends) <= _MOST_LINES else []
 
@@ -204,7 +204,7 @@ def _add_child(
     if inside is None:
         size = content.size
         x += size.width - content.width
-        y += content.spare
+        y += content.overhang
         box = Box(child, x, y, content.width, content.height, False, content, enters, leaves)
         drawing.boxes.append(box)
         return
@@ -214,16 +214,16 @@ def _add_child(
     drawing.lines += [line.moved(x, y) for line in drawn.lines]
 
 
-def _meeting(plan: Arrangement, link: tuple[int, int], spare: list[float]) -> list[Point]:
+def _attached_route(plan: Arrangement, link: tuple[int, int], overhang: list[float]) -> list[Point]:
     """A route whose ends are moved to the boxes, where chips overhang them."""
     route = list(plan.routes[link])
     for end, item in ((0, link[0]), (-1, link[1])):
         x, y = route[end]
-        route[end] = (x, y + spare[item] if y <= plan.corners[item][1] else y - spare[item])
+        route[end] = (x, y + overhang[item] if y <= plan.corners[item][1] else y - overhang[item])
     return route
 
 
-def _simple(route: list[Point]) -> tuple[Point, ...]:
+def _simplified_route(route: list[Point]) -> tuple[Point, ...]:
     """A route without repeated points and without inner points of vertical stretches."""
     corners: list[Point] = []
     for point in route:

@@ -25,7 +25,7 @@ def order_layers(layers: list[list[int]], above: Neighbours, below: Neighbours) 
         downwards = sweep % 2 == 0
         neighbours = above if downwards else below
         for layer in layers if downwards else reversed(layers):
-            _sort(layer, neighbours, position)
+            _sort_layer(layer, neighbours, position)
         now = crossings(layers, below, position)
         if now < fewest:
             best, fewest = [list(layer) for layer in layers], now
@@ -36,7 +36,7 @@ def _positions(layers: list[list[int]]) -> dict[int, int]:
     return {item: index for layer in layers for index, item in enumerate(layer)}
 
 
-def _sort(layer: list[int], neighbours: Neighbours, position: dict[int, int]) -> None:
+def _sort_layer(layer: list[int], neighbours: Neighbours, position: dict[int, int]) -> None:
     """Sort by the mean position of the neighbours; an item without neighbours keeps its position."""
     means = {item: _mean(neighbours[item], position, index) for index, item in enumerate(layer)}
     layer.sort(key=means.__getitem__)

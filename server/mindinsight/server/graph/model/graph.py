@@ -75,7 +75,7 @@ class Graph:
         """Serialized message of a node: NodeProto, ParameterProto or NamedValueProto, by its kind."""
         return self.payload[self.starts[node] : self.ends[node]]
 
-    def rewired(self, names: tuple[str, ...], order: Offsets, edges: Edges) -> Graph:
+    def subgraph(self, names: tuple[str, ...], order: Offsets, edges: Edges) -> Graph:
         """The subgraph of the nodes in ``order`` with new ``names`` (one per node) and other edges.
 
         ``edges`` use the node numbers of this graph; those with an end outside the subgraph are dropped.

@@ -86,7 +86,7 @@ def attribute_summaries(graph: Graph, node: int) -> list[tuple[str, str]]:
     return sorted((name, value_summary(value)) for name, value in _attributes(graph, node))
 
 
-def says_dynamic(graph: Graph, node: int) -> bool:
+def is_marked_dynamic(graph: Graph, node: int) -> bool:
     """Whether an attribute marks a shape of an operator as unknown before it runs."""
     if graph.kinds[node]:
         return False

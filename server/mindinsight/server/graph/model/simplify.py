@@ -32,7 +32,7 @@ def simplify(graph: Graph, ordering: bool = True) -> Graph:
     With ``ordering`` false, edges through ``UpdateState`` are dropped instead of bypassed: they are the order
     of side effects, not a flow of values, and would hide the flow of data behind them.
     """
-    retained = ~_left_out(graph)
+    retained = ~_excluded(graph)
     bypassed = np.array([kind in _BYPASSED for kind in graph.types], dtype=np.bool_)
     edges = _bypass(graph, retained, bypassed, ordering)
     touched = np.zeros(len(graph), dtype=np.bool_)
@@ -43,16 +43,19 @@ def simplify(graph: Graph, ordering: bool = True) -> Graph:
     order = np.concatenate([operators[~lifted], operators[lifted]])
     names = unique_paths([paths[index] for index in np.argsort(lifted, kind="stable").tolist()])
     names += [graph.names[node] for node in outer_nodes.tolist()]
-    return graph.rewired(tuple(names), np.concatenate([order, outer_nodes]), edges)
+    return graph.subgraph(tuple(names), np.concatenate([order, outer_nodes]), edges)
 
 
-def _left_out(graph: Graph) -> Flags:
+def _excluded(graph: Graph) -> Flags:
     """[n] flags of operators of the backward pass and of the optimizer, and of nodes without a type."""
     return np.array(
         [
             kind == OPERATOR
             and (
-                name.startswith("Gradients") or "optimizer" in name or not op_type or _optimizes(graph, node)
+                name.startswith("Gradients")
+                or "optimizer" in name
+                or not op_type
+                or _is_optimizer(graph, node)
             )
             for node, (name, op_type, kind) in enumerate(
                 zip(graph.names, graph.types, graph.kinds.tolist(), strict=True)
@@ -62,7 +65,7 @@ def _left_out(graph: Graph) -> Flags:
     )
 
 
-def _optimizes(graph: Graph, node: int) -> bool:
+def _is_optimizer(graph: Graph, node: int) -> bool:
     message = graph.message(node)
     return b"opt" in message and "opt" in NodeProto.FromString(message).instance_name
 

@@ -39,13 +39,13 @@ class _Entries:
     """Columns of the tree's entries (scopes, groups and leaves), in the order in which they are added."""
 
     paths: list[str] = field(default_factory=list)
-    homes: list[str] = field(default_factory=list)  # path of the scope or group around it
+    parent_paths: list[str] = field(default_factory=list)  # path of the scope or group around it
     types: list[str] = field(default_factory=list)
     nodes: list[int] = field(default_factory=list)
 
-    def add(self, path: str, home: str, kind: str, node: int = -1) -> None:
+    def add(self, path: str, parent_path: str, kind: str, node: int = -1) -> None:
         self.paths.append(path)
-        self.homes.append(home)
+        self.parent_paths.append(parent_path)
         self.types.append(kind)
         self.nodes.append(node)
 
@@ -60,33 +60,37 @@ def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
     ]
     scopes = {node: scope_of(graph.names[node]) for node in operators}
     groups = _groups(graph, scopes, folding)
-    homes = _homes(scopes, groups)
-    entries = _Entries(_own_paths(graph, operators, scopes, homes), [homes[node] for node in operators])
+    parent_paths = _parent_paths(scopes, groups)
+    entries = _Entries(
+        _own_paths(graph, operators, scopes, parent_paths), [parent_paths[node] for node in operators]
+    )
     entries.types = [graph.types[node] for node in operators]
     entries.nodes = list(operators)
-    parameters, constants, copies = _copies(graph, scopes, homes) if folding.outer else ({}, {}, {})
-    settled = _settle_parameters(graph, parameters, len(groups), folding)
-    numbers = {key: number for number, key in enumerate(settled, len(operators))}
-    for key, (path, home) in settled.items():
-        entries.add(path, home, PARAMETER_TYPE, key[1])
-    groups |= {home: [] for key, (_, home) in settled.items() if home != key[0]}
-    ungrouped = [f"{home}/" for home in entries.homes if home not in groups]
+    parameters, constants, edge_leaves = (
+        _outer_leaves(graph, scopes, parent_paths) if folding.outer else ({}, {}, {})
+    )
+    parameter_paths = _parameter_paths(graph, parameters, len(groups), folding)
+    numbers = {key: number for number, key in enumerate(parameter_paths, len(operators))}
+    for key, (path, parent_path) in parameter_paths.items():
+        entries.add(path, parent_path, PARAMETER_TYPE, key[1])
+    groups |= {parent_path: [] for key, (_, parent_path) in parameter_paths.items() if parent_path != key[0]}
+    ungrouped = [f"{parent_path}/" for parent_path in entries.parent_paths if parent_path not in groups]
     for group in groups:
         entries.add(group, scope_of(group), GROUP)
     for scope in scopes_of([*ungrouped, *groups]):
         entries.add(scope, scope_of(scope), SCOPE)
     numbers |= {key: number for number, key in enumerate(constants, len(entries.paths))}
     for key in constants:
-        entries.add(_inside(*key, graph), key[0], CONSTANT_TYPE, key[1])
-    return _number(graph, entries, _leaf_edges(graph, operators, numbers, copies))
+        entries.add(_leaf_path(*key, graph), key[0], CONSTANT_TYPE, key[1])
+    return _build(graph, entries, _leaf_edges(graph, operators, numbers, edge_leaves))
 
 
 def _own_paths(
-    graph: Graph, operators: list[int], scopes: dict[int, str], homes: dict[int, str]
+    graph: Graph, operators: list[int], scopes: dict[int, str], parent_paths: dict[int, str]
 ) -> list[str]:
     """Paths of the operators; those of a group's members lead through the group."""
     return [
-        path if homes[node] == scopes[node] else f"{homes[node]}/{path.rpartition('/')[2]}"
+        path if parent_paths[node] == scopes[node] else f"{parent_paths[node]}/{path.rpartition('/')[2]}"
         for node, path in zip(operators, (graph.names[node] for node in operators), strict=True)
     ]
 
@@ -111,15 +115,15 @@ def _group_path(scope: str, kind: str, count: int, number: int) -> str:
     return f"{scope}/{name}" if scope else name
 
 
-def _homes(scopes: dict[int, str], groups: dict[str, list[int]]) -> dict[int, str]:
+def _parent_paths(scopes: dict[int, str], groups: dict[str, list[int]]) -> dict[int, str]:
     return scopes | {node: group for group, nodes in groups.items() for node in nodes}
 
 
 _Key = tuple[str, int]  # scope or group, and the parameter or constant in it
 
 
-def _copies(
-    graph: Graph, scopes: dict[int, str], homes: dict[int, str]
+def _outer_leaves(
+    graph: Graph, scopes: dict[int, str], parent_paths: dict[int, str]
 ) -> tuple[dict[_Key, None], dict[_Key, None], dict[int, _Key]]:
     """Parameters and constants per scope that uses them, and the one that is the source of each edge."""
     parameters: dict[_Key, None] = {}
@@ -130,13 +134,13 @@ def _copies(
         if target not in scopes:
             continue
         constant = graph.kinds[source] == CONSTANT
-        key = (homes[target] if constant else scopes[target], source)
+        key = (parent_paths[target] if constant else scopes[target], source)
         (constants if constant else parameters)[key] = None
         feeding[edge] = key
     return parameters, constants, feeding
 
 
-def _settle_parameters(
+def _parameter_paths(
     graph: Graph, parameters: dict[_Key, None], number: int, folding: Folding
 ) -> dict[_Key, tuple[str, str]]:
     """Path and home of each parameter in each scope that uses it."""
@@ -147,42 +151,45 @@ def _settle_parameters(
     for scope, keys in by_scope.items():
         if len(keys) >= folding.least:
             grouped[scope] = _group_path(scope, PARAMETER_TYPE, len(keys), number + len(grouped))
-    homes = {key: grouped.get(key[0], key[0]) for key in parameters}
-    return {key: (_inside(home, key[1], graph), home) for key, home in homes.items()}
+    parent_paths = {key: grouped.get(key[0], key[0]) for key in parameters}
+    return {
+        key: (_leaf_path(parent_path, key[1], graph), parent_path)
+        for key, parent_path in parent_paths.items()
+    }
 
 
-def _inside(home: str, node: int, graph: Graph) -> str:
-    return f"{home}/{graph.names[node]}" if home else graph.names[node]
+def _leaf_path(parent_path: str, node: int, graph: Graph) -> str:
+    return f"{parent_path}/{graph.names[node]}" if parent_path else graph.names[node]
 
 
 def _leaf_edges(
-    graph: Graph, operators: list[int], numbers: dict[_Key, int], copies: dict[int, _Key]
+    graph: Graph, operators: list[int], numbers: dict[_Key, int], edge_leaves: dict[int, _Key]
 ) -> Edges:
     """Edges between entries, as entry numbers."""
     entry_of = np.full(len(graph), -1, dtype=np.int32)
     entry_of[operators] = np.arange(len(operators), dtype=np.int32)
     sources, targets = entry_of[graph.edges.sources], entry_of[graph.edges.targets]
-    for edge, key in copies.items():
+    for edge, key in edge_leaves.items():
         sources[edge] = numbers[key]
     return Edges(sources, targets, graph.edges.controls).select((sources >= 0) & (targets >= 0))
 
 
-def _number(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
+def _build(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
     """The tree of the entries in preorder. Index and number 0 are the root."""
     numbers = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
     number_of = {"": 0} | numbers
-    parents = np.array([0, *(number_of[home] for home in entries.homes)], dtype=np.int32)
+    parents = np.array([0, *(number_of[parent_path] for parent_path in entries.parent_paths)], dtype=np.int32)
     indices, walk, above, ends = number_preorder(parents)
     order = (walk[1:] - 1).tolist()
     nodes = np.array([-1, *entries.nodes], dtype=np.int32)[walk]
     return Tree(
         graph=graph,
-        paths=("", *_distinct([entries.paths[entry] for entry in order], nodes[1:].tolist())),
+        paths=("", *_unique([entries.paths[entry] for entry in order], nodes[1:].tolist())),
         types=(SCOPE, *(entries.types[entry] for entry in order)),
         nodes=nodes,
         parents=above,
         ends=ends,
-        ages=walk,
+        creation_order=walk,
         edges=Edges(indices[edges.sources + 1], indices[edges.targets + 1], edges.controls),
     )
 
@@ -207,7 +214,7 @@ def number_preorder(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Number
 
 def _preorder(parents: Numbers) -> tuple[Numbers, Numbers]:
     """Preorder index and subtree size of each entry."""
-    levels = _levels(parents)
+    levels = _by_depth(parents)
     sizes = np.ones(len(parents), dtype=np.int32)
     for level in levels[:0:-1]:
         np.add.at(sizes, parents[level], sizes[level])
@@ -221,7 +228,7 @@ def _preorder(parents: Numbers) -> tuple[Numbers, Numbers]:
     return indices, sizes
 
 
-def _levels(parents: Numbers) -> list[Numbers]:
+def _by_depth(parents: Numbers) -> list[Numbers]:
     """Entries of each depth; the root alone has depth 0."""
     depths = np.zeros(len(parents), dtype=np.int32)
     above = parents
@@ -232,7 +239,7 @@ def _levels(parents: Numbers) -> list[Numbers]:
     return [np.flatnonzero(depths == depth).astype(np.int32) for depth in range(int(depths.max()) + 1)]
 
 
-def _distinct(paths: list[str], nodes: list[int]) -> list[str]:
+def _unique(paths: list[str], nodes: list[int]) -> list[str]:
     """Make paths unique: a parameter called like a scope or an operator beside it gets a number."""
     if len(set(paths)) == len(paths):
         return paths

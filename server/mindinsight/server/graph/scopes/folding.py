@@ -34,14 +34,14 @@ _MEMBERS: Final = 4
 _NUMBER: Final = re.compile(r"\d+")
 
 
-def foldable_tree(graph: Graph) -> Tree:
+def folded_tree(graph: Graph) -> Tree:
     """Build the tree that the pages draw: with nameless nodes, without parameters and constants."""
     everything = len(graph) + 1
     tree = build_tree(graph, Folding(least=everything, outer=False, nameless=True))
     for step in (_repeats, _types, _runs):
-        tree = _insert(tree, step(tree))
+        tree = _wrap(tree, step(tree))
         while step is _runs and (more := step(tree)):
-            tree = _insert(tree, more)
+            tree = _wrap(tree, more)
     return tree
 
 
@@ -54,7 +54,7 @@ class _Box:
     members: tuple[int, ...]
 
 
-def _insert(tree: Tree, boxes: list[_Box]) -> Tree:
+def _wrap(tree: Tree, boxes: list[_Box]) -> Tree:
     """A copy of the tree with the boxes inserted."""
     if not boxes:
         return tree
@@ -76,7 +76,9 @@ def _insert(tree: Tree, boxes: list[_Box]) -> Tree:
         nodes=np.append(tree.nodes, np.full(len(boxes), -1, dtype=np.int32))[walk],
         parents=new_parents,
         ends=ends,
-        ages=np.append(tree.ages, np.arange(total, total + len(boxes), dtype=np.int32))[walk],
+        creation_order=np.append(tree.creation_order, np.arange(total, total + len(boxes), dtype=np.int32))[
+            walk
+        ],
         edges=replace(tree.edges, sources=indices[tree.edges.sources], targets=indices[tree.edges.targets]),
     )
 
@@ -103,7 +105,7 @@ def _repeats(tree: Tree) -> list[_Box]:
         for child in scopes:
             inside = slice(child + 1, int(tree.ends[child]))
             relative_depths = (depths[inside] - depths[child]).astype(np.uint8)
-            pattern = _NUMBER.sub("*", _last(tree.paths[child]))
+            pattern = _NUMBER.sub("*", _name(tree.paths[child]))
             similar.setdefault((pattern, types[inside].tobytes(), relative_depths.tobytes()), []).append(
                 child
             )
@@ -152,7 +154,7 @@ def _runs(tree: Tree) -> list[_Box]:
         for first in range(0, len(ordered), _RUN):
             members = ordered[first : first + _RUN]
             if len(members) > 1:
-                names = f"{_last(tree.paths[members[0]])} … {_last(tree.paths[members[-1]])}"
+                names = f"{_name(tree.paths[members[0]])} … {_name(tree.paths[members[-1]])}"
                 boxes.append(_Box(names, RUN, tuple(members)))
     return boxes
 
@@ -167,5 +169,5 @@ def in_file_order(tree: Tree, indices: Iterable[int]) -> list[int]:
     return sorted(indices, key=first_node)
 
 
-def _last(path: str) -> str:
+def _name(path: str) -> str:
     return path.rpartition("/")[2]

@@ -6,7 +6,7 @@ from typing import Final
 
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
 
-_COMFORT: Final = 26  # boxes that are legible on one screen
+_COMFORTABLE: Final = 26  # boxes that are legible on one screen
 _FEW: Final = 8  # closed boxes below which there is nothing to look at
 _MOST: Final = 100  # boxes; with their lines about 300 elements
 
@@ -18,7 +18,7 @@ def choose_initial_scopes(tree: Tree) -> list[int]:
     nothing to look at (a chain of scopes, or one wide scope that holds everything) the scope of the most
     operators is opened, again and again, until there is.
     """
-    opened = _comfortable(tree)
+    opened = _open_by_level(tree)
     box_count = sum(int(tree.counts[index]) for index in (ROOT, *opened))
     while box_count - len(opened) < _FEW:
         largest = _largest_closed(tree, opened)
@@ -29,16 +29,16 @@ def choose_initial_scopes(tree: Tree) -> list[int]:
     return sorted(opened)
 
 
-def _comfortable(tree: Tree) -> set[int]:
+def _open_by_level(tree: Tree) -> set[int]:
     """Scopes opened level by level while the drawing stays small."""
     opened: set[int] = set()
     box_count = int(tree.counts[ROOT])
     level = [ROOT]
     while level:
         level = [child for index in level for child in tree.children(index) if tree.nodes[child] < 0]
-        level = [index for index in level if tree.counts[index] <= _COMFORT]
+        level = [index for index in level if tree.counts[index] <= _COMFORTABLE]
         for index in sorted(level, key=lambda index: int(tree.counts[index])):
-            if box_count + int(tree.counts[index]) > _COMFORT:
+            if box_count + int(tree.counts[index]) > _COMFORTABLE:
                 return opened
             opened.add(index)
             box_count += int(tree.counts[index])

@@ -29,7 +29,7 @@ class Tree:
     nodes: Numbers  # [t] the graph's node, -1 for a scope
     parents: Numbers  # [t] -1 for the top
     ends: Numbers  # [t] one past the last descendant
-    ages: Numbers  # [t] operators in file order first, then parameters, groups, scopes, constants
+    creation_order: Numbers  # [t] operators in file order first, then parameters, groups, scopes, constants
     edges: Edges  # between leaves
 
     @cached_property
@@ -76,15 +76,15 @@ class Tree:
             scopes.append(index)
         return scopes[::-1]
 
-    def below(self, index: int, indices: Numbers) -> Flags:
+    def in_subtree(self, index: int, indices: Numbers) -> Flags:
         """Flag per element of ``indices``: whether it lies in the subtree of ``index``."""
         return np.asarray((indices >= index) & (indices < self.ends[index]))
 
-    def crossing(self, index: int) -> tuple[Edges, Edges]:
+    def boundary_edges(self, index: int) -> tuple[Edges, Edges]:
         """Edges that enter a subtree from outside, and edges that leave it."""
-        into, out_of = (self._touching(ends, index) for ends in (self._by_target, self._by_source))
-        into = into[~self.below(index, self.edges.sources[into])]
-        out_of = out_of[~self.below(index, self.edges.targets[out_of])]
+        into, out_of = (self._edges_of_subtree(ends, index) for ends in (self._by_target, self._by_source))
+        into = into[~self.in_subtree(index, self.edges.sources[into])]
+        out_of = out_of[~self.in_subtree(index, self.edges.targets[out_of])]
         return self.edges.select(into), self.edges.select(out_of)
 
     @cached_property
@@ -95,7 +95,7 @@ class Tree:
     def _by_source(self) -> _EdgeIndex:
         return _index(self.edges.sources, len(self.paths))
 
-    def _touching(self, ends: _EdgeIndex, index: int) -> Offsets:
+    def _edges_of_subtree(self, ends: _EdgeIndex, index: int) -> Offsets:
         """Edges with that end in the subtree, in their own order."""
         return np.sort(ends.edges[ends.begins[index] : ends.begins[self.ends[index]]])
 

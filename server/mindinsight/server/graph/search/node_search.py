@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def match_end_of_path(tree: Tree, text: str) -> list[int]:
-    """Indices whose path contains the text, with no slash after its last occurrence; in order of ``ages``.
+    """Indices whose path contains the text, with no slash after its last occurrence; in creation order.
 
     MindInsight's rule: searching for the name of a scope finds the scope and not its contents. Case is
     ignored; an empty text and a lone slash match nothing.
@@ -29,10 +29,10 @@ def match_end_of_path(tree: Tree, text: str) -> list[int]:
         return position >= 0 and "/" not in path[position + len(text) :]
 
     matches = [index for index, path in enumerate(tree.paths) if matches_end(path.lower())]
-    return sorted(matches, key=lambda index: int(tree.ages[index]))
+    return sorted(matches, key=lambda index: int(tree.creation_order[index]))
 
 
-def find(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool = False) -> list[int]:
+def find_nodes(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool = False) -> list[int]:
     """Indices of the given types whose name matches, or whose path if the pattern contains a slash.
 
     Names that begin with the pattern come first, then ascending. Case is ignored. Raises BadPattern.
@@ -59,7 +59,7 @@ def find_outer(tree: Tree, pattern: str, regex: bool = False) -> list[int]:
     return [node for node in nodes if search(tree.graph.names[node]) >= 0]
 
 
-def nested(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:
+def nest(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:
     """Build a tree of entries from indices and their ancestors; siblings in the order of ``indices``."""
     inside: dict[int, list[int]] = {ROOT: []}
     for index in indices:
@@ -74,7 +74,7 @@ def nested(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T
     return [build(index) for index in inside[ROOT]]
 
 
-def types_of(tree: Tree) -> dict[str, int]:
+def count_types(tree: Tree) -> dict[str, int]:
     """Number of operators of each type, most frequent first."""
     nodes = np.unique(tree.nodes[tree.nodes >= 0])
     counts: dict[str, int] = {}

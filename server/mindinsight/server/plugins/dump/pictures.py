@@ -14,7 +14,7 @@ from mindinsight.server.debug.neighbours import content_links, graph_links
 from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
 from mindinsight.server.debug.operator_status import magnitudes
 from mindinsight.server.formats.unreadable import UnreadableError
-from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.http.bulkhead_routes import DumpRoute
@@ -62,7 +62,7 @@ def picture(
         choose_initial_scopes(tree.tree) if opened is None else indices_of(opened, len(tree.tree.paths))
     )
     values = _values(listing, sessions, graph, colour, comparison)
-    drawing = picture_json(tree.tree, draw(tree.tree, open_scopes))
+    drawing = drawing_json(tree.tree, draw(tree.tree, open_scopes))
     for box in drawing["boxes"]:
         box.update(_colour_json(tree, box["id"], values))
     return {"done": done, "open": open_scopes, "operators": len(tree.operators), **drawing}

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.graph.comparison.compare import LEFT, RIGHT, Comparison, Side
 from mindinsight.server.graph.encoders.comparison import box_state, list_differences, pair_json, summary
-from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
@@ -99,7 +99,7 @@ def _partners(comparison: Comparison, side: Side, indices: set[int]) -> set[int]
 
 def _picture(trees: TreeCache, comparison: Comparison, side: Side, indices: set[int]) -> dict[str, Any]:
     tree = comparison.trees[side]
-    picture = picture_json(tree, trees.drawings(tree).of(indices))
+    picture = drawing_json(tree, trees.drawings(tree).draw(indices))
     for box in picture["boxes"]:
         box.update(box_state(comparison, side, box["id"]))
     return picture

@@ -13,7 +13,7 @@ from mindinsight.server.graph.encoders.nodes import describe_node, describe_oute
 from mindinsight.server.graph.model.graph import OPERATOR
 from mindinsight.server.graph.model.node_details import source_lines
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
-from mindinsight.server.graph.search.node_search import find, find_outer, nested
+from mindinsight.server.graph.search.node_search import find_nodes, find_outer, nest
 from mindinsight.server.graph.search.patterns import BadPattern
 from mindinsight.server.graph.search.trace import Direction, count_by_box, trace
 from mindinsight.server.http.bulkhead_routes import GraphRoute
@@ -36,7 +36,7 @@ def search(
 ) -> dict[str, Any]:
     """Nodes that match, nested in their scopes; parameters and constants separately."""
     try:
-        matches = find(tree, q, type or (), regex)
+        matches = find_nodes(tree, q, type or (), regex)
         outer = find_outer(tree, q, regex) if q and not type else []
     except BadPattern as error:
         raise ApiError(400, "bad_pattern", f"The pattern cannot be used: {error}.", why=str(error)) from error
@@ -48,7 +48,7 @@ def search(
     return {
         "total": len(matches),
         "shown": len(first_matches),
-        "tree": nested(tree, matches[:limit], branch),
+        "tree": nest(tree, matches[:limit], branch),
         "outer_total": len(outer),
         "outer": [outer_entry(tree, node) for node in outer[:limit]],
     }

@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.graph.encoders.drawing import picture_json
+from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.encoders.plotly import figure_json
 from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import Tree
-from mindinsight.server.graph.search.node_search import types_of
+from mindinsight.server.graph.search.node_search import count_types
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.tree_cache import TreeCache, node_indices, tree_of
@@ -64,14 +64,14 @@ def picture(
         "dangling": losses.dangling,
         "unreadable": losses.unreadable,
         "open": indices,
-        **picture_json(tree, service.parts.of(TreeCache).drawings(tree).of(indices)),
+        **drawing_json(tree, service.parts.of(TreeCache).drawings(tree).draw(indices)),
     }
 
 
 @router.get("/types")
 def types(tree: Annotated[Tree, Depends(tree_of)]) -> dict[str, Any]:
     """Number of operators of each type, most frequent first."""
-    return {"types": types_of(tree)}
+    return {"types": count_types(tree)}
 
 
 @router.get("/figure")

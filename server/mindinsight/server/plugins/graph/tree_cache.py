@@ -15,9 +15,9 @@ from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.graphs.pipelines import pipeline_graph
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.comparison.compare import Comparison, compare
-from mindinsight.server.graph.layout.nested import Drawings
+from mindinsight.server.graph.layout.nested import DrawingCache
 from mindinsight.server.graph.model.simplify import simplify
-from mindinsight.server.graph.scopes.folding import foldable_tree
+from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.http.indices import index_of, indices_of
 from mindinsight.server.http.service import Service, service_of
@@ -35,12 +35,14 @@ class TreeCache:
     """LRU cache of trees with their layouts, and of comparisons."""
 
     def __init__(self) -> None:
-        self._trees = LruCache[Drawings](_MOST_TREES)
+        self._trees = LruCache[DrawingCache](_MOST_TREES)
         self._comparisons = LruCache[Comparison](_MOST_COMPARISONS)
 
-    def drawings(self, tree: Tree) -> Drawings:
+    def drawings(self, tree: Tree) -> DrawingCache:
         """Layout cache of a tree; a new one if the tree is no longer cached."""
-        return next((drawings for drawings in self._trees.values() if drawings.tree is tree), Drawings(tree))
+        return next(
+            (drawings for drawings in self._trees.values() if drawings.tree is tree), DrawingCache(tree)
+        )
 
     def comparison(self, left: Tree, right: Tree) -> Comparison:
         """The comparison of two trees, by identity: it references both, so that no id is used again."""
@@ -69,9 +71,9 @@ class TreeCache:
         reference = series.reference(series.count - 1)
         key = (reference.path, reference.offset, reference.size, series.version, view)
 
-        def read() -> Drawings:
+        def read() -> DrawingCache:
             data = series.read(series.count - 1)
-            return Drawings(
+            return DrawingCache(
                 executor.submit(build_tree, data).result() if len(data) >= _LARGE else build_tree(data)
             )
 
@@ -80,13 +82,13 @@ class TreeCache:
     def _pipeline(self, run: Run) -> Tree:
         if run.lineage is None or run.lineage.dataset_graph is None:
             raise ApiError(404, "no_pipeline", "The run has no data pipeline.", run=run.id)
-        return foldable_tree(pipeline_graph(run.lineage.dataset_graph))
+        return folded_tree(pipeline_graph(run.lineage.dataset_graph))
 
 
 def build(data: bytes, simplified: bool) -> Tree:
     """Decode a graph and build its tree. Raises UnreadableError."""
     graph = read_graph(data)
-    return foldable_tree(simplify(graph, ordering=False) if simplified else graph)
+    return folded_tree(simplify(graph, ordering=False) if simplified else graph)
 
 
 def tree_of(

@@ -36,7 +36,7 @@ def tensor_graphs(
 
 
 def _around(graph: DumpGraph, slot: Slot) -> list[int]:
-    inputs, outputs = graph.tree.crossing(slot.node_index)
+    inputs, outputs = graph.tree.boundary_edges(slot.node_index)
     return list(dict.fromkeys([slot.node_index, *inputs.sources.tolist(), *outputs.targets.tolist()]))
 
 

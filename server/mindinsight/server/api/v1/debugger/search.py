@@ -15,7 +15,7 @@ from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import Number, Text, first, integer, to_integer
 from mindinsight.server.formats.graphs.call_stacks import Frame
-from mindinsight.server.graph.search.node_search import match_end_of_path, nested
+from mindinsight.server.graph.search.node_search import match_end_of_path, nest
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 
 router = JsonRouter(route_class=DumpRoute)
@@ -48,7 +48,7 @@ def search(
         node["is_dynamic_shape_node"] = False
         return node if watched is None else {**node, "watched": watched.state(index)}
 
-    return {"nodes": nested(graph.tree, indices, entry)}
+    return {"nodes": nest(graph.tree, indices, entry)}
 
 
 @router.get("/{session_id}/stacks")

@@ -55,7 +55,7 @@ def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     operator = graph.operator(index)
     rows = _rows(session, rank, operator, str(name), "output") if operator else []
     if operator is not None:
-        inputs, _ = graph.tree.crossing(index)
+        inputs, _ = graph.tree.boundary_edges(index)
         for source in dict.fromkeys(inputs.sources.tolist()):
             feeding = graph.operator(source)
             assert feeding is not None  # edges join leaves
