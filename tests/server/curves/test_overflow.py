@@ -5,7 +5,7 @@ Warnings are errors in these tests.
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
@@ -14,7 +14,7 @@ from mindinsight.server.curves.bands import band, cells
 from mindinsight.server.curves.buckets import Bucketed, on_edges, percentiles
 from mindinsight.server.curves.compare import difference
 from mindinsight.server.curves.importance import importance
-from mindinsight.server.curves.overflow import LARGEST, even_edges, subtract
+from mindinsight.server.curves.overflow import LARGEST, even_edges, interpolate, subtract
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import smooth
 from mindinsight.server.curves.statistics import range_statistics
@@ -35,6 +35,7 @@ def test_statistics_of_huge_values():
 
 
 @given(COLUMN)
+@example(np.full(3, LARGEST))
 def test_statistics_are_finite_and_the_mean_lies_between_the_extremes(values):
     facts = range_statistics(np.arange(len(values)), values)
     assert np.isfinite([facts["deviation"], facts["slope"] or 0.0]).all()
@@ -110,6 +111,7 @@ def test_edges_over_all_numbers():
 
 
 @given(st.lists(st.tuples(EXTREME, EXTREME.map(abs), st.integers(0, 2**40)), min_size=1, max_size=20))
+@example([(5e-324, 2.225073858507e-311, 1)])
 @settings(deadline=None)
 def test_buckets_of_any_size_are_put_on_edges(buckets):
     left, width, counts = (np.array(column) for column in zip(*buckets, strict=True))
@@ -173,3 +175,9 @@ def test_a_difference_is_finite_and_keeps_what_is_not(values, start):
     assert np.isfinite(subtract(values, start)).all()
     assert np.isnan(subtract(np.array([np.nan]), start)).all()
     assert np.isinf(subtract(np.array([np.inf]), start)).all()
+
+
+def test_values_between_subnormal_places_are_finite():
+    x, y = np.array([0.0, 1e-311, 1e-311, 1.0]), np.array([0.0, 10.0, 20.0, 30.0])
+    at = np.array([-1.0, 0.0, 5e-312, 1e-311, 0.5, 2.0])
+    assert interpolate(at, x, y) == pytest.approx([0.0, 0.0, 5.0, 20.0, 25.0, 30.0])

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.curves.overflow import limited
+from mindinsight.server.curves.overflow import interpolate, limited
 from mindinsight.server.types import Doubles, Ints
 
 PERCENTILES: Final = (0.0, 6.68, 15.87, 30.85, 50.0, 69.15, 84.13, 93.32, 100.0)
@@ -88,7 +88,7 @@ def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
 
 def _below(own: Doubles, below: Doubles, edges: Doubles) -> Doubles:
     """How much of one histogram lies below each of the common edges."""
-    at = np.interp(edges / _QUARTER, own / _QUARTER, below, left=0.0, right=float(below[-1]))
+    at = interpolate(edges / _QUARTER, own / _QUARTER, below)
     if own[0] == own[-1]:
         at = np.where(edges > own[0], below[-1], 0.0)
     at[0] = 0.0 if edges[0] <= own[0] else at[0]

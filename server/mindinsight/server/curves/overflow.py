@@ -42,7 +42,11 @@ def mean(values: Doubles) -> float:
     """Mean of finite ``values`` [n], n > 0."""
     with np.errstate(over="ignore", invalid="ignore"):
         plain = float(values.mean())
-    return plain if np.isfinite(plain) else float((values / len(values)).sum())
+    if np.isfinite(plain):
+        return plain
+    unit = unit_of(values)
+    scaled = values / unit
+    return float(np.clip(scaled.mean(), scaled.min(), scaled.max())) * unit
 
 
 def deviation(values: Doubles) -> float:
@@ -65,3 +69,15 @@ def even_edges(low: float, high: float, count: int) -> Doubles:
     if max(abs(low), abs(high)) < LARGEST / 4:
         return np.linspace(low, high, count)
     return np.linspace(low / 4, high / 4, count) * 4
+
+
+def interpolate(at: Doubles, x: Doubles, y: Doubles) -> Doubles:
+    """``y`` [n] over ascending ``x`` [n >= 2] at other places [m], the ends beyond them; like ``np.interp``.
+
+    Differences in ``x`` may be subnormal, where the slope that ``np.interp`` computes is infinite.
+    """
+    row = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
+    width = x[row + 1] - x[row]
+    with np.errstate(over="ignore"):  # far beyond the ends, where it is 0 or 1
+        share = np.divide(at - x[row], width, where=width > 0, out=np.ones(len(at)))
+    return y[row] + np.clip(share, 0.0, 1.0) * (y[row + 1] - y[row])
