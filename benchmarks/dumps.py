@@ -43,8 +43,8 @@ MEASURE_HUGE = """
 assert answer.measured is not None
 """
 SHARE_HUGE = """
-from mindinsight.server.compute.worker_pool import Workers
-with Workers(os.cpu_count()) as workers:
+from mindinsight.server.compute.worker_pool import WorkerPool
+with WorkerPool(os.cpu_count()) as workers:
     (answer,) = measure_all(list_tensors(open_dump(sys.argv[1]), 0, 0), workers)
 assert answer.measured is not None
 """

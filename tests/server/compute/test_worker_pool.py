@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.server.compute.worker_pool import CannotBegin, Worker, WorkerPool
+from mindinsight.server.compute.worker_pool import WorkerPool
+from mindinsight.server.compute.worker_process import CannotBegin, Worker
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_a_process_is_kept_for_what_comes_next(workers):
 def test_several_work_at_a_time():
     with WorkerPool(2) as workers:
         slow = workers.submit(time.sleep, 3600)
-        assert until(lambda: [one for one in workers._doing if one.worker])
+        assert until(lambda: [task for task in workers._running if task.worker])
         assert workers.submit(int, "7").result(60) == 7
         assert slow.cancel()
 
@@ -98,7 +99,7 @@ def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers, way)
     if way == "stopped":
         os.kill(pid, signal.SIGSTOP)
     task = workers.submit(time.sleep, 3600)
-    assert until(lambda: [one for one in workers._doing if one.worker])
+    assert until(lambda: [task for task in workers._running if task.worker])
     after = workers.submit(os.getpid)
     task.cancel()
     with pytest.raises(CancelledError):
@@ -209,13 +210,3 @@ def test_where_no_thread_begins_the_work_is_done_at_once(monkeypatch):
     workers = WorkerPool(1)
     monkeypatch.setattr(threading.Thread, "start", none)
     assert workers.submit(os.getpid).result(0) == os.getpid()
-
-
-def test_a_system_that_makes_no_process_is_named(monkeypatch):
-    class Context:
-        def Pipe(self):
-            raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr("mindinsight.server.compute.worker_pool._context", Context)
-    with pytest.raises(CannotBegin, match="temporarily unavailable"):
-        Worker()

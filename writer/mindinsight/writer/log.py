@@ -94,10 +94,10 @@ def _handlers(settings: LogSettings, rank: int) -> list[logging.Handler]:
     screen.setLevel(settings.screen_level)
     directory = private_folder(settings.directory / f"rank_{rank}" / "logs")
     path = directory / f"mindinsight.log.{os.getpid()}"
-    return [screen, _PrivateFileHandler(path, "a", settings.max_bytes, settings.backups, "utf-8")]
+    return [screen, _PrivateRotatingFile(path, "a", settings.max_bytes, settings.backups, "utf-8")]
 
 
-class _PrivateFileHandler(logging.handlers.RotatingFileHandler):
+class _PrivateRotatingFile(logging.handlers.RotatingFileHandler):
     """Rotating log of mode 0600: the first file and each one after a rollover."""
 
     def _open(self) -> TextIOWrapper:
