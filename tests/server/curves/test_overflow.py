@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
+from mindinsight.server.api.v1.rebin import HistogramColumns, common_edges, rebin
 from mindinsight.server.api.v1.targets import targets_answer
 from mindinsight.server.curves.bands import band, cells
 from mindinsight.server.curves.buckets import Bucketed, on_edges, percentiles
@@ -126,7 +126,9 @@ def test_buckets_of_any_size_are_put_on_edges(buckets):
 
 
 def test_a_histogram_over_all_numbers_in_the_old_interface():
-    histogram = Counted(np.array([-HUGE, 0.0]), np.array([HUGE, HUGE]), np.array([5.0, 5.0]), -HUGE, HUGE)
+    histogram = HistogramColumns(
+        np.array([-HUGE, 0.0]), np.array([HUGE, HUGE]), np.array([5.0, 5.0]), -HUGE, HUGE
+    )
     rows = rebin(histogram, common_edges([histogram]))
     assert np.isfinite(rows).all()
     assert sum(count for *_, count in rows) >= 10

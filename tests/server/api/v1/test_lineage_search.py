@@ -121,7 +121,7 @@ def test_values_sort_as_python_compares_them_else_by_their_types(values, expecte
     assert [row["user_defined/x"] for row in sort_rows(rows, "user_defined/x", False)] == expected
 
 
-class Counted(str):
+class HistogramColumns(str):
     """A text that counts how often it is compared with another that is equal to it or not."""
 
     __slots__ = ()
@@ -135,11 +135,11 @@ class Counted(str):
 
 
 def test_a_long_list_is_not_gone_through_for_every_row():
-    rows = [{"summary_dir": Counted(f"./run{number}")} for number in range(200)]
+    rows = [{"summary_dir": HistogramColumns(f"./run{number}")} for number in range(200)]
     names = [f"./other{number}" for number in range(5000)]
     search = parse_search({"summary_dir": {"in": [*names, "./run7"]}})
     assert search.matching(rows) == [rows[7]]
-    assert Counted.comparisons < 5000
+    assert HistogramColumns.comparisons < 5000
 
 
 def test_halves():

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from mindinsight.server.api.v1.rebin import Counted, bucket_number, common_edges, rebin
+from mindinsight.server.api.v1.rebin import HistogramColumns, bucket_number, common_edges, rebin
 
 
 def counted(buckets, low=None, high=None):
     left, width, count = (np.asarray(column, np.float64) for column in zip(*buckets, strict=True))
-    return Counted(
+    return HistogramColumns(
         left, width, count, left[0] if low is None else low, (left + width)[-1] if high is None else high
     )
 
@@ -42,7 +42,7 @@ def test_a_constant_is_widened_and_zero_width_buckets_count_whole():
 
 
 def test_nothing_counted_gives_one_empty_bucket():
-    empty = Counted(np.zeros(0), np.zeros(0), np.zeros(0), 0.0, 0.0)
+    empty = HistogramColumns(np.zeros(0), np.zeros(0), np.zeros(0), 0.0, 0.0)
     assert rebin(empty, common_edges([empty])) == [[-0.5, 1.0, 0]]
 
 

@@ -64,15 +64,15 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(RequestValidationError, _unreadable_body)
     v1.add_exception_handler(UnknownNode, _unknown_node)
     v1.add_exception_handler(TooManyEdges, _too_many_edges)
-    v1.add_exception_handler(Gone, _gone)
-    v1.add_exception_handler(UnreadableError, _gone)
-    v1.add_middleware(Methods)
+    v1.add_exception_handler(Gone, _unavailable_file)
+    v1.add_exception_handler(UnreadableError, _unavailable_file)
+    v1.add_middleware(MethodsMiddleware)
     described = v1.openapi
     v1.openapi = lambda: complete(described())  # type: ignore[method-assign]
     return v1
 
 
-class Methods:
+class MethodsMiddleware:
     """Middleware that rejects methods v1 does not have, on every path, and adds v1's response headers."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -129,5 +129,5 @@ def _too_many_edges(request: Request, error: Exception) -> Response:
     return V1Error(Fault.TENSOR_ANSWER, message).response()
 
 
-def _gone(request: Request, error: Exception) -> Response:
+def _unavailable_file(request: Request, error: Exception) -> Response:
     return V1Error(Fault.JOB, "The file of this value was removed, replaced or damaged.").response()

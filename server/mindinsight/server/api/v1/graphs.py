@@ -10,7 +10,15 @@ from fastapi import Depends, Query
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, Number, Text, find_run, first, integer, required
+from mindinsight.server.api.v1.parameters import (
+    Number,
+    RequiredText,
+    Text,
+    find_run,
+    first_value,
+    integer,
+    required,
+)
 from mindinsight.server.api.v1.tags import OPTIMIZED, tags_of
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.encoders import v1
@@ -29,17 +37,17 @@ _LEAST_OF_A_TYPE: Final = 10  # operators that are grouped in the simplified vie
 
 def tree_of(
     service: CurrentService,
-    train_id: NeededText = None,
+    train_id: RequiredText = None,
     tag: Annotated[list[str] | None, Query(description="the first one by name when it is left out")] = None,
     mode: Annotated[list[str] | None, Query(description="normal or optimize")] = None,
 ) -> Tree:
     """Dependency: the tree that the parameters common to all routes select. Raises V1Error."""
-    view = first(mode) or _NORMAL
+    view = first_value(mode) or _NORMAL
     if view not in (_NORMAL, _OPTIMIZE):
         raise V1Error(Fault.VALUE, "Parameter mode must be normal or optimize.")
     run = find_run(service.store.snapshot(), required(train_id, "train_id"))
     tags = tags_of(run)["graph" if view == _NORMAL else "optimized_graph"]
-    name = min(tags, default="") if tag is None else first(tag)
+    name = min(tags, default="") if tag is None else first_value(tag)
     if name not in tags:
         raise V1Error(Fault.GRAPH, "Parameter tag does not match any graph of this train job.")
     series = run.references["graph"][str(name) if view == _NORMAL else str(name).removesuffix(OPTIMIZED)]
@@ -53,13 +61,13 @@ CurrentTree = Annotated[Tree, Depends(tree_of)]
 @router.get("/nodes")
 def nodes(tree: CurrentTree, name: Text = None) -> dict[str, Any]:
     """Nodes directly inside a scope; of the root without a name."""
-    return {"nodes": v1.children(tree, first(name) or "")}
+    return {"nodes": v1.children(tree, first_value(name) or "")}
 
 
 @router.get("/nodes/all")
 def all_nodes(tree: CurrentTree, name: Text = None) -> dict[str, Any]:
     """All leaves below a scope, depth first."""
-    return {"all_nodes_detail": v1.all_leaves(tree, first(name) or "")}
+    return {"all_nodes_detail": v1.all_leaves(tree, first_value(name) or "")}
 
 
 @router.get("/nodes/names")
@@ -69,11 +77,11 @@ def names(
     """Nodes whose path matches ``search`` at its end, nested in their scopes; ``offset`` counts pages."""
     page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 100, 1, 1000)
-    return {"nodes": v1.search_names(tree, first(search) or "", page, rows)}
+    return {"nodes": v1.search_names(tree, first_value(search) or "", page, rows)}
 
 
 @router.get("/single-node")
-def single_node(tree: CurrentTree, name: NeededText = None) -> dict[str, Any]:
+def single_node(tree: CurrentTree, name: RequiredText = None) -> dict[str, Any]:
     """Nodes of each level from the root to the one that holds a node."""
     return v1.levels(tree, required(name, "name"))
 

@@ -9,8 +9,8 @@ import numpy as np
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import Full, NeededText, find_run, required
-from mindinsight.server.api.v1.rebin import Counted, common_edges, rebin
+from mindinsight.server.api.v1.parameters import FullFlag, RequiredText, find_run, required
+from mindinsight.server.api.v1.rebin import HistogramColumns, common_edges, rebin
 from mindinsight.server.api.v1.sampling import HISTOGRAMS, even_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.curves.buckets import finite_edges
@@ -22,7 +22,7 @@ router = JsonRouter(prefix="/datavisual", tags=["histograms"])
 
 @router.get("/histograms")
 def histograms(
-    service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+    service: CurrentService, train_id: RequiredText = None, tag: RequiredText = None, full: FullFlag = False
 ) -> dict[str, Any]:
     """Histogram of each step as rows of [left, width, count], in the same buckets for all steps."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
@@ -39,8 +39,8 @@ def histograms(
     return {"train_id": run_id, "tag": name, "histograms": steps}
 
 
-def _counted(recorded: Histograms, number: int) -> Counted:
+def _counted(recorded: Histograms, number: int) -> HistogramColumns:
     inside = slice(int(recorded.bounds[number]), int(recorded.bounds[number + 1]))
     counts = recorded.counts[inside].astype(np.float64)
     left, width = finite_edges(recorded.left[inside], recorded.width[inside])
-    return Counted(left, width, counts, float(recorded.low[number]), float(recorded.high[number]))
+    return HistogramColumns(left, width, counts, float(recorded.low[number]), float(recorded.high[number]))

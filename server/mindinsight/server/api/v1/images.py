@@ -10,9 +10,9 @@ from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import (
-    Full,
-    NeededNumber,
-    NeededText,
+    FullFlag,
+    RequiredNumber,
+    RequiredText,
     find_run,
     required,
     to_integer,
@@ -27,7 +27,7 @@ router = JsonRouter(prefix="/datavisual/image", tags=["images"])
 
 @router.get("/metadata")
 def metadata(
-    service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+    service: CurrentService, train_id: RequiredText = None, tag: RequiredText = None, full: FullFlag = False
 ) -> dict[str, Any]:
     """Step, time, width and height of the images of one tag."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
@@ -48,7 +48,10 @@ def _size(payload: bytes) -> dict[str, int]:
     responses={200: {"content": {"image/*": {}, "application/octet-stream": {}}}},
 )
 def single_image(
-    service: CurrentService, train_id: NeededText = None, tag: NeededText = None, step: NeededNumber = None
+    service: CurrentService,
+    train_id: RequiredText = None,
+    tag: RequiredText = None,
+    step: RequiredNumber = None,
 ) -> Response:
     """The recorded bytes of one image; step -1 is the newest."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")

@@ -11,7 +11,15 @@ from fastapi import Body, Depends
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, Number, Text, find_run, first, integer, required
+from mindinsight.server.api.v1.parameters import (
+    Number,
+    RequiredText,
+    Text,
+    find_run,
+    first_value,
+    integer,
+    required,
+)
 from mindinsight.server.api.v1.tags import NAMES, tags_of
 from mindinsight.server.files.folders import folders_of, names_of
 from mindinsight.server.http.service import Service, service_of
@@ -38,7 +46,7 @@ def train_jobs(
     page = integer(offset, "offset", 0, 0)
     rows = integer(limit, "limit", 10, 1, _MOST_JOBS)
     snapshot = service.store.snapshot()
-    run_id = first(train_id)
+    run_id = first_value(train_id)
     jobs = newest_first(snapshot)
     if run_id is not None:
         jobs = [run for run in jobs if run.id == run_id]
@@ -47,17 +55,17 @@ def train_jobs(
         "name": ", ".join(base.name for base in snapshot.bases if base.name) or Path(snapshot.base).name,
         "total": len(jobs),
         "load_status": load_status(snapshot),
-        "train_jobs": [_job(run) for run in jobs[page * rows : (page + 1) * rows]],
+        "train_jobs": [_job_json(run) for run in jobs[page * rows : (page + 1) * rows]],
     }
 
 
 @router.get("/plugins")
 def plugins(
-    service: CurrentService, train_id: NeededText = None, manual_update: Text = None
+    service: CurrentService, train_id: RequiredText = None, manual_update: Text = None
 ) -> dict[str, Any]:
     """Tags of each plugin of a job; ``manual_update`` lets the job be read next."""
     run_id = required(train_id, "train_id")
-    update = (first(manual_update) or "false").lower()
+    update = (first_value(manual_update) or "false").lower()
     if update not in ("true", "false"):
         raise V1Error(Fault.VALUE, "Parameter manual_update must be true or false.")
     run = find_run(service.store.snapshot(), run_id)
@@ -68,7 +76,7 @@ def plugins(
 
 @router.get("/single-job")
 def single_job(
-    service: CurrentService, plugin_name: NeededText = None, train_id: NeededText = None
+    service: CurrentService, plugin_name: RequiredText = None, train_id: RequiredText = None
 ) -> dict[str, Any]:
     """Tags of one plugin of a job."""
     plugin = required(plugin_name, "plugin_name")
@@ -90,7 +98,7 @@ def train_job_caches(service: CurrentService, body: Annotated[Any, Body()] = Non
     runs = service.store.snapshot().runs
     known = [runs[run_id] for run_id in ids if run_id in runs]
     service.loader.want([run.id for run in known])
-    return {"cache_result": [{"train_id": run.id, "cache_status": _status(run)} for run in known]}
+    return {"cache_result": [{"train_id": run.id, "cache_status": _cache_status(run)} for run in known]}
 
 
 def newest_first(snapshot: Snapshot) -> list[Run]:
@@ -101,14 +109,14 @@ def newest_first(snapshot: Snapshot) -> list[Run]:
 def load_status(snapshot: Snapshot) -> str:
     if not snapshot.scanned:
         return "init"
-    return "loaded" if all(_status(run) == "CACHED" for run in snapshot.runs.values()) else "loading"
+    return "loaded" if all(_cache_status(run) == "CACHED" for run in snapshot.runs.values()) else "loading"
 
 
-def _status(run: Run) -> str:
+def _cache_status(run: Run) -> str:
     return "CACHED" if run.read >= run.total else "CACHING"
 
 
-def _job(run: Run) -> dict[str, Any]:
+def _job_json(run: Run) -> dict[str, Any]:
     names = [Path(file.name).name for file in run.files]
     lineage = sum(name.endswith("_lineage") for name in names)
     graphs = sum(name.endswith(".pb") for name in names)
@@ -119,12 +127,12 @@ def _job(run: Run) -> dict[str, Any]:
         "relative_path": run.id,
         "create_time": _text(run.created),
         "update_time": _text(run.updated),
-        **_profiler(run.path),
+        **_profiler_json(run.path),
         "dump_dir": run.dumps[0] if run.dumps else None,
         "summary_files": len(names) - lineage - graphs - explain,
         "graph_files": graphs,
         "lineage_files": lineage,
-        "cache_status": _status(run),
+        "cache_status": _cache_status(run),
         "is_integrity": intact,
         "plugins": tags_of(run),
     }
@@ -134,9 +142,9 @@ def _text(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
-def _profiler(path: str) -> dict[str, Any]:
+def _profiler_json(path: str) -> dict[str, Any]:
     """First profiler directory of a job that contains data, and the type of device it is for."""
-    for folder in _folders(path):
+    for folder in _profiler_directories(path):
         names = names_of(folder)
         if not any(map(file_names.is_profile_of_rank, names)):
             continue
@@ -149,5 +157,5 @@ def _profiler(path: str) -> dict[str, Any]:
     return {"profiler_dir": None, "profiler_type": ""}
 
 
-def _folders(path: str) -> list[Path]:
+def _profiler_directories(path: str) -> list[Path]:
     return [folder for folder in folders_of(Path(path)) if file_names.is_profile(folder.name)]

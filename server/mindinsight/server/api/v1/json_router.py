@@ -24,7 +24,7 @@ class JsonRouter(APIRouter):
     """Router that encodes the results of its endpoints as sorted JSON; responses pass unchanged."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        super().add_api_route(path, _responding(endpoint), **options)
+        super().add_api_route(path, _json_endpoint(endpoint), **options)
 
 
 def json_response(content: Any, status: int = 200) -> Response:
@@ -60,7 +60,7 @@ def _dumps(content: Any) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _responding(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+def _json_endpoint(endpoint: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap an endpoint so that it returns a response; FastAPI would encode the result on the event loop."""
 
     @wraps(endpoint)

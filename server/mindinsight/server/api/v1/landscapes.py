@@ -11,7 +11,7 @@ from fastapi import Query
 from mindinsight.server.api.v1.errors import Fault
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, Text, Texts, find_run, first, required
+from mindinsight.server.api.v1.parameters import RequiredText, Text, Texts, find_run, first_value, required
 from mindinsight.server.formats.payloads import Landscape, Point, landscape
 from mindinsight.server.store.run import Run
 
@@ -19,7 +19,7 @@ router = JsonRouter(prefix="/datavisual/landscape", tags=["landscapes"])
 
 
 @router.get("/intervals")
-def intervals(service: CurrentService, train_id: NeededText = None) -> dict[str, Any]:
+def intervals(service: CurrentService, train_id: RequiredText = None) -> dict[str, Any]:
     """Intervals of a job that have a landscape, as [first, last], sorted by start."""
     run = find_run(service.store.snapshot(), required(train_id, "train_id"))
     found_intervals = {landscape.intervals for landscape in _landscapes(run) if landscape.intervals}
@@ -35,8 +35,8 @@ def landscapes(
     interval_id: Text = None,
 ) -> dict[str, Any]:
     """Landscape of each job; an item without one has an error code."""
-    kind = first(type) or "interval"
-    interval = first(interval_id)
+    kind = first_value(type) or "interval"
+    interval = first_value(interval_id)
     runs = service.store.snapshot().runs
     return {"landscapes": [_item(run, runs.get(run), kind, interval) for run in train_id or ()]}
 
@@ -58,26 +58,26 @@ def _item(train_id: str, run: Run | None, kind: str, interval: str | None) -> di
         return {"train_id": train_id, "error_code": Fault.VALUE.code}
     if run is None:
         return {"train_id": train_id, "error_code": Fault.JOB.code}
-    match = next((landscape for landscape in _landscapes(run) if _is_wanted(landscape, kind, interval)), None)
+    match = next((landscape for landscape in _landscapes(run) if _matches(landscape, kind, interval)), None)
     if match is None or match.grid is None:
         return {"train_id": train_id, "error_code": Fault.LANDSCAPE.code}
     item: dict[str, Any] = {
         "train_id": train_id,
-        "points": _point(match.grid),
-        "convergence_point": _corner(match.convergence),
+        "points": _grid_json(match.grid),
+        "convergence_point": _point_json(match.convergence),
         "metadata": {
             "decomposition": match.decomposition,
             "unit": match.unit,
             "step_per_epoch": match.step_per_epoch,
-            **_training(run),
+            **_training_json(run),
         },
     }
     if match.path is not None and match.intervals:
-        item["path"] = {**_point(match.path), "intervals": list(match.intervals)}
+        item["path"] = {**_grid_json(match.path), "intervals": list(match.intervals)}
     return item
 
 
-def _is_wanted(candidate: Landscape, kind: str, interval: str | None) -> bool:
+def _matches(candidate: Landscape, kind: str, interval: str | None) -> bool:
     """Whether a landscape has the given kind and interval; final ones have no intervals."""
     if kind == "final":
         return not candidate.intervals
@@ -88,17 +88,17 @@ def _is_wanted(candidate: Landscape, kind: str, interval: str | None) -> bool:
     )
 
 
-def _point(point: Point) -> dict[str, Any]:
+def _grid_json(point: Point) -> dict[str, Any]:
     return {"x": point.x.tolist(), "y": point.y.tolist(), "z": point.z.tolist()}
 
 
-def _corner(point: Point | None) -> list[float]:
+def _point_json(point: Point | None) -> list[float]:
     if point is None:
         return [0, 0, 0]
     return [float(axis.ravel()[0]) if axis.size else 0.0 for axis in (point.x, point.y, point.z)]
 
 
-def _training(run: Run) -> dict[str, Any]:
+def _training_json(run: Run) -> dict[str, Any]:
     """Metadata of the training that the landscape belongs to, from its lineage."""
     train = run.lineage.train if run.lineage is not None else None
     metadata: dict[str, Any] = {"network": None, "optimizer": None, "learning_rate": None, "metric": {}}

@@ -22,11 +22,11 @@ class LineageRow:
     flat: Row  # field -> value, with metric/<x>, user_defined/<x> and tag
     model: Mapping[str, Any]
     dataset: Mapping[str, Any]
-    added: Mapping[str, Any]
+    annotations: Mapping[str, Any]
 
-    def answer(self, halves: frozenset[str]) -> dict[str, Any]:
+    def response_json(self, halves: frozenset[str]) -> dict[str, Any]:
         """The row as JSON with the given halves; only notes if there are none."""
-        item: dict[str, Any] = {"added_info": self.added}
+        item: dict[str, Any] = {"added_info": self.annotations}
         if halves:
             item["summary_dir"] = self.flat["summary_dir"]
         if "model" in halves:
@@ -42,11 +42,13 @@ def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[Lineage
     marks: dict[str, str] = {}
     for run in runs:
         if run.lineage is not None:
-            rows.append(_row(run.id, run.lineage, _mark(run.lineage, marks), notes.get(run.id, Note())))
+            rows.append(
+                _row(run.id, run.lineage, _dataset_mark(run.lineage, marks), notes.get(run.id, Note()))
+            )
     return rows
 
 
-def _mark(lineage: Lineage, marks: dict[str, str]) -> str:
+def _dataset_mark(lineage: Lineage, marks: dict[str, str]) -> str:
     """Number shared by runs with the same dataset graph, from 2; 1 for runs without one."""
     if not lineage.dataset_graph:
         return _NO_DATASET
@@ -76,19 +78,19 @@ def _row(run: str, lineage: Lineage, mark: str, note: Note) -> LineageRow:
     flat = {"summary_dir": run, **fields, "tag": note.tag}
     flat |= {f"metric/{name}": value for name, value in evaluation.metric.items()}
     flat |= {f"user_defined/{name}": value for name, value in lineage.user_defined.items()}
-    return LineageRow(flat, model, lineage.dataset_graph or {}, _added(note))
+    return LineageRow(flat, model, lineage.dataset_graph or {}, _annotations(note))
 
 
-def _added(note: Note) -> dict[str, Any]:
-    added: dict[str, Any] = {}
+def _annotations(note: Note) -> dict[str, Any]:
+    annotations: dict[str, Any] = {}
     if note.tag is not None:
-        added["tag"] = note.tag
+        annotations["tag"] = note.tag
     if note.note:
-        added["remark"] = note.note
-    return added
+        annotations["remark"] = note.note
+    return annotations
 
 
-def customized(rows: Sequence[LineageRow]) -> dict[str, Any]:
+def custom_columns(rows: Sequence[LineageRow]) -> dict[str, Any]:
     """Metric and user-defined columns of the rows, with the type of their values."""
     kinds: dict[str, set[str]] = {}
     for row in rows:
@@ -96,12 +98,12 @@ def customized(rows: Sequence[LineageRow]) -> dict[str, Any]:
             if name.startswith(("metric/", "user_defined/")) and value is not None:
                 kinds.setdefault(name, set()).add(type(value).__name__)
     return {
-        name: {"label": name, "required": name.startswith("metric/"), "type": _type(types)}
+        name: {"label": name, "required": name.startswith("metric/"), "type": _type_name(types)}
         for name, types in sorted(kinds.items())
     }
 
 
-def _type(types: set[str]) -> str:
+def _type_name(types: set[str]) -> str:
     if len(types) == 1:
         return next(iter(types))
     return "float" if types == {"int", "float"} else "mixed"

@@ -53,7 +53,7 @@ _BOTH: Final = frozenset(("model", "dataset"))  # halves of a row
 _MOST_CONDITIONS: Final = 1000  # each is evaluated for every row
 
 
-class Values:
+class MembershipList:
     """Container for fast membership tests: a set of the hashable values, a list of the others."""
 
     def __init__(self, values: Iterable[Any]) -> None:
@@ -137,11 +137,11 @@ def parse_search(body: object) -> Search:
     if body is None:
         return Search()
     if not isinstance(body, dict):
-        raise _wrong("The search body must be an object.")
-    offset = _whole(body, "offset", 0, _MOST_PAGES, default=0)
-    limit = _whole(body, "limit", 1, _MOST_ROWS, default=10 if "offset" in body else None)
+        raise _search_error("The search body must be an object.")
+    offset = _integer(body, "offset", 0, _MOST_PAGES, default=0)
+    limit = _integer(body, "limit", 1, _MOST_ROWS, default=10 if "offset" in body else None)
     if len(body) > _MOST_CONDITIONS:
-        raise _wrong(f"A search has at most {_MOST_CONDITIONS} conditions.")
+        raise _search_error(f"A search has at most {_MOST_CONDITIONS} conditions.")
     sorted_name = _sorted_name(body)
     return Search(
         conditions=tuple(_conditions(body)),
@@ -159,11 +159,11 @@ def _conditions(body: Mapping[str, Any]) -> Iterable[Condition]:
             continue
         _check_name(name)
         if not isinstance(operations, dict):
-            raise _wrong(f"The condition on {name} must be an object of operators.")
+            raise _search_error(f"The condition on {name} must be an object of operators.")
         for operation, operand in operations.items():
             _check_operation(name, operation, operand)
             is_list = operation in _LISTS and isinstance(operand, list)
-            yield Condition(name, operation, Values(operand) if is_list else operand)
+            yield Condition(name, operation, MembershipList(operand) if is_list else operand)
 
 
 def _check_name(name: object) -> None:
@@ -174,24 +174,24 @@ def _check_name(name: object) -> None:
         or any(name.startswith(prefix) and len(name) > len(prefix) for prefix in ("metric/", "user_defined/"))
     )
     if not known:
-        raise _wrong(f"There is no search field {name!r}.")
+        raise _search_error(f"There is no search field {name!r}.")
 
 
 def _check_operation(name: str, operation: str, operand: Any) -> None:
     if operation not in _OPERATORS:
-        raise _wrong(f"There is no operator {operation!r}; use one of {', '.join(_OPERATORS)}.")
+        raise _search_error(f"There is no operator {operation!r}; use one of {', '.join(_OPERATORS)}.")
     if name in TEXT_FIELDS and operation not in _OF_TEXTS:
-        raise _wrong(f"{name} is a string field: use {', '.join(_OF_TEXTS)}.")
+        raise _search_error(f"{name} is a string field: use {', '.join(_OF_TEXTS)}.")
     if name.startswith("user_defined/"):
         return
     if operation in _LISTS:
         if not isinstance(operand, list):
-            raise _wrong(f"{name}: {operation} takes a list.")
-    elif not _fits(name, operand):
-        raise _wrong(f"{name}: the value has the wrong type.")
+            raise _search_error(f"{name}: {operation} takes a list.")
+    elif not _has_field_type(name, operand):
+        raise _search_error(f"{name}: the value has the wrong type.")
 
 
-def _fits(name: str, value: Any) -> bool:
+def _has_field_type(name: str, value: Any) -> bool:
     if name in TEXT_FIELDS:
         return isinstance(value, str)
     if name in COUNT_FIELDS:
@@ -199,12 +199,12 @@ def _fits(name: str, value: Any) -> bool:
     return _is_number(value)
 
 
-def _whole(body: Mapping[str, Any], key: str, low: int, high: int, default: int | None) -> int | None:
+def _integer(body: Mapping[str, Any], key: str, low: int, high: int, default: int | None) -> int | None:
     if key not in body:
         return default
     value = body[key]
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise _wrong(f"{key} must be an integer from {low} to {high}.")
+        raise _search_error(f"{key} must be an integer from {low} to {high}.")
     return value
 
 
@@ -220,19 +220,19 @@ def _sorted_name(body: Mapping[str, Any]) -> str | None:
 def _sorted_type(body: Mapping[str, Any], sorted_name: str | None) -> str:
     order = body.get("sorted_type")
     if order not in (None, "ascending", "descending"):
-        raise _wrong("sorted_type must be ascending or descending.")
+        raise _search_error("sorted_type must be ascending or descending.")
     if "sorted_type" in body and sorted_name is None:
-        raise _wrong("sorted_type needs sorted_name.")
+        raise _search_error("sorted_type needs sorted_name.")
     return order or "ascending"
 
 
 def _halves(condition: object) -> frozenset[str]:
     """Parse ``lineage_type``: the halves of a row to return; ``in`` takes precedence over ``eq``."""
     if not isinstance(condition, dict) or not condition.keys() <= {"eq", "in"}:
-        raise _wrong("lineage_type takes eq or in.")
+        raise _search_error("lineage_type takes eq or in.")
     halves = condition.get("in", [condition["eq"]] if "eq" in condition else list(_BOTH))
     if not isinstance(halves, list) or not all(isinstance(half, str) and half in _BOTH for half in halves):
-        raise _wrong("lineage_type must be model or dataset.")
+        raise _search_error("lineage_type must be model or dataset.")
     return frozenset(halves)
 
 
@@ -240,5 +240,5 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _wrong(message: str) -> V1Error:
+def _search_error(message: str) -> V1Error:
     return V1Error(Fault.LINEAGE_SEARCH, message)

@@ -10,9 +10,16 @@ from fastapi import Body
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService, newest_first
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.lineage_rows import LineageRow, customized, lineage_rows
+from mindinsight.server.api.v1.lineage_rows import LineageRow, custom_columns, lineage_rows
 from mindinsight.server.api.v1.lineage_search import Search, parse_search
-from mindinsight.server.api.v1.parameters import NeededText, RawBody, find_run, is_train_id, parsed, required
+from mindinsight.server.api.v1.parameters import (
+    RawBody,
+    RequiredText,
+    find_run,
+    is_train_id,
+    parse_json,
+    required,
+)
 from mindinsight.server.api.v1.targets import targets_answer
 from mindinsight.server.http.service import Service
 from mindinsight.server.workspace.storage_errors import storing
@@ -33,18 +40,18 @@ _SEARCH: Final = {
 @router.post("/lineagemgr/lineages", openapi_extra=_SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
     """Search rows of lineage: filtered, sorted, paged; the body is parsed whatever its content type."""
-    query, rows = _matching(service, body)
+    query, rows = _search_rows(service, body)
     page = list(query.page(rows))
     return {
-        "customized": customized(page),
-        "object": [row.answer(query.halves) for row in page],
+        "customized": custom_columns(page),
+        "object": [row.response_json(query.halves) for row in page],
         "count": len(rows),
     }
 
 
 @router.put("/lineagemgr/lineages")
 def annotate(
-    service: CurrentService, body: Annotated[Any, Body()] = None, train_id: NeededText = None
+    service: CurrentService, body: Annotated[Any, Body()] = None, train_id: RequiredText = None
 ) -> dict[str, str]:
     """Set a tag and a remark on a job; they are stored in the workspace."""
     run_id = required(train_id, "train_id")
@@ -54,7 +61,7 @@ def annotate(
         raise V1Error(Fault.VALUE, "The body must be an object.")
     if find_run(service.store.snapshot(), run_id).lineage is None:
         raise V1Error(Fault.VALUE, "This train job has no lineage.")
-    changes = _checked(body)
+    changes = _validated_changes(body)
     if changes:
         with storing({}):
             service.workspace.notes.change(run_id, **changes)
@@ -64,12 +71,12 @@ def annotate(
 @router.post("/optimizer/targets/search", openapi_extra=_SEARCH)
 def targets(service: CurrentService, body: RawBody) -> dict[str, Any]:
     """Objectives, hyper-parameters, and the importance of each."""
-    search, rows = _matching(service, body)
+    search, rows = _search_rows(service, body)
     return targets_answer([row.flat for row in search.page(rows)])
 
 
 @router.get("/datasets/dataset_graph")
-def dataset_graph(service: CurrentService, train_id: NeededText = None) -> dict[str, Any]:
+def dataset_graph(service: CurrentService, train_id: RequiredText = None) -> dict[str, Any]:
     """Dataset graph of a job; an empty object if it has none."""
     run_id = required(train_id, "train_id")
     if not is_train_id(run_id):
@@ -80,15 +87,15 @@ def dataset_graph(service: CurrentService, train_id: NeededText = None) -> dict[
     return {"dataset_graph": run.lineage.dataset_graph, "summary_dir": run_id}
 
 
-def _matching(service: Service, body: bytes) -> tuple[Search, list[LineageRow]]:
+def _search_rows(service: Service, body: bytes) -> tuple[Search, list[LineageRow]]:
     """Parse a search body and find its rows. Slow: to be called in a thread. Raises V1Error."""
-    search = parse_search(parsed(body))
+    search = parse_search(parse_json(body))
     rows = lineage_rows(newest_first(service.store.snapshot()), service.workspace.notes.all())
     by_run = {row.flat["summary_dir"]: row for row in rows}
     return search, [by_run[flat["summary_dir"]] for flat in search.matching(row.flat for row in rows)]
 
 
-def _checked(body: dict[str, Any]) -> dict[str, Any]:
+def _validated_changes(body: dict[str, Any]) -> dict[str, Any]:
     """Validate the fields of an annotation. Raises V1Error, also for any other field."""
     if set(body) - {"tag", "remark"}:
         raise V1Error(Fault.LINEAGE_VALUE, "Only tag and remark can be set.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindinsight.server.api.v1.parameters import NEEDED
+from mindinsight.server.api.v1.parameters import REQUIRED
 
 
 def complete(description: dict[str, Any]) -> dict[str, Any]:
@@ -16,6 +16,6 @@ def complete(description: dict[str, Any]) -> dict[str, Any]:
         for operation in path.values():
             operation["responses"].pop("422", None)
             for parameter in operation.get("parameters", ()):
-                if parameter["schema"].pop(NEEDED, False):
+                if parameter["schema"].pop(REQUIRED, False):
                     parameter["required"] = True
     return description

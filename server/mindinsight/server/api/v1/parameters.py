@@ -10,25 +10,27 @@ from fastapi import Depends, Query, Request
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.store.run import Run, Snapshot
 
-NEEDED: Final = "x-needed"  # marks required parameters for openapi.py; routes report missing ones themselves
+REQUIRED: Final = (
+    "x-needed"  # marks required parameters for openapi.py; routes report missing ones themselves
+)
 
 Text: TypeAlias = Annotated[list[str] | None, Query(description="the first value counts")]
-NeededText: TypeAlias = Annotated[
-    list[str] | None, Query(description="the first value counts", json_schema_extra={NEEDED: True})
+RequiredText: TypeAlias = Annotated[
+    list[str] | None, Query(description="the first value counts", json_schema_extra={REQUIRED: True})
 ]
-NeededNumber: TypeAlias = Annotated[
+RequiredNumber: TypeAlias = Annotated[
     list[str] | None,
-    Query(description="an integer; the first value counts", json_schema_extra={NEEDED: True}),
+    Query(description="an integer; the first value counts", json_schema_extra={REQUIRED: True}),
 ]
-NeededTexts: TypeAlias = Annotated[
-    list[str] | None, Query(description="may be repeated", json_schema_extra={NEEDED: True})
+RequiredTexts: TypeAlias = Annotated[
+    list[str] | None, Query(description="may be repeated", json_schema_extra={REQUIRED: True})
 ]
 Number: TypeAlias = Annotated[list[str] | None, Query(description="an integer; the first value counts")]
 Texts: TypeAlias = Annotated[list[str] | None, Query(description="may be repeated")]
-Full: TypeAlias = Annotated[bool, Query(description="every recorded step instead of a sample")]
+FullFlag: TypeAlias = Annotated[bool, Query(description="every recorded step instead of a sample")]
 
 
-def first(values: list[str] | None) -> str | None:
+def first_value(values: list[str] | None) -> str | None:
     """First value of a parameter; None if it is absent. Raises V1Error for a null byte."""
     text = values[0] if values else None
     if text is not None and "\0" in text:
@@ -38,7 +40,7 @@ def first(values: list[str] | None) -> str | None:
 
 def required(values: list[str] | None, name: str) -> str:
     """First value of a required parameter. Raises V1Error if it is absent or empty."""
-    text = first(values)
+    text = first_value(values)
     if not text:
         raise V1Error(Fault.MISSING, f"Parameter {name} is missing.")
     return text
@@ -46,7 +48,7 @@ def required(values: list[str] | None, name: str) -> str:
 
 def integer(values: list[str] | None, name: str, default: int, low: int, high: int | None = None) -> int:
     """Parse an integer from ``low`` to ``high`` (None: no limit). Raises V1Error."""
-    text = first(values)
+    text = first_value(values)
     if text is None:
         return default
     number = to_integer(text, name)
@@ -72,7 +74,7 @@ async def raw_body(request: Request) -> bytes:
 RawBody: TypeAlias = Annotated[bytes, Depends(raw_body)]
 
 
-def parsed(body: bytes) -> Any:
+def parse_json(body: bytes) -> Any:
     """Parse a body as JSON, whatever its content type; None for an empty one. Raises V1Error."""
     try:
         return json.loads(body) if body.strip() else None

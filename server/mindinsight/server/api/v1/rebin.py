@@ -21,7 +21,7 @@ _GROWS_UP_TO: Final = 280
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class HistogramColumns:
     """A recorded histogram: columns of its buckets, all [n], and the range of its finite values."""
 
     left: Doubles
@@ -46,7 +46,7 @@ def bucket_number(total: int) -> int:
     return math.ceil(total / 10) + 1 if total <= _GROWS_UP_TO else _MOST
 
 
-def common_edges(histograms: Sequence[Counted]) -> Doubles:
+def common_edges(histograms: Sequence[HistogramColumns]) -> Doubles:
     """[b + 1] edges of buckets that cover all ``histograms``."""
     filled = [histogram for histogram in histograms if histogram.total > 0]
     low = min((histogram.minimum for histogram in filled), default=0.0)
@@ -57,7 +57,7 @@ def common_edges(histograms: Sequence[Counted]) -> Doubles:
     return even_edges(low, high, number + 1)
 
 
-def rebin(histogram: Counted, edges: Doubles) -> list[list[float]]:
+def rebin(histogram: HistogramColumns, edges: Doubles) -> list[list[float]]:
     """Rebin a histogram to ``edges``: rows of [left, width, count]."""
     quarters = edges / 4  # distances between them are finite
     left, right = quarters[:-1, None], quarters[1:, None]
@@ -68,4 +68,4 @@ def rebin(histogram: Counted, edges: Doubles) -> list[list[float]]:
     counts = np.ceil(np.round((share * histogram.count[None, :]).sum(axis=1), 9)).astype(np.int64)
     widths = differences(edges)
     rows = zip(edges[:-1].tolist(), widths.tolist(), counts.tolist(), strict=True)
-    return [[first, wide, number] for first, wide, number in rows]
+    return [[left, width, count] for left, width, count in rows]

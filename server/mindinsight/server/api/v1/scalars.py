@@ -8,7 +8,7 @@ from typing import Any
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import Full, NeededText, Texts, find_run, required
+from mindinsight.server.api.v1.parameters import FullFlag, RequiredText, Texts, find_run, required
 from mindinsight.server.api.v1.sampling import SCALARS, extreme_rows
 from mindinsight.server.api.v1.tags import scalar_of
 from mindinsight.server.store.series import ScalarSeries
@@ -18,7 +18,7 @@ router = JsonRouter(prefix="/datavisual", tags=["scalars"])
 
 @router.get("/scalar/metadata")
 def metadata(
-    service: CurrentService, train_id: NeededText = None, tag: NeededText = None, full: Full = False
+    service: CurrentService, train_id: RequiredText = None, tag: RequiredText = None, full: FullFlag = False
 ) -> dict[str, Any]:
     """Points of one tag, ascending by step; null for values that are not finite."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
@@ -30,7 +30,7 @@ def metadata(
 
 @router.get("/scalars")
 def scalars(
-    service: CurrentService, train_id: Texts = None, tag: Texts = None, full: Full = False
+    service: CurrentService, train_id: Texts = None, tag: Texts = None, full: FullFlag = False
 ) -> dict[str, Any]:
     """Points of all existing pairs of job and tag, in the order of the parameters."""
     runs = service.store.snapshot().runs

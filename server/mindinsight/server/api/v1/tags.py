@@ -37,7 +37,7 @@ def tags_of(run: Run) -> dict[str, list[str]]:
 def scalar_of(run: Run, tag: str) -> ScalarSeries | None:
     """Scalar series of a tag, None if it is unknown. Raises V1Error for a tag of another plugin."""
     series = run.scalars.get(tag.removesuffix("/scalar")) if tag.endswith("/scalar") else None
-    if series is None and _of_any_plugin(run, tag):
+    if series is None and _is_known_tag(run, tag):
         raise V1Error(Fault.TYPE, "Parameter tag is not a scalar.")
     return series
 
@@ -51,7 +51,7 @@ def payloads_of(run: Run, tag: str, plugin: str, fault: Fault) -> ReferenceSerie
     return series
 
 
-def _of_any_plugin(run: Run, tag: str) -> bool:
+def _is_known_tag(run: Run, tag: str) -> bool:
     return any(tag in tags for tags in tags_of(run).values())
 
 

@@ -47,8 +47,8 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Numbers], lis
     """Numeric columns by displayed name, and names of user-defined columns that are not numeric."""
     columns: dict[str, Numbers] = {}
     unrecognized: list[str] = []
-    for name in _names(rows):
-        label = _shown(name)
+    for name in _field_names(rows):
+        label = _label(name)
         numbers = _numbers([row.get(name) for row in rows])
         if numbers is not None:
             columns[label] = numbers
@@ -57,14 +57,14 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Numbers], lis
     return columns, unrecognized
 
 
-def _names(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+def _field_names(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     names = sorted({name for row in rows for name in row})
     yield from (name for name in (*_MODEL_COLUMNS, "loss") if name in names)
     yield from (name for name in names if name.startswith("metric/"))
     yield from [name for name in names if name.startswith("user_defined/")][:_MOST_USER_COLUMNS]
 
 
-def _shown(name: str) -> str:
+def _label(name: str) -> str:
     for prefix, short in _PREFIXES.items():
         if name.startswith(prefix):
             return short + name[len(prefix) :]

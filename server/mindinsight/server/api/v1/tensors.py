@@ -17,16 +17,16 @@ from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import (
-    Full,
-    NeededTexts,
+    FullFlag,
     Number,
+    RequiredTexts,
     Text,
     find_run,
-    first,
+    first_value,
     required,
     to_integer,
 )
-from mindinsight.server.api.v1.rebin import Counted, bucket_number, common_edges, rebin
+from mindinsight.server.api.v1.rebin import HistogramColumns, bucket_number, common_edges, rebin
 from mindinsight.server.api.v1.sampling import TENSORS, even_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.compute.slices import Index, Table, parse_slice
@@ -43,19 +43,19 @@ _DETAILS: Final = ("stats", "histogram", "data")
 @router.get("/tensors")
 def tensors(
     service: CurrentService,
-    train_id: NeededTexts = None,
-    tag: NeededTexts = None,
+    train_id: RequiredTexts = None,
+    tag: RequiredTexts = None,
     detail: Text = None,
     step: Number = None,
     dims: Annotated[
         list[str] | None, Query(description="one integer or slice for each dimension: [0, :, 1:3]")
     ] = None,
-    full: Full = False,
+    full: FullFlag = False,
 ) -> dict[str, Any]:
     """One item for each pair of job and tag; an invalid pair fails the whole request."""
     required(train_id, "train_id")
     required(tag, "tag")
-    what = first(detail)
+    what = first_value(detail)
     if what is not None and what not in _DETAILS:
         raise V1Error(Fault.VALUE, f"Parameter detail must be one of {', '.join(_DETAILS)}.")
     number = to_integer(required(step, "step"), "step") if what == "data" else None
@@ -66,17 +66,19 @@ def tensors(
         run = find_run(snapshot, run_id)
         for name in tag or ():
             series = payloads_of(run, name, "tensor", Fault.TENSOR)
-            values = _slice(series, number, index) if number is not None else _values(series, what, full)
+            values = (
+                _slice_json(series, number, index) if number is not None else _series_json(series, what, full)
+            )
             items.append({"train_id": run_id, "tag": name, "values": values})
     return {"tensors": items}
 
 
-def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any]]:
+def _slice_json(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any]]:
     """The single item of ``detail=data``: a slice of the tensor at a step. Raises V1Error."""
     rows = [row for row in series.line_rows.tolist() if int(series.steps[row]) == step]
     if not rows:
         raise V1Error(Fault.TENSOR_STEP, "Parameter step does not match any tensor of this tag.")
-    with _opened(series, rows[-1]) as tensor:
+    with _open_tensor(series, rows[-1]) as tensor:
         table = Table(tensor.values.shape, index_of(index, tensor.values.shape, "dims"))
         if table.rows * table.columns > MOST_VALUES:
             raise V1Error(
@@ -84,15 +86,15 @@ def _slice(series: ReferenceSeries, step: int, index: str) -> list[dict[str, Any
             )
         part = np.asarray(tensor.values.part(table.index), np.float64)
         value = {
-            **_described(tensor),
+            **_header_json(tensor),
             "data": plain_values(part),
-            "statistics": statistics_json(measure(part), _measured(tensor)),
+            "statistics": statistics_json(measure(part), _statistics(tensor)),
         }
     return [{**time_and_step(series, rows[-1]), "value": value}]
 
 
 @contextmanager
-def _opened(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
+def _open_tensor(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
     """Context manager: a tensor that is read by parts inside the block."""
     with series.located(row) as location:
         yield recorded(Path(location.path), location.offset, location.size)
@@ -106,15 +108,15 @@ def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
         raise V1Error(Fault.VALUE, f"Parameter {name} is wrong: it {error}.") from None
 
 
-def _values(series: ReferenceSeries, detail: str | None, full: bool) -> list[dict[str, Any]]:
+def _series_json(series: ReferenceSeries, detail: str | None, full: bool) -> list[dict[str, Any]]:
     rows = series.line_rows
     rows = rows if full else rows[even_rows(len(rows), TENSORS)]
     values: list[dict[str, Any]] = []
     measured: list[Statistics] = []
     for row in rows.tolist():
-        with _opened(series, row) as tensor:
-            values.append(_described(tensor))
-            measured += [_measured(tensor)] if detail is not None else []
+        with _open_tensor(series, row) as tensor:
+            values.append(_header_json(tensor))
+            measured += [_statistics(tensor)] if detail is not None else []
     for value, facts in zip(values, measured, strict=False):
         value["statistics"] = statistics_json(facts, facts)
     if detail == "histogram":
@@ -139,22 +141,22 @@ def _histograms(
 
 def _counted(
     series: ReferenceSeries, row: int, facts: Statistics, edges: npt.NDArray[np.float64] | None = None
-) -> Counted:
+) -> HistogramColumns:
     low, high = float(facts.minimum or 0), float(facts.maximum or 0)
     finite = facts.count - facts.nans - facts.positive_infs - facts.negative_infs
     if edges is None:
         edges = np.linspace(low, high, bucket_number(finite) + 1) if low < high else np.array([low, high])
     if edges[0] == edges[-1]:
-        return Counted(edges[:1], np.zeros(1), np.array([float(finite)]), low, high)
+        return HistogramColumns(edges[:1], np.zeros(1), np.array([float(finite)]), low, high)
     counts = np.zeros(len(edges) - 1)
-    with _opened(series, row) as tensor:
+    with _open_tensor(series, row) as tensor:
         for piece in tensor.values.pieces():
             flat = np.asarray(piece, np.float64)
             counts += np.histogram(flat[np.isfinite(flat)], bins=edges)[0]
-    return Counted(edges[:-1], np.diff(edges), counts, low, high)
+    return HistogramColumns(edges[:-1], np.diff(edges), counts, low, high)
 
 
-def _measured(tensor: Recorded) -> Statistics:
+def _statistics(tensor: Recorded) -> Statistics:
     """Statistics of the values as float64, as v1 returns them."""
     measured = measure_values(tensor.values)
     if measured.minimum is None or measured.maximum is None:
@@ -162,7 +164,7 @@ def _measured(tensor: Recorded) -> Statistics:
     return replace(measured, minimum=float(measured.minimum), maximum=float(measured.maximum))
 
 
-def _described(tensor: Recorded) -> dict[str, Any]:
+def _header_json(tensor: Recorded) -> dict[str, Any]:
     return {"dims": list(tensor.values.shape), "data_type": tensor.data_type}
 
 

@@ -43,7 +43,7 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
         session.stop()
     else:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter mode must be continue, reset, pause or terminate.")
-    return {"metadata": session.facts("state", "enable_recheck")}
+    return {"metadata": session.status("state", "enable_recheck")}
 
 
 @router.post("/{session_id}/recheck")
@@ -81,7 +81,7 @@ def _reset(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     if session.state in (SENDING, RUNNING):
         raise V1Error(Fault.DEBUGGER_CONTINUE, "The session is busy; wait until its state is waiting.")
     session.reset(step)
-    return {"metadata": session.facts("state", "enable_recheck", "step")}
+    return {"metadata": session.status("state", "enable_recheck", "step")}
 
 
 def _check_node(session: Session, body: dict[str, Any]) -> None:

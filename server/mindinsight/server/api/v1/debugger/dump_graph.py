@@ -54,7 +54,7 @@ class DumpGraph:
         return self.tree.indices.get(name, self.by_name.get(name))
 
 
-def shown_name(graph: str) -> str:
+def display_name(graph: str) -> str:
     """Name of a graph with underscores for slashes, which separate scopes: ``Net_0`` for ``Net/0``."""
     return graph.replace("/", "_") or "graph"
 
@@ -118,4 +118,4 @@ def _is_parameter(operator: Operator) -> bool:
 def _path(operator: Operator, scope_by_graph: bool) -> str:
     scope = () if _is_parameter(operator) else operator.scope
     parts = (*scope, operator.name.rpartition("/")[2])
-    return "/".join((shown_name(operator.graph), *parts) if scope_by_graph else parts)
+    return "/".join((display_name(operator.graph), *parts) if scope_by_graph else parts)

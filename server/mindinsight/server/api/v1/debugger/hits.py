@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindinsight.server.api.v1.debugger.conditions_json import hit_json
-from mindinsight.server.api.v1.debugger.dump_graph import shown_name
+from mindinsight.server.api.v1.debugger.dump_graph import display_name
 from mindinsight.server.api.v1.debugger.lookup import (
     CurrentSession,
     JsonBody,
@@ -17,7 +17,7 @@ from mindinsight.server.api.v1.debugger.lookup import (
 from mindinsight.server.api.v1.debugger.session import WAITING, Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer
+from mindinsight.server.api.v1.parameters import Number, RequiredText, Text, first_value, integer
 from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOUS, NO_VALUES
 from mindinsight.server.debug.watchpoints import Hit
 from mindinsight.server.formats.dumps.types import Operator
@@ -63,13 +63,13 @@ def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.get("/{session_id}/tensor-hits")
 def tensor_hits(
-    session: CurrentSession, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
+    session: CurrentSession, tensor_name: RequiredText = None, graph_name: Text = None, rank_id: Number = None
 ) -> dict[str, Any]:
     """Watchpoints that a tensor hit."""
     if session.state != WAITING:
         raise V1Error(Fault.DEBUGGER_HITS, "The session is busy; wait until its state is waiting.")
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
-    slot = slot_of(session, first(tensor_name), rank, first(graph_name))
+    slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
     return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}
 
 
@@ -93,7 +93,7 @@ def _key(hit: Hit) -> tuple[str, str]:
 
 def _is_requested(hit: Hit, group: dict[str, Any]) -> bool:
     graph, watchpoint = group.get("graph_id"), group.get("watchpoint_id")
-    return graph in (None, "", shown_name(hit.entry.graph)) and watchpoint in (None, 0, hit.watchpoint.id)
+    return graph in (None, "", display_name(hit.entry.graph)) and watchpoint in (None, 0, hit.watchpoint.id)
 
 
 def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
 
 
 def _node(session: Session, hit: Hit) -> dict[str, Any]:
-    graph_name = shown_name(hit.entry.graph)
+    graph_name = display_name(hit.entry.graph)
     graph = session.graph(hit.entry.rank, hit.entry.graph)
     index = graph.find(hit.entry.operator) if graph else None
     name = graph.tree.paths[index] if graph and index is not None else hit.entry.operator

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Depends
 
-from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, display_name
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
-from mindinsight.server.api.v1.parameters import RawBody, parsed
+from mindinsight.server.api.v1.parameters import RawBody, parse_json
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 from mindinsight.server.http.service import Service, service_of
 
@@ -21,12 +21,12 @@ class OpenSessions:
     """Registry of the open sessions of a server, by number."""
 
     def __init__(self) -> None:
-        self.held: dict[str, Session] = {}
+        self.by_number: dict[str, Session] = {}
         self.lock: Final = threading.Lock()
         self.numbers: Final = itertools.count(1)
 
     def stop(self) -> None:
-        for session in list(self.held.values()):
+        for session in list(self.by_number.values()):
             session.close()
 
 
@@ -39,7 +39,7 @@ Sessions = Annotated[OpenSessions, Depends(sessions_of)]
 
 
 def session_of(sessions: Sessions, session_id: str) -> Session:
-    session = sessions.held.get(session_id)
+    session = sessions.by_number.get(session_id)
     if session is None:
         raise V1Error(Fault.DEBUGGER_SESSION, "There is no such session.")
     return session
@@ -50,7 +50,7 @@ CurrentSession = Annotated[Session, Depends(session_of)]
 
 def json_body(raw: RawBody) -> dict[str, Any]:
     """Dependency: the body as an object; empty for an empty body. Raises V1Error."""
-    body = parsed(raw)
+    body = parse_json(raw)
     if not isinstance(body, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "The body must be an object.")
     return body or {}
@@ -74,7 +74,7 @@ def known_rank(session: Session, rank: object) -> int:
 
 def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:
     """Graph of a rank by displayed name; all graphs of the rank if none is named. Raises V1Error."""
-    graphs = {shown_name(graph): graph for graph in session.dump.graphs(rank)}
+    graphs = {display_name(graph): graph for graph in session.dump.graphs(rank)}
     if name and name not in graphs:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter graph_name does not match any graph.")
     single = next(iter(graphs.values())) if len(graphs) == 1 else None

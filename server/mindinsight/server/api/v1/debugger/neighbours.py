@@ -12,7 +12,7 @@ from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.debugger.tensors import values_of
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer
+from mindinsight.server.api.v1.parameters import Number, RequiredText, Text, first_value, integer
 from mindinsight.server.api.v1.tensors import statistics_json
 from mindinsight.server.compute.statistics import measure
 from mindinsight.server.formats.dumps.types import Operator
@@ -24,15 +24,17 @@ router = JsonRouter(route_class=DumpRoute)
 
 @router.get("/{session_id}/tensor-graphs")
 def tensor_graphs(
-    session: CurrentSession, tensor_name: NeededText = None, graph_name: Text = None, rank_id: Number = None
+    session: CurrentSession, tensor_name: RequiredText = None, graph_name: Text = None, rank_id: Number = None
 ) -> dict[str, Any]:
     """Nodes around a tensor, with statistics of their outputs."""
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
-    slot = slot_of(session, first(tensor_name), rank, first(graph_name))
+    slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
     indices = _around(slot.graph, slot)
-    return {"graph": {"nodes": [_node(session, slot, index, first(graph_name) or "") for index in indices]}}
+    return {
+        "graph": {"nodes": [_node(session, slot, index, first_value(graph_name) or "") for index in indices]}
+    }
 
 
 def _around(graph: DumpGraph, slot: Slot) -> list[int]:

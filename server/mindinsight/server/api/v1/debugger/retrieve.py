@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from mindinsight.server.api.v1.debugger.conditions_json import watchpoint_json
-from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, display_name
 from mindinsight.server.api.v1.debugger.lookup import (
     CurrentSession,
     JsonBody,
@@ -54,7 +54,7 @@ def watch_of(session: Session, rank: int, graph: DumpGraph, watchpoint_id: objec
 
 
 def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict[str, Any]:
-    names = [shown_name(graph) for graph in session.dump.graphs(rank)]
+    names = [display_name(graph) for graph in session.dump.graphs(rank)]
     return {"graph_names": names, "nodes": nodes}
 
 
@@ -63,7 +63,7 @@ def metadata(session: Session) -> dict[str, Any]:
     ascend = "ascend" in session.dump.device.lower()
     own_version = version("mindinsight")
     return {
-        **session.facts(),
+        **session.status(),
         "device_name": "",
         "pos": "0",
         "ip": "None",
@@ -100,7 +100,7 @@ def _device(session: Session, rank: int) -> dict[str, Any]:
         "server_ip": "localhost",
         "device_id": rank,
         "device_ip": None,
-        "graph_names": [shown_name(graph) for graph in session.dump.graphs(rank)],
+        "graph_names": [display_name(graph) for graph in session.dump.graphs(rank)],
         "total_step_num": session.total_steps(rank),
     }
 

@@ -6,14 +6,14 @@ from typing import Annotated, Any, Final
 
 from fastapi import Query
 
-from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, shown_name
+from mindinsight.server.api.v1.debugger.dump_graph import DumpGraph, display_name
 from mindinsight.server.api.v1.debugger.lookup import CurrentSession, graph_of, known_rank
 from mindinsight.server.api.v1.debugger.nodes import classes_of, frame_json
 from mindinsight.server.api.v1.debugger.retrieve import watch_of
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import Number, Text, first, integer, to_integer
+from mindinsight.server.api.v1.parameters import Number, Text, first_value, integer, to_integer
 from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.graph.search.node_search import match_end_of_path, nest
 from mindinsight.server.http.bulkhead_routes import DumpRoute
@@ -36,10 +36,10 @@ def search(
 ) -> dict[str, Any]:
     """Nodes that match all conditions, nested in their scopes."""
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, _MOST))
-    graph = graph_of(session, rank, first(graph_name))
+    graph = graph_of(session, rank, first_value(graph_name))
     watched = watch_of(session, rank, graph, integer(watch_point_id, "watch_point_id", 0, 0, _MOST))
     indices = search_nodes(
-        session, rank, graph, first(name), first(node_category), first(stack_info_key_word)
+        session, rank, graph, first_value(name), first_value(node_category), first_value(stack_info_key_word)
     )
 
     def entry(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def stacks(
     """Source lines that lead to operators, grouped by file; ``offset`` counts pages of files."""
     rows = integer(limit, "limit", 10, 0, 100)
     page = integer(offset, "offset", 0, 0)
-    word = (first(key_word) or "").lower()
+    word = (first_value(key_word) or "").lower()
     files: dict[str, list[Frame]] = {}
     for frame in sorted(_frames(session), key=lambda frame: (frame.file, frame.line, frame.code)):
         if word in f"{frame.file}:{frame.line} {frame.code}".lower():
@@ -85,7 +85,7 @@ def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
             "count": step + 1,
             "graph_name": "",
             "has_data": True,
-            "sub_graph_names": [shown_name(graph) for graph in session.dump.graphs(rank, step)],
+            "sub_graph_names": [display_name(graph) for graph in session.dump.graphs(rank, step)],
         }
         for step in session.dump.steps(rank)
     ]

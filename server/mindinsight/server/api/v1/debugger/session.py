@@ -74,22 +74,22 @@ class Session:
     def can_recheck(self) -> bool:
         return self.outdated and self.step > 0 and self.state == WAITING
 
-    def facts(self, *names: str) -> dict[str, Any]:
+    def status(self, *names: str) -> dict[str, Any]:
         """State, step and whether the step can be rechecked, as JSON; only the given names, if any."""
-        facts = {"state": self.state, "step": self.step, "enable_recheck": self.can_recheck}
-        return {name: facts[name] for name in names or facts}
+        status = {"state": self.state, "step": self.step, "enable_recheck": self.can_recheck}
+        return {name: status[name] for name in names or status}
 
-    def watch(self, watchpoint: SessionWatchpoint) -> int:
+    def add_watchpoint(self, watchpoint: SessionWatchpoint) -> int:
         """Add a watchpoint under a new number."""
         self._last_watchpoint += 1
-        self.put(replace(watchpoint, id=self._last_watchpoint))
+        self.set_watchpoint(replace(watchpoint, id=self._last_watchpoint))
         return self._last_watchpoint
 
-    def put(self, watchpoint: SessionWatchpoint) -> None:
+    def set_watchpoint(self, watchpoint: SessionWatchpoint) -> None:
         self.watchpoints = {**self.watchpoints, watchpoint.id: watchpoint}
         self.outdated = True
 
-    def drop(self, number: int) -> None:
+    def remove_watchpoint(self, number: int) -> None:
         self.watchpoints = {key: watchpoint for key, watchpoint in self.watchpoints.items() if key != number}
         self.outdated = True
 
@@ -105,7 +105,7 @@ class Session:
     def reset(self, step: int) -> None:
         """Go to a step without checking it."""
         self.step, self.hits, self.outdated = step, (), bool(self.watchpoints)
-        self.events.add({"metadata": self.facts()})
+        self.events.add({"metadata": self.status()})
 
     def pause(self) -> None:
         if self._work is not None:
@@ -130,22 +130,22 @@ class Session:
                 )
             self.state = SENDING
         self.hits = ()
-        self.events.add({"metadata": self.facts()})
-        self._work = BackgroundJob(lambda: self._done(work()))
+        self.events.add({"metadata": self.status()})
+        self._work = BackgroundJob(lambda: self._run(work()))
 
-    def _done(self, results: Iterator[Hit]) -> Iterator[Hit]:
+    def _run(self, results: Iterator[Hit]) -> Iterator[Hit]:
         self.state = RUNNING
-        self.events.add({"metadata": self.facts()})
+        self.events.add({"metadata": self.status()})
         try:
             yield from results
         finally:
             self.state = WAITING
-            self.events.add({"metadata": self.facts()})
+            self.events.add({"metadata": self.status()})
 
     def _advance(self, last: int) -> Iterator[Hit]:
         while self.step < last and not self.hits:
             self.step += 1
-            self.events.add({"metadata": self.facts("step", "state")})
+            self.events.add({"metadata": self.status("step", "state")})
             yield from self._check(self.step)
 
     def _check(self, step: int) -> Iterator[Hit]:

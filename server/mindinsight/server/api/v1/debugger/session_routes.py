@@ -16,7 +16,7 @@ from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, first
+from mindinsight.server.api.v1.parameters import RequiredText, first_value
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http.bulkhead_routes import DumpRoute
@@ -43,7 +43,7 @@ def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) ->
         raise V1Error(Fault.MISSING, "Parameter dump_dir is missing.")
     dump_id = _dump_id(service, body["dump_dir"])
     with sessions.lock:
-        for number, session in sessions.held.items():
+        for number, session in sessions.by_number.items():
             if session.dump_id == dump_id:
                 return number
         return _new_session(service, sessions, dump_id)
@@ -52,14 +52,14 @@ def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) ->
 @router.get("")
 def open_sessions(sessions: Sessions) -> dict[str, dict[str, str]]:
     """Numbers of the open sessions, by dump."""
-    return {"train_jobs": {session.dump_id: number for number, session in sessions.held.items()}}
+    return {"train_jobs": {session.dump_id: number for number, session in sessions.by_number.items()}}
 
 
 @router.post("/{session_id}/delete")
 def close_session(sessions: Sessions, session_id: str) -> None:
     """Close a session."""
     with sessions.lock:
-        session = sessions.held.pop(session_id, None)
+        session = sessions.by_number.pop(session_id, None)
     if session is None:
         fault = Fault.DEBUGGER_ONLINE if session_id == _ONLINE else Fault.DEBUGGER_SESSION
         raise V1Error(fault, "There is no such session.")
@@ -67,9 +67,9 @@ def close_session(sessions: Sessions, session_id: str) -> None:
 
 
 @router.get("/{session_id}/poll-data")
-async def poll_data(session: CurrentSession, pos: NeededText = None) -> Event:
+async def poll_data(session: CurrentSession, pos: RequiredText = None) -> Event:
     """Long-poll for the event after a position ("0" for the first), up to 25 s."""
-    position = first(pos)
+    position = first_value(pos)
     if position is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter pos is missing.")
     return await session.events.wait(position)
@@ -87,12 +87,12 @@ def _dump_id(service: Service, dump_dir: object) -> str:
 
 def _new_session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
     most = service.settings.max_offline_debugger_session_num
-    if len(sessions.held) >= most:
+    if len(sessions.by_number) >= most:
         raise V1Error(Fault.DEBUGGER_SESSIONS, f"There are {most} sessions already; close one of them first.")
     try:
         dump = open_dump(disk_path(service.settings.summary_base_dir, dump_id))
     except (UnreadableError, KeyError):
         raise V1Error(Fault.DEBUGGER_RANKS, "The directory is no longer a dump.") from None
     number = str(next(sessions.numbers))
-    sessions.held[number] = Session(number, dump_id, dump, service.executor, cache_of(service))
+    sessions.by_number[number] = Session(number, dump_id, dump, service.executor, cache_of(service))
     return number

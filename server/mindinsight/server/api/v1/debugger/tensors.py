@@ -24,7 +24,7 @@ from mindinsight.server.api.v1.debugger.lookup import (
 from mindinsight.server.api.v1.debugger.session import Session
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.json_router import JsonRouter
-from mindinsight.server.api.v1.parameters import NeededText, Number, Text, first, integer, required
+from mindinsight.server.api.v1.parameters import Number, RequiredText, Text, first_value, integer, required
 from mindinsight.server.api.v1.tensors import MOST_VALUES, index_of, plain_values, statistics_json
 from mindinsight.server.compute.statistics import Array, measure
 from mindinsight.server.formats.dumps import describe_tensor, read_tensor
@@ -62,14 +62,14 @@ def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
             rows += _rows(session, rank, feeding, graph.tree.paths[source], "input")
     return {
         "tensor_history": [{**row, "graph_name": graph_name or ""} for row in rows],
-        "metadata": session.facts("state", "step"),
+        "metadata": session.status("state", "step"),
     }
 
 
 @router.get("/{session_id}/tensors")
 def tensor_value(
     session: CurrentSession,
-    name: NeededText = None,
+    name: RequiredText = None,
     detail: Detail = None,
     shape: Shape = None,
     graph_name: Text = None,
@@ -78,13 +78,13 @@ def tensor_value(
 ) -> dict[str, Any]:
     """Values of a tensor or of a slice of it, with statistics."""
     slot = _requested_slot(session, name, detail, graph_name, rank_id)
-    step = session.step - (first(prev) == "true")
+    step = session.step - (first_value(prev) == "true")
     entry = entry_of(session, slot, step)
     values = values_of(entry)
     facts = tensor_facts(session, slot.rank, slot.operator, slot.slot, step)
-    response: dict[str, Any] = {**facts, "name": first(name), "value": None, "statistics": {}}
+    response: dict[str, Any] = {**facts, "name": first_value(name), "value": None, "statistics": {}}
     if values is not None:
-        part = _part(values, first(shape))
+        part = _part(values, first_value(shape))
         shown = TOO_LARGE if part.size > MOST_VALUES else plain_values(_floats(part))
         response |= {"value": shown, "statistics": statistics_json(measure(part), measure(values))}
     return {"tensor_value": response}
@@ -93,7 +93,7 @@ def tensor_value(
 @router.get("/{session_id}/tensor-comparisons")
 def tensor_comparisons(
     session: CurrentSession,
-    name: NeededText = None,
+    name: RequiredText = None,
     detail: Detail = None,
     shape: Shape = None,
     graph_name: Text = None,
@@ -102,14 +102,17 @@ def tensor_comparisons(
 ) -> dict[str, Any]:
     """Compare a parameter with the previous step: [before, now, difference] for each element."""
     slot = _requested_slot(session, name, detail, graph_name, rank_id)
-    within = _tolerance(first(tolerance))
+    within = _tolerance(first_value(tolerance))
     entry = entry_of(session, slot, session.step)
     if entry is None or entry.direction != "parameter":
         raise V1Error(Fault.DEBUGGER_VALUE, "Only parameters can be compared with the previous step.")
     now, before = values_of(entry), values_of(entry_of(session, slot, session.step - 1))
     if now is None or before is None or now.shape != before.shape:
         raise V1Error(Fault.DEBUGGER_VALUE, "The parameter was not dumped at this and the previous step.")
-    return {"tensor_status": CACHED, "tensor_value": _comparison_json(now, before, first(shape), within)}
+    return {
+        "tensor_status": CACHED,
+        "tensor_value": _comparison_json(now, before, first_value(shape), within),
+    }
 
 
 def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
@@ -168,10 +171,10 @@ def _rows(session: Session, rank: int, operator: Operator, name: str, direction:
 def _requested_slot(
     session: Session, name: Text, detail: list[str] | None, graph_name: Text, rank_id: Number
 ) -> Slot:
-    if first(detail) not in (None, "data"):
+    if first_value(detail) not in (None, "data"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
     rank = known_rank(session, integer(rank_id, "rank_id", 0, 0, 2**31))
-    return slot_of(session, required(name, "name"), rank, first(graph_name))
+    return slot_of(session, required(name, "name"), rank, first_value(graph_name))
 
 
 def _part(values: Array, shape: str | None) -> Array:

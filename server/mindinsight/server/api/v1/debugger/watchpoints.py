@@ -45,8 +45,8 @@ def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
     condition, limits = condition_of(session, body["condition"])
     names = _operators_named(session, body) if body.get("watch_nodes") else None
-    number = session.watch(SessionWatchpoint(0, condition, limits, names))
-    return {"id": number, "metadata": session.facts("state", "enable_recheck")}
+    number = session.add_watchpoint(SessionWatchpoint(0, condition, limits, names))
+    return {"id": number, "metadata": session.status("state", "enable_recheck")}
 
 
 @router.post(
@@ -64,8 +64,8 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     names = _operators_named(session, body)
     before = watched_operators(session, known_rank(session, body.get("rank_id", 0)), watchpoint)
     if names:
-        session.put(replace(watchpoint, names=before | names if body["mode"] else before - names))
-    return {"metadata": session.facts("state", "enable_recheck")}
+        session.set_watchpoint(replace(watchpoint, names=before | names if body["mode"] else before - names))
+    return {"metadata": session.status("state", "enable_recheck")}
 
 
 @router.post(
@@ -77,8 +77,8 @@ def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     number = body.get("watch_point_id")
     ids = [_watchpoint(session, number).id] if number is not None else list(session.watchpoints)
     for number in ids:
-        session.drop(number)
-    return {"metadata": session.facts("state", "enable_recheck")}
+        session.remove_watchpoint(number)
+    return {"metadata": session.status("state", "enable_recheck")}
 
 
 @router.post(
@@ -96,14 +96,14 @@ def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     if session.recommended:
         raise V1Error(Fault.DEBUGGER_RECOMMENDED, "The recommended watchpoints have already been set.")
     session.recommended = True
-    response: dict[str, Any] = {"metadata": session.facts("state", "enable_recheck")}
+    response: dict[str, Any] = {"metadata": session.status("state", "enable_recheck")}
     if confirmed:
         watchpoints = [
             SessionWatchpoint(0, fault.condition, fault.limits, types=fault.types)
             for fault in common_faults()
         ]
-        response["id"] = [session.watch(fault) for fault in watchpoints]
-        response["metadata"] = session.facts("state", "enable_recheck")
+        response["id"] = [session.add_watchpoint(fault) for fault in watchpoints]
+        response["metadata"] = session.status("state", "enable_recheck")
     return response
 
 
