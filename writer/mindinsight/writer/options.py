@@ -88,3 +88,23 @@ def step(value: Any) -> int:
     if not -(1 << 63) <= number < 1 << 63:
         raise ValueError(f"step must fit 64 bits, got {number}")
     return number
+
+
+def name_end(value: Any, argument: str) -> str:
+    """``value`` if it can end a file's name: text without a path in it, or none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
+    if not re.fullmatch(r"[\w.+-]*", value):
+        raise ValueError(f"{argument} must be letters, digits and any of _.+-, got {value!r}")
+    return value
+
+
+def tag(name: Any) -> str:
+    """``name`` if it can be a tag: text that is not empty."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"the name of a value must be a str and not empty, got {name!r}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"the name of a value must be proper Unicode, got {name!r}") from error
+    return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from mindinsight.writer import options
 from mindinsight.writer.buffer_pool import BufferPool
 from mindinsight.writer.encoding import events, kinds, scalars
 from mindinsight.writer.encoding.encoder import LARGEST_EVENT, Item, TooLarge
@@ -37,7 +38,7 @@ class Pending:
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
         """Check ``value`` and keep a copy. Raises as ``SummaryRecord.add_value`` does, and TooLarge."""
-        kind, tag = _kind(plugin), _tag(name)
+        kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             self.scalars.extend((tag, scalars.number(tag, value)))
             self.good_tags.add(tag)
@@ -52,7 +53,7 @@ class Pending:
 
     def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
         """``value`` as the job of an event of its own; what is collected stays. Raises as ``add`` does."""
-        kind, tag = _kind(plugin), _tag(name)
+        kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             return step, wall, [tag, scalars.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
         item = kinds.encoder(kind).item(tag, value, LARGEST_EVENT, self._buffers)
@@ -94,17 +95,6 @@ def _kind(plugin: Any) -> str:
     if kind not in kinds.NAMES:
         raise ValueError(f"plugin must be one of {', '.join(kinds.NAMES)}, got {plugin!r}")
     return str(kind)
-
-
-def _tag(name: Any) -> str:
-    """``name`` if it can be a tag: text that is not empty."""
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"the name of a value must be a str and not empty, got {name!r}")
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"the name of a value must be proper Unicode, got {name!r}") from error
-    return name
 
 
 def _everything(_plugin: str) -> bool:

@@ -32,7 +32,8 @@ class SummaryRecord:
     """Recorder of a training into event files.
 
     ``add_value`` collects values, ``record`` puts what was collected under a step. Both hand over to a thread
-    and return at once; it is in the file ``flush_seconds`` later, whatever happens to the process then.
+    and return at once; it is in the file ``flush_seconds`` later, whatever happens to the process then. Any
+    number of recorders may live at once, in one directory too: each has its own files.
 
     Args:
         log_dir: directory of the run, made with mode 0700 when missing.
@@ -47,8 +48,6 @@ class SummaryRecord:
             default is what the launcher says, if there are several.
         flush_seconds: the longest time a value waits before it is written.
         queue_bytes: memory of waiting values; past it ``record`` waits too.
-
-    Any number of recorders may live at once, in one directory too: each has its own files.
     """
 
     def __init__(
@@ -98,7 +97,9 @@ class SummaryRecord:
         """Full path of the newest summary file, whether it exists yet or not."""
         return self._events.path
 
-    def add_value(self, plugin: str, name: str, value: Any, *, step: int | None = None) -> None:
+    def add_value(
+        self, plugin: str, name: str, value: Any, *, step: int | None = None, wall_time: float | None = None
+    ) -> None:
         """Collect ``value`` under the tag ``name`` for the next ``record``, or record it under ``step`` now.
 
         ==================== =====================================================================
@@ -115,16 +116,13 @@ class SummaryRecord:
         landscape            a LossLandscape message
         ==================== =====================================================================
 
-        The array is copied at once. Of the same name twice for one step readers show the later value.
-
-        Threads that share a recorder share what is collected: the ``record`` of one takes the values of all.
-        With ``step`` a value is an event of its own; or give each thread a recorder, in one directory or not.
-
-        Raises TypeError for what is not of this kind, ValueError for an unknown plugin, an empty name or a
-        shape the kind cannot have.
+        The array is copied at once. Of the same name twice for one step readers show the later value. Threads
+        that share a recorder share what is collected: the ``record`` of one takes the values of all. With
+        ``step`` a value is an event of its own, of ``wall_time`` (Unix seconds) if given. Raises TypeError
+        for what is not of this kind, ValueError for an unknown plugin, an empty name or an impossible shape.
         """
         if step is not None:
-            self._record_alone(options.step(step), plugin, name, value)
+            self._record_alone(options.step(step), wall_time, plugin, name, value)
         elif value.__class__ is float and plugin == "scalar" and name.__class__ is str and name in self._tags:
             self._scalars.extend((name, value))
         elif self._closed:
@@ -243,12 +241,12 @@ class SummaryRecord:
             if self._raise:
                 raise
 
-    def _record_alone(self, step: int, plugin: str, name: str, value: Any) -> None:
+    def _record_alone(self, step: int, wall: float | None, plugin: str, name: str, value: Any) -> None:
         if self._closed:
             self._warn_closed("'%s' is not recorded", name)
             return
         try:
-            job = self._pending.single_job(step, time.time(), plugin, name, value)
+            job = self._pending.single_job(step, time.time() if wall is None else wall, plugin, name, value)
         except TooLarge as error:
             self._events.drop(str(error), [(name, step)])
             if self._raise:

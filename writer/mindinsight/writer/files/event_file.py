@@ -10,12 +10,13 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from mindinsight.writer.encoding import events
+from mindinsight.writer.encoding import jobs as summary_jobs
 from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.encoding.events import Job
-from mindinsight.writer.encoding.jobs import encode
+from mindinsight.writer.encoding.jobs import Failed
 from mindinsight.writer.files import process_hooks
 from mindinsight.writer.files.dropped_values import DroppedValues
 from mindinsight.writer.files.record_file import RecordFile
@@ -29,6 +30,8 @@ _log: Final = logging.getLogger(__name__)
 Export = Callable[[Item, int], None]
 # Called with the jobs that are on disk.
 Done = Callable[[Iterable[Job]], None]
+# Makes a record of each job, empty where nothing of it could be encoded.
+Encode: TypeAlias = Callable[[Sequence[Job], Failed], list[bytes]]
 
 
 class EventFile:
@@ -37,7 +40,7 @@ class EventFile:
     ``put``, ``flush`` and ``close`` are for the loop's side and need one caller at a time; the rest is the
     background thread's, ``done`` too, which is told the jobs that are on disk. When the disk refuses, values
     stay queued and are tried again every ``flush_seconds``; past ``queue_bytes`` a warning names them.
-    When the disk is merely slow, ``put`` waits.
+    When the disk is merely slow, ``put`` waits. ``encode`` decides on the format; its default is MindSpore's.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class EventFile:
         queue_bytes: int,
         export: Export | None = None,
         done: Done | None = None,
+        encode: Encode = summary_jobs.encode,
     ) -> None:
         self._summary = summary
         self._lineage = lineage
@@ -55,6 +59,7 @@ class EventFile:
         self._limit = queue_bytes
         self._export = export
         self._done = done
+        self._encode = encode
         self._warned_full = False
         self._warned_refused = False
         self._begin()
@@ -221,7 +226,7 @@ class EventFile:
 
     def _append(self, file: RecordFile, jobs: Sequence[Job]) -> Sequence[Job]:
         """Write ``jobs``; those that the disk did not take."""
-        records = encode(jobs, self._item_failed)
+        records = self._encode(jobs, self._item_failed)
         encoded = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
         done, error = file.append([record for _, record in encoded])
         written = [job for job, _ in encoded[:done]]

@@ -6,13 +6,12 @@ import contextlib
 import logging
 import os
 import platform
-import stat
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 # Records of a megabyte and more are written one by one, smaller ones are joined first.
 _JOIN_BELOW: Final = 1 << 20
@@ -20,9 +19,32 @@ _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os,
 _log: Final = logging.getLogger(__name__)
 
 
+class Modes(NamedTuple):
+    """Permissions of the directory, of a file that grows and of one that is done (None: as it is)."""
+
+    directory: int
+    growing: int
+    done: int | None
+
+
+PRIVATE: Final = Modes(0o700, 0o600, 0o400)  # as MindSpore's
+BY_UMASK: Final = Modes(0o777, 0o666, None)
+
+
+class RecordFileName(Protocol):
+    """File name without its seconds."""
+
+    @property
+    def directory(self) -> Path:
+        """Where the files lie."""
+
+    def at(self, seconds: int) -> Path:
+        """The path of the file of this Unix second."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """File name without its seconds (FORMAT.md, names)."""
+    """Name of a summary file without its seconds (FORMAT.md, names)."""
 
     directory: Path
     prefix: str
@@ -38,21 +60,22 @@ class FileName:
 class RecordFile:
     """Append-only file with rollover: each at most ``max_size`` bytes and created by us alone.
 
-    A file appears with its first record. It is 0600 while it grows and 0400 when done, as MindSpore's are.
-    Not for several threads at once.
+    A file appears with its first record. Not for several threads at once.
     """
 
     def __init__(
         self,
-        name: FileName,
+        name: RecordFileName,
         seconds: int,
         max_size: int | None = None,
         first_record: Callable[[], bytes] = bytes,
+        modes: Modes = PRIVATE,
     ) -> None:
         self._name = name
         self._seconds = seconds
         self._max_size = max_size or sys.maxsize
         self._first_record = first_record
+        self._modes = modes
         self._descriptor: int | None = None
         self._size = 0
         self._unused = True  # no record of a caller in the current file
@@ -78,8 +101,9 @@ class RecordFile:
     def close(self) -> None:
         """Finish the file. A later append starts a next one."""
         if self._descriptor is not None:
-            with contextlib.suppress(FileNotFoundError):
-                self.path.chmod(stat.S_IRUSR)
+            if self._modes.done is not None:
+                with contextlib.suppress(FileNotFoundError):
+                    self.path.chmod(self._modes.done)
             self.forget()
 
     def forget(self) -> None:
@@ -118,11 +142,11 @@ class RecordFile:
         return self._descriptor
 
     def _create(self) -> int:
-        self._name.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._name.directory.mkdir(mode=self._modes.directory, parents=True, exist_ok=True)
         while True:
             self.path = self._name.at(self._seconds)
             try:
-                return os.open(self.path, _FLAGS, 0o600)
+                return os.open(self.path, _FLAGS, self._modes.growing)
             except FileExistsError:
                 self._seconds += 1
 

@@ -1,0 +1,1 @@
+"""Encoders of TensorBoard's event files: the records of a ``SummaryWriter(format="tensorboard")``."""
