@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from mindinsight.writer.printing import Print
     from mindinsight.writer.record import SummaryRecord
     from mindinsight.writer.recorder import RecorderSettings, RunningDataRecorder
+    from mindinsight.writer.summary_writer import SummaryWriter
 
 # Public name -> its module. Looked up when used: a loop that records scalars does not load the rest.
 _HOMES: Final = {
@@ -72,6 +73,7 @@ _HOMES: Final = {
     "SummaryCollector": "collector",
     "SummaryLandscape": "landscape",
     "SummaryRecord": "record",
+    "SummaryWriter": "summary_writer",
     "TensorSummary": "operators",
     "TimeMonitor": "callbacks",
     "graph_of": "network",
@@ -106,6 +108,7 @@ __all__ = [
     "SummaryCollector",
     "SummaryLandscape",
     "SummaryRecord",
+    "SummaryWriter",
     "TensorSummary",
     "TimeMonitor",
     "graph_of",

@@ -1,0 +1,215 @@
+"""SummaryWriter in TensorBoard's format beside what TensorBoard reads of torch's files; calls of both."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.writer import SummaryWriter
+from tests.writer.summary_writer.calls import calls, record_tensors
+from tests.writer.tensorboard_messages import events, read
+
+# Made by tests/interop/summary_writer_in_torch.py: torch 2.13 wrote, tensorboard 2.21 read.
+TORCH = Path(__file__).parents[2] / "data/writer/summary_writer/torch_reading.json"
+
+
+def plain(value):
+    return json.loads(json.dumps(value))
+
+
+def test_files_hold_what_tensorboard_reads_of_torchs(tmp_path):
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        calls(writer, np.asarray)
+        record_tensors(writer, np.asarray)
+    expected, found = json.loads(TORCH.read_text()), plain(read(tmp_path))
+    assert found.keys() == expected.keys()
+    for run, tags in expected.items():
+        assert found[run] == tags, run
+
+
+def test_a_restart_is_marked_once(tmp_path):
+    with SummaryWriter(tmp_path, purge_step=7, format="tensorboard") as writer:
+        writer.add_scalar("loss", 1, 7)
+        writer.close()
+        writer.add_scalar("loss", 2, 8)
+    marked = [
+        (event.step, event.session_log.status) for event in events(tmp_path) if event.HasField("session_log")
+    ]
+    assert marked == [(7, 1)]
+    assert read(tmp_path)["."]["loss"] == [[7, "scalar", 1.0], [8, "scalar", 2.0]]
+
+
+def test_a_graph_is_drawn_with_its_scopes(tmp_path):
+    from mindinsight.writer import GraphBuilder
+    from tests.writer.tensorboard_messages import parse
+
+    builder = GraphBuilder("net")
+    weight = builder.parameter("layer.weight", [3, 4], "float32")
+    with builder.scope("layer-Linear"):
+        node = builder.node("MatMul", [weight], [2, 4], "float32", {"transpose": True})
+    builder.output(node)
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        writer.add_graph(builder)
+    (event,) = events(tmp_path)
+    nodes = {node.name: node for node in parse("GraphDef", event.graph_def).node}
+    (name,) = nodes.keys() - {"layer/weight"}
+    assert "layer-Linear" in name.split("/")
+    assert list(nodes[name].input) == ["layer/weight"]
+    attributes = {entry.key: entry.value for entry in nodes[name].attr}
+    assert [dim.size for dim in attributes["_output_shapes"].list.shape[0].dim] == [2, 4]
+    assert attributes["attr"].s == b"transpose: True"
+
+
+def test_the_directory_has_a_default_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with SummaryWriter(comment="_small") as writer:
+        writer.add_scalar("loss", 1)
+        assert Path(writer.get_logdir()).parent == Path("runs")
+        assert writer.log_dir.endswith("_small")
+    assert list(Path(writer.log_dir).iterdir())
+
+
+@pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
+def test_a_later_value_opens_new_files(tmp_path, chosen):
+    writer = SummaryWriter(tmp_path, format=chosen)
+    writer.add_scalar("loss", 1, 1)
+    writer.close()
+    writer.flush()
+    writer.add_scalar("loss", 2, 2)
+    writer.close()
+    writer.close()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
+def test_files_end_in_the_suffix(tmp_path, chosen):
+    with SummaryWriter(tmp_path, filename_suffix=".worker-3", format=chosen) as writer:
+        writer.add_scalar("loss", 1, 1)
+    (path,) = tmp_path.iterdir()
+    assert "worker" in path.name.rpartition(".")[2] or path.name.endswith(".worker-3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"format": "onnx"}, ValueError, "mindinsight, tensorboard"),
+        ({"purge_step": "5"}, TypeError, "step must be an int"),
+        ({"flush_secs": 0}, ValueError, "flush_secs must be above zero"),
+        ({"filename_suffix": "a/b"}, ValueError, "filename_suffix"),
+        ({"filename_suffix": 3}, TypeError, "filename_suffix must be a str"),
+    ],
+)
+def test_wrong_arguments_are_named(tmp_path, arguments, error, words):
+    with pytest.raises(error, match=words):
+        SummaryWriter(tmp_path, **arguments)
+
+
+CURVE = [[1.0, 2.0]] * 6
+WRONG = [
+    ("add_scalar", ("", 1.0), ValueError, "not empty"),
+    ("add_scalar", ("a", "one"), TypeError, "numbers"),
+    ("add_scalar", ("a", [1.0, 2.0]), ValueError, "one element"),
+    ("add_scalar", ("a", 1.0, "x"), ValueError, "global_step must be a number"),
+    ("add_scalar", ("a", 1.0, float("nan")), ValueError, "global_step must be a number"),
+    ("add_scalar", ("a", 1.0, 1 << 63), ValueError, "64 bits"),
+    ("add_scalars", ("a", {"b": None}), TypeError, "numbers"),
+    ("add_histogram", ("a", []), ValueError, "no element"),
+    ("add_histogram", ("a", [1j]), TypeError, "complex"),
+    ("add_histogram", ("a", [1.0], 0, "nonsense"), ValueError, "nonsense"),
+    ("add_histogram_raw", ("a", 0, 1, 1, 1, 1, [1, 2], [1]), ValueError, "equally long"),
+    ("add_histogram_raw", ("a", 0, 1, 1, 1, 1, [2, 1], [1, 1]), ValueError, "increase"),
+    ("add_image", ("a", np.ones((2, 2))), ValueError, "does not fit"),
+    ("add_image", ("a", np.ones((3, 2, 2)), 0, None, "CHH"), ValueError, "letters of NCHW"),
+    ("add_image", ("a", np.ones((5, 2, 2))), ValueError, "1 to 4"),
+    ("add_images", ("a", np.ones((0, 3, 2, 2))), ValueError, "none zero"),
+    ("add_image", ("a", np.ones((3, 2, 2), complex)), TypeError, "complex"),
+    ("add_image_with_boxes", ("a", np.ones((3, 9, 9)), [[1, 2, 3]]), ValueError, r"\[n, 4\]"),
+    ("add_figure", ("a", "figure"), TypeError, "figure of matplotlib"),
+    ("add_video", ("a", np.ones((3, 2, 2))), ValueError, r"\(N, T, C, H, W\)"),
+    ("add_audio", ("a", np.ones((2, 5))), ValueError, "one row of samples"),
+    ("add_audio", ("a", np.ones(5), 0, 0.5), ValueError, "sample_rate"),
+    ("add_text", ("a", 3), TypeError, "must be a str"),
+    ("add_pr_curve", ("a", [0, 1], [0.5]), ValueError, "equally many"),
+    ("add_pr_curve", ("a", [0, 1], [0.5, 1.5]), ValueError, "within 0..1"),
+    ("add_pr_curve", ("a", [0, 1], [0.5, 1.0], 0, 1), ValueError, "num_thresholds"),
+    ("add_pr_curve_raw", ("a", *CURVE[:5], [1.0]), ValueError, "equally long"),
+    ("add_custom_scalars", ([],), TypeError, "dict of categories"),
+    ("add_custom_scalars", ({"a": {"b": ["Pie", ["x"]]}},), ValueError, "Multiline"),
+    ("add_custom_scalars_marginchart", (["x"],), ValueError, "three tags"),
+    ("add_hparams", ([], {}), TypeError, "hparam_dict must be a dict"),
+    ("add_hparams", ({"a": object()}, {}), TypeError, "a number, a bool or text"),
+    ("add_hparams", ({"a": 1}, {}, {"b": [1]}), ValueError, "unknown"),
+    ("add_embedding", (np.ones((3, 2)),), NotImplementedError, "add_tensor"),
+    ("add_mesh", ("a", np.ones((1, 3, 3))), NotImplementedError, "add_tensor"),
+    ("add_onnx_graph", ("net.onnx",), NotImplementedError, "add_graph"),
+]
+
+
+@pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
+def test_wrong_values_are_refused_in_words_and_nothing_is_lost(tmp_path, chosen):
+    with SummaryWriter(tmp_path, format=chosen) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+        for method, arguments, error, words in WRONG:
+            with pytest.raises(error, match=words):
+                getattr(writer, method)(*arguments)
+        writer.add_scalar("loss", 0.25, 2)
+        writer.flush()
+        (path,) = tmp_path.iterdir()
+        assert path.stat().st_size > 100
+
+
+def test_steps_may_be_any_number(tmp_path):
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        for step in (np.int32(3), 4.0, np.array(5), None):
+            writer.add_scalar("loss", 1, step)
+    assert [step for step, *_ in read(tmp_path)["."]["loss"]] == [3, 4, 5, 0]
+
+
+def test_what_lies_beyond_all_edges_is_counted(tmp_path):
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        writer.add_histogram("large", np.array([1.0, 1e30, -1e30, np.inf, -np.inf, np.nan]), 1)
+        writer.add_histogram("nothing finite", np.array([np.nan, np.nan]), 1)
+    tags = read(tmp_path)["."]
+    (large,) = tags["large"]
+    assert sum(large[-1]) == 5
+    assert large[4] == 6.0, "NaN counts as an element"
+    assert sum(tags["nothing finite"][0][-1]) == 0
+
+
+def test_types_keep_their_bits(tmp_path):
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        writer.add_tensor("half", np.arange(4, dtype=np.float16), 1)
+        writer.add_tensor("byte", np.arange(4, dtype=np.uint8), 1)
+        writer.add_tensor("number", np.float32(3), 1)
+    (half,), (byte,), (number,) = (
+        [event.summary.value[0].tensor for event in events(tmp_path) if event.summary.value[0].tag == tag]
+        for tag in ("half", "byte", "number")
+    )
+    assert (half.dtype, half.content) == (19, np.arange(4, dtype="<f2").tobytes())
+    assert (byte.dtype, byte.content) == (4, bytes(range(4)))
+    assert not number.shape.dim and number.content == np.float32(3).tobytes()
+
+
+def test_booleans_are_booleans(tmp_path):
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        writer.add_hparams({"shuffle": True}, {"m": 1.0}, run_name="trial", global_step=1)
+    ((_, _, content),) = read(tmp_path)["trial"]["_hparams_/session_start_info"]
+    assert content[2] == {"shuffle": True}
+
+
+def test_frames_of_a_video_are_one_picture(tmp_path):
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        writer.add_video("v", np.zeros((2, 10, 3, 4, 5)), 1)
+    ((_, kind, width, height, *_),) = read(tmp_path)["."]["v"]
+    assert (kind, width, height) == ("image", 8 * 2 * 5, 2 * 4)
+
+
+def test_the_array_may_be_changed_at_once(tmp_path):
+    values = np.zeros((3, 4, 4), np.uint8)
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        writer.add_image("i", values, 1)
+        writer.add_image("j", values.copy(), 1)
+        values[:] = 255
+    tags = read(tmp_path)["."]
+    assert tags["i"] == tags["j"]

@@ -1,0 +1,86 @@
+"""Configuration of a training as lineage: any nested dict, dataclass or namespace of settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any, Final
+
+from mindinsight.writer.arrays import to_numpy
+
+Fact = bool | int | float | str
+_LONGEST: Final = 1000  # characters of a setting that has no plain form
+_DEEPEST: Final = 8
+# Names of settings in use -> the fact of a training's lineage that they are, and its type.
+_TRAIN_FACTS: Final[Mapping[str, tuple[str, type]]] = {
+    "lr": ("learning_rate", float),
+    "learning_rate": ("learning_rate", float),
+    "batch_size": ("batch_size", int),
+    "bsize": ("batch_size", int),
+    "per_device_train_batch_size": ("batch_size", int),
+    "epoch": ("epoch", int),
+    "epochs": ("epoch", int),
+    "max_epochs": ("epoch", int),
+    "num_train_epochs": ("epoch", int),
+    "optimizer": ("optimizer", str),
+    "optim": ("optimizer", str),
+    "loss_function": ("loss_function", str),
+    "model": ("network", str),
+    "network": ("network", str),
+}
+
+
+def flatten(configuration: Any) -> dict[str, Fact]:
+    """``configuration`` as plain values by path (``optimizer.lr``); settings that are None are left out.
+
+    Numbers, bools, text and arrays of one element stay what they are. Lists become JSON; what else there is
+    becomes its text, cut to 1000 characters.
+    """
+    return dict(_facts(configuration, "", 0))
+
+
+def train_facts(facts: Mapping[str, Fact]) -> dict[str, Fact]:
+    """Those of ``facts`` that a training's lineage has a place for, by the names they have there."""
+    known: dict[str, Fact] = {}
+    for path, value in facts.items():
+        name, kind = _TRAIN_FACTS.get(path.rpartition(".")[2], ("", str))
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not name or name in known:
+            continue
+        if kind is str and isinstance(value, str):
+            known[name] = value
+        elif kind is float and number:
+            known[name] = float(value)
+        elif kind is int and number and float(value).is_integer() and 0 <= float(value) < 1 << 31:
+            known[name] = int(value)
+    return known
+
+
+def _facts(value: Any, path: str, depth: int) -> Iterator[tuple[str, Fact]]:
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    elif type(value).__name__ in ("Namespace", "SimpleNamespace"):
+        value = vars(value)
+    if isinstance(value, Mapping) and depth < _DEEPEST:
+        for name, setting in value.items():
+            yield from _facts(setting, f"{path}.{name}" if path else str(name), depth + 1)
+    elif path and value is not None:
+        yield path, _plain(value)
+
+
+def _plain(value: Any) -> Fact:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return json.dumps(value, default=str)[:_LONGEST]
+    try:
+        array = to_numpy(value).values
+    except TypeError:
+        return str(getattr(value, "__name__", value))[:_LONGEST]
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        return str(array.tolist())[:_LONGEST]
+    number: bool | int | float = array.reshape(-1)[0].item()
+    return number

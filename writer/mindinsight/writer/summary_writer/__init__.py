@@ -1,0 +1,5 @@
+"""SummaryWriter: the interface of ``torch.utils.tensorboard``, over either format of event files."""
+
+from mindinsight.writer.summary_writer.writer import SummaryWriter
+
+__all__ = ["SummaryWriter"]
