@@ -28,8 +28,13 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from benchmarks.graphs import dumped, graph_records
 from mindinsight.server.app import create_app
-from mindinsight.server.debug.graph_join import join
-from mindinsight.server.debug.operator_status import at_places, counted, symptoms, worst
+from mindinsight.server.debug.graphs.join import join
+from mindinsight.server.debug.graphs.operator_status import (
+    count_symptoms,
+    largest_below,
+    leaf_column,
+    symptoms,
+)
 from mindinsight.server.formats.events import decode
 from mindinsight.server.graph.comparison.compare import compare
 from mindinsight.server.graph.encoders.drawing import drawing_json
@@ -82,7 +87,7 @@ def server_rows(nodes: int) -> dict[str, float]:
     other = build(record[offset : offset + size], False)
     operators, answers = dumped(nodes)
     joining, joined = cpu(lambda: join(operators, tree.graph))
-    laying, column = cpu(lambda: at_places(tree, joined.nodes, symptoms(answers)))
+    laying, column = cpu(lambda: leaf_column(tree, joined.nodes, symptoms(answers)))
     boxes = [box["id"] for box in json.loads(drawing)["boxes"]]
     return {
         "megabytes": size / 1e6,
@@ -95,7 +100,7 @@ def server_rows(nodes: int) -> dict[str, float]:
         "compare with another graph": cpu(lambda: compare(tree, other))[0],
         "lay a dump of all operators over it, once": joining + laying,
         "colour the boxes of a picture": cpu(
-            lambda: [(worst(tree, column, box), counted(tree, column, box)) for box in boxes]
+            lambda: [(largest_below(tree, column, box), count_symptoms(tree, column, box)) for box in boxes]
         )[0],
     }
 

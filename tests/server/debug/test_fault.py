@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindinsight.server.debug.fault import find_faults, operator_of
+from mindinsight.server.debug.fault import faulty_operator, find_faults
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.graphs.call_stacks import own_frame
 from tests.server.debug.conftest import spoil
@@ -44,7 +44,7 @@ def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken):
     assert (fault.kind, fault.rank, fault.step) == ("made", 0, 0)
     assert fault.entry.recorded == "MatMulBiasAddReluFusion-op55"
     assert (fault.entry.direction, fault.entry.slot) == ("output", "0")
-    frame = own_frame(operator_of(dump, fault).stack)
+    frame = own_frame(faulty_operator(dump, fault).stack)
     assert (frame.line, frame.code) == (13, "x = self.relu(self.fc1(x))")
 
 

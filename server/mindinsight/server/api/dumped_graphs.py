@@ -9,10 +9,10 @@ from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.debug.fault_search import operator_key
-from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay
-from mindinsight.server.debug.operator_graph import share
-from mindinsight.server.debug.operator_status import Symptom, counted, worst
+from mindinsight.server.debug.finiteness import operator_key
+from mindinsight.server.debug.graphs.operator_status import Symptom, count_symptoms, largest_below
+from mindinsight.server.debug.graphs.operator_tree import share
+from mindinsight.server.debug.graphs.overlay import SYMPTOMS, Overlay
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.encoders.nodes import entry
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
@@ -63,7 +63,7 @@ def colours(
         "tensors": len(overlay.listing.entries),
         "measured": len(overlay.listing.answers),
         "dumped": overlay.joined.dumped,
-        "found": overlay.joined.found,
+        "found": overlay.joined.matched,
         "by_order": overlay.joined.by_order,
         **boxes,
     }
@@ -126,13 +126,13 @@ def _by_symptom(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[s
     boxes = [
         {
             "id": index,
-            "symptom": _name(worst(overlay.tree, column, index)),
-            "counts": counted(overlay.tree, column, index),
+            "symptom": _name(largest_below(overlay.tree, column, index)),
+            "counts": count_symptoms(overlay.tree, column, index),
         }
         for index in indices
     ]
     faults = np.flatnonzero(column == Symptom.FAULT).tolist()
-    counts = counted(overlay.tree, column, ROOT)
+    counts = count_symptoms(overlay.tree, column, ROOT)
     return {"boxes": boxes, "counts": counts, "fault": entry(overlay.tree, faults[0]) if faults else None}
 
 
@@ -140,7 +140,7 @@ def _by_size(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[str,
     known = column[(column > 0) & (column < np.inf)]
     least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
     ends = [size for size in (least, most) if size is not None]
-    sizes = {index: worst(overlay.tree, column, index) for index in indices}
+    sizes = {index: largest_below(overlay.tree, column, index) for index in indices}
     boxes = [
         {"id": index, "value": non_finite_as_text(size), "share": None if size is None else share(size, ends)}
         for index, size in sizes.items()

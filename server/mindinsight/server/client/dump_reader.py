@@ -25,7 +25,7 @@ from typing import Final
 from mindinsight.server.client.dump_results import Comparison, FaultReport, FirstFault, StatisticsTable
 from mindinsight.server.debug.compare.comparison import Side, compare_sides
 from mindinsight.server.debug.examine import measure_all
-from mindinsight.server.debug.fault import Report, find_faults, operator_of, source_of
+from mindinsight.server.debug.fault import Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.formats.dumps import (
     find_dump_dirs,
     find_layout,
@@ -181,9 +181,9 @@ class DumpReader:
         first = None
         if report.faults:
             fault = report.faults[0]
-            operator = operator_of(self.info, fault)
+            operator = faulty_operator(self.info, fault)
             verdict = message(fault.key, fault.words, language)
-            first = FirstFault(fault, verdict, operator, source_of(operator))
+            first = FirstFault(fault, verdict, operator, source_frame(operator))
         return FaultReport(first, coverage.tensors, coverage.judged, summary, tuple(report.damage))
 
 

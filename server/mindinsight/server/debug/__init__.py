@@ -1,1 +1,1 @@
-"""What a debugger does with a dump: measure, watch, find the fault, compare."""
+"""Debugger of dumps: statistics, watchpoints, fault search, comparison."""

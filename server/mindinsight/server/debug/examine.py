@@ -1,7 +1,7 @@
-"""Reading tensors of a dump to measure and judge them: the pure function, and the way it is spread.
+"""Parallel examination of tensors: each is read, measured and judged by rules, in the workers of an executor.
 
-Tensors are read by parts, in whatever process the executor gives; a worker holds a few megabytes of one, or
-of two where a rule looks at the step before. Results come in the order of the questions, as they are ready.
+Tensors are read in parts: a worker holds a few megabytes of one, or of two where a rule needs the previous
+step. Answers are yielded in the order of the questions, as they are ready.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from typing import Final
 from mindinsight.server.compute.parallel_map import batched, file_size, spread
 from mindinsight.server.compute.statistics import Part, combine, measure_values, parts
 from mindinsight.server.debug.conditions import NO_VALUES, Condition, Limits, Sample, Verdict, conditions
-from mindinsight.server.debug.recorded import presumed
+from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Identity, Measured, StatisticsCache, identify
 from mindinsight.server.formats.arrays.stored import PIECE, Stored, Values
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry, TensorRef
 from mindinsight.server.formats.unreadable import UnreadableError
 
-HUGE: Final = 256 << 20  # bytes from which a tensor is worth the time of several processes
-STRETCH: Final = 16 * PIECE  # elements that one of them measures at a time
+HUGE: Final = 256 << 20  # bytes from which a tensor is measured by several processes
+STRETCH: Final = 16 * PIECE  # elements that one of the processes measures at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One tensor, and the rules it shall be judged by: condition ids with their limits."""
+    """Task for a worker: a tensor and the rules to judge it by (condition ids with their limits)."""
 
     entry: TensorEntry
     rules: tuple[tuple[str, Limits], ...] = ()
     previous: TensorRef | None = None
     overflowed: bool = False
-    identity: Identity | None = None  # of the file when the cache was asked
-    known: Measured | None = None  # what the cache knew, or was measured by several processes just now
+    identity: Identity | None = None  # of the file at the time of the cache lookup
+    known: Measured | None = None  # from the cache, or just measured by several processes
     fresh: bool = False  # ``known`` is not in the cache yet
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Statistics and one verdict for each rule, or the damage that kept the tensor from being read.
+    """Result of a question: statistics and one verdict for each rule, or the damage of the file.
 
-    ``computed`` is false where only the dump's own statistics could be used, and where there are none.
+    ``computed`` is false where only recorded statistics could be used, and where there are none.
     """
 
     entry: TensorEntry
@@ -53,11 +53,11 @@ class Answer:
     verdicts: tuple[Verdict, ...] = ()
     damage: FileDamage | None = None
     computed: bool = True
-    learned: Identity | None = None  # measured just now, of this file: worth remembering
+    learned: Identity | None = None  # identity of the file where it was just measured: to be cached
 
 
 def examine(question: Question) -> Answer:
-    """Measure and judge one tensor. What cannot be read is an answer too, never an exception."""
+    """Measure and judge one tensor; what cannot be read is returned as damage, not raised."""
     entry = question.entry
     if entry.ref is None:
         return _without_values(question)
@@ -78,26 +78,32 @@ def examine(question: Question) -> Answer:
 def examine_all(
     questions: Iterable[Question], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[Answer]:
-    """Answers in the order of the questions; without an executor in this process."""
+    """Examine tensors in parallel, in order; without an executor in this process."""
     batches = (
-        [_with_parts(each, executor) for each in _with_known(batch, cache)]
+        [_with_parts(question, executor) for question in _with_known(batch, cache)]
         for batch in batched(questions, weight=_weight)
     )
     for answers in spread(_examine_batch, batches, executor, _is_known):
         if cache is not None:
-            cache.keep({each.learned: each.measured for each in answers if each.learned and each.measured})
+            cache.keep(
+                {
+                    question.learned: question.measured
+                    for question in answers
+                    if question.learned and question.measured
+                }
+            )
         yield from answers
 
 
 def measure_all(
     entries: Iterable[TensorEntry], executor: Executor | None = None, cache: StatisticsCache | None = None
 ) -> Iterator[Answer]:
-    """Statistics of tensors, in their order."""
+    """Measure tensors in parallel, in order."""
     return examine_all(map(Question, entries), executor, cache)
 
 
 class _Tensor:
-    """A tensor that is opened when first needed; its values are read by parts, for each rule anew."""
+    """Lazily opened tensor; its values are read in parts, again for each rule."""
 
     def __init__(self, ref: TensorRef) -> None:
         self._ref = ref
@@ -112,7 +118,7 @@ class _Tensor:
 
 
 def _with_parts(question: Question, executor: Executor | None) -> Question:
-    """A huge tensor measured by all processes at once; another, or one that cannot be read, as it is."""
+    """Measure a huge tensor by all processes at once; a smaller or unreadable one is left for ``examine``."""
     ref = question.entry.ref
     if executor is None or ref is None or question.known is not None or _weight(question) < HUGE:
         return question
@@ -122,10 +128,12 @@ def _with_parts(question: Question, executor: Executor | None) -> Question:
             return question
         count = math.prod(values.shape)
         stretches = ((start, min(start + STRETCH, count)) for start in range(0, count, STRETCH))
-        found = combine(chain.from_iterable(spread(partial(_measure_stretch, values), stretches, executor)))
-    except (UnreadableError, OSError, TypeError):  # ``examine`` will say so
+        statistics = combine(
+            chain.from_iterable(spread(partial(_measure_stretch, values), stretches, executor))
+        )
+    except (UnreadableError, OSError, TypeError):  # ``examine`` reports it
         return question
-    return replace(question, known=Measured(found, values.shape, values.dtype.name), fresh=True)
+    return replace(question, known=Measured(statistics, values.shape, values.dtype.name), fresh=True)
 
 
 def _measure_stretch(values: Stored, stretch: tuple[int, int]) -> list[Part]:
@@ -134,11 +142,11 @@ def _measure_stretch(values: Stored, stretch: tuple[int, int]) -> list[Part]:
 
 def _without_values(question: Question) -> Answer:
     entry = question.entry
-    found = presumed(entry.statistics, entry.shape) if entry.statistics is not None else None
-    if found is None:
+    statistics = infer_statistics(entry.statistics, entry.shape) if entry.statistics is not None else None
+    if statistics is None:
         return Answer(entry, None, damage=entry.damage, computed=False)
-    verdicts = _judge(question, Sample(found, _no_values, overflowed=question.overflowed))
-    measured = Measured(found, entry.shape or (), entry.dtype)
+    verdicts = _judge(question, Sample(statistics, _no_values, overflowed=question.overflowed))
+    measured = Measured(statistics, entry.shape or (), entry.dtype)
     return Answer(entry, measured, verdicts, entry.damage, computed=False)
 
 
@@ -162,7 +170,7 @@ def _weight(question: Question) -> int:
 
 
 def _is_known(batch: Sequence[Question]) -> bool:
-    return not any(each.known is None or each.rules for each in batch)
+    return not any(question.known is None or question.rules for question in batch)
 
 
 def _examine_batch(batch: Sequence[Question]) -> list[Answer]:
@@ -172,7 +180,7 @@ def _examine_batch(batch: Sequence[Question]) -> list[Answer]:
 def _with_known(batch: list[Question], cache: StatisticsCache | None) -> list[Question]:
     if cache is None:
         return batch
-    identities = [None if each.entry.ref is None else identify(each.entry.ref) for each in batch]
+    identities = [None if question.entry.ref is None else identify(question.entry.ref) for question in batch]
     known = cache.find(identity for identity in identities if identity is not None)
     return [
         replace(question, identity=identity, known=known.get(identity) if identity else None)

@@ -1,7 +1,7 @@
-"""The first fault of a dump: which operator made something that is not finite, or how it came in.
+"""Search for the first fault of a dump: the operator that made NaN or infinities, or how they came in.
 
-One verdict for the command, the routes, the pages and the graph; in words by the keys ``Fault.key`` of the
-locale files. What could not be judged is counted beside it (``Coverage``).
+The command, the routes, the pages and the graph all use this verdict; ``Fault.key`` is the key of its
+sentence in the locale files. ``Coverage`` counts the tensors that could not be judged.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from mindinsight.server.debug.fault_search import (
     Kind,
     Measure,
     Origin,
-    Search,
-    finiteness,
-    surely_finite,
+    OriginSearch,
 )
+from mindinsight.server.debug.finiteness import finiteness, not_finite, surely_finite
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
@@ -28,7 +27,7 @@ from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first trouble of one rank and step, and the measured tensors it concerns, the first one first."""
+    """First fault of one rank and step, with the measured tensors it concerns, the first of them first."""
 
     origin: Origin
     rank: int
@@ -63,11 +62,11 @@ class Fault:
 
 @dataclass
 class Coverage:
-    """How many tensors a search looked at; it stops in the step where it finds a fault."""
+    """Numbers of tensors that a search covered; it stops in the step where it finds a fault."""
 
     tensors: int = 0
     unread: int = 0  # files that could not be read
-    silent: int = 0  # without values, and with statistics that do not tell
+    silent: int = 0  # without values, and with statistics that do not decide
 
     @property
     def judged(self) -> int:
@@ -75,14 +74,14 @@ class Coverage:
 
     @property
     def sentences(self) -> tuple[tuple[str, dict[str, int]], ...]:
-        """What is known where no fault was found: keys of the locale files with their numbers."""
+        """Sentences for a search without a fault: keys of the locale files with their parameters."""
         if not self.judged:
             return (("dump.fault.nothing" if self.tensors else "dump.fault.empty", {}),)
         if self.judged == self.tensors:
             return (("dump.fault.none", {"n": self.tensors}),)
-        some = ("dump.fault.some", {"judged": self.judged, "tensors": self.tensors})
-        left = (("dump.fault.unread", {"n": self.unread}), ("dump.fault.silent", {"n": self.silent}))
-        return (some, *(sentence for sentence in left if sentence[1]["n"]))
+        partly = ("dump.fault.some", {"judged": self.judged, "tensors": self.tensors})
+        causes = (("dump.fault.unread", {"n": self.unread}), ("dump.fault.silent", {"n": self.silent}))
+        return (partly, *(sentence for sentence in causes if sentence[1]["n"]))
 
     def count(self, answer: Answer) -> None:
         unknown = finiteness(answer) == "unknown"
@@ -93,11 +92,11 @@ class Coverage:
 
 @dataclass
 class Report:
-    """Faults of the steps searched so far, earliest first, with what was looked at and what could not be."""
+    """Report of a search: faults of the steps searched, earliest first, with coverage and damage."""
 
     faults: list[Fault] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
-    damage: list[FileDamage] = field(default_factory=list)  # what could not be listed
+    damage: list[FileDamage] = field(default_factory=list)  # of files that could not be listed
 
 
 def find_faults(
@@ -108,9 +107,9 @@ def find_faults(
     cache: StatisticsCache | None = None,
     every: bool = False,
 ) -> Report:
-    """The fault of the earliest step that has one, which is where to look; with ``every``, of all steps.
+    """Find the fault of the earliest step that has one; with ``every``, those of all steps.
 
-    No more is read than is needed to know; the coverage is that of the steps that were searched.
+    Only the tensors needed to decide are read; the coverage is that of the steps searched.
     """
     report = Report(damage=list(dump.damage))
     for step in dump.steps():
@@ -134,51 +133,55 @@ def _search_step(
     listing = list_tensors(dump, rank, step)
     report.damage += listing.damage
     coverage = report.coverage
-    unsure = [entry for entry in listing.items if not surely_finite(entry)]
-    coverage.tensors += len(listing.items) - len(unsure)
-    known: dict[int, Answer] = {}  # by place in the listing
+    candidates = [entry for entry in listing.items if not surely_finite(entry)]
+    coverage.tensors += len(listing.items) - len(candidates)
+    known: dict[int, Answer] = {}  # by position in the listing
 
     def measure(entries: Iterable[TensorEntry]) -> Iterator[Answer]:
-        wanted, again = tee(entries)
-        new = measure_all((each for each in again if each.sequence not in known), executor, cache)
-        return (known.get(each.sequence) or next(new) for each in wanted)
+        wanted, unmeasured = tee(entries)
+        measured = measure_all(
+            (entry for entry in unmeasured if entry.sequence not in known), executor, cache
+        )
+        return (known.get(entry.sequence) or next(measured) for entry in wanted)
 
-    for answer in measure(unsure):
+    for answer in measure(candidates):
         known[answer.entry.sequence] = answer
         coverage.count(answer)
-        if not_finite(answer):  # only now the operators are worth reading
-            fault = fault_of(listing.items, list_operators(dump, rank, step).items, measure)
+        if not_finite(answer):  # operators are read only for a step with a fault
+            fault = find_step_fault(listing.items, list_operators(dump, rank, step).items, measure)
             report.faults += [fault] if fault else []
             return
 
 
-def fault_of(
+def find_step_fault(
     entries: Iterable[TensorEntry],
     operators: Sequence[Operator],
     measure: Measure,
     certain: bool = False,
 ) -> Fault | None:
-    """The fault of one rank and step from its tensors; with ``certain``, only one that an operator made."""
-    search = Search(entries, operators, measure)
+    """The fault of one rank and step; with ``certain``, only one that an operator surely made."""
+    search = OriginSearch(entries, operators, measure)
     origin = search.origin(certain)
     if origin is None:
         return None
     return Fault(origin, origin.entry.rank, origin.entry.step, tuple(search.answers(origin.entry)))
 
 
-def operator_of(dump: Dump, fault: Fault) -> Operator | None:
-    """The operator a fault names, with its source lines; None where the dump knows none."""
-    found = list_operators(dump, fault.rank, fault.step, fault.entry.graph)
-    return next((each for each in found.items if fault.origin.operator in (each.recorded, each.name)), None)
+def faulty_operator(dump: Dump, fault: Fault) -> Operator | None:
+    """The operator of a fault, with its call stacks; None where the dump has no such operator."""
+    listing = list_operators(dump, fault.rank, fault.step, fault.entry.graph)
+    return next(
+        (
+            operator
+            for operator in listing.items
+            if fault.origin.operator in (operator.recorded, operator.name)
+        ),
+        None,
+    )
 
 
-def source_of(operator: Operator | None) -> Frame | None:
-    """The line an operator came from: the user's own where there is one, else the innermost."""
+def source_frame(operator: Operator | None) -> Frame | None:
+    """Frame of an operator's call stack to show: of the user's own code if any, else the innermost."""
     if operator is None or not operator.stack:
         return None
     return own_frame(operator.stack) or operator.stack[0]
-
-
-def not_finite(answer: Answer) -> bool:
-    """Whether a tensor is known to hold NaN or infinities."""
-    return finiteness(answer) == "not_finite"

@@ -1,4 +1,4 @@
-"""One rank and step of a dump being looked at: its tensors, and their statistics as they are found."""
+"""Session on one rank and step of a dump: its tensors, and their statistics as they are computed."""
 
 from __future__ import annotations
 
@@ -18,58 +18,58 @@ from mindinsight.server.formats.dumps import growing_paths, list_operators, list
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Operator, TensorEntry
 from mindinsight.server.formats.dumps.types import Listing as FileListing
 
-PATIENCE: Final = 2.0  # seconds for which a listing is not looked at again
-MARGIN: Final = 1_000_000_000  # nanoseconds by which clocks of files may be behind
-LOOKED_AT: Final = 100  # damaged files that are looked at again
+PATIENCE: Final = 2.0  # seconds between checks for changes
+MARGIN: Final = 1_000_000_000  # nanoseconds by which the clock of a file system may be behind
+MAX_CHECKED: Final = 100  # damaged files that are checked for changes
 
 
 class Listing:
-    """What one look at a step found, and the statistics of it so far."""
+    """Listing of a step at one time, with a background job that computes its statistics."""
 
     def __init__(
         self, dump: Dump, rank: int, step: int, executor: Executor, cache: StatisticsCache | None
     ) -> None:
         self._started = time.time_ns()
-        found = list_tensors(dump, rank, step)
+        listing = list_tensors(dump, rank, step)
         self.dump = dump
         self.rank = rank
         self.step = step
-        self.entries: Sequence[TensorEntry] = tuple(found.items)  # searched again and again
-        self.damage: Sequence[FileDamage] = found.damage
-        self._work = BackgroundJob(lambda: measure_all(self.entries, executor, cache), len(self.entries))
+        self.entries: Sequence[TensorEntry] = tuple(listing.items)  # a tuple, as it is searched often
+        self.damage: Sequence[FileDamage] = listing.damage
+        self._job = BackgroundJob(lambda: measure_all(self.entries, executor, cache), len(self.entries))
 
     @property
     def answers(self) -> Sequence[Answer]:
-        """Statistics of the first tensors; the rest is still being counted."""
-        return self._work.items
+        """Statistics of the tensors measured so far, from the first on."""
+        return self._job.items
 
     @property
     def done(self) -> bool:
-        return self._work.done
+        return self._job.done
 
     @cached_property
-    def places(self) -> Mapping[SlotKey, int]:
-        """Where each tensor stands."""
+    def positions(self) -> Mapping[SlotKey, int]:
+        """Positions of tensors in the listing."""
         return {slot_key(entry): i for i, entry in enumerate(self.entries)}
 
     @cached_property
     def types(self) -> Sequence[str]:
-        """Types of operators, by name."""
+        """Types of operators, sorted."""
         return sorted({entry.type for entry in self.entries})
 
     @cached_property
     def named_dtypes(self) -> frozenset[str]:
-        """Data types as the dump names them; with "" when it does not name all."""
+        """Recorded data types; includes "" when some are not recorded."""
         return frozenset(entry.dtype for entry in self.entries)
 
     @cached_property
     def operators(self) -> Mapping[tuple[str, str], Operator]:
         """Operators by graph and recorded name, in execution order."""
-        return {(each.graph, each.recorded): each for each in self._operators.items}
+        return {(operator.graph, operator.recorded): operator for operator in self._operators.items}
 
     @property
     def operator_damage(self) -> Sequence[FileDamage]:
-        """What of the files about operators could not be used, those of tensors included."""
+        """Damage of the files that describe operators, including those of tensors."""
         return self._operators.damage
 
     @cached_property
@@ -77,28 +77,28 @@ class Listing:
         return list_operators(self.dump, self.rank, self.step)
 
     def answer(self, entry: TensorEntry) -> Answer | None:
-        """Statistics of one tensor, when they are known already."""
-        place = self.places[slot_key(entry)]
-        return self.answers[place] if place < len(self.answers) else None
+        """Statistics of one tensor; None until they are computed."""
+        position = self.positions[slot_key(entry)]
+        return self.answers[position] if position < len(self.answers) else None
 
     @property
     def outdated(self) -> bool:
-        """Whether a file that could not be read was written to since: its writer had not finished."""
+        """Whether a damaged file was modified since the listing: its writer had not finished."""
         if not self.done:
             return False
         damaged = [answer.damage.path for answer in self.answers if answer.damage is not None]
-        return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:LOOKED_AT])
+        return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:MAX_CHECKED])
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the statistics of all tensors."""
-        return self._work.wait(seconds)
+        """Wait until all tensors are measured; False when ``seconds`` have passed before."""
+        return self._job.wait(seconds)
 
     def stop(self) -> None:
-        self._work.stop()
+        self._job.stop()
 
 
 class Inspection:
-    """Keeps a listing of one step fresh while its dump is being written."""
+    """Holder of the current listing of a step, replaced when the dump has grown."""
 
     def __init__(
         self, path: str, rank: int, step: int, executor: Executor, cache: StatisticsCache | None
@@ -111,13 +111,13 @@ class Inspection:
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._stamps: tuple[int, ...] = ()
-        self._looked = 0.0
+        self._checked_at = 0.0
 
     def listing(self) -> Listing:
-        """The newest listing. Raises ``UnreadableError`` when the dump is gone."""
+        """The current listing. Raises ``UnreadableError`` when the dump is gone."""
         with self._lock:
-            if self._listing is None or time.monotonic() - self._looked > PATIENCE:
-                self._look()
+            if self._listing is None or time.monotonic() - self._checked_at > PATIENCE:
+                self._refresh()
             assert self._listing is not None
             return self._listing
 
@@ -125,14 +125,14 @@ class Inspection:
         if self._listing is not None:
             self._listing.stop()
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         dump = open_dump(self._path)
         stamps = _stamps(dump, self._rank, self._step)
         if self._listing is None or stamps != self._stamps or self._listing.outdated:
             self.stop()
             self._listing = Listing(dump, self._rank, self._step, self._executor, self._cache)
             self._stamps = stamps
-        self._looked = time.monotonic()
+        self._checked_at = time.monotonic()
 
 
 def _stamps(dump: Dump, rank: int, step: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The numbers of a watchpoint, checked before anything is read."""
+"""Validation of the limits of a watchpoint."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from collections.abc import Mapping
 from mindinsight.server.debug.conditions import Condition, Limits, Parameter, conditions
 
 
-def checked_limits(condition_id: str, given: Mapping[str, float | None]) -> Limits:
-    """The limits a condition works with: those given, or all defaults when none is.
+def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
+    """Limits of a condition: those requested, or all defaults when none is.
 
-    Supporting numbers (epsilon, atol) always have their default. Raises ValueError that names the
-    parameter and says what it may be.
+    Supporting parameters (epsilon, atol) always have their default. Raises ValueError with the name of a
+    wrong parameter and its allowed values.
     """
     condition = conditions().get(condition_id)
     if condition is None:
-        raise ValueError(f"unknown condition {condition_id!r}; there are {', '.join(sorted(conditions()))}")
-    known = {each.name: each for each in condition.parameters}
-    unknown = sorted(set(given) - set(known))
+        raise ValueError(
+            f"unknown condition {condition_id!r}; known conditions are {', '.join(sorted(conditions()))}"
+        )
+    known = {parameter.name: parameter for parameter in condition.parameters}
+    unknown = sorted(set(requested) - set(known))
     if unknown:
-        having = ", ".join(known) or "none"
-        raise ValueError(f"{condition_id} has no parameter {unknown[0]!r}; it has {having}")
-    chosen = {name: value for name, value in given.items() if value is not None}
-    limits = {name: _checked(known[name], value) for name, value in chosen.items()}
+        names = ", ".join(known) or "none"
+        raise ValueError(f"{condition_id} has no parameter {unknown[0]!r}; it has {names}")
+    enabled = {name: value for name, value in requested.items() if value is not None}
+    limits = {name: _checked(known[name], value) for name, value in enabled.items()}
     defaulted = not any(known[name].checks for name in limits)
-    for each in condition.parameters:
-        if each.default is not None and (defaulted or not each.checks):
-            limits.setdefault(each.name, each.default)
+    for parameter in condition.parameters:
+        if parameter.default is not None and (defaulted or not parameter.checks):
+            limits.setdefault(parameter.name, parameter.default)
     _check_together(condition, limits)
     return limits
 
@@ -48,11 +50,11 @@ def _allowed(parameter: Parameter) -> str:
 
 
 def _check_together(condition: Condition, limits: Limits) -> None:
-    checking = [each for each in condition.parameters if each.checks]
-    if checking and not any(each.name in limits for each in checking):
-        names = ", ".join(each.name for each in checking)
+    checking = [parameter for parameter in condition.parameters if parameter.checks]
+    if checking and not any(parameter.name in limits for parameter in checking):
+        names = ", ".join(parameter.name for parameter in checking)
         raise ValueError(f"{condition.id} needs at least one of {names}")
-    for each in checking:
-        missing = [name for name in each.requires if name not in limits]
-        if each.name in limits and missing:
-            raise ValueError(f"{each.name} needs {' and '.join(missing)} too")
+    for parameter in checking:
+        missing = [name for name in parameter.requires if name not in limits]
+        if parameter.name in limits and missing:
+            raise ValueError(f"{parameter.name} needs {' and '.join(missing)} too")

@@ -1,4 +1,4 @@
-"""Tensors made small enough to be drawn, read by parts where they are large."""
+"""Reduction of tensors for drawing: histograms and heat maps, read in parts."""
 
 from __future__ import annotations
 
@@ -12,53 +12,55 @@ from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.types import Doubles
 
 
-def binned_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
-    """Counts of the finite elements in ``bins`` of equal width between their extremes, and the edges.
+def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
+    """Histogram of the finite elements: counts of ``bins`` bins of equal width, and their edges.
 
-    Complex numbers are counted by magnitude. Of a constant tensor the bins are one wide around it.
+    Complex numbers are counted by magnitude. The bins of a constant tensor span a width of one around it.
     The tensor is read twice.
     """
-    found = measure_values(values)
-    if found.minimum is None or found.maximum is None:
+    statistics = measure_values(values)
+    if statistics.minimum is None or statistics.maximum is None:
         return np.zeros(bins), np.linspace(0.0, 1.0, bins + 1)
-    edges = bin_edges(float(found.minimum), float(found.maximum), bins)
+    edges = bin_edges(float(statistics.minimum), float(statistics.maximum), bins)
     counts = np.zeros(bins)
     for flat in values.pieces():
         for start in range(0, flat.size, PIECE):
             piece = flat[start : start + PIECE]
-            plain = np.abs(piece).astype(np.float64) if piece.dtype.kind == "c" else piece.astype(np.float64)
-            counts += np.histogram(plain[np.isfinite(plain)], bins=edges)[0]
+            numbers = (
+                np.abs(piece).astype(np.float64) if piece.dtype.kind == "c" else piece.astype(np.float64)
+            )
+            counts += np.histogram(numbers[np.isfinite(numbers)], bins=edges)[0]
     return counts, edges
 
 
-def shrunk(table: Array, most: int) -> Doubles:
-    """A table of at most ``most`` rows and columns; each cell stands for the element farthest from zero.
+def shrink(table: Array, most: int) -> Doubles:
+    """Shrink a table to at most ``most`` rows and columns; a cell is its element farthest from zero.
 
-    So a single large element, or one that is not finite, stays to be seen. Complex numbers by magnitude.
+    A single large element, or one that is not finite, stays visible. Complex numbers count by magnitude.
     """
-    return shrunk_rows(lambda start, stop: table[start:stop], table.shape[0], most)
+    return shrink_rows(lambda start, stop: table[start:stop], table.shape[0], most)
 
 
-def shrunk_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
-    """``shrunk`` of a table whose rows are read from a first to before a last, group by group."""
+def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
+    """``shrink`` for a table whose rows ``read(start, stop)`` returns, group by group."""
     if rows <= most:
-        return _narrowed(_plain(read(0, rows)), most)
+        return _shrink_columns(_magnitudes(read(0, rows)), most)
     ends = np.linspace(0, rows, most + 1).astype(np.int64).tolist()
     groups = itertools.pairwise(ends)
-    lines = [_narrowed(_strongest(_plain(read(*group)), 1), most) for group in groups]
+    lines = [_shrink_columns(_reduce_rows(_magnitudes(read(*group)), 1), most) for group in groups]
     return np.concatenate(lines)
 
 
-def _plain(table: Array) -> Doubles:
+def _magnitudes(table: Array) -> Doubles:
     return (np.abs(table) if table.dtype.kind == "c" else table).astype(np.float64)
 
 
-def _narrowed(table: Doubles, most: int) -> Doubles:
-    return _strongest(table.T, most).T
+def _shrink_columns(table: Doubles, most: int) -> Doubles:
+    return _reduce_rows(table.T, most).T
 
 
-def _strongest(table: Doubles, most: int) -> Doubles:
-    """Rows brought down to ``most`` by taking, column by column, the strongest of neighbouring rows."""
+def _reduce_rows(table: Doubles, most: int) -> Doubles:
+    """Reduce to ``most`` rows: of neighbouring rows, the element farthest from zero in each column."""
     if table.shape[0] <= most:
         return table
     starts = np.linspace(0, table.shape[0], most, endpoint=False).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The watchpoints worth setting in any dump."""
+"""Preset watchpoints for common faults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mindinsight.server.debug.watchpoints import Watchpoint
 
 Preset: TypeAlias = tuple[str, Mapping[str, float], tuple[str, ...]]  # condition, limits, operator types
 
-# Beyond these inputs the two are flat in single precision, and their gradient is gone.
+# Beyond these inputs both functions are constant in single precision, and their gradients are zero.
 _TANH: Final = math.tanh(8.8)
 _SIGMOID: Final = 1 / (1 + math.exp(-16.2))
 
@@ -34,15 +34,15 @@ _RANGES: Final[tuple[tuple[tuple[str, ...], float, float, Mapping[str, float]], 
 
 
 def common_faults() -> tuple[Watchpoint, ...]:
-    """Overflow, zeros, vanishing gradients, weights that stand still or jump, saturated activations.
+    """Watchpoints for overflow, zeros, vanishing gradients, constant or jumping weights, saturation.
 
-    The set and its numbers are those MindInsight's debugger recommended.
+    The set and its limits are those that MindInsight's debugger recommended.
     """
     ranges: list[Preset] = [
         ("activation_range", {"range_start_inclusive": start, "range_end_inclusive": end, **limits}, types)
         for types, start, end, limits in _RANGES
     ]
     return tuple(
-        Watchpoint(number, condition, checked_limits(condition, given), types=types)
-        for number, (condition, given, types) in enumerate([*_PRESETS, *ranges], 1)
+        Watchpoint(number, condition, checked_limits(condition, limits), types=types)
+        for number, (condition, limits, types) in enumerate([*_PRESETS, *ranges], 1)
     )

@@ -1,4 +1,4 @@
-"""Statistics remembered by the identity of the file they are of. A cache: it may be deleted at any time."""
+"""Cache of statistics on disk, keyed by the identity of the tensor's file; it may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.compute.statistics import Statistics
-from mindinsight.server.debug.recorded import AnyStatistics
+from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.formats.dumps.types import TensorRef
 from mindinsight.server.formats.safe_values import safe_text
 
-FORMAT: Final = 1  # of the rows below; another number starts the cache anew
+FORMAT: Final = 1  # version of the schema below; a cache of another version is cleared
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A tensor as long as its file is not touched."""
+    """Key of the cache: a tensor, and the file attributes that change when it is modified."""
 
     path: str
     member: str
@@ -40,43 +40,48 @@ class Measured:
 
 
 def identify(ref: TensorRef) -> Identity | None:
-    """The identity of a tensor's file now; None when the file cannot be looked at."""
+    """Current identity of a tensor; None when its file has no attributes to read."""
     try:
-        found = Path(ref.path).lstat()
-    except (OSError, ValueError):  # gone, or a name no file can have
+        status = Path(ref.path).lstat()
+    except (OSError, ValueError):  # deleted, or an invalid name
         return None
     path, member = safe_text(ref.path), safe_text(ref.member)
-    device, inode = _signed(found.st_dev), _signed(found.st_ino)
-    return Identity(path, member, device, inode, found.st_size, found.st_mtime_ns)
+    device, inode = _signed(status.st_dev), _signed(status.st_ino)
+    return Identity(path, member, device, inode, status.st_size, status.st_mtime_ns)
 
 
 def _signed(number: int) -> int:
-    """The 64 bits of a number as SQLite takes them: inodes use all of them on some file systems."""
+    """Map 64 bits to SQLite's signed integers: some file systems use all bits of an inode number."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 class StatisticsCache:
-    """One SQLite file. Whatever goes wrong with it, the statistics are computed again and nothing is lost."""
+    """SQLite cache of statistics; where it fails, they are computed again."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def find(self, identities: Iterable[Identity]) -> Mapping[Identity, Measured]:
-        """Those of the tensors that were measured and have not changed since."""
-        found: dict[Identity, Measured] = {}
+        """Cached statistics of the tensors whose files have not changed."""
+        cached: dict[Identity, Measured] = {}
         try:
             with self._open() as database:
-                for each in identities:
-                    row = database.execute(_SELECT, (each.path, each.member)).fetchone()
-                    if row is not None and row[:4] == (each.device, each.inode, each.size, each.modified):
-                        found[each] = _measured(row[4])
+                for identity in identities:
+                    row = database.execute(_SELECT, (identity.path, identity.member)).fetchone()
+                    if row is not None and row[:4] == (
+                        identity.device,
+                        identity.inode,
+                        identity.size,
+                        identity.modified,
+                    ):
+                        cached[identity] = _parse_measured(row[4])
         except (sqlite3.Error, OSError, ValueError, TypeError):
-            return found
-        return found
+            return cached
+        return cached
 
     def keep(self, measured: Mapping[Identity, Measured]) -> None:
-        """Remember; a cache that cannot be written is started anew and otherwise left alone."""
-        rows = [(*astuple(each), _text(value)) for each, value in measured.items()]
+        """Store statistics; a damaged cache is deleted, one that cannot be written is left as it is."""
+        rows = [(*astuple(identity), _format_measured(value)) for identity, value in measured.items()]
         if not rows:
             return
         try:
@@ -107,10 +112,10 @@ _SELECT = "SELECT device, inode, size, modified, found FROM measured WHERE path 
 _INSERT = "INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
-def _text(measured: Measured) -> str:
+def _format_measured(measured: Measured) -> str:
     return json.dumps([astuple(measured.statistics), measured.shape, measured.dtype])
 
 
-def _measured(text: str) -> Measured:
+def _parse_measured(text: str) -> Measured:
     statistics, shape, dtype = json.loads(text)
     return Measured(Statistics(*statistics), tuple(shape), dtype)

@@ -1,4 +1,4 @@
-"""What a tensor is to a rule: any tensor, a weight, a gradient, an activation."""
+"""Classification of tensors as targets of rules: tensor, weight, gradient, activation."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ ACTIVATIONS: Final = frozenset(
         "softmax", "softplus", "softsign", "swish", "tanh",
     ]
 )  # fmt: skip
-# Optimizers keep their state under the name of the weight behind a prefix: moments.conv1.weight.
+# Optimizers name their state by a prefix and the weight: moments.conv1.weight.
 _STATE: Final = re.compile(
     r"(?:adam_[mv]|lamb_[mv]|moments?\d?|moment_[12]|accum(?:_update)?|accu_grads|grad_accumulation|velocity"
     r"|vhat|mean_square|mean_grad|square_avg|(?:max_)?exp_avg(?:_sq)?|exp_inf|step_size|momentum_buf)[._/]",
     re.I,
 )
-# These can be layers too: linear.weight is a weight, linear.fc1.weight the state of fc1.weight.
+# These prefixes can be layers too: linear.weight is a weight, linear.fc1.weight the state of fc1.weight.
 _STATE_OR_LAYER: Final = re.compile(r"(?:linear|stat|prev|ax_?)[._/](?P<weight>.+[._/].+)", re.I)
 _WEIGHT: Final = re.compile(r"(^|[._/])(weight|bias|gamma|beta|embedding_table)$", re.I)
 _GRADIENT: Final = re.compile(r"^gradients[/_]|(^|\.)(backward|parameters_grad)(\.|$)", re.I)
 
 
 def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[Target]:
-    """The classes a tensor belongs to; network inputs, constants and inputs of operators to none.
+    """Classes of a tensor; none for network inputs, constants and inputs of operators.
 
     ``parameters`` are the names of all parameters of the step (``parameter_names``); see ``is_state``.
     """
@@ -45,20 +45,20 @@ def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[T
 
 
 def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:
-    """Names of the parameters that were dumped as such."""
-    return frozenset(each.operator for each in entries if each.direction == "parameter")
+    """Names of the parameters among the tensors."""
+    return frozenset(entry.operator for entry in entries if entry.direction == "parameter")
 
 
 def is_weight(name: str, parameters: Collection[str] = ()) -> bool:
-    """Whether a parameter is named as weights are, and not as an optimizer's state."""
+    """Whether a parameter has the name of a weight, and not of an optimizer's state."""
     return bool(_WEIGHT.search(name)) and not is_state(name, parameters)
 
 
 def is_state(name: str, parameters: Collection[str] = ()) -> bool:
-    """Whether a parameter is the state of an optimizer: named by a prefix and the weight it belongs to.
+    """Whether a parameter is the state of an optimizer: its name is a prefix and the name of a weight.
 
-    A prefix that can be a layer (``linear``) counts where the rest names one of ``parameters``, or where
-    these are not known.
+    A prefix that can be a layer (``linear``) counts where the rest is one of ``parameters``, or where these
+    are not known.
     """
     if _STATE.match(name):
         return True
@@ -67,7 +67,7 @@ def is_state(name: str, parameters: Collection[str] = ()) -> bool:
 
 
 def is_activation(operator_type: str) -> bool:
-    """``ReLU``, ``Functional.relu``: the last part of the type decides."""
+    """Whether the last part of an operator type (``ReLU``, ``Functional.relu``) is an activation function."""
     return operator_type.rpartition(".")[2].lower() in ACTIVATIONS
 
 

@@ -1,4 +1,4 @@
-"""Weights and gradients from one dumped step to the next: standing still, jumping, vanishing, exploding."""
+"""Trends of weights and gradients between two dumped steps: unchanged, jumping, vanishing, exploding."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from mindinsight.server.formats.dumps.types import TensorEntry
 State: TypeAlias = Literal["", "unchanged", "jumping", "vanishing", "exploding", "not_finite"]
 
 JUMP: Final = 1.0  # mean |change| of a weight, as a multiple of its mean magnitude
-VANISHED: Final = 1e-9  # mean magnitude of a gradient
-GROWTH: Final = 100.0  # of a gradient's mean magnitude from one step to the next
+VANISHED: Final = 1e-9  # mean magnitude below which a gradient has vanished
+GROWTH: Final = 100.0  # factor of a gradient's mean magnitude above which it explodes
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """One weight or gradient at two steps. ``ratio``: for weights mean |change| / mean |before|,
-    for gradients mean magnitude now / before; None when it cannot be told."""
+    """Trend of one weight or gradient between two steps.
+
+    ``ratio``: for weights mean |change| / mean |before|, for gradients mean magnitude now / before; None
+    where unknown.
+    """
 
     entry: TensorEntry
     kind: Literal["weight", "gradient"]
@@ -41,7 +44,7 @@ def trends(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Trend]:
-    """Weights and gradients of a step against those of an earlier step of the same rank, in order."""
+    """Trends of weights and gradients from an earlier step to a step of the same rank, in order."""
     earlier = {slot_key(entry): entry for entry in before}
     parameters = parameter_names(now)
     pairs = [
@@ -49,24 +52,26 @@ def trends(
         for entry in now
         if (classes := targets(entry, parameters) & {"weight", "gradient"}) and slot_key(entry) in earlier
     ]
-    questions = (Question(entry, _rules(kind), old.ref) for entry, old, kind in pairs)
+    questions = (Question(entry, _rules(kind), earlier_entry.ref) for entry, earlier_entry, kind in pairs)
     answers = examine_all(questions, executor, cache)
-    olds = examine_all((Question(old) for _, old, _ in pairs), executor, cache)
-    for answer, old, (_, _, kind) in zip(answers, olds, pairs, strict=True):
-        yield _weight(answer, old) if kind == "weight" else _gradient(answer, old)
+    earlier_answers = examine_all((Question(earlier_entry) for _, earlier_entry, _ in pairs), executor, cache)
+    for answer, earlier_answer, (_, _, kind) in zip(answers, earlier_answers, pairs, strict=True):
+        yield _weight(answer, earlier_answer) if kind == "weight" else _gradient(answer, earlier_answer)
 
 
-def _weight(answer: Answer, old: Answer) -> Trend:
+def _weight(answer: Answer, earlier: Answer) -> Trend:
     state: State = ""
     ratio = None
     if answer.verdicts and not answer.verdicts[0].error:
         ratio = answer.verdicts[0].findings[0].actual
         state = "unchanged" if answer.verdicts[1].hit else "jumping" if ratio > JUMP else ""
-    return Trend(answer.entry, "weight", _magnitude(old), _magnitude(answer), ratio, _or_lost(answer, state))
+    return Trend(
+        answer.entry, "weight", _magnitude(earlier), _magnitude(answer), ratio, _or_lost(answer, state)
+    )
 
 
-def _gradient(answer: Answer, old: Answer) -> Trend:
-    now, before = _magnitude(answer), _magnitude(old)
+def _gradient(answer: Answer, earlier: Answer) -> Trend:
+    now, before = _magnitude(answer), _magnitude(earlier)
     if now is None or before is None:
         return Trend(answer.entry, "gradient", before, now, None, _or_lost(answer, ""))
     ratio = now / before if before else None

@@ -1,4 +1,4 @@
-"""Watchpoints: any number of conditions over chosen operators and steps, checked in one reading."""
+"""Watchpoints: conditions on chosen operators, ranks and steps, all checked in one pass over a dump."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, d
 
 @dataclass(frozen=True, slots=True)
 class Watchpoint:
-    """A condition with its limits, and where it looks. Empty means everywhere.
+    """Watchpoint: a condition with its limits and its scope; an empty field does not restrict.
 
-    Without operators, or with patterns, it looks at tensors of the condition's target only; an operator
-    that is named in full is looked at whatever it is.
+    Without operators, or with patterns, only tensors of the condition's target are checked; an operator that
+    is named in full is always checked.
     """
 
     id: int
@@ -36,22 +36,22 @@ class Watchpoint:
     steps: tuple[int, ...] = ()
 
     def watches(self, entry: TensorEntry, classes: frozenset[Target], first: bool) -> bool:
-        """Whether a tensor of these classes is one of those this watchpoint looks at."""
+        """Whether to check a tensor of these classes; ``first``: at the first dumped step of its graph."""
         condition = conditions()[self.condition]
-        asked = entry.direction in ("output", "parameter") and not _names(entry).isdisjoint(self.operators)
+        named = entry.direction in ("output", "parameter") and not _names(entry).isdisjoint(self.operators)
         return (
-            (asked or condition.target in classes)
+            (named or condition.target in classes)
             and (first or not condition.first_step_only)
             and (not self.ranks or entry.rank in self.ranks)
             and (not self.steps or entry.step in self.steps)
             and (not self.types or entry.type.rpartition(".")[2].lower() in self.types)
-            and (asked or not self.operators or _fits(entry, self.operators))
+            and (named or not self.operators or _matches_pattern(entry, self.operators))
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A tensor that a watchpoint caught, or (``verdict.error``) that it could not judge."""
+    """Hit of a watchpoint on a tensor, or (``verdict.error``) a tensor that could not be judged."""
 
     watchpoint: Watchpoint
     answer: Answer
@@ -68,7 +68,7 @@ def check(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit]:
-    """Hits rank by rank and step by step, in the order things ran; tensors nobody watches are not read."""
+    """Hits rank by rank and step by step, in execution order; tensors without a watchpoint are not read."""
     for answer, rules in _answers(dump, watchpoints, executor, cache):
         for watchpoint, verdict in zip(rules, answer.verdicts, strict=False):  # none when unreadable
             if verdict.hit or verdict.error:
@@ -93,26 +93,28 @@ def _answers(
 def _questions(
     dump: Dump, rank: int, watchpoints: Sequence[Watchpoint]
 ) -> Iterator[tuple[Question, Sequence[Watchpoint]]]:
-    """What to ask about the tensors of one rank. The step before is the dumped one of the same graph."""
-    before: dict[SlotKey, TensorRef] = {}
+    """Questions about the tensors of one rank; ``previous`` is from the previous dumped step of the graph."""
+    previous: dict[SlotKey, TensorRef] = {}
     started: set[str] = set()
     for step in dump.steps(rank):
         entries = list_tensors(dump, rank, step).items
-        overflowed = {each.operator for each in list_overflows(dump, rank, step).items if each.status}
+        overflowed = {
+            overflow.operator for overflow in list_overflows(dump, rank, step).items if overflow.status
+        }
         parameters = parameter_names(entries)
         for entry in entries:
             classes, first = targets(entry, parameters), entry.graph not in started
-            watching = [each for each in watchpoints if each.watches(entry, classes, first)]
+            watching = [watchpoint for watchpoint in watchpoints if watchpoint.watches(entry, classes, first)]
             if watching:
-                rules = tuple((each.condition, each.limits) for each in watching)
-                caught = not _names(entry).isdisjoint(overflowed)
-                yield Question(entry, rules, before.get(slot_key(entry)), caught), watching
-        before |= {slot_key(entry): entry.ref for entry in entries if entry.ref is not None}
+                rules = tuple((watchpoint.condition, watchpoint.limits) for watchpoint in watching)
+                overflow = not _names(entry).isdisjoint(overflowed)
+                yield Question(entry, rules, previous.get(slot_key(entry)), overflow), watching
+        previous |= {slot_key(entry): entry.ref for entry in entries if entry.ref is not None}
         started |= {entry.graph for entry in entries}
 
 
 def slot_key(entry: TensorEntry) -> SlotKey:
-    """What a tensor is called at every step of its rank."""
+    """Key of a tensor, the same at every step of its rank."""
     return (entry.graph, entry.recorded, entry.direction, entry.slot)
 
 
@@ -120,5 +122,5 @@ def _names(entry: TensorEntry) -> set[str]:
     return {entry.operator, entry.recorded}
 
 
-def _fits(entry: TensorEntry, patterns: Sequence[str]) -> bool:
+def _matches_pattern(entry: TensorEntry, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for name in _names(entry) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Files of named tensors: statistics of each, and what changed between two of them."""
+"""Statistics and comparison of checkpoints: files of named tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.compute.statistics import PIECE, Statistics, measure_values
-from mindinsight.server.debug.compare.measures import Measures, measure_pair_of
+from mindinsight.server.debug.compare.measures import Measures, measure_value_pair
 from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
@@ -23,7 +23,7 @@ State: TypeAlias = Literal["unchanged", "changed", "type", "shape", "first", "se
 
 @dataclass(frozen=True, slots=True)
 class WeightStatistics:
-    """One tensor of a file, measured; without statistics for text and for what cannot be read."""
+    """Statistics of one tensor of a file; None for text and for tensors that cannot be read."""
 
     weight: Weight
     statistics: Statistics | None
@@ -32,9 +32,10 @@ class WeightStatistics:
 
 @dataclass(frozen=True, slots=True)
 class WeightDifference:
-    """One name in two files. ``first`` and ``second``: only there. ``unchanged``: the same bytes.
+    """Difference of a tensor between two files.
 
-    ``type``: another type, measured all the same; ``shape``: not comparable element by element.
+    ``first``, ``second``: only in that file; ``unchanged``: equal bytes; ``type``: types differ, compared all
+    the same; ``shape``: shapes differ, not compared.
     """
 
     name: str
@@ -52,7 +53,7 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """A file of tensors as another process may list it: its values are not read through the result."""
+    """List a file in a worker process: the result can be pickled, but values cannot be read through it."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 
@@ -62,13 +63,13 @@ def _unavailable(name: str) -> NoReturn:
 
 def measure_weights(file: WeightFile, executor: Executor | None = None) -> Iterator[WeightStatistics]:
     """Statistics of every tensor of a file, in the order they were saved."""
-    batches = batched(file.weights, weight=lambda each: each.size)
+    batches = batched(file.weights, weight=lambda weight: weight.size)
     for answers in spread(partial(_measure_batch, file.path), map(_names, batches), executor):
         yield from answers
 
 
 def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
-    """What is wrong with a file as a whole: cut off, or without the checksum it records. Reads all of it."""
+    """Damage of a file as a whole: truncated, or contradicting its checksum. Reads the whole file."""
     yield from file.damage
     try:
         error = file.verify()
@@ -81,16 +82,19 @@ def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:
-    """Every name of both files, in the order of the first; what only the second has comes last."""
-    ours = {weight.name: weight for weight in first.weights}
-    theirs = {weight.name: weight for weight in second.weights}
-    both = batched((each for name, each in ours.items() if name in theirs), weight=lambda each: 2 * each.size)
-    compared = spread(partial(_compare_batch, first.path, second.path), map(_names, both), executor)
-    found = (difference for batch in compared for difference in batch)
-    for name, weight in ours.items():
-        yield next(found) if name in theirs else WeightDifference(name, "first", weight, None)
-    for name, weight in theirs.items():
-        if name not in ours:
+    """Compare two files name by name, in the order of the first; tensors of the second alone come last."""
+    first_weights = {weight.name: weight for weight in first.weights}
+    second_weights = {weight.name: weight for weight in second.weights}
+    batches = batched(
+        (weight for name, weight in first_weights.items() if name in second_weights),
+        weight=lambda weight: 2 * weight.size,
+    )
+    compared = spread(partial(_compare_batch, first.path, second.path), map(_names, batches), executor)
+    differences = (difference for batch in compared for difference in batch)
+    for name, weight in first_weights.items():
+        yield next(differences) if name in second_weights else WeightDifference(name, "first", weight, None)
+    for name, weight in second_weights.items():
+        if name not in first_weights:
             yield WeightDifference(name, "second", None, weight)
 
 
@@ -135,24 +139,26 @@ def _read_and_compared(
         return WeightDifference(name, "shape", first, second)
     text = "str" in (first.dtype, second.dtype)
     if first.dtype != second.dtype:
-        return WeightDifference(name, "type", first, second, None if text else measure_pair_of(now, before))
+        return WeightDifference(
+            name, "type", first, second, None if text else measure_value_pair(now, before)
+        )
     equal = _equal_share(before, now)
     if equal == 1.0:
         return WeightDifference(name, "unchanged", first, second, equal=equal)
     return WeightDifference(
-        name, "changed", first, second, None if text else measure_pair_of(now, before), equal
+        name, "changed", first, second, None if text else measure_value_pair(now, before), equal
     )
 
 
 def _equal_share(before: Values, now: Values) -> float:
-    """The share of elements with the same bytes: NaN is like NaN only if its bits are, 0.0 not like -0.0."""
+    """Share of elements with equal bytes: NaN equals NaN only with equal bits, 0.0 does not equal -0.0."""
     if before.dtype != now.dtype:  # text of different lengths
         return 0.0
     size, count, equal = before.dtype.itemsize, 0, 0
     unit = f"u{size}" if size in (1, 2, 4, 8) else "u1"
     for flat, other in zip(before.pieces(), now.pieces(), strict=True):
         for start in range(0, flat.size, PIECE):
-            pieces = [np.ascontiguousarray(each[start : start + PIECE]) for each in (flat, other)]
+            pieces = [np.ascontiguousarray(array[start : start + PIECE]) for array in (flat, other)]
             words = [piece.view(unit).reshape(piece.size, -1) for piece in pieces]
             equal += int(np.count_nonzero((words[0] == words[1]).all(axis=1)))
         count += flat.size

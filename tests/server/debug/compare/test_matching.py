@@ -2,8 +2,12 @@
 
 import pytest
 
-from mindinsight.server.debug.compare.matching import grouped, match_operators, match_slots
-from mindinsight.server.debug.compare.names import plain_name
+from mindinsight.server.debug.compare.matching import (
+    group_by_operator,
+    match_operators,
+    match_slots,
+    plain_name,
+)
 from mindinsight.server.formats.dumps.types import TensorEntry
 
 
@@ -15,7 +19,7 @@ def entry(operator, direction="output", slot="0", shape=(2, 2), graph=""):
 
 def matches(targets, references, names=None):
     ours, theirs = (
-        grouped(entry(*each) if isinstance(each, tuple) else entry(each) for each in side)
+        group_by_operator(entry(*each) if isinstance(each, tuple) else entry(each) for each in side)
         for side in (targets, references)
     )
     found = match_operators(ours, theirs, names or {}, lambda each: each.shape)
@@ -47,15 +51,17 @@ def test_what_no_name_joins_is_aligned_by_direction_and_shape():
 
 
 def test_another_graph_is_another_operator_of_the_same_name():
-    ours = grouped([entry("a", graph="g0"), entry("a", graph="g1")])
-    theirs = grouped([entry("a", graph="g1"), entry("a", graph="g0")])
+    ours = group_by_operator([entry("a", graph="g0"), entry("a", graph="g1")])
+    theirs = group_by_operator([entry("a", graph="g1"), entry("a", graph="g0")])
     found = match_operators(ours, theirs, {}, lambda each: each.shape)
     assert [(m.target.graph, m.reference.graph) for m in found] == [("g0", "g0"), ("g1", "g1")]
 
 
 def test_slots_are_paired_by_name_then_by_order_and_none_is_lost():
-    ours = grouped([entry("a", "input", "0"), entry("a", "parameter", "gamma"), entry("a", "output", "0")])
-    theirs = grouped(
+    ours = group_by_operator(
+        [entry("a", "input", "0"), entry("a", "parameter", "gamma"), entry("a", "output", "0")]
+    )
+    theirs = group_by_operator(
         [
             entry("a", "input", "x"),
             entry("a", "input", "1"),

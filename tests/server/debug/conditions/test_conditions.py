@@ -15,9 +15,9 @@ from mindinsight.server.debug.conditions import (
     conditions,
 )
 from mindinsight.server.debug.limits import checked_limits
-from mindinsight.server.debug.recorded import presumed
-from mindinsight.server.formats.arrays.stored import Held
+from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.formats.dumps.types import RecordedStatistics
+from tests.server.debug.conditions.conftest import judge
 
 ABBREVIATIONS = {
     "weight_initialization": "WI",
@@ -41,13 +41,6 @@ ABBREVIATIONS = {
     "tensor_range": "TR",
     "activation_range": "AR",
 }
-
-
-def judge(condition, values, previous=None, overflowed=False, **limits):
-    values = np.array(values)
-    before = None if previous is None else lambda: Held(np.array(previous))
-    sample = Sample(measure(values), lambda: Held(values), before, overflowed)
-    return conditions()[condition].judge(sample, checked_limits(condition, limits))
 
 
 def test_the_twenty_conditions_are_found_under_their_names():
@@ -155,7 +148,7 @@ def test_what_statistics_alone_do_not_tell_is_not_judged():
     def never():
         raise AssertionError("there are no values to read")
 
-    told = presumed(RecordedStatistics(max=4, min=-2, mean=1), (48,))
+    told = infer_statistics(RecordedStatistics(max=4, min=-2, mean=1), (48,))
     sample = Sample(told, never)
     for condition in ("tensor_all_zero", "gradient_vanishing"):
         limits = checked_limits(condition, {} if condition == "tensor_all_zero" else {"abs_mean_lt": 1e-9})
@@ -163,5 +156,5 @@ def test_what_statistics_alone_do_not_tell_is_not_judged():
     assert (
         conditions()["tensor_too_large"].judge(sample, checked_limits("tensor_too_large", {"max_gt": 3})).hit
     )
-    unknown = Sample(presumed(RecordedStatistics(max=4), (48,)), never)
+    unknown = Sample(infer_statistics(RecordedStatistics(max=4), (48,)), never)
     assert conditions()["tensor_overflow"].judge(unknown, {}).error == NO_VALUES

@@ -13,7 +13,7 @@ from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, room, say, table
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.examine import measure_all
-from mindinsight.server.debug.fault import Fault, Report, find_faults, operator_of, source_of
+from mindinsight.server.debug.fault import Fault, Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
@@ -123,7 +123,7 @@ def _first_fault(dump: Dump, report: Report) -> dict[str, Any]:
 
 
 def _fault(dump: Dump, fault: Fault) -> dict[str, Any]:
-    frame = source_of(operator_of(dump, fault))
+    frame = source_frame(faulty_operator(dump, fault))
     measured = fault.answers[0].measured
     found = measured.statistics if measured else None
     return {

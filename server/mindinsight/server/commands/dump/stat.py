@@ -12,7 +12,7 @@ from mindinsight.server.commands.dump.selection import add_selection, cache, ope
 from mindinsight.server.commands.messages import complain, telling
 from mindinsight.server.commands.terminal import as_json, progress, room, say, table
 from mindinsight.server.debug.examine import Answer, measure_all
-from mindinsight.server.debug.fault_search import finiteness
+from mindinsight.server.debug.finiteness import finiteness
 
 _COLUMNS: Final = (
     "minimum",

@@ -1,1 +1,1 @@
-"""Two dumps side by side: which tensors belong together, how far apart they are, who is to blame."""
+"""Comparison of two dumps: matching of tensors, error measures, verdicts on operators."""

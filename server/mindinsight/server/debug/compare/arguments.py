@@ -1,4 +1,4 @@
-"""Arguments of operators that are no tensors: numbers, truth values, texts and lists of them."""
+"""Comparison of operator arguments other than tensors: numbers, booleans, texts and lists of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INPUT = "input."
 
 
 class Difference(NamedTuple):
-    """An argument that two operators were given differently, as JSON texts."""
+    """An argument that differs between two operators, as JSON texts."""
 
     slot: str
     target: str
@@ -23,33 +23,41 @@ class Difference(NamedTuple):
 
 
 def arguments_of(operators: Iterable[Operator]) -> Arguments:
-    """What each operator was given besides tensors, by graph and recorded name."""
-    return {(each.graph, each.recorded): each.arguments for each in operators if each.arguments}
+    """Arguments other than tensors by operator."""
+    return {
+        (operator.graph, operator.recorded): operator.arguments
+        for operator in operators
+        if operator.arguments
+    }
 
 
 def differences(
     target: Iterable[tuple[str, str]], reference: Iterable[tuple[str, str]]
 ) -> Iterator[Difference]:
-    """Arguments both were given in the same place and of the same kind, that are not the same.
+    """Arguments in the same slot and of the same type on both sides that are not equal.
 
-    An argument one side was not given says nothing, nor does a whole number instead of a broken one:
-    calls are written in many ways that mean the same. Results are no arguments.
+    A missing argument, or an integer instead of a float, is no difference: the same call can be written in
+    many ways. Results are no arguments.
     """
-    theirs = dict(reference)
+    reference_arguments = dict(reference)
     for name, text in target:
-        if name.startswith(INPUT) and name in theirs and _differ(text, theirs[name]):
-            yield Difference(name.removeprefix(INPUT), text, theirs[name])
+        if (
+            name.startswith(INPUT)
+            and name in reference_arguments
+            and _differ(text, reference_arguments[name])
+        ):
+            yield Difference(name.removeprefix(INPUT), text, reference_arguments[name])
 
 
 def _differ(text: str, other: str) -> bool:
     if text == other:  # NaN too
         return False
-    one, two = _value(text), _value(other)
-    return one is not None and type(one) is type(two) and bool(one != two)
+    ours, theirs = _value(text), _value(other)
+    return ours is not None and type(ours) is type(theirs) and bool(ours != theirs)
 
 
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:  # a very long text is kept by its beginning
+    except ValueError:  # a very long text is recorded only in part
         return text

@@ -1,4 +1,4 @@
-"""Two steps, ranks or dumps against each other: every tensor of both, in the order the target ran."""
+"""Comparison of two steps, ranks or dumps: a row for each tensor of both, in the target's execution order."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from typing import Final
 from mindinsight.server.compute.parallel_map import batched, file_size, spread
 from mindinsight.server.compute.statistics import measure_values
 from mindinsight.server.debug.compare.arguments import Arguments, Difference, arguments_of, differences
-from mindinsight.server.debug.compare.matching import Match, Pair, grouped, match_operators, match_slots
-from mindinsight.server.debug.compare.measures import measure_pair_of
+from mindinsight.server.debug.compare.matching import (
+    Match,
+    Pair,
+    group_by_operator,
+    match_operators,
+    match_slots,
+)
+from mindinsight.server.debug.compare.measures import measure_value_pair
 from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
-from mindinsight.server.debug.recorded import presumed
+from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Measured
 from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps import (
@@ -27,7 +33,7 @@ from mindinsight.server.formats.dumps import (
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, Listing, TensorEntry
 from mindinsight.server.formats.unreadable import UnreadableError
 
-OPERATORS: Final = 16  # compared by a worker at once
+OPERATORS: Final = 16  # operators in one batch of a worker
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Side:
         return self._listing.items
 
     def damage(self) -> tuple[FileDamage, ...]:
-        """What of its files could not be listed."""
+        """Damage of files that could not be listed."""
         return self._listing.damage
 
     @cached_property
@@ -51,7 +57,7 @@ class Side:
         return list_tensors(self.dump, self.rank, self.step, self.graph)
 
     def arguments(self) -> Arguments:
-        """What operators were given besides tensors, where the layout records it to be compared."""
+        """Arguments other than tensors; none where the layout does not record them in a comparable form."""
         if not compares_arguments(self.dump):
             return {}
         return arguments_of(list_operators(self.dump, self.rank, self.step, self.graph).items)
@@ -59,7 +65,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the report: two tensors, their measures and what to think of them."""
+    """Row of a comparison: two tensors, their measures and message codes."""
 
     compared: Compared
     codes: tuple[str, ...]
@@ -70,21 +76,21 @@ class Row:
 
     @property
     def lost(self) -> int | None:
-        """Elements that are finite in the reference and not in the target; None where nobody can tell.
+        """Number of elements that are finite in the reference and not in the target; None where unknown.
 
-        Of statistics alone the elements that are not finite, where the reference has none.
+        From statistics alone: the elements that are not finite, where all of the reference are.
         """
-        ours, theirs = self.compared.target, self.compared.reference
+        target, reference = self.compared.target, self.compared.reference
         if self.compared.measures is not None:
             return self.compared.measures.lost
-        if ours is None or theirs is None or not theirs.statistics.finite:
+        if target is None or reference is None or not reference.statistics.finite:
             return None
-        nans, infinities = ours.statistics.nans, ours.statistics.infinities
+        nans, infinities = target.statistics.nans, target.statistics.infinities
         return None if nans is None or infinities is None else nans + infinities
 
 
 def lost_first(rows: Iterable[Row]) -> list[Row]:
-    """Rows with what became NaN or infinite before the others, the most first, each in their order."""
+    """Sort rows by the number of elements that became NaN or infinite, largest first; the sort is stable."""
     return sorted(rows, key=lambda row: (-(row.lost or 0), "not_finite" not in row.codes))
 
 
@@ -94,7 +100,7 @@ def compare_sides(
     names: Mapping[str, str] | None = None,
     executor: Executor | None = None,
 ) -> Iterator[Row]:
-    """``compare`` of all tensors of both sides, and of what operators were given besides tensors."""
+    """``compare`` all tensors and arguments of both sides."""
     arguments = target.arguments(), reference.arguments()
     return compare(target.entries(), reference.entries(), names, executor, arguments)
 
@@ -106,12 +112,12 @@ def compare(
     executor: Executor | None = None,
     arguments: tuple[Arguments, Arguments] = ({}, {}),
 ) -> Iterator[Row]:
-    """Rows operator by operator, in the order the target ran; what only the reference has comes last.
+    """Rows operator by operator, in the target's execution order; those of the reference alone come last.
 
     ``names`` maps operators of the target to operators of the reference. An argument that differs
     (``arguments`` of both sides) has a row of its own, after the tensors of its operator.
     """
-    matches = match_operators(grouped(target), grouped(reference), names or {}, _shape)
+    matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
     work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
     for measured in spread(_compare_batch, batched(work, OPERATORS, _weight), executor):
         for rows in measured:
@@ -123,22 +129,28 @@ def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Ite
     if match.target is None or match.reference is None:
         return
     ours, theirs = match.target.entries[0], match.reference.entries[0]
-    given = (
-        known.get((entry.graph, entry.recorded), ())
-        for known, entry in zip(arguments, (ours, theirs), strict=True)
+    operator_arguments = (
+        arguments_by_key.get((entry.graph, entry.recorded), ())
+        for arguments_by_key, entry in zip(arguments, (ours, theirs), strict=True)
     )
-    for found in differences(*given):
-        yield Pair(_argument(ours, found), _argument(theirs, found), match.way, found)
+    for difference in differences(*operator_arguments):
+        yield Pair(_argument(ours, difference), _argument(theirs, difference), match.way, difference)
 
 
-def _argument(entry: TensorEntry, found: Difference) -> TensorEntry:
+def _argument(entry: TensorEntry, difference: Difference) -> TensorEntry:
     return entry._replace(
-        direction="input", slot=found.slot, shape=(), dtype="", ref=None, statistics=None, requires_grad=None
+        direction="input",
+        slot=difference.slot,
+        shape=(),
+        dtype="",
+        ref=None,
+        statistics=None,
+        requires_grad=None,
     )
 
 
 def compare_pair(pair: Pair) -> Compared:
-    """Read and measure two tensors. What cannot be read is an answer too, never an exception."""
+    """Read and measure two tensors; what cannot be read is returned as damage, not raised."""
     target, reference = pair.target, pair.reference
     if target is None or reference is None:
         return Compared(pair, _recorded(target), _recorded(reference))
@@ -150,7 +162,7 @@ def compare_pair(pair: Pair) -> Compared:
         ours = tensor_values(target.ref)
         path = reference.ref.path
         theirs = tensor_values(reference.ref)
-        measures = measure_pair_of(ours, theirs)
+        measures = measure_value_pair(ours, theirs)
         return Compared(pair, _measured(target, ours), _measured(reference, theirs), measures, same)
     except UnreadableError as error:
         return Compared(pair, None, None, damage=FileDamage(path, error.reason, error.detail))
@@ -180,8 +192,8 @@ def _measured(entry: TensorEntry, values: Values) -> Measured:
 def _recorded(entry: TensorEntry | None) -> Measured | None:
     if entry is None or entry.statistics is None:
         return None
-    found = presumed(entry.statistics, entry.shape)
-    return None if found is None else Measured(found, entry.shape or (), entry.dtype)
+    statistics = infer_statistics(entry.statistics, entry.shape)
+    return None if statistics is None else Measured(statistics, entry.shape or (), entry.dtype)
 
 
 def _shape(entry: TensorEntry) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""Which operator of one dump is which of the other: by map, by name, by name without its dress, by order."""
+"""Matching of the operators of two dumps: by a given map, by name, by normalized name, by order."""
 
 from __future__ import annotations
 
@@ -10,15 +10,26 @@ from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.compare.arguments import Difference
-from mindinsight.server.debug.compare.names import plain_name, plain_parameter
 from mindinsight.server.formats.dumps.types import TensorEntry
 
 Way: TypeAlias = Literal["map", "name", "alike", "order", "none"]
 Shapes: TypeAlias = Callable[[TensorEntry], tuple[int, ...] | None]
 
-ALIGNED: Final = 5_000  # operators left over on a side up to which they are aligned by order
+ALIGNED: Final = 5_000  # most unmatched operators of a side that are aligned by order
 
 _BACKWARD: Final = re.compile(r"backward|parameters_grad|^gradients[/_]", re.I)
+# Naming of msprobe: Cell.fc1.Dense.forward.0, Functional.add.0.forward, Primitive.matmul.MatMul.0.forward.
+_MODULE_NAME: Final = re.compile(
+    r"(?:Cell|Module)\.(?P<path>.+)\.[^.]+\.(?P<way>forward|backward|parameters_grad)\.(?P<n>\d+)"
+)
+_API_NAME: Final = re.compile(r"[A-Za-z]+\.(?P<api>.+)\.(?P<n>\d+)\.(?P<way>forward|backward)")
+_OPERATOR_NUMBER: Final = re.compile(r"-op\d+")
+_PYTORCH_PARAMETERS: Final = {
+    "gamma": "weight",
+    "beta": "bias",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,7 @@ Key: TypeAlias = Callable[[Group], Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Two operators that belong together, and how that was found out; None: only on the other side."""
+    """Two matched operators and the rule that matched them; None: only on the other side."""
 
     target: Group | None
     reference: Group | None
@@ -45,7 +56,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two tensors that belong together; None: only on the other side. Or an argument that differs."""
+    """Two matched tensors, or an argument that differs; None: only on the other side."""
 
     target: TensorEntry | None
     reference: TensorEntry | None
@@ -53,60 +64,62 @@ class Pair:
     argument: Difference | None = None
 
 
-def grouped(entries: Iterable[TensorEntry]) -> list[Group]:
-    """Operators in the order of their first tensor."""
-    found: dict[tuple[str, str], list[TensorEntry]] = defaultdict(list)
+def group_by_operator(entries: Iterable[TensorEntry]) -> list[Group]:
+    """Group tensors by operator, in the order of the first tensor of each."""
+    tensors: dict[tuple[str, str], list[TensorEntry]] = defaultdict(list)
     for entry in entries:
-        found[(entry.graph, entry.recorded)].append(entry)
-    return [Group(graph, name, each[0].operator, tuple(each)) for (graph, name), each in found.items()]
+        tensors[(entry.graph, entry.recorded)].append(entry)
+    return [Group(graph, name, group[0].operator, tuple(group)) for (graph, name), group in tensors.items()]
 
 
 def match_operators(
     targets: Sequence[Group], references: Sequence[Group], names: Mapping[str, str], shapes: Shapes
 ) -> list[Match]:
-    """Every operator of both sides once, in the order of the target; those of the reference alone last.
+    """Match every operator of both sides, in the order of the target; those of the reference alone come last.
 
-    ``names`` maps names of the target to names of the reference and goes before everything else. Of
-    operators with the same name, the first belongs to the first. What no name joins is aligned by
-    order where direction and output shapes agree (``shapes`` is asked for those only).
+    ``names`` maps names of the target to names of the reference and has priority. Operators with the same
+    name are matched in order. Those without a match are aligned by order where direction and output shapes
+    agree (``shapes`` is called for those only).
     """
-    found: dict[int, tuple[Group, Way]] = {}
+    matched: dict[int, tuple[Group, Way]] = {}
     free = dict(enumerate(references))
     for way, key, other_key in _keys(names):
-        waiting: dict[Hashable, list[int]] = defaultdict(list)
+        candidates: dict[Hashable, list[int]] = defaultdict(list)
         for position, group in free.items():
-            waiting[other_key(group)].append(position)
+            candidates[other_key(group)].append(position)
         for position, group in enumerate(targets):
-            wanted = key(group)
-            if position not in found and wanted is not None and waiting.get(wanted):
-                found[position] = (free.pop(waiting[wanted].pop(0)), way)
-    _align(targets, found, free, shapes)
-    matches = [Match(group, *found.get(position, (None, "none"))) for position, group in enumerate(targets)]
+            key_value = key(group)
+            if position not in matched and key_value is not None and candidates.get(key_value):
+                matched[position] = (free.pop(candidates[key_value].pop(0)), way)
+    _align(targets, matched, free, shapes)
+    matches = [Match(group, *matched.get(position, (None, "none"))) for position, group in enumerate(targets)]
     return matches + [Match(None, group, "none") for group in free.values()]
 
 
 def match_slots(match: Match) -> list[Pair]:
-    """Tensors of two operators: by direction and slot, then what is left by direction and order."""
-    left, right = (list(each.entries) if each else [] for each in (match.target, match.reference))
+    """Match the tensors of two operators by direction and slot, the remaining ones by direction and order."""
+    unmatched, unmatched_references = (
+        list(group.entries) if group else [] for group in (match.target, match.reference)
+    )
     pairs: list[tuple[TensorEntry, TensorEntry]] = []
     for key in (_slot, lambda entry: entry.direction):
-        waiting: dict[Hashable, list[TensorEntry]] = defaultdict(list)
-        for entry in right:
-            waiting[key(entry)].append(entry)
-        for entry in list(left):
-            if waiting.get(key(entry)):
-                other = waiting[key(entry)].pop(0)
+        candidates: dict[Hashable, list[TensorEntry]] = defaultdict(list)
+        for entry in unmatched_references:
+            candidates[key(entry)].append(entry)
+        for entry in list(unmatched):
+            if candidates.get(key(entry)):
+                other = candidates[key(entry)].pop(0)
                 pairs.append((entry, other))
-                left.remove(entry)
-                right.remove(other)
+                unmatched.remove(entry)
+                unmatched_references.remove(other)
     joined = {id(target): reference for target, reference in pairs}
     entries = match.target.entries if match.target else ()
     rows = [Pair(entry, joined.get(id(entry)), match.way) for entry in entries]
-    return rows + [Pair(None, entry, match.way) for entry in right]
+    return rows + [Pair(None, entry, match.way) for entry in unmatched_references]
 
 
 def _keys(names: Mapping[str, str]) -> tuple[tuple[Way, Key, Key], ...]:
-    """What two operators must have in common to belong together, the surest first."""
+    """Rules of matching, the most reliable first: a key of the target and one of the reference."""
 
     def mapped(group: Group) -> Hashable:
         return names.get(group.recorded) or names.get(group.operator)
@@ -124,25 +137,43 @@ def _keys(names: Mapping[str, str]) -> tuple[tuple[Way, Key, Key], ...]:
 
 
 def _align(
-    targets: Sequence[Group], found: dict[int, tuple[Group, Way]], free: dict[int, Group], shapes: Shapes
+    targets: Sequence[Group], matched: dict[int, tuple[Group, Way]], free: dict[int, Group], shapes: Shapes
 ) -> None:
-    """Join leftovers of both sides that come in the same order with the same outputs."""
-    left = [position for position in range(len(targets)) if position not in found]
-    right = list(free)
-    if not left or not right or max(len(left), len(right)) > ALIGNED:
+    """Align unmatched operators of both sides that have the same outputs in the same order."""
+    unmatched = [position for position in range(len(targets)) if position not in matched]
+    unmatched_references = list(free)
+    if not unmatched or not unmatched_references or max(len(unmatched), len(unmatched_references)) > ALIGNED:
         return
-    ours = [_look(targets[position], shapes) for position in left]
-    theirs = [_look(free[position], shapes) for position in right]
+    ours = [_signature(targets[position], shapes) for position in unmatched]
+    theirs = [_signature(free[position], shapes) for position in unmatched_references]
     for start, other, size in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
         for offset in range(size):
-            found[left[start + offset]] = (free.pop(right[other + offset]), "order")
+            matched[unmatched[start + offset]] = (free.pop(unmatched_references[other + offset]), "order")
 
 
-def _look(group: Group, shapes: Shapes) -> Hashable:
-    """What an operator looks like from outside: its direction and the shapes it gives."""
+def _signature(group: Group, shapes: Shapes) -> Hashable:
+    """Signature of an operator: forward or backward, and the shapes of its outputs."""
     way = "backward" if _BACKWARD.search(group.operator) else "forward"
     return way, tuple(shapes(entry) for entry in group.entries if entry.direction == "output")
 
 
 def _slot(entry: TensorEntry) -> Hashable:
     return entry.direction, plain_parameter(entry.slot)
+
+
+def plain_name(name: str) -> str:
+    """Normalize a name: without class names, prefixes of APIs and numbers of operators.
+
+    ``Cell.fc1.Dense.forward.0`` equals ``Module.fc1.Linear.forward.0``, ``Functional.add.0.forward`` equals
+    ``Torch.add.0.forward``, and ``x/TopK-op0`` equals ``x/TopK-op1``.
+    """
+    if module := _MODULE_NAME.fullmatch(name):
+        return f"{module['path']}.{module['way']}.{module['n']}"
+    if api := _API_NAME.fullmatch(name):
+        return f".{api['api'].rpartition('.')[2].lower()}.{api['way']}.{api['n']}"
+    return _OPERATOR_NUMBER.sub("", name)
+
+
+def plain_parameter(name: str) -> str:
+    """PyTorch's name of a layer's parameter: ``gamma`` of MindSpore is ``weight``."""
+    return _PYTORCH_PARAMETERS.get(name, name)

@@ -1,4 +1,4 @@
-"""How far two arrays are apart, in one pass over pieces and in double precision.
+"""Error measures of two arrays, computed in double precision in one pass over their pieces.
 
 The measures are those of msprobe: cosine, Euclidean distance, maximum absolute and relative error and
 the share of elements within one and five thousandths. Where the reference is 0, the relative error is
@@ -23,11 +23,11 @@ _ZERO_NORM: Final = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """The numbers are of ``count`` elements. None: cannot be said, as of two tensors that are all apart."""
+    """Measures over ``count`` elements; None where undefined, as for tensors whose elements are all apart."""
 
     count: int
-    apart: int  # elements of which one is not finite and the other is not the same: not counted
-    lost: int  # of these, elements that are finite in the reference and not in the target
+    apart: int  # elements not in ``count``: one of the two is not finite, and the other is not the same
+    lost: int  # elements among ``apart`` that are finite in the reference and not in the target
     cosine: float | None  # of two elements at least; None when one side alone is zero
     distance: float | None  # L2 of the difference
     relative_distance: float | None  # distance / L2 of the reference
@@ -38,31 +38,31 @@ class Measures:
 
 
 def measure_pair(target: Array, reference: Array) -> Measures | None:
-    """Compare two arrays of as many elements, element by element; None when they have not as many.
+    """Compare two arrays element by element; None when their sizes differ.
 
     Raises TypeError for strings, objects and dates.
     """
-    return measure_pair_of(Held(target), Held(reference))
+    return measure_value_pair(Held(target), Held(reference))
 
 
-def measure_pair_of(target: Values, reference: Values) -> Measures | None:
-    """``measure_pair`` of two tensors that are read by parts."""
+def measure_value_pair(target: Values, reference: Values) -> Measures | None:
+    """``measure_pair`` of two tensors that are read in parts."""
     size = math.prod(target.shape)
     if size != math.prod(reference.shape):
         return None
-    for each in (target, reference):
-        if each.dtype.kind not in "biufc":
-            raise TypeError(f"a tensor of {each.dtype} cannot be compared")
+    for values in (target, reference):
+        if values.dtype.kind not in "biufc":
+            raise TypeError(f"a tensor of {values.dtype} cannot be compared")
     precision = float(np.finfo(np.float64 if reference.dtype.char in "dgDG" else np.float32).eps)
     wide = np.dtype(np.complex128 if "c" in target.dtype.kind + reference.dtype.kind else np.float64)
-    sums = _added(_Sums(min(size, PIECE), wide, precision), target, reference)
+    sums = _add_pieces(_Sums(min(size, PIECE), wide, precision), target, reference)
     if not math.isfinite(sums.target + sums.reference + sums.difference):  # squares overflowed
-        scales = [1.0 if math.isfinite(found) else _SCALE for found in (sums.target, sums.reference)]
-        sums = _added(_Sums(min(size, PIECE), wide, precision, *scales), target, reference)
+        scales = [1.0 if math.isfinite(total) else _SCALE for total in (sums.target, sums.reference)]
+        sums = _add_pieces(_Sums(min(size, PIECE), wide, precision, *scales), target, reference)
     return sums.measures()
 
 
-def _added(sums: _Sums, target: Values, reference: Values) -> _Sums:
+def _add_pieces(sums: _Sums, target: Values, reference: Values) -> _Sums:
     with np.errstate(all="ignore"):
         for flat, other in zip(target.pieces(), reference.pieces(), strict=True):
             for start in range(0, flat.size, PIECE):
@@ -71,7 +71,7 @@ def _added(sums: _Sums, target: Values, reference: Values) -> _Sums:
 
 
 class _Sums:
-    """What the pieces of two tensors add up to, and arrays to work in: fresh ones would cost more.
+    """Accumulator over the pieces of two tensors, with work arrays that are reused for speed.
 
     ``scale`` and ``other`` are powers of two by which target and reference are multiplied before products
     are summed; differences are multiplied by the smaller of them.
@@ -86,16 +86,16 @@ class _Sums:
         self._real = np.empty((2, size))
         self.both = self.target = self.reference = self.difference = 0.0  # sums of products
         self.absolute = self.relative = 0.0  # the largest errors
-        self.count = self.apart = self.lost = self.one = self.five = 0
+        self.count = self.apart = self.lost = self.within_one = self.within_five = 0
 
     def add(self, target: Array, reference: Array) -> None:
-        """Add a piece of each."""
+        """Add a piece of both tensors."""
         a, b, work = self._wide[:, : target.size]
         np.copyto(a, target)
         np.copyto(b, reference)
         if not np.isfinite(np.subtract(a, b, out=work).sum()):
             self.lost += int(np.count_nonzero(np.isfinite(b) & ~np.isfinite(a)))
-            a, b = _together(a, b)
+            a, b = _comparable(a, b)
             self.apart += target.size - a.size
         if a.size:
             self._add_finite(a, b, work[: a.size], *self._real[:, : a.size])
@@ -115,8 +115,8 @@ class _Sums:
         self.absolute = max(self.absolute, float(error.max()))
         relative = np.divide(error, scale, out=scale)
         self.relative = max(self.relative, float(relative.max()))
-        self.one += int(np.count_nonzero(relative < 0.001))
-        self.five += int(np.count_nonzero(relative < 0.005))
+        self.within_one += int(np.count_nonzero(relative < 0.001))
+        self.within_five += int(np.count_nonzero(relative < 0.005))
         self.difference += _squared(error, min(self._scales), error)
         self.count += a.size
 
@@ -139,16 +139,16 @@ class _Sums:
             relative_distance=0.0 if not distance else distance / norm if norm else None,
             max_absolute=self.absolute,
             max_relative=self.relative,
-            one_thousandth=self.one / self.count if self.count else None,
-            five_thousandths=self.five / self.count if self.count else None,
+            one_thousandth=self.within_one / self.count if self.count else None,
+            five_thousandths=self.within_five / self.count if self.count else None,
         )
 
 
-def _together(a: Array, b: Array) -> tuple[Array, Array]:
-    """Elements that can be compared; those that are not finite and agree as zeros."""
+def _comparable(a: Array, b: Array) -> tuple[Array, Array]:
+    """Comparable elements; those that are not finite and agree are replaced by zeros."""
     finite = np.isfinite(a) & np.isfinite(b)
-    together = finite | (a == b) | (np.isnan(a) & np.isnan(b))
-    return np.where(finite, a, 0)[together], np.where(finite, b, 0)[together]
+    comparable = finite | (a == b) | (np.isnan(a) & np.isnan(b))
+    return np.where(finite, a, 0)[comparable], np.where(finite, b, 0)[comparable]
 
 
 def _squared(values: Array, scale: float, out: Array) -> float:

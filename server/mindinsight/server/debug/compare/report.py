@@ -1,4 +1,4 @@
-"""A comparison as text: one line for each pair of tensors, for spreadsheets and scripts."""
+"""Writer of comparison reports: CSV with one row for each pair of tensors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def fields(row: Row) -> dict[str, Any]:
-    """The columns of the report by name; None where there is nothing to say."""
+    """Columns of a row by name; None where a value is missing."""
     compared, measures = row.compared, row.compared.measures
     target, reference = compared.pair.target, compared.pair.reference
     return {
@@ -61,7 +61,7 @@ def fields(row: Row) -> dict[str, Any]:
 
 
 def write_csv(rows: Iterable[Row], file: TextIO) -> None:
-    """Comma-separated, one head line. A name that a spreadsheet would take for a formula is quoted."""
+    """Write rows as CSV with a header; text that a spreadsheet would take for a formula is quoted."""
     writer: Any = None
     for row in rows:
         columns = fields(row)
@@ -85,14 +85,14 @@ def _shape(entry: TensorEntry | None, measured: Measured | None) -> str | None:
 
 
 def _extremes(side: str, entry: TensorEntry | None, measured: Measured | None) -> dict[str, float | None]:
-    """All four in the convention of MindSpore's statistics file; recorded ones as they were recorded."""
-    found: tuple[float | None, ...] = (None, None, None, None)
+    """Minimum, maximum, mean and L2 norm as in MindSpore's statistics file; recorded values as recorded."""
+    extremes: tuple[float | None, ...] = (None, None, None, None)
     if measured is not None and isinstance(measured.statistics, Statistics):
-        found = as_dumped(measured.statistics)
+        extremes = as_dumped(measured.statistics)
     elif entry is not None and entry.statistics is not None:
-        said = entry.statistics
-        found = (said.min, said.max, said.mean, said.l2norm)
-    return dict(zip((f"{side}_min", f"{side}_max", f"{side}_mean", f"{side}_l2norm"), found, strict=True))
+        recorded = entry.statistics
+        extremes = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
+    return dict(zip((f"{side}_min", f"{side}_max", f"{side}_mean", f"{side}_l2norm"), extremes, strict=True))
 
 
 def _safe(value: Any) -> Any:

@@ -1,14 +1,13 @@
-"""What to think of the differences of one operator, after the rules of msprobe 26.
+"""Rules that judge the differences of one operator, after msprobe 26.
 
-They judge whether an operator *introduced* an error: an output that is off is no news when an input was
-off already. ``pass`` therefore does not mean that two tensors are equal.
+They judge whether an operator *introduced* an error: an output that differs is not reported when an input
+differed already. ``pass`` therefore does not mean that two tensors are equal.
 
 A rule looks at one tensor (``not_finite``, ``dtype``, ``shape``, ``requires_grad``, ``checksum``,
-``missing``), at one argument (``argument``), or at an operator: there the worst input is held against the
-outputs. ``norm`` stands at every output beyond its limit; ``thousandth``, ``cosine`` and ``norm_growth``
-stand at the worst output (msprobe writes them at the first one). Of operators that give memory as it
-happens to be (``empty`` and its kin), or move tensors, nothing is judged; of some collectives, whose
-inputs are buffers, the outputs alone.
+``missing``), at one argument (``argument``), or at an operator, where the worst input is compared with the
+outputs. ``norm`` is reported at every output beyond its limit; ``thousandth``, ``cosine`` and ``norm_growth``
+at the worst output (msprobe reports them at the first). Operators that return uninitialized memory (``empty``
+and the like) or move tensors are not judged; of some collectives, whose inputs are buffers, only the outputs.
 """
 
 from __future__ import annotations
@@ -53,19 +52,22 @@ _MODULES: Final = ("Module", "Cell")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two tensors that belong together, measured. ``same_checksum`` is None where none was recorded."""
+    """Two matched tensors with their statistics; ``same_checksum`` is None where none was recorded."""
 
     pair: Pair
     target: Measured | None
     reference: Measured | None
-    measures: Measures | None = None  # None: values of one side are not there, or not as many
+    measures: Measures | None = None  # None: one side has no values, or sizes differ
     same_checksum: bool | None = None
     damage: FileDamage | None = None
 
     @property
     def norm_error(self) -> float | None:
         """|norm - norm of the reference| / norm of the reference, from statistics alone."""
-        norms = [None if each is None else each.statistics.norm for each in (self.target, self.reference)]
+        norms = [
+            None if measured is None else measured.statistics.norm
+            for measured in (self.target, self.reference)
+        ]
         if norms[0] is None or norms[1] is None:
             return None
         difference = abs(norms[0] - norms[1])
@@ -73,22 +75,22 @@ class Compared:
 
 
 def judge(rows: Sequence[Compared]) -> list[tuple[str, ...]]:
-    """Message codes for each row of one operator; none means ``pass``."""
+    """Message codes of each row of one operator; no codes mean ``pass``."""
     call = _call(rows)
     if call in UNJUDGED:
         return [()] * len(rows)
     if call in OUTPUTS_ONLY:
-        return [tuple(_alone(row)) if _is_made(row.pair.target) else () for row in rows]
-    codes: list[list[str]] = [_alone(row) for row in rows]
-    given = [row for row in rows if row.pair.target and row.pair.target.direction != "output"]
-    made = [i for i, row in enumerate(rows) if _is_made(row.pair.target)]
-    for code, position in (*_by_values(rows, given, made), *_by_norms(rows, given, made)):
+        return [tuple(_judge_row(row)) if _is_judged_output(row.pair.target) else () for row in rows]
+    codes: list[list[str]] = [_judge_row(row) for row in rows]
+    inputs = [row for row in rows if row.pair.target and row.pair.target.direction != "output"]
+    outputs = [i for i, row in enumerate(rows) if _is_judged_output(row.pair.target)]
+    for code, position in (*_judge_values(rows, inputs, outputs), *_judge_norms(rows, inputs, outputs)):
         codes[position].append(code)
-    return [tuple(each) for each in codes]
+    return [tuple(row_codes) for row_codes in codes]
 
 
 def _call(rows: Sequence[Compared]) -> str:
-    """The function behind ``Tensor.to.0.forward``; "" for modules and operators of a graph."""
+    """Function of a call, ``to`` of ``Tensor.to.0.forward``; "" for modules and operators of a graph."""
     entries = (row.pair.target or row.pair.reference for row in rows)
     prefix, _, rest = next((entry.recorded for entry in entries if entry), "").partition(".")
     return "" if prefix in _MODULES or "." not in rest else rest.partition(".")[0]
@@ -100,14 +102,14 @@ def level(codes: Sequence[str]) -> Level:
     return "error" if "error" in levels else "warning" if levels else "pass"
 
 
-def _alone(row: Compared) -> list[str]:
-    """What a tensor says of itself, whatever its neighbours say."""
+def _judge_row(row: Compared) -> list[str]:
+    """Message codes of one row, independent of the other rows of its operator."""
     target, reference = row.pair.target, row.pair.reference
     if row.pair.argument is not None:
         return ["argument"]
     if target is None or reference is None:
-        only = target or reference
-        recorded = only and only.statistics
+        entry = target or reference
+        recorded = entry and entry.statistics
         return ["missing"] if recorded and recorded.checksum and recorded.max is None else []
     codes = []
     if None not in (target.requires_grad, reference.requires_grad):
@@ -124,39 +126,43 @@ def _alone(row: Compared) -> list[str]:
     return codes
 
 
-def _is_made(entry: TensorEntry | None) -> bool:
-    """An output of an operator; the gradients of a module's parameters are recorded without inputs."""
+def _is_judged_output(entry: TensorEntry | None) -> bool:
+    """Whether a tensor is an output to judge by inputs; gradients of parameters are recorded without any."""
     return entry is not None and entry.direction == "output" and ".parameters_grad." not in entry.recorded
 
 
-def _by_values(rows: Sequence[Compared], given: Sequence[Compared], made: Sequence[int]) -> Coded:
-    found = []
-    within = _worst(rows, made, lambda m: m.one_thousandth)
-    if within and _least(given, lambda m: m.one_thousandth) > 0.9 and within[0] < 0.1:
-        found.append(("thousandth", within[1]))
-    cosine, before = _worst(rows, made, lambda m: m.cosine), _least(given, lambda m: m.cosine)
+def _judge_values(rows: Sequence[Compared], inputs: Sequence[Compared], outputs: Sequence[int]) -> Coded:
+    codes = []
+    within = _worst(rows, outputs, lambda m: m.one_thousandth)
+    if within and _least(inputs, lambda m: m.one_thousandth) > 0.9 and within[0] < 0.1:
+        codes.append(("thousandth", within[1]))
+    cosine, before = _worst(rows, outputs, lambda m: m.cosine), _least(inputs, lambda m: m.cosine)
     if cosine and before > 0.9 and before - cosine[0] > 0.1:
-        found.append(("cosine", cosine[1]))
-    return found
+        codes.append(("cosine", cosine[1]))
+    return codes
 
 
-def _by_norms(rows: Sequence[Compared], given: Sequence[Compared], made: Sequence[int]) -> Coded:
-    """Where there are no values: by the norms both dumps recorded."""
+def _judge_norms(
+    rows: Sequence[Compared], inputs: Sequence[Compared], output_positions: Sequence[int]
+) -> Coded:
+    """Message codes from the norms that both dumps recorded, where there are no values."""
     outputs = [
-        (error, i) for i in made if rows[i].measures is None and (error := _usable_error(rows[i])) is not None
+        (error, i)
+        for i in output_positions
+        if rows[i].measures is None and (error := _usable_error(rows[i])) is not None
     ]
-    if not outputs or any(row.measures is not None for row in given):
+    if not outputs or any(row.measures is not None for row in inputs):
         return []
-    error, position = max(outputs, key=lambda each: each[0])
-    before = max((e for row in given if (e := _usable_error(row)) is not None), default=0.0)
-    found = [("norm", i) for far, i in outputs if before < 0.1 and far > 0.5]
+    error, position = max(outputs, key=lambda output: output[0])
+    before = max((e for row in inputs if (e := _usable_error(row)) is not None), default=0.0)
+    codes = [("norm", i) for output_error, i in outputs if before < 0.1 and output_error > 0.5]
     if math.isfinite(error) and (error > 10 * before if before else error > 0.1):
-        found.append(("norm_growth", position))
-    return found
+        codes.append(("norm_growth", position))
+    return codes
 
 
 def _usable_error(row: Compared) -> float | None:
-    """The error of norms where shapes agree and no checksum has told already."""
+    """Relative error of the norm, where shapes agree and no checksum decides."""
     if row.same_checksum is not None or row.target is None or row.reference is None:
         return None
     return row.norm_error if row.target.shape == row.reference.shape else None
@@ -166,13 +172,13 @@ def _values(row: Compared, get: Callable[[Measures], float | None]) -> float | N
     return get(row.measures) if row.measures is not None and row.measures.count > 1 else None
 
 
-def _least(given: Sequence[Compared], get: Callable[[Measures], float | None]) -> float:
-    """The worst of the inputs; 1 where there is none to be seen."""
-    return min((value for row in given if (value := _values(row, get)) is not None), default=1.0)
+def _least(inputs: Sequence[Compared], get: Callable[[Measures], float | None]) -> float:
+    """The smallest measure of the inputs; 1 where none is known."""
+    return min((value for row in inputs if (value := _values(row, get)) is not None), default=1.0)
 
 
 def _worst(
-    rows: Sequence[Compared], made: Sequence[int], get: Callable[[Measures], float | None]
+    rows: Sequence[Compared], outputs: Sequence[int], get: Callable[[Measures], float | None]
 ) -> tuple[float, int] | None:
-    """The worst output and where it stands."""
-    return min(((value, i) for i in made if (value := _values(rows[i], get)) is not None), default=None)
+    """The smallest measure of the outputs and its position."""
+    return min(((value, i) for i in outputs if (value := _values(rows[i], get)) is not None), default=None)

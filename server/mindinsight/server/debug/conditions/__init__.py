@@ -1,7 +1,7 @@
-"""What can be watched for. Each file holds rules; a rule is one function under :func:`condition`.
+"""Registry of watchpoint conditions: each module defines rules, functions decorated with ``condition``.
 
-Names, abbreviations, parameters and defaults are those of MindInsight's debugger. A new rule needs no
-line anywhere else: the folder is walked, and forms are built from the parameters.
+Names, abbreviations, parameters and defaults are those of MindInsight's debugger. A new rule needs no other
+edit: the modules of the package are walked, and forms are built from the parameters.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from mindinsight.server.debug.recorded import AnyStatistics
+from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.formats.arrays.stored import Values
 
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]
@@ -23,25 +23,27 @@ Limits: TypeAlias = Mapping[str, float]
 HOLDS_NAN: Final = 1
 HOLDS_INF: Final = 2
 NO_PREVIOUS: Final = 4
-NO_VALUES: Final = 8  # ours: the dump holds statistics only, or the values of the step before are gone
+NO_VALUES: Final = (
+    8  # not in MindInsight: only statistics were dumped, or values of the previous step are gone
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number a rule is given. One that ``checks`` can be a hit of its own; the others only support."""
+    """Parameter of a rule. One that ``checks`` can be a hit by itself; the others only support it."""
 
     name: str
     default: float | None = None  # None: switched off unless given
     low: float = -math.inf
     high: float = math.inf
-    above_low: bool = False  # the low end itself is not allowed
+    above_low: bool = False  # ``low`` itself is not allowed
     checks: bool = True
     requires: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a rule looks at: one tensor at one step. Values are read only by the rules that need them."""
+    """Input of a rule: one tensor at one step. Values are read only by the rules that need them."""
 
     statistics: AnyStatistics
     read: Callable[[], Values]
@@ -50,7 +52,7 @@ class Sample:
 
 
 class Finding(NamedTuple):
-    """What one parameter said. ``actual`` is 0 for a parameter that is off or only supports."""
+    """Result of one parameter; ``actual`` is 0 for a parameter that is off or only supports."""
 
     name: str
     hit: bool
@@ -59,7 +61,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``error`` above 0 means that the tensor could not be judged: a sum of the codes above."""
+    """Verdict of a rule on a tensor; ``error`` is the sum of the codes above, 0 where it could be judged."""
 
     hit: bool
     findings: tuple[Finding, ...] = ()
@@ -67,7 +69,7 @@ class Verdict:
 
 
 class Name(NamedTuple):
-    """One name of a rule: the same formula is offered for several kinds of tensors."""
+    """Name of a rule for one kind of tensors; a formula can be offered for several."""
 
     id: str
     abbreviation: str
@@ -76,7 +78,7 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A rule under one of its names."""
+    """Condition: a rule under one of its names."""
 
     id: str
     abbreviation: str
@@ -88,10 +90,10 @@ class Condition:
     first_step_only: bool
 
     def judge(self, sample: Sample, limits: Limits) -> Verdict:
-        """Apply the rule, or say with an error code why it cannot be applied."""
+        """Apply the rule, or return a verdict with the error codes that prevent it."""
         error = 0
         if self.finite_only:
-            error = _lost(sample.statistics)
+            error = _non_finite_codes(sample.statistics)
         if self.needs_previous and sample.read_previous is None:
             error += NO_PREVIOUS
         if error or sample.statistics.count == 0:
@@ -101,7 +103,9 @@ class Condition:
 
     def _complete(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         known = {finding.name: finding for finding in findings}
-        return tuple(known.get(each.name, Finding(each.name, False, 0.0)) for each in self.parameters)
+        return tuple(
+            known.get(parameter.name, Finding(parameter.name, False, 0.0)) for parameter in self.parameters
+        )
 
 
 def condition(
@@ -111,7 +115,7 @@ def condition(
     needs_previous: bool = False,
     first_step_only: bool = False,
 ) -> Callable[[Callable[[Sample, Limits], Verdict]], tuple[Condition, ...]]:
-    """Turn a rule into the conditions of its names."""
+    """Decorator that turns a rule into the conditions of its names."""
 
     def register(rule: Callable[[Sample, Limits], Verdict]) -> tuple[Condition, ...]:
         return tuple(
@@ -123,19 +127,21 @@ def condition(
 
 @functools.cache
 def conditions() -> Mapping[str, Condition]:
-    """All conditions by id, found by walking this folder."""
-    found: dict[str, Condition] = {}
-    for module in sorted(each.name for each in pkgutil.iter_modules(__path__)):
+    """All conditions by id, from the modules of this package."""
+    by_id: dict[str, Condition] = {}
+    for module in sorted(condition.name for condition in pkgutil.iter_modules(__path__)):
         for value in vars(importlib.import_module(f"{__name__}.{module}")).values():
             if isinstance(value, tuple):
-                found.update((each.id, each) for each in value if isinstance(each, Condition))
-    return found
+                by_id.update(
+                    (condition.id, condition) for condition in value if isinstance(condition, Condition)
+                )
+    return by_id
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
-    """Compare each actual value with the limit of its name, as the name ends: _gt, _ge, _lt.
+    """Compare each actual value with the limit of its name, by the suffix of the name: _gt, _ge or _lt.
 
-    A value that is not known decides nothing: without a hit elsewhere the tensor could not be judged.
+    An unknown value (None) cannot be a hit: without a hit elsewhere, the verdict has an error.
     """
     wanted = {name: value for name, value in actual.items() if name in limits}
     findings = tuple(
@@ -147,12 +153,12 @@ def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
     return Verdict(hit, findings, 0 if hit or None not in wanted.values() else NO_VALUES)
 
 
-def _lost(found: AnyStatistics) -> int:
-    """Error codes of a tensor that holds NaN or infinities, or may hold them for all that is known."""
-    if found.finite is None:
+def _non_finite_codes(statistics: AnyStatistics) -> int:
+    """Error codes of a tensor that has, or may have, NaN or infinities."""
+    if statistics.finite is None:
         return NO_VALUES
-    infinite = bool(found.positive_infs or found.negative_infs)
-    return HOLDS_NAN * (bool(found.nans) or not (found.finite or infinite)) + HOLDS_INF * infinite
+    infinite = bool(statistics.positive_infs or statistics.negative_infs)
+    return HOLDS_NAN * (bool(statistics.nans) or not (statistics.finite or infinite)) + HOLDS_INF * infinite
 
 
 def _beyond(name: str, actual: float, limit: float) -> bool:

@@ -1,4 +1,4 @@
-"""Rules about what a tensor does from one dumped step to the next."""
+"""Rules on the change of a tensor from one dumped step to the next."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def change_too_small(sample: Sample, limits: Limits) -> Verdict:
 def not_changed(sample: Sample, limits: Limits) -> Verdict:
     """Every |now - before| within atol + rtol * |before|.
 
-    ``equal_nan`` decides nothing here: a tensor that holds NaN is not judged at all, as it always was.
+    ``equal_nan`` has no effect: as in MindInsight, a tensor with NaN is not judged at all.
     """
     pairs = _pairs(sample)
     if pairs is None:
@@ -70,18 +70,18 @@ def _update_ratio(name: str, sample: Sample, limits: Limits) -> Verdict:
     pairs = _pairs(sample)
     if pairs is None:
         return Verdict(False, error=NO_PREVIOUS)
-    moved = held = 0.0
+    change = magnitude = 0.0
     count = 0
     with np.errstate(all="ignore"):
         for now, before in pairs:
-            moved += float(np.abs(now - before).sum())
-            held += float(np.abs(before).sum())
+            change += float(np.abs(now - before).sum())
+            magnitude += float(np.abs(before).sum())
             count += now.size
-    return compared({name: moved / count / (limits["epsilon"] + held / count)}, limits)
+    return compared({name: change / count / (limits["epsilon"] + magnitude / count)}, limits)
 
 
 def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
-    """Pieces of the tensor now and before, in double precision; None when the two cannot be paired."""
+    """Pieces of the tensor at this and the previous step, in double precision; None when shapes differ."""
     if sample.read_previous is None:
         return None
     now, before = sample.read(), sample.read_previous()
@@ -89,7 +89,7 @@ def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
         return None
     wide = np.complex128 if now.dtype.kind == "c" else np.float64
     return (
-        (one[start : start + PIECE].astype(wide), other[start : start + PIECE].astype(wide))
-        for one, other in zip(now.pieces(), before.pieces(), strict=True)
-        for start in range(0, one.size, PIECE)
+        (flat[start : start + PIECE].astype(wide), flat_before[start : start + PIECE].astype(wide))
+        for flat, flat_before in zip(now.pieces(), before.pieces(), strict=True)
+        for start in range(0, flat.size, PIECE)
     )

@@ -1,4 +1,4 @@
-"""Rules about numbers that are none."""
+"""Rules on NaN, infinities and reported overflows."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def overflow(sample: Sample, limits: Limits) -> Verdict:
 
 @condition(Name("operator_overflow", "OO", "tensor"), finite_only=False)
 def operator_overflow(sample: Sample, limits: Limits) -> Verdict:
-    """The device's own overflow record names the operator."""
+    """The device reported an overflow of the operator."""
     return Verdict(sample.overflowed)

@@ -1,4 +1,4 @@
-"""Rules about where the numbers of a tensor lie."""
+"""Rules on the range of the values of a tensor."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def _percentage_inside(sample: Sample, start: float, end: float) -> float:
         return 100.0
     values, inside = sample.read(), 0
     for flat in values.pieces():
-        for at in range(0, flat.size, PIECE):
-            piece = flat[at : at + PIECE]
-            plain = np.abs(piece) if piece.dtype.kind == "c" else piece.astype(np.float64)
-            inside += int(np.count_nonzero((plain >= start) & (plain <= end)))
+        for start_of_piece in range(0, flat.size, PIECE):
+            piece = flat[start_of_piece : start_of_piece + PIECE]
+            numbers = np.abs(piece) if piece.dtype.kind == "c" else piece.astype(np.float64)
+            inside += int(np.count_nonzero((numbers >= start) & (numbers <= end)))
     return 100.0 * inside / math.prod(values.shape)

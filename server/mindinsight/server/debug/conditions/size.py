@@ -1,4 +1,4 @@
-"""Rules about how large the numbers of a tensor are."""
+"""Rules on the magnitude of the values of a tensor."""
 
 from __future__ import annotations
 
@@ -56,15 +56,20 @@ def all_zero(sample: Sample, limits: Limits) -> Verdict:
     first_step_only=True,
 )
 def initialization(sample: Sample, limits: Limits) -> Verdict:
-    """A weight that starts as zeros, or starts too wide."""
+    """A weight that is initialized with zeros, or with values beyond the limits."""
     sizes = _sizes(sample)
     actual = {"zero_percentage_ge": _zero_percentage(sample), "max_gt": sizes["max"], "min_lt": sizes["min"]}
     return compared(actual, limits)
 
 
 def _sizes(sample: Sample) -> dict[str, float | None]:
-    found = sample.statistics
-    return {"abs_mean": found.absolute_mean, "max": found.maximum, "min": found.minimum, "mean": found.mean}
+    statistics = sample.statistics
+    return {
+        "abs_mean": statistics.absolute_mean,
+        "max": statistics.maximum,
+        "min": statistics.minimum,
+        "mean": statistics.mean,
+    }
 
 
 def _zero_percentage(sample: Sample) -> float | None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
-from mindinsight.server.debug.fault import Fault, find_faults, operator_of
+from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.statistics_cache import StatisticsCache
@@ -191,7 +191,7 @@ def _watchpoint(number: int, body: Watch, ranks: tuple[int, ...], steps: tuple[i
 
 
 def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
-    operator = operator_of(dump, fault)
+    operator = faulty_operator(dump, fault)
     return {
         "kind": fault.kind,
         "key": fault.key,

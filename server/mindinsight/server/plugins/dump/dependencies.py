@@ -91,7 +91,7 @@ def tensor_of(
     graph: str = "",
 ) -> TensorEntry:
     """Dependency: the tensor that ``graph``, ``operator``, ``direction`` and ``slot`` name."""
-    position = listing.places.get((graph, operator, direction, slot))
+    position = listing.positions.get((graph, operator, direction, slot))
     if position is None:
         raise ApiError(
             404, "unknown_tensor", f"There is no {direction} {slot} of {operator!r}.", operator=operator

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.examine import Answer
-from mindinsight.server.debug.fault import source_of
+from mindinsight.server.debug.fault import source_frame
 from mindinsight.server.formats.dumps.types import FileDamage, Operator, RecordedStatistics, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.plugins.dump.dependencies import without_folders
@@ -67,7 +67,7 @@ def operator_json(operator: Operator) -> dict[str, Any]:
         "sequence": operator.sequence,
         "order": operator.order,
         "arguments": operator.arguments,
-        "source": frame_json(source_of(operator)),
+        "source": frame_json(source_frame(operator)),
         "stack": [frame_json(frame) for frame in operator.stack],
         "other_stacks": [[frame_json(frame) for frame in stack] for stack in operator.other_stacks],
     }

@@ -8,11 +8,10 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug.examine import Answer
-from mindinsight.server.debug.fault import not_finite
-from mindinsight.server.debug.fault_search import operator_key
+from mindinsight.server.debug.finiteness import not_finite, operator_key
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.neighbours import Link, content_links, graph_links, inputs_of, outputs_of
-from mindinsight.server.debug.recorded import disagreeing
+from mindinsight.server.debug.recorded_statistics import find_disagreements
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
@@ -93,7 +92,7 @@ def _tensor_json(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
     disagreements: tuple[str, ...] = ()
     statistics = answer.measured.statistics if answer and answer.measured else None
     if isinstance(statistics, Statistics) and entry.statistics:
-        disagreements = disagreeing(statistics, entry.statistics)
+        disagreements = find_disagreements(statistics, entry.statistics)
     return {**entry_json(entry, answer), "said": recorded_json(entry.statistics), "disagrees": disagreements}
 
 

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
+from mindinsight.server.debug.graphs.operator_status import magnitudes
+from mindinsight.server.debug.graphs.operator_tree import OperatorTree, operator_tree, share
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.neighbours import content_links, graph_links
-from mindinsight.server.debug.operator_graph import OperatorTree, operator_tree, share
-from mindinsight.server.debug.operator_status import magnitudes
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.layout.nested import draw

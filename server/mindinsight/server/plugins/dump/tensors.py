@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.debug.examine import Answer
-from mindinsight.server.debug.fault import not_finite
+from mindinsight.server.debug.finiteness import not_finite
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute

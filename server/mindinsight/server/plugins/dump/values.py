@@ -13,7 +13,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from mindinsight.server.compute.slices import first_slice, parse_slice
 from mindinsight.server.compute.statistics import Array, measure
-from mindinsight.server.debug.pictures import binned_values, shrunk_rows
+from mindinsight.server.debug.pictures import bin_values, shrink_rows
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.stored import Held, Values, write_npy
 from mindinsight.server.formats.dumps import tensor_values
@@ -74,7 +74,7 @@ def histogram(
 ) -> Response:
     """Histogram of the finite elements between their extremes; complex numbers by magnitude."""
     try:
-        counts, edges = binned_values(_open_values(tensor), bins)
+        counts, edges = bin_values(_open_values(tensor), bins)
     except UnreadableError as error:
         raise unreadable_error(error) from None
     return answer({"counts": counts, "edges": edges}, accept)
@@ -85,7 +85,7 @@ def heatmap(tensor: Tensor, dims: Dims = None, accept: Accept = "") -> Response:
     """Heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from zero."""
     table = _table(_open_values(tensor), dims)
     every = slice(None)
-    picture = shrunk_rows(
+    picture = shrink_rows(
         lambda start, stop: _read_window(table, slice(start, stop), every), table.rows, PICTURE
     )
     content = {

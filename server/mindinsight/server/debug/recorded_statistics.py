@@ -1,6 +1,6 @@
-"""Statistics a dump recorded itself, brought into the form of those we compute.
+"""Recorded statistics of a dump, in the form of computed ones.
 
-Where a dump kept only statistics these are all there is, and rules and searches have to live with them.
+They stand in for computed statistics where a dump has no tensor data.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from mindinsight.server.formats.dumps.types import RecordedStatistics
 
 
 @dataclass(frozen=True, slots=True)
-class PresumedStatistics:
-    """What recorded statistics tell of a tensor, under the names of ``Statistics``; None: they do not tell.
+class InferredStatistics:
+    """Statistics inferred from recorded ones, with the fields of ``Statistics``; None where unknown.
 
-    ``finite`` can be known where no element was counted: from extremes, or a norm, that are finite or not.
+    ``finite`` can be known without counts: from extremes, or a norm, that are finite or not.
     """
 
     count: int | None
@@ -41,11 +41,13 @@ class PresumedStatistics:
         return (self.positive_infs or 0) + (self.negative_infs or 0) if known else None
 
 
-AnyStatistics: TypeAlias = Statistics | PresumedStatistics
+AnyStatistics: TypeAlias = Statistics | InferredStatistics
 
 
-def presumed(recorded: RecordedStatistics, shape: tuple[int, ...] | None) -> PresumedStatistics | None:
-    """What can be concluded from recorded statistics; None when they hold no value at all."""
+def infer_statistics(
+    recorded: RecordedStatistics, shape: tuple[int, ...] | None
+) -> InferredStatistics | None:
+    """Infer statistics from recorded ones; None when no value was recorded."""
     values = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
     counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf, recorded.zero)
     if all(value is None for value in (*values, *counts)):
@@ -56,7 +58,7 @@ def presumed(recorded: RecordedStatistics, shape: tuple[int, ...] | None) -> Pre
     finite = _all_finite(recorded, count)
     below, above = _signs(recorded, count)
     none_lost = 0 if finite else None
-    return PresumedStatistics(
+    return InferredStatistics(
         count=count,
         zeros=_first(recorded.zero, _zeros(recorded, count)),
         negative=_first(recorded.negative, below),
@@ -73,7 +75,7 @@ def presumed(recorded: RecordedStatistics, shape: tuple[int, ...] | None) -> Pre
 
 
 def _all_finite(recorded: RecordedStatistics, count: int | None) -> bool | None:
-    """Whether all elements are finite. A norm or mean may be infinite because its sum overflowed."""
+    """Whether all elements are finite; an infinite norm or mean proves nothing, as a sum may overflow."""
     lost = (recorded.nan, recorded.positive_inf, recorded.negative_inf)
     extremes = [value for value in (recorded.min, recorded.max) if value is not None]
     sums = [value for value in (recorded.mean, recorded.l2norm) if value is not None]
@@ -84,7 +86,7 @@ def _all_finite(recorded: RecordedStatistics, count: int | None) -> bool | None:
 
 
 def _signs(recorded: RecordedStatistics, count: int | None) -> tuple[int | None, int | None]:
-    """How many elements are below and above zero, where the extremes have one sign."""
+    """Numbers of elements below and above zero, where the extremes have the same sign."""
     low, high = recorded.min, recorded.max
     below = 0 if low is not None and low >= 0 else count if high is not None and high < 0 else None
     above = 0 if high is not None and high <= 0 else count if low is not None and low > 0 else None
@@ -106,35 +108,36 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def disagreeing(found: Statistics, recorded: RecordedStatistics) -> tuple[str, ...]:
-    """Names of recorded values that are not those of the tensor: the file was changed, or the writer erred.
+def find_disagreements(computed: Statistics, recorded: RecordedStatistics) -> tuple[str, ...]:
+    """Names of recorded values that the tensor contradicts: the file was changed, or the writer was wrong.
 
-    Extremes must agree to the six digits that are printed, sums to a part in ten thousand: writers add
-    them up in the tensor's own precision. Counts must be the same.
+    Extremes must agree to the six digits that are printed, sums to one part in ten thousand, as writers
+    compute them in the tensor's own precision. Counts must be equal.
     """
-    extremes = as_dumped(found)
+    extremes = as_dumped(computed)
     values = (
         ("max", recorded.max, extremes.maximum, 1e-5),
         ("min", recorded.min, extremes.minimum, 1e-5),
         ("mean", recorded.mean, extremes.mean, 1e-4),
         ("l2norm", recorded.l2norm, extremes.norm, 1e-4),
-        ("count", recorded.count, found.count, 0.0),
-        ("negative", recorded.negative, found.negative, 0.0),
-        ("positive", recorded.positive, found.positive, 0.0),
-        ("zero", recorded.zero, found.zeros, 0.0),
-        ("nan", recorded.nan, found.nans, 0.0),
-        ("negative_inf", recorded.negative_inf, found.negative_infs, 0.0),
-        ("positive_inf", recorded.positive_inf, found.positive_infs, 0.0),
+        ("count", recorded.count, computed.count, 0.0),
+        ("negative", recorded.negative, computed.negative, 0.0),
+        ("positive", recorded.positive, computed.positive, 0.0),
+        ("zero", recorded.zero, computed.zeros, 0.0),
+        ("nan", recorded.nan, computed.nans, 0.0),
+        ("negative_inf", recorded.negative_inf, computed.negative_infs, 0.0),
+        ("positive_inf", recorded.positive_inf, computed.positive_infs, 0.0),
     )
-    small = 1e-4 * (found.absolute_mean or 0.0)  # a mean near zero is what is left of large sums
+    small = 1e-4 * (computed.absolute_mean or 0.0)  # a mean near zero is the remainder of large sums
     return tuple(
         name
-        for name, said, value, tolerance in values
-        if said is not None and not _same(said, value, tolerance, small if name == "mean" else 0.0)
+        for name, recorded_value, value, tolerance in values
+        if recorded_value is not None
+        and not _same(recorded_value, value, tolerance, small if name == "mean" else 0.0)
     )
 
 
-def _same(said: float, value: float, relative: float, absolute: float) -> bool:
-    if math.isnan(said) or math.isnan(value):
-        return math.isnan(said) == math.isnan(value)
-    return said == value or abs(said - value) <= max(relative * abs(value), absolute)
+def _same(recorded: float, value: float, relative: float, absolute: float) -> bool:
+    if math.isnan(recorded) or math.isnan(value):
+        return math.isnan(recorded) == math.isnan(value)
+    return recorded == value or abs(recorded - value) <= max(relative * abs(value), absolute)

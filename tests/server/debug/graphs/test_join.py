@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mindinsight.server.debug.graph_join import join
+from mindinsight.server.debug.graphs.join import join
 from mindinsight.server.formats.dumps import list_operators
 from mindinsight.server.formats.dumps.types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
@@ -26,7 +26,7 @@ def test_every_operator_of_a_real_dump_is_in_the_graph_of_its_training(data, len
     graph = read_graph((files / "ms_output_trace_code_graph_0.pb").read_bytes())
     operators = list_operators(lenet, 0, 1).items
     joined = join(operators, graph)
-    assert (joined.dumped, joined.found, joined.by_order) == (22, 22, 0)
+    assert (joined.dumped, joined.matched, joined.by_order) == (22, 22, 0)
     found = names(joined, graph)
     assert found["Conv2D-op51"] == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/Conv2D-op51"
     assert found["fc1.weight"] == "fc1.weight"
@@ -46,7 +46,7 @@ def test_all_forms_of_a_name_lead_to_the_node(graph, recorded, name):
     made = graph([(f"{NET}/fc1-Dense/MatMul-op7", []), (f"{NET}/fc2-Dense/MatMul-op8", [])])
     joined = join([dumped(recorded, name)], made)
     assert names(joined, made) == {recorded: f"{NET}/fc1-Dense/MatMul-op7"}
-    assert (joined.found, joined.by_order) == (1, 0)
+    assert (joined.matched, joined.by_order) == (1, 0)
 
 
 def test_operators_made_anew_are_paired_by_order_and_said_to_be(graph):
@@ -60,7 +60,7 @@ def test_operators_made_anew_are_paired_by_order_and_said_to_be(graph):
         "Default_network-Net_Cast-op5": f"{NET}/Cast-op2",
         "Default_network-Net_Cast-op6": f"{NET}/Cast-op9",
     }
-    assert (joined.dumped, joined.found, joined.by_order) == (5, 4, 3)
+    assert (joined.dumped, joined.matched, joined.by_order) == (5, 4, 3)
 
 
 def test_a_node_that_is_surely_another_operators_is_not_paired(graph):
@@ -68,7 +68,7 @@ def test_a_node_that_is_surely_another_operators_is_not_paired(graph):
     sure = dumped("Default_network-Net_Add-op1", f"{NET}/Add-op1")
     joined = join([sure, dumped("Default_network-Net_Add-op2")], made)
     assert names(joined, made) == {sure.recorded: f"{NET}/Add-op1"}
-    assert (joined.dumped, joined.found) == (2, 1)
+    assert (joined.dumped, joined.matched) == (2, 1)
 
 
 def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph):
@@ -76,17 +76,17 @@ def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph):
     one = dumped("Add-op1")
     joined = join([one, replace(one, graph="Net/1")], made)
     assert set(joined.nodes) == {("Net/0", "Add-op1"), ("Net/1", "Add-op1")}
-    assert joined.found == 2
+    assert joined.matched == 2
 
 
 def test_only_operators_that_left_tensors_are_counted(graph):
     made = read_graph(write([(f"{NET}/Add-op1", []), (f"{NET}/Mul-op2", [])], parameters=["w"]))
     never_run = dumped("x", f"{NET}/Add-op1", sequence=-1)
     joined = join([never_run, dumped("y", f"{NET}/Mul-op2"), dumped("w", kind="Parameter")], made)
-    assert (joined.dumped, joined.found) == (1, 1)
+    assert (joined.dumped, joined.matched) == (1, 1)
     assert len(joined.nodes) == 3
 
 
 def test_another_network_has_nothing_in_common(graph, lenet):
     joined = join(list_operators(lenet, 0, 0).items, graph([("Default/other/Sin-op1", [])]))
-    assert (joined.dumped, joined.found, joined.nodes) == (22, 0, {})
+    assert (joined.dumped, joined.matched, joined.nodes) == (22, 0, {})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.compute.statistics import measure
-from mindinsight.server.debug.recorded import disagreeing, presumed
+from mindinsight.server.debug.recorded_statistics import find_disagreements, infer_statistics
 from mindinsight.server.formats.dumps.types import RecordedStatistics
 
 VALUES = np.array([1.0, -2.0, 0.0, 4.5])
@@ -17,7 +17,7 @@ RECORDED = RecordedStatistics(
 
 
 def test_what_is_recorded_is_what_is_concluded():
-    found = presumed(RECORDED, (4,))
+    found = infer_statistics(RECORDED, (4,))
     assert (found.minimum, found.maximum, found.mean, found.norm) == (-2, 4.5, 0.875, 5.02494)
     assert (found.count, found.negative, found.positive, found.zeros) == (4, 1, 2, 1)
     assert found.finite
@@ -40,42 +40,44 @@ def test_what_is_recorded_is_what_is_concluded():
     ],
 )
 def test_extremes_tell_whether_a_tensor_is_finite(recorded, finite):
-    assert presumed(recorded, (2,)).finite is finite
+    assert infer_statistics(recorded, (2,)).finite is finite
 
 
 def test_zeros_are_known_when_both_extremes_are_zero():
-    found = presumed(RecordedStatistics(max=0, min=0), (2, 3))
+    found = infer_statistics(RecordedStatistics(max=0, min=0), (2, 3))
     assert (found.zeros, found.count) == (6, 6)
 
 
 def test_no_count_is_invented():
     """30 positive elements are not one because the largest is positive."""
-    found = presumed(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8))
+    found = infer_statistics(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8))
     assert (found.count, found.zeros, found.negative, found.positive) == (48, None, None, None)
     assert (found.nans, found.positive_infs, found.negative_infs) == (0, 0, 0)
-    lost = presumed(RecordedStatistics(max=math.nan, min=math.nan), None)
+    lost = infer_statistics(RecordedStatistics(max=math.nan, min=math.nan), None)
     assert (lost.count, lost.nans, lost.infinities, lost.positive) == (None, None, None, None)
 
 
 def test_signs_are_known_where_the_extremes_have_one():
-    found = presumed(RecordedStatistics(max=4, min=1), (30,))
+    found = infer_statistics(RecordedStatistics(max=4, min=1), (30,))
     assert (found.positive, found.negative, found.zeros) == (30, 0, 0)
-    found = presumed(RecordedStatistics(max=4, min=0), (30,))
+    found = infer_statistics(RecordedStatistics(max=4, min=0), (30,))
     assert (found.positive, found.negative, found.zeros) == (None, 0, None)
 
 
 def test_nothing_recorded_is_nothing_concluded():
-    assert presumed(RecordedStatistics(checksum="abc", checksum_kind="crc32"), (2,)) is None
+    assert infer_statistics(RecordedStatistics(checksum="abc", checksum_kind="crc32"), (2,)) is None
 
 
 def test_what_agrees_to_the_printed_digits_agrees():
-    assert disagreeing(measure(VALUES), RECORDED) == ()
+    assert find_disagreements(measure(VALUES), RECORDED) == ()
     assert (
-        disagreeing(measure(np.array([1.0, math.nan])), RecordedStatistics(max=math.nan, min=math.nan, nan=1))
+        find_disagreements(
+            measure(np.array([1.0, math.nan])), RecordedStatistics(max=math.nan, min=math.nan, nan=1)
+        )
         == ()
     )
     small = np.array([1e6, -1e6 + 1e-3])
-    assert disagreeing(measure(small), RecordedStatistics(mean=0.0)) == ()
+    assert find_disagreements(measure(small), RecordedStatistics(mean=0.0)) == ()
 
 
 @pytest.mark.parametrize(
@@ -83,4 +85,4 @@ def test_what_agrees_to_the_printed_digits_agrees():
     [{"max": 4.6}, {"min": math.nan}, {"mean": 0.9}, {"l2norm": 6.0}, {"count": 5}, {"zero": 0}, {"nan": 1}],
 )
 def test_what_is_not_so_is_named(wrong):
-    assert disagreeing(measure(VALUES), replace(RECORDED, **wrong)) == tuple(wrong)
+    assert find_disagreements(measure(VALUES), replace(RECORDED, **wrong)) == tuple(wrong)

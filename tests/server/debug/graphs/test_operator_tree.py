@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from mindinsight.server.debug.graphs.operator_tree import operator_tree, share
 from mindinsight.server.debug.neighbours import graph_links
-from mindinsight.server.debug.operator_graph import operator_tree, share
 from mindinsight.server.formats.dumps import list_operators, open_dump
 
 

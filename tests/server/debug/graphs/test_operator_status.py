@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from mindinsight.server.debug.examine import measure_all
-from mindinsight.server.debug.fault_search import operator_key
-from mindinsight.server.debug.operator_status import (
+from mindinsight.server.debug.finiteness import operator_key
+from mindinsight.server.debug.graphs.operator_status import (
     Symptom,
-    at_places,
-    at_users,
-    counted,
+    count_symptoms,
+    largest_below,
+    leaf_column,
     magnitudes,
+    parameter_column,
     symptoms,
-    worst,
 )
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.graph.scopes.folding import folded_tree
@@ -95,15 +95,15 @@ def test_a_scope_has_the_worst_inside_and_counts_it(graph):
     )
     tree = folded_tree(made)
     nodes = {("", name): node for node, name in enumerate(("one", "two", "three", "four"))} | {("", "w"): 4}
-    column = at_places(tree, nodes, {
+    column = leaf_column(tree, nodes, {
         ("", "one"): Symptom.FINE, ("", "two"): Symptom.ZERO, ("", "three"): Symptom.ZERO,
         ("", "w"): Symptom.LOST, ("", "elsewhere"): Symptom.FAULT,
     })  # fmt: skip
     scope = tree.indices["a"]
-    assert worst(tree, column, scope) == Symptom.ZERO
-    assert counted(tree, column, scope) == {"zero": 2}
-    assert worst(tree, column, tree.indices["c"]) is None
-    assert counted(tree, column, 0) == {"zero": 2}  # parameters have no box
+    assert largest_below(tree, column, scope) == Symptom.ZERO
+    assert count_symptoms(tree, column, scope) == {"zero": 2}
+    assert largest_below(tree, column, tree.indices["c"]) is None
+    assert count_symptoms(tree, column, 0) == {"zero": 2}  # parameters have no box
 
 
 def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph):
@@ -116,19 +116,19 @@ def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph
     )  # fmt: skip
     tree = folded_tree(made)
     nodes = {("", name): made.names.index(name) for name in ("w", "v", "fine", "a/Two-op1")}
-    column = at_users(tree, nodes, {
+    column = parameter_column(tree, nodes, {
         ("", "w"): Symptom.CAUGHT, ("", "v"): Symptom.FAULT, ("", "fine"): Symptom.FINE,
         ("", "a/Two-op1"): Symptom.ZERO, ("", "elsewhere"): Symptom.LOST,
     })  # fmt: skip
-    assert counted(tree, column, 0) == {"lost": 1, "caught": 3}
-    assert worst(tree, column, tree.indices["b/Three-op1"]) == Symptom.CAUGHT
-    assert worst(tree, column, tree.indices["b/Five-op1"]) is None
-    assert worst(tree, column, tree.indices["a/One-op1"]) == Symptom.CAUGHT
-    assert worst(tree, column, tree.indices["c"]) == Symptom.LOST
-    assert worst(tree, column, tree.indices["a/Two-op1"]) is None
+    assert count_symptoms(tree, column, 0) == {"lost": 1, "caught": 3}
+    assert largest_below(tree, column, tree.indices["b/Three-op1"]) == Symptom.CAUGHT
+    assert largest_below(tree, column, tree.indices["b/Five-op1"]) is None
+    assert largest_below(tree, column, tree.indices["a/One-op1"]) == Symptom.CAUGHT
+    assert largest_below(tree, column, tree.indices["c"]) == Symptom.LOST
+    assert largest_below(tree, column, tree.indices["a/Two-op1"]) is None
 
 
 def test_two_operators_at_one_node_give_it_the_larger(graph):
     tree = folded_tree(graph([("a/One-op1", [])]))
-    column = at_places(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
-    assert worst(tree, column, tree.indices["a/One-op1"]) == 3.0
+    column = leaf_column(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
+    assert largest_below(tree, column, tree.indices["a/One-op1"]) == 3.0

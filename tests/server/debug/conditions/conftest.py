@@ -1,0 +1,18 @@
+"""Judging small arrays with conditions, as the debugger does."""
+
+import numpy as np
+
+from mindinsight.server.compute.statistics import measure
+from mindinsight.server.debug.conditions import Sample, conditions
+from mindinsight.server.debug.limits import checked_limits
+from mindinsight.server.formats.arrays.stored import Held
+
+NUMBERS = [-3.0, -1.0, 0.0, 2.0]  # mean -0.5, mean magnitude 1.5, one zero in four
+
+
+def judge(condition, values, previous=None, overflowed=False, **limits):
+    """Verdict of a condition on an array, and on its values at the previous step where they are given."""
+    values = np.array(values)
+    before = None if previous is None else lambda: Held(np.array(previous))
+    sample = Sample(measure(values), lambda: Held(values), before, overflowed)
+    return conditions()[condition].judge(sample, checked_limits(condition, limits))

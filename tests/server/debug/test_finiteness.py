@@ -1,0 +1,50 @@
+"""Finiteness of tensors, from their data, recorded statistics or types."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug.examine import Answer, measure_all
+from mindinsight.server.debug.finiteness import finiteness, not_finite, surely_finite
+from mindinsight.server.formats.dumps import list_tensors, open_dump
+from mindinsight.server.formats.dumps.types import FileDamage, RecordedStatistics
+from tests.server.debug.conftest import spoil
+
+
+@pytest.fixture
+def entry(lenet):
+    return next(entry for entry in list_tensors(lenet, 0, 1) if entry.recorded == "MatMul-op66")
+
+
+def test_data_decide(copied):
+    path = copied("ms_sync_v2_0_names")
+    spoil(path / "rank_0" / "Net" / "0" / "1", "MatMul.MatMul-op66.*.output.0.*", np.inf)
+    answers = list(measure_all(list_tensors(open_dump(path), 0, 1)))
+    culprits = [(answer.entry.recorded, answer.entry.direction) for answer in answers if not_finite(answer)]
+    assert culprits == [("MatMul-op66", "output")]
+    assert {finiteness(answer) for answer in answers} == {"finite", "not_finite"}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"),
+    [
+        (RecordedStatistics(max=1.0, min=0.0), True),
+        (RecordedStatistics(max=np.inf, min=0.0), False),
+        (RecordedStatistics(max=1.0), False),  # one extreme alone proves nothing
+        (None, False),
+    ],
+)
+def test_recorded_extremes_make_reading_unnecessary(entry, recorded, expected):
+    assert surely_finite(entry._replace(dtype="float32", statistics=recorded)) == expected
+
+
+def test_integers_are_finite(entry):
+    assert surely_finite(entry._replace(dtype="int32", statistics=None))
+
+
+def test_what_cannot_be_read_is_unknown_but_text_is_finite(entry):
+    entry = entry._replace(dtype="float32", statistics=None)
+    unread = Answer(entry, None, damage=FileDamage("a.npy", "dump.truncated"))
+    assert finiteness(unread) == "unknown" and not not_finite(unread)
+    assert finiteness(replace(unread, damage=FileDamage("a.npy", "dump.no_numbers"))) == "finite"
