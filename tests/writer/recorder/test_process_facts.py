@@ -2,40 +2,9 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from mindinsight.writer.graph import GraphBuilder
-from mindinsight.writer.record import SummaryRecord
-from mindinsight.writer.recorder import RecorderSettings, RunningDataRecorder
-
-ON = RecorderSettings(enable=True)
-
-
-def graph():
-    built = GraphBuilder("net")
-    built.node("ReLU", [built.parameter("x")])
-    return built
-
-
-def train(run, steps, fails=True, settings=ON, **known):
-    """A loop that records some of each kind and then fails."""
-    with SummaryRecord(run) as record, RunningDataRecorder(record, settings=settings, **known):
-        for step in range(1, steps + 1):
-            record.add_value("scalar", "loss", 1 / step)
-            if step == 1:
-                record.add_value("scalar", "rare", float("nan"))
-                record.add_value("image", "input", np.zeros((1, 3, 4, 5)))
-            record.add_value("tensor", "w", np.array([[1.0, np.inf], [step, 0]]))
-            record.add_value("histogram", "h", np.arange(10.0))
-            record.record(step)
-        if fails:
-            raise ZeroDivisionError("the loop's own")
-
-
-def left(run):
-    """Start of the name -> path of what was left."""
-    return {path.name.rsplit(".", 2)[0]: path for path in (run / "rank_0" / "rdr").iterdir()}
+from tests.writer.recorder.failing_training import left, train
 
 
 def test_the_settings_tell_arguments_and_versions_but_no_secrets(tmp_path, monkeypatch):

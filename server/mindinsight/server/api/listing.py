@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
-from mindinsight.server.api.run_metadata import finite, hyper_of, metrics_of
+from mindinsight.server.api.run_metadata import hyper_of, metrics_of
+from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.store.run import Run, Snapshot, Trouble
 from mindinsight.server.store.run_state import torn_since
 from mindinsight.server.workspace.notes import Note
@@ -111,8 +112,8 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         "step": max((series.last_step for series in run.scalars.values()), default=-1),
         "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
         "lineage": run.lineage is not None,
-        "hyper": finite(hyper_of(run.lineage)),
-        "metrics": finite(metrics_of(run.lineage)),
+        "hyper": non_finite_as_text(hyper_of(run.lineage)),
+        "metrics": non_finite_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),
         "hidden": note.hidden,
         "pinned": note.pinned,

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends
 
-from mindinsight.server.formats.lineage import Lineage
+from mindinsight.server.compute.non_finite import non_finite_as_text
+from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage
 from mindinsight.server.http.service import Service, service_of
 
 router = APIRouter(tags=["runs"])
 
-HYPER = (
-    "network",
-    "optimizer",
-    "loss_function",
-    "learning_rate",
-    "epoch",
-    "batch_size",
-    "device_num",
-    "parallel_mode",
-    "train_dataset_size",
-)
+HYPER: Final = tuple(name for name in TRAIN_FACTS if name not in ("train_dataset_path", "model_size"))
 
 
 @router.get("/v2/runs/facts")
@@ -32,14 +22,14 @@ def facts(run: str, service: Annotated[Service, Depends(service_of)]) -> dict[st
     lineage = record.lineage
     return {
         "run": run,
-        "hyper": finite(hyper_of(lineage)),
-        "metrics": finite(metrics_of(lineage)),
+        "hyper": non_finite_as_text(hyper_of(lineage)),
+        "metrics": non_finite_as_text(metrics_of(lineage)),
         "dataset": lineage.dataset_graph if lineage else None,
     }
 
 
 def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
-    """What was chosen: the trainer's settings and what the user defined, without what is not one value."""
+    """Hyper-parameters by name: the trainer's settings and what the user defined; single values only."""
     if lineage is None:
         return {}
     train = {name: getattr(lineage.train, name) for name in HYPER} if lineage.train else {}
@@ -47,17 +37,9 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
 
 
 def metrics_of(lineage: Lineage | None) -> dict[str, Any]:
-    """What came out, without what is not one value."""
+    """Metrics by name; single values only."""
     metrics = lineage.metrics if lineage is not None else {}
     return {name: value for name, value in metrics.items() if _is_single(value)}
-
-
-def finite(values: dict[str, Any]) -> dict[str, Any]:
-    """The same with NaN and infinities as text: JSON has no numbers for them."""
-    odd = {
-        name: str(value) for name, value in values.items() if isinstance(value, float) and not isfinite(value)
-    }
-    return {**values, **odd}
 
 
 def _is_single(value: Any) -> bool:

@@ -46,6 +46,12 @@ class TrainLineage:
     model_size: int | None = None  # bytes
 
 
+# Of a training, what tables have columns for: not its result, nor the path of a checkpoint.
+TRAIN_FACTS: Final = tuple(
+    name for item in fields(TrainLineage) if (name := item.name) not in ("loss", "model_path")
+)
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationLineage:
     """Evaluation lineage: metrics, and the data they were measured on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, Query
@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.curves.importance import importance
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.lineage import Lineage
+from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 
@@ -20,20 +20,6 @@ router = APIRouter()
 
 Uses = Annotated[Service, Depends(service_of)]
 Runs = Annotated[list[str] | None, Query(description="run ids; all runs when left out", max_length=1000)]
-
-_TRAIN: Final = (
-    "network",
-    "optimizer",
-    "loss_function",
-    "learning_rate",
-    "epoch",
-    "batch_size",
-    "device_num",
-    "parallel_mode",
-    "train_dataset_path",
-    "train_dataset_size",
-    "model_size",
-)
 
 
 @router.get("/table")
@@ -77,7 +63,7 @@ def row_of(lineage: Lineage) -> dict[str, Any]:
     """Everything one run's lineage says, by column key."""
     row: dict[str, Any] = {}
     if lineage.train is not None:
-        row |= {f"train:{name}": getattr(lineage.train, name) for name in _TRAIN}
+        row |= {f"train:{name}": getattr(lineage.train, name) for name in TRAIN_FACTS}
     if lineage.evaluation is not None:
         row["data:valid_dataset_size"] = lineage.evaluation.valid_dataset_size
     row |= {f"metric:{name}": value for name, value in lineage.metrics.items()}
@@ -103,7 +89,7 @@ def _single(value: Any) -> Any:
 
 def _in_order(key: str) -> tuple[int, int, str]:
     group, _, name = key.partition(":")
-    position = _TRAIN.index(name) if group == "train" else 0
+    position = TRAIN_FACTS.index(name) if group == "train" else 0
     return ("user", "train", "data", "metric").index(group), position, name
 
 

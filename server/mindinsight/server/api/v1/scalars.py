@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
@@ -48,6 +47,5 @@ def _points(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
     rows = slice(None) if full else extreme_rows(line.values, SCALARS)
     columns = (line.walls[rows].tolist(), line.steps[rows].tolist(), line.values[rows].tolist())
     return [
-        {"wall_time": wall, "step": step, "value": value if math.isfinite(value) else None}
-        for wall, step, value in zip(*columns, strict=True)
+        {"wall_time": wall, "step": step, "value": value} for wall, step, value in zip(*columns, strict=True)
     ]
