@@ -135,12 +135,38 @@ def test_any_shape_and_type_comes_back(tmp_path, value):
     assert np.array_equal(read, value)
 
 
-def test_empty_tensors_have_no_place_and_complex_ones_are_refused(tmp_path):
-    step = Dump(tmp_path).iteration(0)
-    step.output("Default/Op-op0", np.zeros((0, 3)))
+def test_empty_tensors_have_no_place(tmp_path):
+    Dump(tmp_path).iteration(0).output("Default/Op-op0", np.zeros((0, 3)))
+    assert list(tmp_path.rglob("*.npy")) == []
+
+
+def test_complex_tensors_have_a_file_and_no_statistics(tmp_path):
+    Dump(tmp_path / "both").iteration(0).output("Default/Op-op0", np.array([1j]))
+    (file,) = (tmp_path / "both").rglob("*.npy")
+    assert np.load(file).tolist() == [1j]
+    assert list(tmp_path.rglob("statistic.csv")) == []
+    step = Dump(tmp_path / "statistics", saved_data="statistic").iteration(0)
     with pytest.raises(TypeError, match=r"'Default/Op-op0' holds complex numbers"):
         step.output("Default/Op-op0", np.array([1j]))
-    assert list(tmp_path.rglob("*.npy")) == []
+
+
+def test_files_or_rows_or_both_are_saved(tmp_path):
+    for saved, files, rows in (("tensor", 1, 0), ("statistic", 0, 1), ("full", 1, 1)):
+        dump = Dump(tmp_path / saved, saved_data=saved, statistic_category=["l2norm", "max"])
+        dump.iteration(0).output("Default/Op-op0", np.array([3.0, 4.0]))
+        assert len(list((tmp_path / saved).rglob("*.npy"))) == files
+        tables = list((tmp_path / saved).rglob("statistic.csv"))
+        assert len(tables) == rows
+        for table in tables:
+            head, row, _ = table.read_text().split("\n")
+            assert head.endswith(",Shape,L2Norm Value,Max Value")
+            assert row.endswith(',"[2]",5,4,')
+
+
+def test_the_settings_given_are_kept_as_they_are(tmp_path):
+    Dump(tmp_path, settings='{"common_dump_settings": {}}\n')
+    text = (tmp_path / "rank_0" / ".dump_metadata" / "data_dump.json").read_text()
+    assert text == '{"common_dump_settings": {}}\n'
 
 
 @pytest.mark.parametrize(

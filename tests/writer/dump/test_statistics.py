@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mindinsight.writer.arrays import HostArray
-from mindinsight.writer.dump.statistics import HEADER, cells
+from mindinsight.writer.dump.statistics import cells, header
 
 DATA = Path(__file__).parents[2] / "data" / "writer"
 _, *ROWS = (DATA / "edge_values.csv").read_text().splitlines()
@@ -39,7 +39,7 @@ CASES += [(f"Default_MatMul-op{case}", large(case)) for case in range(3)]
 
 
 def test_the_header_is_mindspores():
-    assert (DATA / "edge_values.csv").read_text().startswith(HEADER)
+    assert (DATA / "edge_values.csv").read_text().startswith(header())
 
 
 @pytest.mark.parametrize(

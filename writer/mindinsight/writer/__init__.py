@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         StopAfterTime,
         TimeMonitor,
     )
+    from mindinsight.writer.capture import DumpRecorder
     from mindinsight.writer.collector import SummaryCollector
     from mindinsight.writer.dump import Dump
     from mindinsight.writer.gradients import record_gradients
@@ -51,6 +52,7 @@ _HOMES: Final = {
     "CallbackList": "callbacks",
     "CheckpointConfig": "callbacks",
     "Dump": "dump",
+    "DumpRecorder": "capture",
     "F1": "metrics",
     "Fbeta": "metrics",
     "GraphBuilder": "graph",
@@ -87,6 +89,7 @@ __all__ = [
     "CallbackList",
     "CheckpointConfig",
     "Dump",
+    "DumpRecorder",
     "Fbeta",
     "GraphBuilder",
     "HistogramSummary",

@@ -12,16 +12,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
 from mindinsight.writer.arrays import HostArray, mindspore_dtype, to_numpy
 from mindinsight.writer.dump.layout import ESCAPES, file_name, iteration_filter, operator_type
-from mindinsight.writer.dump.metadata import DumpMetadata
+from mindinsight.writer.dump.metadata import DumpMetadata, settings_text
 from mindinsight.writer.dump.origin import origin_of
-from mindinsight.writer.dump.statistics import HEADER, cells
+from mindinsight.writer.dump.statistics import COLUMNS, cells, header
 from mindinsight.writer.files.directories import private_folder
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.ranks import rank_of
@@ -40,7 +41,9 @@ class Dump:
 
     ``iterations`` is what ``data_dump.json`` takes: "all", numbers and inclusive ranges joined by "|".
     Others cost nothing: their steps take values and leave them. ``graph`` (a GraphBuilder or the bytes of a
-    ModelProto) gives operators their place and order. ``rank`` defaults to this process's.
+    ModelProto) gives operators their place and order. ``rank`` defaults to this process's. ``saved_data``
+    chooses files of tensors, rows of statistics or both, ``statistic_category`` the columns of the rows, by
+    the names of ``data_dump.json``; ``settings`` is the text of such a file, kept beside the dump.
     Raises ValueError for a name or an iteration text the layout cannot have.
     """
 
@@ -52,17 +55,27 @@ class Dump:
         graph: GraphBuilder | bytes | None = None,
         rank: int | None = None,
         graph_id: int = 0,
+        saved_data: Literal["tensor", "statistic", "full"] = "full",
+        statistic_category: Sequence[str] = tuple(COLUMNS),
+        settings: str = "",
     ) -> None:
+        self.files = saved_data != "statistic"
+        self.rows = saved_data != "tensor"
+        self.categories = tuple(statistic_category)
         self._selects = iteration_filter(iterations)
         number = rank_of().number if rank is None else rank
         root = Path(path).absolute()
         self._metadata = DumpMetadata(root / f"rank_{number}", graph_id)
-        self._metadata.settings(root, net_name, iterations)
+        self._metadata.settings(settings or settings_text(root, net_name, iterations))
         if graph is not None:
-            self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
+            self.graph(graph)
         self._folder = root / f"rank_{number}" / net_name / str(graph_id)
         self._time = 0
         self._origin_known = False
+
+    def graph(self, graph: GraphBuilder | bytes) -> None:
+        """Write the graph and the order of its operators, unless they are there."""
+        self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
 
     def iteration(self, number: int) -> DumpStep:
         """Writer of one iteration, to which the loop gives its values."""
@@ -103,22 +116,30 @@ class DumpStep:
         """A weight, an optimizer's state or an input of the network, after the iteration."""
         self._write("Parameter", name, "output", 0, value)
 
+    def write(self, kind: str, name: str, io: str, slot: int, host: HostArray) -> None:
+        """Write a tensor that is on the host already; ``io`` is "input" or "output".
+
+        Tensors without elements are left out, as MindSpore does; complex numbers have no row of statistics.
+        """
+        if self._folder is None or not host.values.size:
+            return
+        fields = [kind, name.translate(ESCAPES), "0", "0", str(self._dump.next_time())]
+        full = ".".join([*fields, io, str(slot), "DefaultFormat", mindspore_dtype(host.dtype), "npy"])
+        if self._dump.files:
+            _save(self._folder / file_name(self._folder, full), host)
+        if self._dump.rows and host.values.dtype.kind != "c":
+            row = ",".join([*fields, io, str(slot), cells(host, self._dump.categories)])
+            _append(self._folder / "statistic.csv", header(self._dump.categories), row + ",\n")
+
     def _write(self, kind: str, name: str, io: str, slot: int, value: object) -> None:
-        """Leave out what the layout has no place for: empty tensors."""
         if self._folder is None:
             return
         host = to_numpy(value)
-        if not host.values.size:
-            return
-        if host.values.dtype.kind == "c":
+        if host.values.dtype.kind == "c" and not self._dump.files:
             raise TypeError(f"'{name}' holds complex numbers, for which there are no statistics")
-        self._dump.take_origin(value)
-        stamp = self._dump.next_time()
-        fields = [kind, name.translate(ESCAPES), "0", "0", str(stamp)]
-        full = ".".join([*fields, io, str(slot), "DefaultFormat", mindspore_dtype(host.dtype), "npy"])
-        _save(self._folder / file_name(self._folder, full), host)
-        row = ",".join([*fields, io, str(slot), cells(host)])
-        _append(self._folder / "statistic.csv", HEADER, row + ",\n")
+        if host.values.size:
+            self._dump.take_origin(value)
+            self.write(kind, name, io, slot, host)
 
 
 def _save(path: Path, host: HostArray) -> None:

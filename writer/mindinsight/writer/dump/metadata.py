@@ -22,27 +22,9 @@ class DumpMetadata:
         self._rank = rank
         self._graph_id = graph_id
 
-    def settings(self, path: Path, net_name: str, iterations: str) -> None:
-        """Write the configuration a MindSpore run with this outcome would have had, unless there is one.
-
-        Raises ValueError for a ``net_name`` of other than letters, digits, ``-`` and ``_``.
-        """
-        if not re.fullmatch(r"[A-Za-z0-9_-]+", net_name):
-            raise ValueError(f"net_name is made of letters, digits, '-' and '_', got {net_name!r}")
-        common = {
-            "dump_mode": 0,
-            "path": str(path),
-            "net_name": net_name,
-            "iteration": iterations,
-            "saved_data": "full",
-            "input_output": 0,
-            "kernels": [],
-            "support_device": [0],
-            "op_debug_mode": 0,
-            "statistic_category": list(COLUMNS),
-        }
-        dump = {"common_dump_settings": common, "e2e_dump_settings": {"enable": True, "trans_flag": True}}
-        _write_once(self._metadata("data_dump.json"), json.dumps(dump, indent=2).encode())
+    def settings(self, content: str) -> None:
+        """Write the configuration the dump was made with, ``data_dump.json``, unless there is one."""
+        _write_once(self._metadata("data_dump.json"), content.encode())
 
     def origin(self, origin: Origin) -> None:
         """Write where the tensors come from, unless it is there.
@@ -76,6 +58,29 @@ class DumpMetadata:
 
     def _order(self, name: str) -> Path:
         return private_folder(self._rank / "execution_order") / name
+
+
+def settings_text(path: Path, net_name: str, iterations: str) -> str:
+    """The configuration a MindSpore run with this outcome would have had.
+
+    Raises ValueError for a ``net_name`` of other than letters, digits, ``-`` and ``_``.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", net_name):
+        raise ValueError(f"net_name is made of letters, digits, '-' and '_', got {net_name!r}")
+    common = {
+        "dump_mode": 0,
+        "path": str(path),
+        "net_name": net_name,
+        "iteration": iterations,
+        "saved_data": "full",
+        "input_output": 0,
+        "kernels": [],
+        "support_device": [0],
+        "op_debug_mode": 0,
+        "statistic_category": list(COLUMNS),
+    }
+    dump = {"common_dump_settings": common, "e2e_dump_settings": {"enable": True, "trans_flag": True}}
+    return json.dumps(dump, indent=2)
 
 
 def _write_once(path: Path, content: bytes) -> None:

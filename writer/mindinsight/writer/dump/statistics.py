@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +27,6 @@ COLUMNS: Final = {
     "md5": "MD5",
     "l2norm": "L2Norm Value",
 }
-HEADER: Final = ",".join([FIXED, *COLUMNS.values()]) + "\n"
 
 
 def raw_bytes(host: HostArray) -> bytes:
@@ -36,42 +36,62 @@ def raw_bytes(host: HostArray) -> bytes:
     return host.values.astype(host.values.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
-def cells(host: HostArray) -> str:
-    """Size, type, shape and every category of a tensor that is not empty, as the end of a row.
+def header(categories: Sequence[str] = tuple(COLUMNS)) -> str:
+    """First line of ``statistic.csv`` with the columns of some categories, in their order."""
+    return ",".join([FIXED, *(COLUMNS[category] for category in categories)]) + "\n"
 
-    ``Negative Zero Count`` counts what is below zero and ``Positive Zero Count`` what is above, as the
-    names of MindSpore's columns have it. With a NaN, maximum and minimum are NaN.
+
+def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
+    """Size, type, shape and some categories of a tensor that is not empty, as the end of a row.
+
+    ``negative zero count`` counts what is below zero and ``positive zero count`` what is above, as the
+    names of MindSpore's columns have it. With a NaN, maximum and minimum are NaN. Raises TypeError for
+    complex numbers, which have no order.
     """
+    if host.values.dtype.kind == "c":
+        raise TypeError("complex numbers have no statistics")
     raw = raw_bytes(host)
     shape = ",".join(map(str, host.values.shape))
     values = host.values.astype(np.float64)
-    columns = [_number(value) for value in _extremes(values)]
-    columns += [str(int(count)) for count in _counts(values)]
-    columns += [hashlib.md5(raw, usedforsecurity=False).hexdigest(), _number(_norm(values))]
+    numbers = {category: _MEASURES[category](values) for category in categories if category != "md5"}
+    columns = [
+        hashlib.md5(raw, usedforsecurity=False).hexdigest() if category == "md5" else _text(numbers[category])
+        for category in categories
+    ]
     return ",".join([str(len(raw)), host.dtype, f'"[{shape}]"', *columns])
 
 
-def _extremes(values: npt.NDArray[np.float64]) -> tuple[Any, Any, Any]:
-    with np.errstate(invalid="ignore", over="ignore"):
-        return values.max(), values.min(), values.mean()
-
-
-def _counts(values: npt.NDArray[np.float64]) -> tuple[Any, ...]:
-    return (
-        values.size,
-        (values < 0).sum(),
-        (values > 0).sum(),
-        np.isnan(values).sum(),
-        np.isneginf(values).sum(),
-        np.isposinf(values).sum(),
-        (values == 0).sum(),
-    )
-
-
 def _norm(values: npt.NDArray[np.float64]) -> Any:
-    with np.errstate(over="ignore"):
-        return np.sqrt(np.square(values).sum())
+    return np.sqrt(np.square(values).sum())
 
 
-def _number(value: float) -> str:
-    return f"{value:g}"  # six digits, as C++ streams print
+def _text(number: Any) -> str:
+    """A count as it is, another number with six digits, as C++ streams print."""
+    return str(int(number)) if isinstance(number, (int, np.integer)) else f"{number:g}"
+
+
+def _silent(
+    measure: Callable[[npt.NDArray[np.float64]], Any],
+) -> Callable[[npt.NDArray[np.float64]], Any]:
+    """A measure without NumPy's warnings about what is not finite."""
+
+    def measured(values: npt.NDArray[np.float64]) -> Any:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return measure(values)
+
+    return measured
+
+
+_MEASURES: Final[Mapping[str, Callable[[npt.NDArray[np.float64]], Any]]] = {
+    "max": _silent(np.max),
+    "min": _silent(np.min),
+    "avg": _silent(np.mean),
+    "count": np.size,
+    "negative zero count": lambda values: np.count_nonzero(values < 0),
+    "positive zero count": lambda values: np.count_nonzero(values > 0),
+    "nan count": lambda values: np.count_nonzero(np.isnan(values)),
+    "negative inf count": lambda values: np.count_nonzero(np.isneginf(values)),
+    "positive inf count": lambda values: np.count_nonzero(np.isposinf(values)),
+    "zero count": lambda values: np.count_nonzero(values == 0),
+    "l2norm": _silent(_norm),
+}

@@ -73,10 +73,12 @@ class GraphBuilder:
         dtype: str = "float32",
         attributes: Mapping[str, object] | None = None,
         several: Sequence[tuple[Shape, str]] | None = None,
+        source_lines: Sequence[str] = (),
     ) -> str:
         """An operator with its inputs and the type of its output; returns its name.
 
-        ``several`` gives shape and type of each output when there is more than one.
+        ``several`` gives shape and type of each output when there is more than one; ``source_lines`` the code
+        it comes from, innermost first, as "# In file net.py:11, 0~15/x = self.fc(x)/".
         Raises ValueError for an input that is not in the graph yet.
         """
         if unknown := [name for name in inputs if name not in self._names]:
@@ -89,6 +91,7 @@ class GraphBuilder:
         node.output_type.CopyFrom(tensor_type(shape, dtype) if several is None else tuple_type(several))
         for source in inputs:
             node.input.add(name=source, type=graph_pb2.InputProto.DATA_EDGE)
+        node.source_address.extend(source_lines)
         for key, value in (attributes or {}).items():
             node.attribute.add(name=key, value=attribute_value(value))
         return self._known(name)

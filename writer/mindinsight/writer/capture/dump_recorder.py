@@ -1,0 +1,242 @@
+"""Recorder of operator dumps for PyTorch, configured as MindSpore's own dump."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mindinsight.writer.arrays import HostArray, to_numpy
+from mindinsight.writer.capture.dump_config import VARIABLE, DumpConfig, load_config, parse_config
+from mindinsight.writer.capture.graph_recorder import GraphRecorder
+from mindinsight.writer.capture.kernel_filter import KernelFilter
+from mindinsight.writer.capture.operator_call import OperatorCall
+from mindinsight.writer.capture.write_queue import CAPACITY, WriteQueue
+from mindinsight.writer.dump.dump import Dump, DumpStep
+
+if TYPE_CHECKING:
+    import torch
+
+_log: Final = logging.getLogger(__name__)
+
+
+class DumpRecorder:
+    """Recorder of a dump of every operator of a training loop::
+
+        config = {"path": "/tmp/dump", "net_name": "Net", "iteration": "0|10-12", "saved_data": "full"}
+        with DumpRecorder(model, config) as recorder:
+            for batch in loader:
+                train_step(batch)
+                recorder.step()
+
+    ``config`` is the path of a ``data_dump.json`` or an object with its keys; by default the file that the
+    variable ``MINDSPORE_DUMP_CONFIG`` names. ``model`` is a ``torch.nn.Module``, or a mapping of names to
+    several that train together. The layout is MindSpore's synchronous one; graph and lines of code are those
+    of the first step that is dumped. Iterations that are not selected run without any of our code.
+
+    Tensors are copied in the training step and written by a thread; at most ``capacity`` bytes wait. What
+    fails while the training runs is logged once and ends the dump, never the training. Raises ConfigError for
+    a configuration, TypeError for a model and ValueError where no configuration can be found.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module | Mapping[str, torch.nn.Module],
+        config: str | Path | Mapping[str, object] | None = None,
+        path: str | Path | None = None,
+        rank: int | None = None,
+        capacity: int = CAPACITY,
+    ) -> None:
+        self.config = _config(config, path)
+        self._models = _models(model)
+        self._selects = self.config.selects()
+        self._kernels = KernelFilter(self.config.kernels if self.config.dump_mode == 1 else ())
+        self._dump = Dump(
+            self.config.path,
+            self.config.net_name,
+            rank=rank,
+            saved_data=self.config.saved_data,
+            statistic_category=self.config.statistic_category,
+            settings=self.config.source,
+        )
+        self._queue = WriteQueue(capacity)
+        self._iteration = self.config.initial_iteration
+        self._graph_written = False
+        self._overflows = 0
+        self._failed = False
+        self._step: DumpStep | None = None
+        self._capture: Any = None
+        self._graph = GraphRecorder(self.config.net_name)
+        self._torch: Any = None
+        self._announce()
+
+    def __enter__(self) -> DumpRecorder:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Begin with the first iteration; ``with`` does this. A second call is an error."""
+        if self._capture is not None:
+            raise RuntimeError("this DumpRecorder has been started already")
+        from mindinsight.writer.capture import torch_operators
+
+        self._torch = torch_operators
+        if compiled := torch_operators.compiled_modules(self._models):
+            _log.warning("not in the dump is what torch.compile has compiled: %s", ", ".join(compiled))
+        self._capture = torch_operators.TorchCapture(self._models, self._observe, self._fail)
+        self._begin()
+
+    def step(self) -> None:
+        """End an iteration: parameters are dumped as they are now, and the next iteration begins."""
+        if self._capture is None:
+            raise RuntimeError("step() was called before start(); use the recorder in a with block")
+        self._end()
+        self._iteration += 1
+        self._begin()
+
+    def close(self) -> None:
+        """End the dump and wait until it is written; an unfinished iteration stays as far as it came."""
+        if self._capture is not None and self._capture.running:
+            self._capture.stop()
+            self._write_graph()
+        self._queue.close()
+        if self._kernels.unmatched:
+            _log.warning("no operator fits these kernels: %s", ", ".join(self._kernels.unmatched))
+        if self._queue.dropped:
+            _log.error("%d tensors are missing in the dump %s", self._queue.dropped, self.config.path)
+
+    def _announce(self) -> None:
+        if self.config.without_effect:
+            names = ", ".join(self.config.without_effect)
+            _log.warning("these keys of the dump configuration have no effect here: %s", names)
+
+    def _begin(self) -> None:
+        if self._queue.error is not None or self._failed or not self._selects(self._iteration):
+            return
+        facts = self._torch.facts_of
+        parameters = [(name, facts(tensor)) for name, tensor in self._parameters()]
+        self._graph = GraphRecorder(self.config.net_name, parameters)
+        self._capture.start()
+
+    def _end(self) -> None:
+        if not self._capture.running:
+            return
+        self._capture.stop()
+        if self._failed:
+            return
+        try:
+            if self.config.input_output != 1 and not self.config.op_debug_mode:
+                for name, tensor in self._parameters():
+                    if self._kernels(name):
+                        self._put("Parameter", name, "output", 0, self._copied(tensor))
+            self._write_graph()
+        except Exception as error:  # whatever is wrong with the dump, the training goes on
+            self._fail(error)
+        self._step = None
+
+    def _parameters(self) -> Iterable[tuple[str, Any]]:
+        for model_name, model in self._models.items():
+            yield from model.named_parameters(prefix=model_name)
+
+    def _observe(self, call: OperatorCall) -> Callable[[Sequence[Any]], None] | None:
+        """Take the inputs of an operator before it runs; the answer takes its outputs."""
+        facts = self._torch.facts_of
+        name = self._graph.operator(call.type, call.scope, [facts(item) for item in call.inputs], call.stack)
+        wanted = self._kernels(name)
+        takes_inputs = wanted and self.config.input_output != 2
+        inputs = [self._copied(item) for item in call.inputs] if takes_inputs else []
+        return partial(self._finish, call.type, name, wanted, inputs)
+
+    def _finish(
+        self, kind: str, name: str, wanted: bool, inputs: Sequence[HostArray | None], outputs: Sequence[Any]
+    ) -> None:
+        self._graph.outputs([self._torch.facts_of(item) for item in outputs])
+        if not wanted:
+            return
+        mode = self.config.op_debug_mode
+        takes_outputs = self.config.input_output != 1 or mode == 3
+        copies = [self._copied(item) for item in outputs] if takes_outputs or mode else []
+        if mode and not self._overflowed(copies):
+            return
+        self._put_all(kind, name, "input", inputs)
+        if takes_outputs and mode != 4:
+            self._put_all(kind, name, "output", copies)
+
+    def _overflowed(self, outputs: Sequence[HostArray | None]) -> bool:
+        """Whether an output is not finite, and fewer such operators than the limit were recorded."""
+        if all(host is None or bool(np.isfinite(host.values).all()) for host in outputs):
+            return False
+        self._overflows += 1
+        return not self.config.overflow_number or self._overflows <= self.config.overflow_number
+
+    def _put_all(self, kind: str, name: str, io: str, tensors: Sequence[HostArray | None]) -> None:
+        for slot, host in enumerate(tensors):
+            self._put(kind, name, io, slot, host)
+
+    def _put(self, kind: str, name: str, io: str, slot: int, host: HostArray | None) -> None:
+        if host is None:
+            return
+        step = self._step
+        if step is None:  # only now, as an iteration without tensors has no folder
+            step = self._step = self._dump.iteration(self._iteration)
+        self._queue.put(lambda: step.write(kind, name, io, slot, host), host.values.nbytes)
+
+    def _copied(self, tensor: Any) -> HostArray | None:
+        """A tensor as it is now, on the host; None for one that has no values, as on the meta device."""
+        if tensor.device.type == "meta":
+            return None
+        self._dump.take_origin(tensor)
+        host = to_numpy(tensor)
+        return host._replace(values=np.array(host.values, order="C"), shared=False) if host.shared else host
+
+    def _write_graph(self) -> None:
+        if not self._graph_written and self._queue.error is None:
+            self._graph_written = True
+            content = self._graph.serialised()
+            self._queue.put(lambda: self._dump.graph(content), len(content))
+
+    def _fail(self, error: Exception) -> None:
+        if self._failed:
+            return
+        self._failed = True
+        _log.error("the dump ends here, the training goes on: %s: %s", type(error).__name__, error)
+
+
+def _config(config: str | Path | Mapping[str, object] | None, path: str | Path | None) -> DumpConfig:
+    if config is None:
+        file = os.environ.get(VARIABLE, "")
+        if not file:
+            raise ValueError(f"no dump configuration: give a path or an object, or set {VARIABLE}")
+        config = file
+    if isinstance(config, Mapping):
+        settings = {**config, **({} if path is None else {"path": str(Path(path).absolute())})}
+        return parse_config(settings)
+    loaded = load_config(config)
+    return loaded if path is None else replace(loaded, path=Path(path).absolute())
+
+
+def _models(model: Any) -> dict[str, Any]:
+    models = dict(model) if isinstance(model, Mapping) else {"": model}
+    for value in models.values():
+        if not hasattr(value, "named_modules"):
+            raise TypeError(
+                f"a model is a torch.nn.Module, got {type(value).__module__}.{type(value).__qualname__}"
+            )
+    if not models:
+        raise TypeError("there is no model to record")
+    return models

@@ -1,0 +1,93 @@
+"""Graph of the operators of one step, built while they run."""
+
+from __future__ import annotations
+
+import linecache
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from mindinsight.writer.capture.operator_call import CodeLine
+from mindinsight.writer.graph.builder import GraphBuilder
+
+_INPUTS = "inputs"  # MindSpore numbers what a network is given: inputs0, inputs1
+
+
+class TensorFacts(NamedTuple):
+    """A tensor of the running step: its identity while it lives, its shape and element type."""
+
+    key: Hashable
+    shape: tuple[int, ...]
+    dtype: str
+
+
+class GraphRecorder:
+    """Names for the operators of a step, and their graph.
+
+    An operator is ``<scope>/<type>-op<n>``, n counting the operators of a type in a step, so an operator has
+    the same name in every step that runs the same operators.
+    """
+
+    def __init__(self, name: str, parameters: Iterable[tuple[str, TensorFacts]] = ()) -> None:
+        self._builder = GraphBuilder(name)
+        self._counts: Counter[str] = Counter()
+        self._parameters = {facts.key: (label, facts) for label, facts in parameters}
+        self._nodes: dict[Hashable, str] = {}  # what holds a tensor now -> node, parameter or input
+        self._unnamed = 0
+        self._last = ""
+
+    def operator(
+        self, kind: str, scope: str, inputs: Sequence[TensorFacts], stack: Sequence[CodeLine] = ()
+    ) -> str:
+        """Full name of an operator that is about to run. Its outputs come with ``outputs``."""
+        number = self._counts[kind]
+        self._counts[kind] += 1
+        self._pending = (kind, scope, [self._source(facts) for facts in inputs], tuple(stack))
+        return f"{scope}/{kind}-op{number}"
+
+    def outputs(self, outputs: Sequence[TensorFacts]) -> None:
+        """Add the operator named last to the graph, with what came out."""
+        kind, scope, sources, stack = self._pending
+        types = [(list(facts.shape), facts.dtype) for facts in outputs]
+        shape, dtype = types[0] if types else (None, "")
+        with self._builder.scope(f"/{scope}"):
+            node = self._builder.node(
+                kind,
+                sources,
+                shape,
+                dtype,
+                several=types if len(types) > 1 else None,
+                source_lines=[_text(line) for line in stack],
+            )
+        for facts in outputs:
+            self._nodes[facts.key] = node
+        self._last = node
+
+    def serialised(self) -> bytes:
+        """The ModelProto as bytes, with parameters no operator took; the one that ran last is the output."""
+        for label, facts in self._parameters.values():
+            if label not in self._builder:
+                self._builder.parameter(label, list(facts.shape), facts.dtype)
+        if self._last:
+            self._builder.output(self._last)
+        return self._builder.serialised()
+
+    def _source(self, facts: TensorFacts) -> str:
+        """Name of the node a tensor comes from, or of a parameter or an input that was there before."""
+        known = self._nodes.get(facts.key)
+        if known is not None:
+            return known
+        label, origin = self._parameters.get(facts.key, ("", facts))
+        if not label:
+            label = f"{_INPUTS}{self._unnamed}"
+            self._unnamed += 1
+        if label not in self._builder:
+            self._builder.parameter(label, list(origin.shape), origin.dtype)
+        self._nodes[facts.key] = label
+        return label
+
+
+def _text(line: CodeLine) -> str:
+    """A line of code as graphs of MindSpore have it."""
+    code = linecache.getline(line.file, line.line).strip()
+    return f"# In file {line.file}:{line.line}, 0~{len(code)}/{code}/"
