@@ -1,4 +1,4 @@
-// Dumps: what every operator took and gave, where it went wrong first, and how two dumps differ.
+// Dumps: inputs and outputs of every operator, the first fault, and the differences between two dumps.
 
 import { empty } from "../components/empty.js";
 import { viewPath } from "../components/icons.js";
@@ -48,94 +48,125 @@ const PARTS = {
   checkpoints: checkpointsPart,
   logs: logsPart,
 };
-/** Changes that need another part. */
+/** Choices that need another part. */
 const ANEW = ["dump", "rank", "step", "tab"];
 
-/** @param {HTMLElement} root @param {App} app */
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {
-  const head = h("div");
-  const main = h("div", { class: "dump-main" });
-  const side = h("aside", { class: "dump-side", hidden: true, "aria-label": app.t("dump.operator") });
-  replace(root, head, h("div", { class: "dump-body" }, main, side));
-  const reading = latest();
-  /** @type {Page} */
-  const page = { app, state: readState(app), summary: null, dumps: [], comparison: 0, look: null, change };
-  const parts = shownPart(page, head, main);
-  const panel = operatorPanel(page, side);
+  const view = new Dumps(root, app);
+  await view.start();
+  return {
+    update: (change) => view.update(change),
+    unmount: () => view.end(),
+  };
+}
 
-  /** @param {Partial<State>} some */
-  function change(some) {
-    const keys = Object.keys(some).filter(
-      (key) => page.state[/** @type {keyof State} */ (key)] !== some[/** @type {keyof State} */ (key)],
-    );
-    Object.assign(page.state, some);
-    if (keys.includes("dump")) read(() => changed(keys));
-    else changed(keys);
+class Dumps {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    const head = h("div");
+    const main = h("div", { class: "dump-main" });
+    const side = h("aside", { class: "dump-side", hidden: true, "aria-label": app.t("dump.operator") });
+    replace(root, head, h("div", { class: "dump-body" }, main, side));
+    /** @type {Page} */
+    this.page = {
+      app,
+      state: readState(app),
+      summary: null,
+      dumps: [],
+      comparison: 0,
+      look: null,
+      change: (some) => this.change(some),
+    };
+    this.reading = latest();
+    this.listing = latest();
+    this.part = shownPart(this.page, head, main);
+    this.panel = operatorPanel(this.page, side);
+    this.unsubscribe = app.url.on(() => this.reread());
   }
 
-  /** @param {string[]} keys */
-  const changed = (keys) => {
-    writeState(app, page.state);
-    parts.changed(keys);
-    panel.changed(keys);
-  };
+  /** Read which dumps there are, and show the chosen one. */
+  async start() {
+    const { page } = this;
+    page.dumps = (await page.app.api.get("v2/dump/list")).dumps;
+    if (!page.dumps.some(({ id }) => id === page.state.dump)) page.state.dump = firstChoice(page);
+    await this.read(() => {
+      this.part.build();
+      this.panel.changed(["operator"]);
+    });
+  }
+
+  restart() {
+    this.start().catch(this.part.fail);
+  }
+
+  /** The address is another one: somebody went back or forward. */
+  reread() {
+    Object.assign(this.page.state, readState(this.page.app));
+    this.restart();
+  }
+
+  /** @param {Partial<State>} some */
+  change(some) {
+    const { state } = this.page;
+    const keys = /** @type {(keyof State)[]} */ (Object.keys(some)).filter((key) => state[key] !== some[key]);
+    Object.assign(state, some);
+    if (keys.includes("dump")) this.read(() => this.changed(keys));
+    else this.changed(keys);
+  }
+
+  /** @param {string[]} keys of the state */
+  changed(keys) {
+    writeState(this.page.app, this.page.state);
+    this.part.changed(keys);
+    this.panel.changed(keys);
+  }
 
   /** Read what the chosen dump holds. @param {() => void} then */
-  const read = (then) =>
-    reading.ask(
-      async () => (page.state.dump ? app.api.get("v2/dump/summary", { dump: page.state.dump }) : null),
+  read(then) {
+    const { page } = this;
+    const { dump } = page.state;
+    return this.reading.ask(
+      async () => (dump ? page.app.api.get("v2/dump/summary", { dump }) : null),
       (summary) => {
         page.summary = summary;
         settle(page);
         then();
       },
-      parts.fail,
+      this.part.fail,
     );
+  }
 
-  const start = async () => {
-    page.dumps = (await app.api.get("v2/dump/list")).dumps;
-    if (!page.dumps.some((one) => one.id === page.state.dump)) page.state.dump = chosen(page.dumps, app);
-    await read(() => {
-      parts.build();
-      panel.changed(["operator"]);
-    });
-  };
-
-  const listing = latest();
   /** The runs have changed: the dump may be gone, or back. */
-  const listed = () =>
-    listing.ask(
-      () => app.api.get("v2/dump/list"),
+  list() {
+    const { page, part } = this;
+    this.listing.ask(
+      () => page.app.api.get("v2/dump/list"),
       ({ dumps }) => {
         page.dumps = dumps;
-        const here = dumps.some((/** @type {any} */ one) => one.id === page.state.dump);
-        if (page.state.dump && !here) parts.gone();
-        else if (page.summary) parts.refresh();
-        else start().catch(parts.fail);
+        const exists = page.dumps.some(({ id }) => id === page.state.dump);
+        if (page.state.dump && !exists) part.gone();
+        else if (page.summary) part.refresh();
+        else this.restart();
       },
       leaveAsIs,
     );
+  }
 
-  const offUrl = app.url.on(() => {
-    page.state = Object.assign(page.state, readState(app));
-    start().catch(parts.fail);
-  });
-  await start();
+  /** @param {import("../core/types.js").Change} change */
+  update(change) {
+    const { app, summary } = this.page;
+    if (change.list) this.list();
+    else if (summary && grownRuns(app, change, "dump").length) this.part.refresh();
+  }
 
-  return {
-    /** @param {import("../core/types.js").Change} change */
-    update(change) {
-      if (change.list) listed();
-      else if (page.summary && grownRuns(app, change, "dump").length) parts.refresh();
-    },
-    unmount() {
-      offUrl();
-      listing.end();
-      reading.end();
-      parts.leave();
-      panel.end();
-    },
-  };
+  end() {
+    this.unsubscribe();
+    this.listing.end();
+    this.reading.end();
+    this.part.leave();
+    this.panel.end();
+  }
 }
 
 /**
@@ -210,13 +241,13 @@ function shownPart(page, head, main) {
 /** A rank and a step that the dump has, and a tab that shows something. @param {Page} page */
 function settle({ state, summary }) {
   settlePlace(state, summary);
-  const onlyLogs = summary?.logs && !summary.ranks.some((/** @type {any} */ one) => one.steps.length);
+  const onlyLogs = summary?.logs && !summary.ranks.some((/** @type {any} */ { steps }) => steps.length);
   if (onlyLogs && state.tab === "tensors") state.tab = "logs";
   if (!summary?.logs && state.tab === "logs") state.tab = "tensors";
 }
 
-/** The dump of a selected run if there is one, else the first. @param {any[]} dumps @param {App} app */
-function chosen(dumps, app) {
+/** The dump of a selected run if there is one, else the first; "" for none. @param {Page} page */
+function firstChoice({ app, dumps }) {
   const runs = new Set(app.selection.runs().map((run) => run.id));
-  return (dumps.find((one) => runs.has(one.run)) ?? dumps[0])?.id ?? "";
+  return (dumps.find(({ run }) => runs.has(run)) ?? dumps[0])?.id ?? "";
 }

@@ -11,7 +11,7 @@ import { watchForm } from "./watch.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-const ASKING = 500; // ms between two questions for hits
+const POLL = 500; // ms between two requests for hits
 
 /** @param {Page} page */
 export function checkPart(page) {
@@ -30,8 +30,8 @@ export function checkPart(page) {
 function conditionSection(page) {
   const { app, state } = page;
   const { t } = app;
-  const asking = latest();
-  const making = latest();
+  const requests = latest();
+  const building = latest();
   const hits = h("div");
   const form = h("div");
   const common = button(t("dump.check.common"), () => start([]), { class: "primary" });
@@ -49,48 +49,48 @@ function conditionSection(page) {
   /** @param {any[]} watchpoints */
   const start = (watchpoints) => {
     replace(hits, h("p", { class: "booting", role: "status" }, t("common.loading")));
-    asking.ask(
+    requests.ask(
       () => app.api.send("POST", "v2/dump/check", { dump: state.dump, watchpoints }),
-      ({ check }) => ask(check),
+      ({ check }) => fetch(check),
       fail,
     );
   };
 
-  /** @param {number} number */
-  const ask = (number) =>
-    asking.ask(
-      () => app.api.get(`v2/dump/check/${number}`, { limit: 1000 }),
-      (answer) => {
-        replace(hits, list(page, answer));
-        if (!answer.done) asking.later(() => ask(number), ASKING);
+  /** @param {number} check number of it */
+  const fetch = (check) =>
+    requests.ask(
+      () => app.api.get(`v2/dump/check/${check}`, { limit: 1000 }),
+      (response) => {
+        replace(hits, list(page, response));
+        if (!response.done) requests.later(() => fetch(check), POLL);
       },
       fail,
     );
 
-  making.ask(
+  building.ask(
     () => watchForm(page, start),
-    (made) => replace(form, made),
+    (fields) => replace(form, fields),
     (error) => replace(form, failure(app, error)),
   );
   return {
     element,
     end() {
-      asking.end();
-      making.end();
+      requests.end();
+      building.end();
     },
   };
 }
 
-/** @param {Page} page @param {any} answer */
-function list(page, answer) {
+/** @param {Page} page @param {any} response */
+function list(page, response) {
   const { t } = page.app;
-  const more = answer.total - answer.hits.length;
+  const more = response.total - response.hits.length;
   const status = [
-    t("dump.check.hits", { n: answer.total }),
-    answer.unjudged && t("dump.check.unjudged", { n: answer.unjudged }),
+    t("dump.check.hits", { n: response.total }),
+    response.unjudged && t("dump.check.unjudged", { n: response.unjudged }),
     more > 0 && t("dump.left_out", { n: more }),
-    !answer.done && t("common.loading"),
-    answer.error,
+    !response.done && t("common.loading"),
+    response.error,
   ]
     .filter(Boolean)
     .join(" · ");
@@ -107,42 +107,36 @@ function list(page, answer) {
       h(
         "tbody",
         null,
-        answer.hits.map((/** @type {any} */ one) => hit(page, one)),
+        response.hits.map((/** @type {any} */ hit) => hitRow(page, hit)),
       ),
     ),
   );
-  return h("div", { class: "stack" }, h("p", { role: "status" }, status), answer.total > 0 && table);
+  return h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && table);
 }
 
-/** @param {Page} page @param {any} one */
-function hit(page, one) {
+/** @param {Page} page @param {any} hit */
+function hitRow(page, hit) {
   const { app } = page;
-  const { tensor } = one;
-  const because = one.findings
+  const { tensor } = hit;
+  const because = hit.findings
     .filter((/** @type {any} */ finding) => finding.hit)
     .map(
       (/** @type {any} */ finding) =>
-        `${finding.name} ${number(app, one.limits[finding.name])}: ${number(app, finding.actual)}`,
+        `${finding.name} ${number(app, hit.limits[finding.name])}: ${number(app, finding.actual)}`,
     );
   return h(
     "tr",
     null,
-    h("td", null, app.t(`dump.condition.${one.condition}`)),
-    h("td", { class: "number" }, one.rank),
-    h("td", { class: "number" }, one.step),
+    h("td", null, app.t(`dump.condition.${hit.condition}`)),
+    h("td", { class: "number" }, hit.rank),
+    h("td", { class: "number" }, hit.step),
     h(
       "td",
       { class: "name" },
-      h(
-        "button",
-        {
-          type: "button",
-          class: "link",
-          title: tensor.operator,
-          onclick: opening(page, tensor, { rank: one.rank, step: one.step }),
-        },
-        short(tensor.operator),
-      ),
+      button(short(tensor.operator), opening(page, tensor, { rank: hit.rank, step: hit.step }), {
+        class: "link",
+        title: tensor.operator,
+      }),
     ),
     h("td", null, slotText(app, tensor)),
     h("td", { class: "muted" }, because.join(", ")),

@@ -8,94 +8,105 @@ import { failure } from "./failure.js";
 import { changed, differenceTable, weightsTable, weightsTold } from "./weights.js";
 
 /** @typedef {import("../dump.js").Page} Page */
+/** @typedef {{id: string, size: number}} Checkpoint */
 
-const ASKING = 700;
+const POLL = 700; // ms between requests while statistics are counted
 
 /** @param {Page} page */
 export function checkpointsPart(page) {
-  const { app } = page;
-  const { t, url, format } = app;
-  const listing = latest();
-  const asking = latest();
-  const choose = h("div", { class: "toolbar" });
-  const told = h("p", { role: "status" });
-  const body = h("div", { class: "panel scroll dump-compared", tabindex: "0" });
-  const element = h("div", { class: "stack" }, choose, told, body);
-  let first = url.get("file", "");
-  let second = url.get("second", "");
-  const fail = (/** @type {any} */ error) => {
-    told.textContent = "";
-    replace(body, failure(app, error));
-  };
+  return new Checkpoints(page.app);
+}
 
-  /** @param {any[]} files */
-  const start = (files) => {
+class Checkpoints {
+  /** @param {import("../../core/types.js").App} app */
+  constructor(app) {
+    this.app = app;
+    /** Ids of the file and of the one it is compared with, "" for none. */
+    this.first = app.url.get("file", "");
+    this.second = app.url.get("second", "");
+    this.listing = latest();
+    this.requests = latest();
+    this.chooser = h("div", { class: "toolbar" });
+    this.status = h("p", { role: "status" });
+    this.body = h("div", { class: "panel scroll dump-compared", tabindex: "0" });
+    this.element = h("div", { class: "stack" }, this.chooser, this.status, this.body);
+    this.listing.ask(
+      () => app.api.get("v2/dump/checkpoints"),
+      ({ checkpoints }) => this.start(checkpoints),
+      (error) => this.fail(error),
+    );
+  }
+
+  /** @param {Checkpoint[]} files */
+  start(files) {
+    const { t } = this.app;
     if (!files.length) {
-      replace(
-        element,
-        empty({
-          title: t("dump.weights.none"),
-          text: t("dump.weights.none_how"),
-          code: 'mindspore.save_checkpoint(net, "net.ckpt")',
-        }),
-      );
+      const code = 'mindspore.save_checkpoint(net, "net.ckpt")';
+      const message = empty({ title: t("dump.weights.none"), text: t("dump.weights.none_how"), code });
+      replace(this.element, message);
       return;
     }
-    if (!files.some((file) => file.id === first)) first = files[0].id;
-    if (!files.some((file) => file.id === second)) second = "";
-    const options = files.map((file) => ({
-      value: file.id,
-      label: `${file.id.slice(2)} (${format.bytes(file.size)})`,
+    const has = (/** @type {string} */ id) => files.some((file) => file.id === id);
+    if (!has(this.first)) this.first = files[0].id;
+    if (!has(this.second)) this.second = "";
+    replace(this.chooser, this.choosers(files));
+    this.fetch();
+  }
+
+  /** @param {Checkpoint[]} files */
+  choosers(files) {
+    const { t, format } = this.app;
+    const options = files.map(({ id, size }) => ({
+      value: id,
+      label: `${id.slice(2)} (${format.bytes(size)})`,
     }));
-    replace(
-      choose,
+    return [
       select({
         label: t("dump.weights.file"),
         options,
-        value: first,
-        onchange: (value) => pick(value, second),
+        value: this.first,
+        onchange: (value) => this.pick(value, this.second),
       }),
       select({
         label: t("dump.weights.second"),
         options: [{ value: "", label: "–" }, ...options],
-        value: second,
-        onchange: (value) => pick(first, value),
+        value: this.second,
+        onchange: (value) => this.pick(this.first, value),
       }),
-    );
-    ask();
-  };
+    ];
+  }
 
-  /** @param {string} one @param {string} two */
-  const pick = (one, two) => {
-    [first, second] = [one, two];
-    url.set({ file: first, second });
-    ask();
-  };
+  /** @param {string} first @param {string} second */
+  pick(first, second) {
+    Object.assign(this, { first, second });
+    this.app.url.set({ file: first, second });
+    this.fetch();
+  }
 
-  const ask = () =>
-    asking.ask(
+  fetch() {
+    const { app, first, second } = this;
+    this.requests.ask(
       () =>
         second
           ? app.api.get("v2/dump/checkpoint/difference", { first, second })
           : app.api.get("v2/dump/checkpoint", { file: first }),
-      (answer) => {
-        told.textContent = second ? changed(app, answer) : weightsTold(app, answer);
-        replace(body, second ? differenceTable(app, answer) : weightsTable(app, answer));
-        if (!answer.done) asking.later(ask, ASKING);
+      (response) => {
+        this.status.textContent = second ? changed(app, response) : weightsTold(app, response);
+        replace(this.body, second ? differenceTable(app, response) : weightsTable(app, response));
+        if (!response.done) this.requests.later(() => this.fetch(), POLL);
       },
-      fail,
+      (error) => this.fail(error),
     );
+  }
 
-  listing.ask(
-    () => app.api.get("v2/dump/checkpoints"),
-    ({ checkpoints }) => start(checkpoints),
-    fail,
-  );
-  return {
-    element,
-    end() {
-      listing.end();
-      asking.end();
-    },
-  };
+  /** @param {any} error */
+  fail(error) {
+    this.status.textContent = "";
+    replace(this.body, failure(this.app, error));
+  }
+
+  end() {
+    this.listing.end();
+    this.requests.end();
+  }
 }

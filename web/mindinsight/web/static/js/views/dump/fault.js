@@ -4,7 +4,7 @@ import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
-import { sourceLine } from "./operator.js";
+import { sourceLine } from "./operator_facts.js";
 import { infinities, slotText } from "./rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */

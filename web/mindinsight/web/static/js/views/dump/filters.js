@@ -1,4 +1,4 @@
-// What is shown of a long table: words, type, direction, source line, and where a statistic lies.
+// Filters of the table of tensors: names, type, direction, source line, and the range of a statistic.
 
 import { button } from "../../components/button.js";
 import { check, searchBox, select } from "../../components/field.js";
@@ -7,106 +7,112 @@ import { DEFAULTS, FILTERS, STATISTICS } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
+const DIRECTIONS = ["input", "output", "parameter", "constant"];
+
 /** @param {Page} page */
 export function filterBar(page) {
-  const { app, state, change } = page;
-  const { t } = app;
-  const lists = h("span", { class: "row wrap" });
-  const range = h("span", { class: "row wrap" });
-  const reset = button(
-    t("dump.filter.reset"),
-    () => {
-      change(Object.fromEntries(FILTERS.map((key) => [key, DEFAULTS[key]])));
-      draw();
-    },
-    { class: "link" },
-  );
-  const element = h("div", { class: "toolbar dump-filters" });
-  let known = "";
+  return new FilterBar(page);
+}
 
-  const draw = () => {
-    const name = searchBox({
-      label: t("dump.filter.operator"),
-      value: state.q,
-      onchange: (q) => change({ q }),
-    });
-    const source = searchBox({
-      label: t("dump.filter.source"),
-      placeholder: t("dump.filter.source_how"),
-      value: state.source,
-      onchange: (text) => change({ source: text }),
-    });
-    const lost = check({
-      label: t("dump.filter.lost"),
-      checked: state.lost,
-      onchange: (on) => change({ lost: on }),
-    });
-    replace(element, name, source, lists, lost, range, reset);
-    known = "";
-    drawRange();
-  };
+class FilterBar {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    this.t = page.app.t;
+    this.lists = h("span", { class: "row wrap" });
+    this.range = h("span", { class: "row wrap" });
+    this.element = h("div", { class: "toolbar dump-filters" });
+    /** What the lists offer, to be drawn again only when it is another. */
+    this.offered = "";
+    this.draw();
+  }
 
-  const drawRange = () => {
-    const options = ["", ...STATISTICS].map((value) => ({
-      value,
-      label: value ? t(`dump.statistic.${value}`) : "–",
-    }));
+  draw() {
+    const { state, change } = this.page;
+    const { t } = this;
+    replace(
+      this.element,
+      searchBox({ label: t("dump.filter.operator"), value: state.q, onchange: (q) => change({ q }) }),
+      searchBox({
+        label: t("dump.filter.source"),
+        placeholder: t("dump.filter.source_how"),
+        value: state.source,
+        onchange: (source) => change({ source }),
+      }),
+      this.lists,
+      check({ label: t("dump.filter.lost"), checked: state.lost, onchange: (lost) => change({ lost }) }),
+      this.range,
+      button(t("dump.filter.reset"), () => this.reset(), { class: "link" }),
+    );
+    this.offered = "";
+    this.drawRange();
+  }
+
+  reset() {
+    this.page.change(Object.fromEntries(FILTERS.map((key) => [key, DEFAULTS[key]])));
+    this.draw();
+  }
+
+  drawRange() {
+    const { state, change } = this.page;
+    const { t } = this;
     const by = select({
       label: t("dump.filter.by"),
-      options,
+      options: ["", ...STATISTICS].map((value) => ({
+        value,
+        label: value ? t(`dump.statistic.${value}`) : "–",
+      })),
       value: state.by,
       onchange: (value) => {
         change({ by: value });
-        drawRange();
+        this.drawRange();
       },
     });
-    const ends = state.by && ["least", "most"].map((/** @type {any} */ key) => bound(key));
-    replace(range, by, ends);
-  };
+    replace(this.range, by, state.by && [this.bound("least"), this.bound("most")]);
+  }
 
   /** @param {"least" | "most"} key */
-  const bound = (key) =>
-    h("input", {
+  bound(key) {
+    const { state, change } = this.page;
+    return h("input", {
       type: "number",
       step: "any",
       value: state[key],
-      placeholder: t(`dump.filter.${key}`),
-      "aria-label": t(`dump.filter.${key}`),
+      placeholder: this.t(`dump.filter.${key}`),
+      "aria-label": this.t(`dump.filter.${key}`),
       onchange: (/** @type {any} */ event) => change({ [key]: event.target.value }),
     });
+  }
 
-  /** Lists of what there is to choose from. @param {{types: string[], dtypes: string[]}} answer */
-  const update = (answer) => {
-    const text = JSON.stringify([answer.types, answer.dtypes]);
-    if (text === known) return;
-    known = text;
-    const directions = ["input", "output", "parameter", "constant"];
+  /** Offer the types that the tensors have. @param {{types: string[], dtypes: string[]}} response */
+  update({ types, dtypes }) {
+    const offered = JSON.stringify([types, dtypes]);
+    if (offered === this.offered) return;
+    this.offered = offered;
+    const direction = (/** @type {string} */ value) => this.t(`dump.direction.${value}`);
     replace(
-      lists,
-      list("type", answer.types, (value) => value),
-      list("dtype", answer.dtypes, (value) => value),
-      list("direction", directions, (value) => t(`dump.direction.${value}`)),
+      this.lists,
+      this.list("type", types),
+      this.list("dtype", dtypes),
+      this.list("direction", DIRECTIONS, direction),
     );
-  };
+  }
 
   /**
    * @param {"type" | "dtype" | "direction"} key
    * @param {string[]} values
-   * @param {(value: string) => string} label
+   * @param {(value: string) => string} [label]
    */
-  const list = (key, values, label) => {
-    const options = [
-      { value: "", label: t("common.all") },
-      ...values.map((value) => ({ value, label: label(value) })),
-    ];
+  list(key, values, label = (value) => value) {
+    const { state, change } = this.page;
     return select({
-      label: t(`dump.filter.${key}`),
-      options,
+      label: this.t(`dump.filter.${key}`),
+      options: [
+        { value: "", label: this.t("common.all") },
+        ...values.map((value) => ({ value, label: label(value) })),
+      ],
       value: state[key],
       onchange: (value) => change({ [key]: value }),
     });
-  };
-
-  draw();
-  return { element, update };
+  }
 }

@@ -1,4 +1,4 @@
-// The graph of a step, coloured by a statistic of the outputs or by how far they are off.
+// Graph of a step, coloured by a statistic of the outputs or by how far they are off.
 
 import { iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
@@ -11,89 +11,115 @@ import { place, STATISTICS } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-const COUNTING = 1500; // ms between two pictures while statistics are counted
+const POLL = 1500; // ms between two pictures while statistics are counted
 
 /** @param {Page} page */
 export function graphPart(page) {
-  const { app, state } = page;
-  const { t } = app;
-  const look = { colour: app.url.get("paint", "nans"), open: /** @type {number[] | null} */ (null) };
-  /** @type {any} */
-  let picture = null;
-  const asking = latest();
-  const canvas = createCanvas(app, { select: pick, outer: () => undefined, toggle, key: () => false });
-  const tools = h("div", { class: "toolbar" });
-  const told = h("span", { class: "muted", role: "status" });
-  const element = h("div", { class: "panel dump-graph" }, tools, canvas.element);
+  const part = new DumpGraph(page);
+  part.drawTools();
+  part.draw();
+  return part;
+}
+
+class DumpGraph {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    /** Statistic, or "error" for a comparison. */
+    this.colour = page.app.url.get("paint", "nans");
+    /** Ids of the open scopes; null: as the server opens them. @type {number[] | null} */
+    this.open = null;
+    /** Boxes and lines as the server lays them out. @type {any} */
+    this.picture = null;
+    this.requests = latest();
+    this.canvas = createCanvas(page.app, {
+      select: (/** @type {number | null} */ id) => this.pick(id),
+      outer: () => undefined,
+      toggle: (/** @type {number} */ id) => this.toggle(id),
+      key: () => false,
+    });
+    this.tools = h("div", { class: "toolbar" });
+    this.status = h("span", { class: "muted", role: "status" });
+    this.element = h("div", { class: "panel dump-graph" }, this.tools, this.canvas.element);
+  }
+
+  /** @param {string} colour */
+  colourName(colour) {
+    const { t } = this.page.app;
+    return colour === "error" ? t("dump.graph.error") : t(`dump.statistic.${colour}`);
+  }
 
   /** @param {number | null} id */
-  function pick(id) {
-    const box = picture?.boxes.find((/** @type {any} */ one) => one.id === id);
-    canvas.select(id);
-    told.textContent = box && box.value !== null ? `${box.label}: ${label()} ${number(app, box.value)}` : "";
-    if (box?.recorded) page.change({ graph: box.graph, operator: box.recorded, tensor: "" });
+  pick(id) {
+    const box = this.picture?.boxes.find((/** @type {any} */ drawn) => drawn.id === id);
+    this.canvas.select(id);
+    this.status.textContent =
+      box && box.value !== null
+        ? `${box.label}: ${this.colourName(this.colour)} ${number(this.page.app, box.value)}`
+        : "";
+    if (box?.recorded) this.page.change({ graph: box.graph, operator: box.recorded, tensor: "" });
   }
 
   /** @param {number} id */
-  function toggle(id) {
-    const open = new Set(picture.open);
+  toggle(id) {
+    const open = new Set(this.picture.open);
     if (!open.delete(id)) open.add(id);
-    look.open = [...open];
-    draw(id);
+    this.open = [...open];
+    this.draw(id);
   }
 
-  const label = () => (look.colour === "error" ? t("dump.graph.error") : t(`dump.statistic.${look.colour}`));
+  refresh() {
+    this.draw(0);
+  }
 
-  /** @param {number} [keep] a place that stays where it is */
-  const draw = (keep) => {
+  /** @param {number} [keep] id of a box that stays where it is */
+  draw(keep) {
+    const { app, state, comparison } = this.page;
     const params = {
       ...place(state),
-      colour: look.colour,
-      open: look.open?.join(",") ?? null,
-      comparison: page.comparison || null,
+      colour: this.colour,
+      open: this.open?.join(",") ?? null,
+      comparison: comparison || null,
     };
-    asking.ask(
+    this.requests.ask(
       () => app.api.get("v2/dump/picture", params),
-      (found) => {
-        picture = found;
+      (picture) => {
+        this.picture = picture;
         for (const box of picture.boxes) box.heat = box.share;
-        canvas.show(picture, { keep });
-        if (!picture.done) asking.later(() => draw(0), COUNTING);
+        this.canvas.show(picture, { keep });
+        if (!picture.done) this.requests.later(() => this.draw(0), POLL);
       },
-      (error) => (told.textContent = inWords(app, error)),
+      (error) => (this.status.textContent = inWords(app, error)),
     );
-  };
+  }
 
-  const drawTools = () => {
-    const options = [...STATISTICS, ...(page.comparison ? ["error"] : [])].map((value) => ({
-      value,
-      label: value === "error" ? t("dump.graph.error") : t(`dump.statistic.${value}`),
-    }));
+  drawTools() {
+    const { canvas, page } = this;
+    const { app } = page;
     const colour = select({
-      label: t("dump.graph.colour"),
-      options,
-      value: look.colour,
+      label: app.t("dump.graph.colour"),
+      options: [...STATISTICS, ...(page.comparison ? ["error"] : [])].map((value) => ({
+        value,
+        label: this.colourName(value),
+      })),
+      value: this.colour,
       onchange: (value) => {
-        look.colour = value;
+        this.colour = value;
         app.url.set({ paint: value === "nans" ? null : value });
-        draw(0);
+        this.draw(0);
       },
     });
     replace(
-      tools,
+      this.tools,
       colour,
-      iconButton("plus", t("dump.graph.in"), () => canvas.zoom(1.25)),
-      iconButton("minus", t("dump.graph.out"), () => canvas.zoom(0.8)),
-      iconButton("reset", t("dump.graph.fit"), () => canvas.fit()),
-      told,
+      iconButton("plus", app.t("dump.graph.in"), () => canvas.zoom(1.25)),
+      iconButton("minus", app.t("dump.graph.out"), () => canvas.zoom(0.8)),
+      iconButton("reset", app.t("dump.graph.fit"), () => canvas.fit()),
+      this.status,
     );
-  };
+  }
 
-  drawTools();
-  draw();
-  return {
-    element,
-    refresh: () => draw(0),
-    end: asking.end,
-  };
+  end() {
+    this.requests.end();
+  }
 }

@@ -98,9 +98,9 @@ export function writeState({ url }, state) {
 /** A rank and a step that the dump has. @param {{rank: number, step: number}} state @param {any} summary */
 export function settlePlace(state, summary) {
   const ranks = summary?.ranks ?? [];
-  const rank = ranks.find((/** @type {any} */ one) => one.rank === state.rank) ?? ranks[0];
-  state.rank = rank?.rank ?? 0;
-  if (rank && !rank.steps.includes(state.step)) state.step = rank.steps[0] ?? 0;
+  const held = ranks.find((/** @type {any} */ { rank }) => rank === state.rank) ?? ranks[0];
+  state.rank = held?.rank ?? 0;
+  if (held && !held.steps.includes(state.step)) state.step = held.steps[0] ?? 0;
 }
 
 /** Parameters of a question about one step. @param {{dump: string, rank: number, step: number}} state */

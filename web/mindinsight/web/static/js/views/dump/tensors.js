@@ -1,4 +1,4 @@
-// The table of tensors: pages come from the server as they are scrolled to, statistics as they are counted.
+// Table of tensors: pages come from the server as they are scrolled to, statistics as they are counted.
 
 import { headCell, virtualTable } from "../../components/virtual.js";
 import { h, replace } from "../../core/dom.js";
@@ -11,95 +11,111 @@ import { cells, COLUMNS } from "./rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-const ROW = 31; // pixels
+const ROW = 31; // px of a row
+const BANNERS = 5; // damaged files named at most
+/** Choices that need other rows. @type {string[]} */
+const READ = [...FILTERS, "sort", "descending"];
 
 /** @param {Page} page */
 export function tensorsPart(page) {
-  const { app, state, change } = page;
-  const { t } = app;
-  const told = h("p", { class: "muted", role: "status" });
-  const bar = h("div", { class: "progress", hidden: true }, h("i"));
-  const banners = h("div");
-  const bars = filterBar(page);
-  const table = virtualTable({ label: t("dump.tab.tensors"), row });
-  const element = h(
-    "div",
-    { class: "dump-table" },
-    bars.element,
-    banners,
-    h("div", { class: "row" }, told),
-    bar,
-    h("div", { class: "table-holder panel" }, table.element),
-  );
+  const part = new TensorTable(page);
+  part.restart();
+  return part;
+}
+
+class TensorTable {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    this.status = h("p", { class: "muted", role: "status" });
+    this.share = h("i");
+    this.progress = h("div", { class: "progress", hidden: true }, this.share);
+    this.banners = h("div");
+    this.filters = filterBar(page);
+    this.table = virtualTable({ label: page.app.t("dump.tab.tensors"), row: (index) => this.row(index) });
+    this.pages = tensorPages(page, {
+      first: () => Math.max(0, Math.floor(this.table.element.scrollTop / ROW)),
+      show: () => this.show(),
+      fail: (error) => (this.status.textContent = inWords(page.app, error)),
+    });
+    this.element = h(
+      "div",
+      { class: "dump-table" },
+      this.filters.element,
+      this.banners,
+      h("div", { class: "row" }, this.status),
+      this.progress,
+      h("div", { class: "table-holder panel" }, this.table.element),
+    );
+  }
 
   /** @param {number} index */
-  function row(index) {
-    const found = pages.row(index);
-    if (!found) return h("tr", { class: "waiting" }, h("td", { colspan: COLUMNS.length }, "…"));
-    const key = `${found.direction}/${found.slot}`;
-    const current = found.recorded === state.operator && found.graph === state.graph;
-    const open = () => change({ graph: found.graph, operator: found.recorded, tensor: key });
+  row(index) {
+    const { page } = this;
+    const { change, state } = page;
+    const row = this.pages.row(index);
+    if (!row) return h("tr", { class: "waiting" }, h("td", { colspan: COLUMNS.length }, "…"));
+    const tensor = `${row.direction}/${row.slot}`;
+    const current = row.recorded === state.operator && row.graph === state.graph;
+    const open = () => change({ graph: row.graph, operator: row.recorded, tensor });
     return h(
       "tr",
       {
-        "data-key": `${found.recorded} ${key}`,
+        "data-key": `${row.recorded} ${tensor}`,
         class: current ? "current" : null,
         "aria-selected": current,
         onclick: open,
       },
-      cells(page, found, open),
+      cells(page, row, open),
     );
   }
 
-  const show = () => {
-    const answer = pages.answer();
-    told.textContent = counted(page, answer);
-    bar.hidden = answer.measured >= answer.all;
-    /** @type {HTMLElement} */ (bar.firstElementChild).style.width =
-      `${(100 * answer.measured) / Math.max(1, answer.all)}%`;
+  /** Show the rows there are, and how many of them have statistics. */
+  show() {
+    const { page } = this;
+    const response = this.pages.answer();
+    /** @type {any[]} */
+    const damaged = response.damage.slice(0, BANNERS);
+    this.status.textContent = counted(page, response);
+    this.progress.hidden = response.measured >= response.all;
+    this.share.style.width = `${(100 * response.measured) / Math.max(1, response.all)}%`;
     replace(
-      banners,
-      answer.damage.slice(0, 5).map((one) => damage(page, one)),
+      this.banners,
+      damaged.map((record) => damage(page, record)),
     );
-    bars.update(answer);
-    table.update(answer.total);
-  };
+    this.filters.update(response);
+    this.table.update(response.total);
+  }
 
-  const pages = tensorPages(page, {
-    first: () => Math.max(0, Math.floor(table.element.scrollTop / ROW)),
-    show,
-    fail: (error) => (told.textContent = inWords(app, error)),
-  });
+  /** Read anew: another filter, another order. */
+  restart() {
+    if (!this.pages.answer().all) this.status.textContent = this.page.app.t("common.loading");
+    this.table.setHead(heads(this.page));
+    this.table.element.scrollTop = 0;
+    this.pages.restart();
+  }
 
-  const restart = () => {
-    if (!pages.answer().all) told.textContent = t("common.loading");
-    table.setHead(heads(page));
-    table.element.scrollTop = 0;
-    pages.restart();
-  };
+  /** @param {string[]} keys of the state */
+  changed(keys) {
+    if (keys.some((key) => READ.includes(key))) this.restart();
+    else this.table.update(this.pages.answer().total);
+  }
 
-  restart();
-  return {
-    element,
-    /** @param {string[]} keys */
-    changed(keys) {
-      if (keys.some((key) => [...FILTERS, "sort", "descending"].includes(/** @type {any} */ (key)))) {
-        restart();
-      } else table.update(pages.answer().total);
-    },
-    refresh: pages.again,
-    end() {
-      pages.end();
-      table.close();
-    },
-  };
+  refresh() {
+    this.pages.again();
+  }
+
+  end() {
+    this.pages.end();
+    this.table.close();
+  }
 }
 
-/** @param {Page} page @param {any} answer */
-function counted({ app: { t } }, answer) {
-  const chosen = answer.total === answer.all ? "" : t("dump.chosen", { n: answer.total });
-  const measured = answer.measured < answer.all ? t("dump.counted", { n: answer.measured }) : "";
-  return [t("dump.tensors", { n: answer.all }), chosen, measured].filter(Boolean).join(" · ");
+/** @param {Page} page @param {any} response */
+function counted({ app: { t } }, response) {
+  const chosen = response.total === response.all ? "" : t("dump.chosen", { n: response.total });
+  const measured = response.measured < response.all ? t("dump.counted", { n: response.measured }) : "";
+  return [t("dump.tensors", { n: response.all }), chosen, measured].filter(Boolean).join(" · ");
 }
 
 /** @param {Page} page */

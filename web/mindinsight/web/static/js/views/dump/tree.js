@@ -1,5 +1,6 @@
-// Operators as a tree by scope; branches with something that is not finite are marked.
+// Tree of operators by scope; branches with something that is not finite are marked.
 
+import { button } from "../../components/button.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -9,34 +10,70 @@ import { place } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-const LATER = 1500; // ms after which the marks are looked at again while statistics are counted
+const POLL = 1500; // ms after which the marks are read again while statistics are counted
 
 /** @param {Page} page */
 export function treePart(page) {
-  const { app, state } = page;
-  const { t } = app;
-  const list = h("ul", { class: "dump-tree", role: "tree", "aria-label": t("dump.tab.tree") });
-  const element = h("div", { class: "panel dump-tree-holder scroll", tabindex: "0" }, list);
-  /** @type {Set<string>} */
-  const open = new Set();
-  const asking = latest();
-  let counting = false;
+  const part = new OperatorTree(page);
+  part.refresh();
+  return part;
+}
+
+class OperatorTree {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    const label = page.app.t("dump.tab.tree");
+    this.list = h("ul", { class: "dump-tree", role: "tree", "aria-label": label });
+    this.element = h("div", { class: "panel dump-tree-holder scroll", tabindex: "0" }, this.list);
+    /** Paths of the open scopes. @type {Set<string>} */
+    this.open = new Set();
+    /** Whether statistics of a branch are still being counted. */
+    this.counting = false;
+    this.requests = latest();
+  }
+
+  refresh() {
+    this.counting = false;
+    this.requests.ask(
+      () => this.children([]),
+      (items) => {
+        replace(this.list, items);
+        if (this.counting) this.requests.later(() => this.refresh(), POLL);
+      },
+      (error) => replace(this.list, h("li", null, failure(this.page.app, error))),
+    );
+  }
+
+  /** @param {string[]} keys of the state */
+  changed(keys) {
+    if (keys.includes("operator")) this.refresh();
+  }
 
   /** @param {string[]} scope @returns {Promise<HTMLElement[]>} */
-  const children = async (scope) => {
-    const answer = await app.api.get("v2/dump/tree", { ...place(state), scope });
-    counting ||= !answer.done;
+  async children(scope) {
+    const { app, state } = this.page;
+    const response = await app.api.get("v2/dump/tree", { ...place(state), scope });
+    this.counting ||= !response.done;
     const items = await Promise.all(
-      answer.children.map((/** @type {any} */ child) => (child.scope ? branch(scope, child) : leaf(child))),
+      response.children.map((/** @type {any} */ child) =>
+        child.scope ? this.branch(scope, child) : this.leaf(child),
+      ),
     );
-    const damaged = answer.damage.map((/** @type {any} */ one) => h("li", null, damage(page, one)));
-    items.unshift(...damaged);
-    if (answer.left_out) items.push(h("li", { class: "muted" }, t("dump.left_out", { n: answer.left_out })));
-    return items;
-  };
+    const damaged = response.damage.map((/** @type {any} */ record) =>
+      h("li", null, damage(this.page, record)),
+    );
+    const more = response.left_out;
+    return [
+      ...damaged,
+      ...items,
+      ...(more ? [h("li", { class: "muted" }, app.t("dump.left_out", { n: more }))] : []),
+    ];
+  }
 
-  /** @param {string[]} scope @param {any} child */
-  const branch = async (scope, child) => {
+  /** @param {string[]} scope @param {any} child a scope in it */
+  async branch(scope, child) {
+    const { open } = this;
     const path = [...scope, child.name];
     const key = path.join("\n");
     const inner = h("ul", { role: "group" });
@@ -51,59 +88,38 @@ export function treePart(page) {
       if (close) open.delete(key);
       else open.add(key);
       toggle.setAttribute("aria-expanded", String(!close));
-      const items = close ? [] : await children(path);
+      const items = close ? [] : await this.children(path);
       if (open.has(key) !== close) replace(inner, items); // not when it was folded again meanwhile
     };
-    if (open.has(key)) replace(inner, await children(path));
-    return h(
-      "li",
-      { role: "treeitem" },
-      h("div", { class: "row" }, toggle, h("span", { class: "badge" }, child.operators), mark(child)),
-      inner,
-    );
-  };
+    if (open.has(key)) replace(inner, await this.children(path));
+    const count = h("span", { class: "badge" }, child.operators);
+    return h("li", { role: "treeitem" }, h("div", { class: "row" }, toggle, count, this.mark(child)), inner);
+  }
 
-  /** @param {any} child */
-  const leaf = (child) => {
+  /** @param {any} child an operator */
+  leaf(child) {
+    const { change, state } = this.page;
     const current = child.recorded === state.operator && child.graph === state.graph;
-    const show = () => page.change({ graph: child.graph, operator: child.recorded, tensor: "" });
+    const show = () => change({ graph: child.graph, operator: child.recorded, tensor: "" });
     return h(
       "li",
       { role: "treeitem", "aria-selected": current },
       h(
         "div",
         { class: current ? "row current" : "row" },
-        h("button", { type: "button", class: "link", onclick: show }, child.name),
+        button(child.name, show, { class: "link" }),
         h("span", { class: "muted" }, child.type),
-        mark(child),
+        this.mark(child),
       ),
     );
-  };
+  }
 
   /** @param {{lost: number}} child */
-  const mark = (child) =>
-    child.lost > 0 && h("span", { class: "badge bad" }, t("dump.not_finite", { n: child.lost }));
+  mark({ lost }) {
+    return lost > 0 && h("span", { class: "badge bad" }, this.page.app.t("dump.not_finite", { n: lost }));
+  }
 
-  const draw = () => {
-    counting = false;
-    asking.ask(
-      () => children([]),
-      (items) => {
-        replace(list, items);
-        if (counting) asking.later(draw, LATER);
-      },
-      (error) => replace(list, h("li", null, failure(app, error))),
-    );
-  };
-
-  draw();
-  return {
-    element,
-    /** @param {string[]} keys */
-    changed: (keys) => {
-      if (keys.includes("operator")) draw();
-    },
-    refresh: draw,
-    end: asking.end,
-  };
+  end() {
+    this.requests.end();
+  }
 }

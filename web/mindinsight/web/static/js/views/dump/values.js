@@ -1,254 +1,145 @@
 // One tensor: every statistic, its histogram, a slice as heat map or table, and the file.
 
 import { segments } from "../../components/button.js";
+import { plotArea } from "../../components/chart_card.js";
 import { empty } from "../../components/empty.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
-import { ramp } from "../../core/ramp.js";
 import { sliceTable } from "../tensor/table.js";
 import { inWords } from "./failure.js";
-import { number, slotText } from "./rows.js";
-import { STATISTICS, tensorPlace } from "./state.js";
-
-const COUNTS = ["count", "zeros", "negative", "positive", "nans", "positive_infs", "negative_infs"];
+import { slotText } from "./rows.js";
+import { tensorPlace } from "./state.js";
+import { tensorFacts } from "./tensor_facts.js";
+import { histogramFigure, sliceFigure } from "./tensor_figures.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {import("../../core/types.js").App} App */
+/** @typedef {"histogram" | "heat" | "table"} Mode */
+/** @typedef {{key: string, mode: Mode, dims: string, top: number, left: number}} Look */
 
 const WINDOW = 200;
+/** @type {Mode[]} */
+const MODES = ["histogram", "heat", "table"];
 
-/**
- * The view stays while statistics are counted: ``update`` takes the newer row, and what somebody is writing
- * stays.
- * @param {Page} page
- * @param {any} tensor a row of the server's answer
- */
-export function tensorView(page, tensor) {
-  const { app, state } = page;
-  const { t } = app;
-  const where = tensorPlace(state);
-  const key = JSON.stringify(where);
-  if (page.look?.key !== key) page.look = { key, mode: "histogram", dims: "", top: 0, left: 0 };
-  const { look } = page; // kept when the panel is drawn anew
-  const body = h("div", { class: "dump-values" });
-  const requests = latest(body);
-  const dims = h("input", {
-    type: "text",
-    class: "mono",
-    "aria-label": t("tensor.dims"),
-    title: t("tensor.dims_how"),
-    onchange: () => move({ dims: dims.value.trim(), top: 0, left: 0 }),
-  });
-  const slice = h("label", { class: "field inline" }, h("span", { class: "label" }, t("tensor.dims")), dims);
+/** Values of one tensor. It stays while statistics are counted, with what somebody is writing in it. */
+export class TensorView {
+  /** @param {Page} page @param {any} tensor a row of the server's response */
+  constructor(page, tensor) {
+    const { app } = page;
+    this.app = app;
+    this.where = tensorPlace(page.state);
+    const key = JSON.stringify(this.where);
+    if (page.look?.key !== key) page.look = { key, mode: "histogram", dims: "", top: 0, left: 0 };
+    /** Kept by the page when the panel is drawn anew. @type {Look} */
+    this.look = page.look;
+    this.body = h("div", { class: "dump-values" });
+    this.requests = latest(this.body);
+    this.dims = h("input", {
+      type: "text",
+      class: "mono",
+      "aria-label": app.t("tensor.dims"),
+      title: app.t("tensor.dims_how"),
+      onchange: () => this.move({ dims: this.dims.value.trim(), top: 0, left: 0 }),
+    });
+    const label = h("span", { class: "label" }, app.t("tensor.dims"));
+    this.slice = h("label", { class: "field inline" }, label, this.dims);
+    this.facts = h("div", null, tensorFacts(app, tensor));
+    this.element = h(
+      "section",
+      { class: "dump-tensor" },
+      h("h3", null, slotText(app, tensor)),
+      this.facts,
+      tensor.values ? [this.toolbar(), this.body] : h("p", { class: "muted" }, app.t("dump.only_statistics")),
+    );
+    if (tensor.values) this.draw();
+  }
 
-  /** @param {Partial<typeof look>} some */
-  const move = (some) => {
-    Object.assign(look, some);
-    draw();
-  };
+  toolbar() {
+    const { t, api } = this.app;
+    const modes = segments({
+      label: t("dump.view"),
+      options: MODES.map((value) => ({ value, label: t(`dump.values.${value}`) })),
+      value: this.look.mode,
+      onchange: (mode) => this.move({ mode: /** @type {Mode} */ (mode) }),
+    });
+    const href = api.build("v2/dump/download", this.where);
+    const file = h("a", { class: "button", href, download: "" }, t("dump.download"));
+    return h("div", { class: "toolbar" }, modes, this.slice, file);
+  }
 
-  const draw = () => {
-    slice.hidden = look.mode === "histogram";
+  /** @param {Partial<Look>} some */
+  move(some) {
+    Object.assign(this.look, some);
+    this.draw();
+  }
+
+  draw() {
+    const { app, body, dims, look } = this;
+    this.slice.hidden = look.mode === "histogram";
     app.charts.removeAll(body);
-    const [read, show] = LOOKS[look.mode];
     const written = dims.value;
-    requests.ask(
-      read,
+    this.requests.ask(
+      () => this.fetch(),
       (part) => {
         if (part.dims && dims.value === written) dims.value = part.dims;
-        show(part);
+        this.show(part);
       },
       (error) => replace(body, empty({ icon: "warning", title: inWords(app, error) })),
     );
-  };
-
-  /**
-   * How each look is asked for, and how its answer is shown.
-   * @type {Record<string, [() => Promise<any>, (part: any) => void]>}
-   */
-  const LOOKS = {
-    histogram: [
-      () => app.api.columns("v2/dump/histogram", where),
-      (part) => chart(body, app, histogram(app, part), t("dump.values.histogram")),
-    ],
-    heat: [
-      () => app.api.columns("v2/dump/heatmap", { ...where, dims: look.dims || null }),
-      (part) => chart(body, app, heat(app, part), t("dump.values.heat")),
-    ],
-    table: [
-      () =>
-        app.api.columns("v2/dump/values", {
-          ...where,
-          dims: look.dims || null,
-          top: look.top,
-          left: look.left,
-        }),
-      (part) => {
-        const shown = { ...part, slice: { min: part.minimum, max: part.maximum } };
-        replace(
-          body,
-          h(
-            "div",
-            { class: "scroll tensor-scroll", tabindex: "0" },
-            sliceTable(app, shown, { digits: 5, scientific: false }),
-          ),
-          pager(app, part, move),
-        );
-      },
-    ],
-  };
-
-  const modes = ["histogram", "heat", "table"].map((value) => ({ value, label: t(`dump.values.${value}`) }));
-  const choose = segments({
-    label: t("dump.view"),
-    options: modes,
-    value: look.mode,
-    onchange: (mode) => move({ mode }),
-  });
-  const file = h(
-    "a",
-    { class: "button", href: app.api.build("v2/dump/download", where), download: "" },
-    t("dump.download"),
-  );
-  if (tensor.values) draw();
-  const shown = tensor.values
-    ? [h("div", { class: "toolbar" }, choose, slice, file), body]
-    : h("p", { class: "muted" }, t("dump.only_statistics"));
-  const known = h("div", null, facts(page, tensor));
-  const element = h("section", { class: "dump-tensor" }, h("h3", null, slotText(app, tensor)), known, shown);
-  return { element, update: (/** @type {any} */ newer) => replace(known, facts(page, newer)) };
-}
-
-/** @param {Page} page @param {any} tensor */
-function facts({ app }, tensor) {
-  const { t } = app;
-  const found = tensor.statistics;
-  if (!found) {
-    return h(
-      "p",
-      { class: "muted" },
-      tensor.damage ? `${t(tensor.damage.reason)} ${tensor.damage.detail}` : t("common.loading"),
-    );
   }
-  const said = tensor.said ?? {};
-  const names = {
-    minimum: "min",
-    maximum: "max",
-    mean: "mean",
-    norm: "l2norm",
-    zeros: "zero",
-    negative: "negative",
-    positive: "positive",
-    nans: "nan",
-    positive_infs: "positive_inf",
-    negative_infs: "negative_inf",
-  };
-  const beside = (/** @type {string} */ name, /** @type {any} */ recorded) => {
-    const wrong = tensor.disagrees.includes(name);
-    return h(
-      "span",
-      { class: wrong ? "badge warn" : "muted", title: wrong ? t("dump.disagrees") : null },
-      ` ${t("dump.recorded", { value: number(app, recorded) })}`,
-    );
-  };
-  const row = (/** @type {string} */ key) => {
-    const recorded = said[/** @type {any} */ (names)[key]];
-    const loud = ["nans", "positive_infs", "negative_infs"].includes(key) && found[key] > 0;
-    return [
-      h("dt", null, t(`dump.statistic.${key}`)),
-      h(
-        "dd",
-        { class: loud ? "strange" : null },
-        found[key] === null && COUNTS.includes(key) ? t("dump.not_counted") : number(app, found[key]),
-        recorded !== undefined && tensor.computed && beside(names[/** @type {"mean"} */ (key)], recorded),
-      ),
-    ];
-  };
-  return h(
-    "dl",
-    { class: "facts dump-facts" },
-    h("dt", null, t("dump.statistic.count")),
-    h("dd", null, number(app, found.count)),
-    STATISTICS.map(row),
-  );
+
+  /** @returns {Promise<any>} */
+  fetch() {
+    const { where, look } = this;
+    const { api } = this.app;
+    const dims = look.dims || null;
+    if (look.mode === "histogram") return api.columns("v2/dump/histogram", where);
+    if (look.mode === "heat") return api.columns("v2/dump/heatmap", { ...where, dims });
+    return api.columns("v2/dump/values", { ...where, dims, top: look.top, left: look.left });
+  }
+
+  /** @param {any} part of the values, as fetched */
+  show(part) {
+    const { app, body, look } = this;
+    if (look.mode === "histogram") this.chart(histogramFigure(app, part));
+    else if (look.mode === "heat") this.chart(sliceFigure(app, part));
+    else {
+      const shown = { ...part, slice: { min: part.minimum, max: part.maximum } };
+      const table = sliceTable(app, shown, { digits: 5, scientific: false });
+      replace(
+        body,
+        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, table),
+        pager(app, part, (some) => this.move(some)),
+      );
+    }
+  }
+
+  /** @param {import("../../core/charts.js").Figure} figure */
+  chart(figure) {
+    const { app, body, look } = this;
+    const plot = plotArea(app.t(`dump.values.${look.mode}`));
+    replace(body, plot);
+    app.charts.draw(plot, () => figure);
+  }
+
+  /** @param {any} tensor the newer row */
+  update(tensor) {
+    replace(this.facts, tensorFacts(this.app, tensor));
+  }
 }
 
 /**
- * @param {HTMLElement} body
+ * Where the window of a table is in the slice, and buttons that move it.
  * @param {App} app
- * @param {import("../../core/charts.js").Figure} figure
- * @param {string} label
+ * @param {any} part
+ * @param {(some: Partial<Look>) => void} move
  */
-function chart(body, app, figure, label) {
-  const plot = h("div", { class: "chart", role: "img", "aria-label": label });
-  replace(body, plot);
-  app.charts.draw(plot, () => figure);
-}
-
-/** @param {App} app @param {any} part */
-function histogram(app, part) {
-  const { edges, counts } = part;
-  const x = Array.from(counts, (_, i) => (edges[i] + edges[i + 1]) / 2);
-  const width = Array.from(counts, (_, i) => edges[i + 1] - edges[i]);
-  const trace = {
-    type: "bar",
-    x,
-    y: Array.from(counts),
-    width,
-    marker: { color: app.theme.colour("--accent") },
-    hovertemplate: "%{x:.5g}: %{y}<extra></extra>",
-  };
-  return {
-    data: [trace],
-    layout: { ...app.theme.plotly(), bargap: 0, yaxis: app.theme.axis({ rangemode: "tozero" }) },
-  };
-}
-
-/** @param {App} app @param {any} part */
-function heat(app, part) {
-  const [rows, columns] = part.window;
-  const z = Array.from({ length: rows }, (_, row) =>
-    Array.from(part.values.subarray(row * columns, (row + 1) * columns)),
-  );
-  const fold = (/** @type {number} */ whole, /** @type {number} */ shown) =>
-    Array.from({ length: shown }, (_, i) => Math.floor((i * whole) / shown));
-  const trace = {
-    type: "heatmap",
-    z,
-    x: fold(part.columns, columns),
-    y: fold(part.rows, rows),
-    colorscale: ramp(app),
-    colorbar: { thickness: 10, tickfont: { size: 10 } },
-    hovertemplate: "[%{y}, %{x}] %{z:.6g}<extra></extra>",
-  };
-  const bad = app.theme.colour("--bad");
-  const lost = {
-    type: "heatmap",
-    z: z.map((line) => line.map((value) => (Number.isFinite(value) ? null : 1))),
-    text: z.map((line) => line.map(String)),
-    x: trace.x,
-    y: trace.y,
-    colorscale: [
-      [0, bad],
-      [1, bad],
-    ],
-    showscale: false,
-    hoverongaps: false,
-    hovertemplate: "[%{y}, %{x}] %{text}<extra></extra>",
-  };
-  return {
-    data: [trace, lost],
-    layout: { ...app.theme.plotly(), yaxis: app.theme.axis({ autorange: "reversed" }) },
-  };
-}
-
-/** @param {App} app @param {any} part @param {(some: any) => void} move */
 function pager(app, part, move) {
   const { t } = app;
   const [rows, columns] = part.window;
   const step = (/** @type {string} */ name, /** @type {any} */ some, /** @type {boolean} */ possible) =>
     h("button", { type: "button", disabled: !possible, onclick: () => move(some) }, t(`tensor.${name}`));
-  const told = t("tensor.window", {
+  const status = t("tensor.window", {
     top: part.top,
     bottom: part.top + rows - 1,
     rows: part.rows,
@@ -263,5 +154,5 @@ function pager(app, part, move) {
     step("left", { left: Math.max(0, part.left - WINDOW) }, part.left > 0),
     step("right", { left: part.left + WINDOW }, part.left + columns < part.columns),
   ];
-  return h("div", { class: "toolbar small" }, h("span", { class: "muted" }, told), moves);
+  return h("div", { class: "toolbar small" }, h("span", { class: "muted" }, status), moves);
 }

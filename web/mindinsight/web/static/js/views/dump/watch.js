@@ -1,4 +1,4 @@
-// Watchpoints of one's own: the form is built from what the server says each condition takes.
+// Form for watchpoints of one's own, built from what the server says each condition takes.
 
 import { button, iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
@@ -6,109 +6,133 @@ import { h, replace } from "../../core/dom.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {{condition: string, limits: Record<string, number | null>, operators: string[]}} Watch */
+/**
+ * @typedef {Object} Parameter
+ * @property {string} name
+ * @property {number | null} default
+ * @property {boolean} checks whether it is a limit that values are checked against
+ * @property {string[]} requires names of the parameters that it needs
+ */
+/** @typedef {{id: string, parameters: Parameter[]}} Condition */
 
 /** @param {Page} page @param {(watchpoints: Watch[]) => void} start */
 export async function watchForm(page, start) {
-  const { app } = page;
-  const { t } = app;
-  const { conditions } = await app.api.get("v2/dump/conditions");
-  /** @type {Watch[]} */
-  const chosen = [];
-  const list = h("div", { class: "stack" });
-  const go = button(t("dump.check.start"), () => start(chosen), { disabled: true });
+  const { conditions } = await page.app.api.get("v2/dump/conditions");
+  return new WatchForm(page.app, conditions, start).element;
+}
+
+class WatchForm {
+  /**
+   * @param {import("../../core/types.js").App} app
+   * @param {Condition[]} conditions
+   * @param {(watchpoints: Watch[]) => void} start
+   */
+  constructor(app, conditions, start) {
+    this.t = app.t;
+    this.conditions = new Map(conditions.map((condition) => [condition.id, condition]));
+    /** @type {Watch[]} */
+    this.watches = [];
+    this.list = h("div", { class: "stack" });
+    this.submit = button(this.t("dump.check.start"), () => start(this.watches), { disabled: true });
+    const row = h("div", { class: "row" }, this.conditionSelect(), this.submit);
+    this.element = h("div", { class: "stack" }, row, this.list);
+  }
+
+  conditionSelect() {
+    const { t } = this;
+    const ids = [...this.conditions.keys()];
+    const box = select({
+      label: t("dump.check.own"),
+      options: [
+        { value: "", label: t("dump.check.add") },
+        ...ids.map((id) => ({ value: id, label: t(`dump.condition.${id}`) })),
+      ],
+      value: "",
+      onchange: (id) => {
+        if (id) this.add(id);
+        box.box.value = "";
+      },
+    });
+    return box;
+  }
+
+  /** @param {string} condition id */
+  add(condition) {
+    const limits = this.parameters(condition).map((parameter) => [parameter.name, parameter.default]);
+    this.watches.push({ condition, limits: Object.fromEntries(limits), operators: [] });
+    this.draw();
+  }
+
+  /** @param {string} condition id */
+  parameters(condition) {
+    return this.conditions.get(condition)?.parameters ?? [];
+  }
+
+  draw() {
+    this.enable();
+    replace(
+      this.list,
+      this.watches.map((watch) => this.line(watch)),
+    );
+  }
+
+  /** Only complete watchpoints can be checked. */
+  enable() {
+    this.submit.disabled = !this.watches.length || !this.watches.every((watch) => this.complete(watch));
+  }
+
+  /** A condition that checks limits needs one of them, and what that limit needs. @param {Watch} watch */
+  complete({ condition, limits }) {
+    const has = (/** @type {string} */ name) => (limits[name] ?? null) !== null;
+    const checking = this.parameters(condition).filter((parameter) => parameter.checks);
+    const given = checking.filter((parameter) => has(parameter.name));
+    return (given.length || !checking.length) && given.every((parameter) => parameter.requires.every(has));
+  }
 
   /** @param {Watch} watch */
-  const of = (watch) => conditions.find((/** @type {any} */ one) => one.id === watch.condition);
-
-  /** A condition that checks limits needs one of them, and what that one needs. @param {Watch} watch */
-  const complete = (watch) => {
-    const has = (/** @type {string} */ name) => (watch.limits[name] ?? null) !== null;
-    const checking = of(watch).parameters.filter((/** @type {any} */ one) => one.checks);
-    const given = checking.filter((/** @type {any} */ one) => has(one.name));
-    return (
-      (given.length || !checking.length) && given.every((/** @type {any} */ one) => one.requires.every(has))
-    );
-  };
-
-  const ready = () => {
-    go.disabled = !chosen.length || !chosen.every(complete);
-  };
-
-  const draw = () => {
-    ready();
-    replace(
-      list,
-      chosen.map((watch, at) => line(watch, at)),
-    );
-  };
-
-  /** @param {Watch} watch @param {number} at */
-  const line = (watch, at) => {
+  line(watch) {
+    const { t } = this;
     const operators = h("input", {
       type: "text",
       value: watch.operators.join(", "),
       placeholder: t("dump.check.operators"),
       "aria-label": t("dump.check.operators"),
-      onchange: () =>
-        (watch.operators = operators.value
-          .split(",")
-          .map((/** @type {string} */ name) => name.trim())
-          .filter(Boolean)),
+      onchange: () => (watch.operators = namesIn(operators.value)),
     });
     const remove = iconButton("close", t("dump.check.remove"), () => {
-      chosen.splice(at, 1);
-      draw();
+      this.watches.splice(this.watches.indexOf(watch), 1);
+      this.draw();
     });
     return h(
       "div",
       { class: "row wrap dump-watch" },
       h("strong", null, t(`dump.condition.${watch.condition}`)),
-      of(watch).parameters.map((/** @type {any} */ one) => limit(watch, one)),
+      this.parameters(watch.condition).map(({ name }) => this.limit(watch, name)),
       operators,
       remove,
     );
-  };
+  }
 
-  /** @param {Watch} watch @param {any} parameter */
-  const limit = (watch, parameter) => {
+  /** @param {Watch} watch @param {string} name of a parameter */
+  limit(watch, name) {
     const box = h("input", {
       type: "number",
       step: "any",
-      value: watch.limits[parameter.name] ?? "",
-      title: parameter.name,
-      oninput: () => set(watch, parameter.name, box.value),
+      value: watch.limits[name] ?? "",
+      title: name,
+      oninput: () => {
+        watch.limits[name] = box.value === "" ? null : Number(box.value);
+        this.enable();
+      },
     });
-    return h("label", { class: "field inline" }, h("span", { class: "label mono" }, parameter.name), box);
-  };
+    return h("label", { class: "field inline" }, h("span", { class: "label mono" }, name), box);
+  }
+}
 
-  /** @param {Watch} watch @param {string} name @param {string} text */
-  const set = (watch, name, text) => {
-    watch.limits[name] = text === "" ? null : Number(text);
-    ready();
-  };
-
-  const options = [
-    { value: "", label: t("dump.check.add") },
-    ...conditions.map((/** @type {any} */ one) => ({ value: one.id, label: t(`dump.condition.${one.id}`) })),
-  ];
-  const add = select({
-    label: t("dump.check.own"),
-    options,
-    value: "",
-    onchange: (id) => {
-      const condition = conditions.find((/** @type {any} */ one) => one.id === id);
-      if (condition) {
-        chosen.push({
-          condition: id,
-          limits: Object.fromEntries(
-            condition.parameters.map((/** @type {any} */ one) => [one.name, one.default]),
-          ),
-          operators: [],
-        });
-      }
-      add.box.value = "";
-      draw();
-    },
-  });
-  return h("div", { class: "stack" }, h("div", { class: "row" }, add, go), list);
+/** @param {string} text names with commas between */
+function namesIn(text) {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
 }

@@ -3,8 +3,8 @@
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "../dump/failure.js";
-import { tensorTable } from "../dump/operator.js";
 import { shapeText, slotText } from "../dump/rows.js";
+import { tensorTable } from "../dump/tensor_table.js";
 import { SIGNS } from "./dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */

@@ -1,0 +1,132 @@
+// Form that chooses the dump, rank and step to compare with, and a file that maps names.
+
+import { button } from "../../components/button.js";
+import { select } from "../../components/field.js";
+import { icon } from "../../components/icons.js";
+import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
+import { failure } from "./failure.js";
+import { settlePlace } from "./state.js";
+
+/** @typedef {import("../dump.js").Page} Page */
+/** @typedef {{dump: string, rank: number, step: number}} Reference */
+
+export class ReferenceChoice {
+  /**
+   * @param {Page} page
+   * @param {(reference: Reference, names: Record<string, string>) => void} start
+   */
+  constructor(page, start) {
+    const { state } = page;
+    const { url } = page.app;
+    this.page = page;
+    this.start = start;
+    /** @type {Reference} */
+    this.reference = {
+      dump: url.get("with") || state.dump,
+      rank: Number(url.get("with_rank", String(state.rank))),
+      step: Number(url.get("with_step", String(state.step))),
+    };
+    /** Names of the dump -> names of the reference. @type {Record<string, string>} */
+    this.names = {};
+    this.requests = latest();
+    this.element = h("div", { class: "toolbar" });
+    this.read();
+  }
+
+  /** Read the ranks and steps of the chosen dump. */
+  read() {
+    const { app } = this.page;
+    return this.requests.ask(
+      () => app.api.get("v2/dump/summary", { dump: this.reference.dump }),
+      (summary) => {
+        settlePlace(this.reference, summary);
+        this.draw(summary.ranks);
+      },
+      (error) => replace(this.element, failure(app, error)),
+    );
+  }
+
+  /** @param {Partial<Reference>} some */
+  pick(some) {
+    const { app, state } = this.page;
+    const { dump, rank, step } = Object.assign(this.reference, some);
+    app.url.set({ with: dump === state.dump ? null : dump, with_rank: rank, with_step: step });
+    this.read();
+  }
+
+  /** @param {{rank: number, steps: number[]}[]} ranks of the chosen dump */
+  draw(ranks) {
+    const { t } = this.page.app;
+    const { dump, rank, step } = this.reference;
+    const steps = ranks.find((held) => held.rank === rank)?.steps ?? [];
+    const numbers = (/** @type {number[]} */ values) =>
+      values.map((value) => ({ value: String(value), label: String(value) }));
+    replace(
+      this.element,
+      select({
+        label: t("dump.compare.with"),
+        options: this.page.dumps.map(({ id }) => ({ value: id, label: id.slice(2) || "." })),
+        value: dump,
+        onchange: (value) => this.pick({ dump: value }),
+      }),
+      select({
+        label: t("dump.rank"),
+        options: numbers(ranks.map((held) => held.rank)),
+        value: String(rank),
+        onchange: (value) => this.pick({ rank: Number(value) }),
+      }),
+      select({
+        label: t("common.step"),
+        options: numbers(steps),
+        value: String(step),
+        onchange: (value) => this.pick({ step: Number(value) }),
+      }),
+      this.nameMap(),
+      button(t("dump.compare.start"), () => this.start({ ...this.reference }, this.names), {
+        class: "primary",
+      }),
+    );
+  }
+
+  /** Upload of a file that maps names. */
+  nameMap() {
+    const { t } = this.page.app;
+    const file = h("input", {
+      type: "file",
+      class: "unseen",
+      accept: ".json,.csv,.txt",
+      onchange: async () => {
+        this.names = parseNames(await file.files[0].text());
+        this.read();
+      },
+    });
+    const count = Object.keys(this.names).length;
+    return h(
+      "label",
+      { class: "button", title: t("dump.compare.map_how") },
+      icon("file"),
+      count ? t("dump.compare.mapped", { n: count }) : t("dump.compare.map"),
+      file,
+    );
+  }
+
+  end() {
+    this.requests.end();
+  }
+}
+
+/**
+ * A map of names: a JSON object, or lines of two names; {} when it is neither.
+ * @param {string} text
+ * @returns {Record<string, string>}
+ */
+function parseNames(text) {
+  try {
+    if (text.trimStart().startsWith("{")) return JSON.parse(text);
+  } catch {
+    return {};
+  }
+  const lines = text.split("\n").filter((line) => line.includes(","));
+  return Object.fromEntries(lines.map((line) => line.split(",", 2).map((part) => part.trim())));
+}

@@ -1,0 +1,103 @@
+// Rows of a comparison as they come, with filter, order and downloads; what is typed into the search stays.
+
+import { searchBox, select } from "../../components/field.js";
+import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
+import { saveButton } from "../../core/share.js";
+import { comparedTable, verdict } from "./compared.js";
+import { failure } from "./failure.js";
+
+/** @typedef {import("../dump.js").Page} Page */
+
+const POLL = 700; // ms between requests while tensors are compared
+const SORTS = ["sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"];
+const ONLY = ["", "beyond", "warning", "error", "alone"];
+
+export class CompareResults {
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page;
+    this.filter = { q: "", only: "", sort: "sequence" };
+    /** Number of the comparison. */
+    this.comparison = 0;
+    /** Names of the two sides. */
+    this.sides = "";
+    this.requests = latest();
+    this.verdict = h("div");
+    this.file = h("a", { class: "button", download: "" }, "CSV");
+    this.tools = this.toolbar();
+    this.box = h("section", { class: "panel stack", hidden: true }, this.verdict, this.tools);
+    this.rows = h("div");
+    this.element = h("div", { class: "stack" }, this.box, this.rows);
+  }
+
+  toolbar() {
+    const { app } = this.page;
+    const { t } = app;
+    return h(
+      "div",
+      { class: "toolbar" },
+      searchBox({ label: t("dump.filter.operator"), onchange: (q) => this.narrow({ q }) }),
+      select({
+        label: t("dump.compare.only"),
+        options: ONLY.map((value) => ({ value, label: t(`dump.compare.only.${value || "all"}`) })),
+        value: "",
+        onchange: (only) => this.narrow({ only }),
+      }),
+      select({
+        label: t("dump.compare.sort"),
+        options: SORTS.map((value) => ({ value, label: t(`dump.column.${value}`) })),
+        value: "sequence",
+        onchange: (sort) => this.narrow({ sort }),
+      }),
+      this.file,
+      saveButton(app, () => this.element, t("dump.compare.report")),
+    );
+  }
+
+  /** @param {Partial<{q: string, only: string, sort: string}>} some */
+  narrow(some) {
+    Object.assign(this.filter, some);
+    this.fetch();
+  }
+
+  fetch() {
+    const { page } = this;
+    this.requests.ask(
+      () => page.app.api.get(`v2/dump/compare/${this.comparison}`, { ...this.filter, limit: 1000 }),
+      (response) => {
+        replace(this.verdict, h("p", { class: "muted" }, this.sides), verdict(page, response));
+        replace(this.rows, comparedTable(page, response));
+        this.tools.hidden = false;
+        if (!response.done) this.requests.later(() => this.fetch(), POLL);
+      },
+      (error) => this.fail(error),
+    );
+  }
+
+  /** @param {any} error */
+  fail(error) {
+    this.box.hidden = false;
+    replace(this.verdict, failure(this.page.app, error));
+  }
+
+  /** A comparison is about to start. */
+  wait() {
+    this.requests.end();
+    this.box.hidden = false;
+    this.tools.hidden = true;
+    replace(this.verdict, h("p", { class: "booting", role: "status" }, this.page.app.t("common.loading")));
+    replace(this.rows);
+  }
+
+  /** @param {number} comparison number of it @param {string} sides their names */
+  follow(comparison, sides) {
+    Object.assign(this, { comparison, sides });
+    this.file.href = this.page.app.api.build(`v2/dump/compare/${comparison}/csv`);
+    this.fetch();
+  }
+
+  end() {
+    this.requests.end();
+  }
+}

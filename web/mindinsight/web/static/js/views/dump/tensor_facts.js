@@ -1,0 +1,71 @@
+// Statistics of one tensor, beside those that the dump recorded itself.
+
+import { h } from "../../core/dom.js";
+import { number } from "./rows.js";
+import { STATISTICS } from "./state.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+const COUNTS = ["count", "zeros", "negative", "positive", "nans", "positive_infs", "negative_infs"];
+/** Our statistics -> names in the dump. @type {Record<string, string>} */
+const NAMES = {
+  minimum: "min",
+  maximum: "max",
+  mean: "mean",
+  norm: "l2norm",
+  zeros: "zero",
+  negative: "negative",
+  positive: "positive",
+  nans: "nan",
+  positive_infs: "positive_inf",
+  negative_infs: "negative_inf",
+};
+
+/** @param {App} app @param {any} tensor a row of the server's response */
+export function tensorFacts(app, tensor) {
+  const { t } = app;
+  const { statistics } = tensor;
+  if (!statistics) {
+    return h(
+      "p",
+      { class: "muted" },
+      tensor.damage ? `${t(tensor.damage.reason)} ${tensor.damage.detail}` : t("common.loading"),
+    );
+  }
+  const recorded = tensor.said ?? {};
+  const row = (/** @type {string} */ key) => {
+    const value = statistics[key];
+    const loud = ["nans", "positive_infs", "negative_infs"].includes(key) && value > 0;
+    return [
+      h("dt", null, t(`dump.statistic.${key}`)),
+      h(
+        "dd",
+        { class: loud ? "strange" : null },
+        value === null && COUNTS.includes(key) ? t("dump.not_counted") : number(app, value),
+        recorded[NAMES[key]] !== undefined &&
+          tensor.computed &&
+          recordedBadge(app, recorded[NAMES[key]], tensor.disagrees.includes(NAMES[key])),
+      ),
+    ];
+  };
+  return h(
+    "dl",
+    { class: "facts dump-facts" },
+    h("dt", null, t("dump.statistic.count")),
+    h("dd", null, number(app, statistics.count)),
+    STATISTICS.map(row),
+  );
+}
+
+/**
+ * @param {App} app
+ * @param {any} value as the dump recorded it
+ * @param {boolean} wrong whether it is not what was computed
+ */
+function recordedBadge(app, value, wrong) {
+  return h(
+    "span",
+    { class: wrong ? "badge warn" : "muted", title: wrong ? app.t("dump.disagrees") : null },
+    ` ${app.t("dump.recorded", { value: number(app, value) })}`,
+  );
+}

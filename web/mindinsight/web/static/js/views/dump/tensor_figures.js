@@ -1,0 +1,62 @@
+// Plotly figures of the values of one tensor: histogram, and heat map of a slice.
+
+import { ramp } from "../../core/ramp.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+/** @param {App} app @param {any} part */
+export function histogramFigure(app, part) {
+  const { edges, counts } = part;
+  const x = Array.from(counts, (_, i) => (edges[i] + edges[i + 1]) / 2);
+  const width = Array.from(counts, (_, i) => edges[i + 1] - edges[i]);
+  const trace = {
+    type: "bar",
+    x,
+    y: Array.from(counts),
+    width,
+    marker: { color: app.theme.colour("--accent") },
+    hovertemplate: "%{x:.5g}: %{y}<extra></extra>",
+  };
+  return {
+    data: [trace],
+    layout: { ...app.theme.plotly(), bargap: 0, yaxis: app.theme.axis({ rangemode: "tozero" }) },
+  };
+}
+
+/** @param {App} app @param {any} part */
+export function sliceFigure(app, part) {
+  const [rows, columns] = part.window;
+  const z = Array.from({ length: rows }, (_, row) =>
+    Array.from(part.values.subarray(row * columns, (row + 1) * columns)),
+  );
+  const fold = (/** @type {number} */ whole, /** @type {number} */ shown) =>
+    Array.from({ length: shown }, (_, i) => Math.floor((i * whole) / shown));
+  const trace = {
+    type: "heatmap",
+    z,
+    x: fold(part.columns, columns),
+    y: fold(part.rows, rows),
+    colorscale: ramp(app),
+    colorbar: { thickness: 10, tickfont: { size: 10 } },
+    hovertemplate: "[%{y}, %{x}] %{z:.6g}<extra></extra>",
+  };
+  const bad = app.theme.colour("--bad");
+  const lost = {
+    type: "heatmap",
+    z: z.map((line) => line.map((value) => (Number.isFinite(value) ? null : 1))),
+    text: z.map((line) => line.map(String)),
+    x: trace.x,
+    y: trace.y,
+    colorscale: [
+      [0, bad],
+      [1, bad],
+    ],
+    showscale: false,
+    hoverongaps: false,
+    hovertemplate: "[%{y}, %{x}] %{text}<extra></extra>",
+  };
+  return {
+    data: [trace, lost],
+    layout: { ...app.theme.plotly(), yaxis: app.theme.axis({ autorange: "reversed" }) },
+  };
+}

@@ -1,0 +1,68 @@
+// Table of the tensors of one operator with the statistics that matter most.
+
+import { h } from "../../core/dom.js";
+import { lostElements, number, shapeText } from "./rows.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+const STATISTICS = ["minimum", "maximum", "mean", "norm"];
+
+/**
+ * Table of the tensors of one operator.
+ * @param {App} app @param {any[]} rows @param {(row: any) => HTMLElement} slot what leads to a tensor
+ * @param {(row: any) => boolean} [current]
+ */
+export function tensorTable(app, rows, slot, current = () => false) {
+  const { t } = app;
+  const head = h(
+    "tr",
+    null,
+    h("th", null, t("dump.column.slot")),
+    h("th", null, t("dump.column.shape")),
+    h("th", { class: "number" }, t("dump.column.lost")),
+    STATISTICS.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))),
+  );
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0" },
+    h(
+      "table",
+      { class: "table" },
+      h("thead", null, head),
+      h(
+        "tbody",
+        null,
+        rows.map((row) => line(app, row, slot(row), current(row))),
+      ),
+    ),
+  );
+}
+
+/** @param {App} app @param {any} row @param {HTMLElement} slot @param {boolean} current */
+function line(app, row, slot, current) {
+  const { t } = app;
+  const statistics = row.statistics;
+  const lost = lostElements(statistics);
+  const strange = lost || row.finite === false;
+  return h(
+    "tr",
+    { class: current ? "current" : null },
+    h("td", null, slot),
+    h(
+      "td",
+      null,
+      h("span", { class: "mono" }, shapeText(row.shape)),
+      " ",
+      h("span", { class: "muted" }, row.dtype),
+    ),
+    h(
+      "td",
+      {
+        class: strange ? "number strange" : "number",
+        title: strange && lost === null ? t("dump.lost_not_counted") : null,
+      },
+      row.damage ? t(row.damage.reason) : (lost ?? (strange ? "?" : "")),
+    ),
+    STATISTICS.map((name) => h("td", { class: "number" }, statistics ? number(app, statistics[name]) : "")),
+  );
+}
