@@ -21,6 +21,7 @@ Kind: TypeAlias = str  # a name of the table of kinds
 Level: TypeAlias = Literal["info", "warning", "error"]  # of an alert
 LEVELS: Final[tuple[Level, ...]] = ("info", "warning", "error")
 BELIEVABLE: Final = (946_684_800.0, 4_102_444_800.0)  # Unix seconds, 2000 to 2100; others are no wall times
+TENSOR_KINDS: Final = ("histogram", "pr_curve")  # what TensorBoard records as tensors
 PAYLOAD_KINDS: Final = tuple(kind.name for kind in KINDS if kind.storage == "payload")
 
 
@@ -66,6 +67,15 @@ class ReferenceColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class RunNote:
+    """A fact about the run that is no value: hyperparameters, the start of a session, a layout of charts."""
+
+    name: str  # "hparams", "session", "layout"
+    offset: int  # of the record in the file
+    content: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """What a piece of an event file holds, from an offset up to the last whole record.
 
@@ -82,6 +92,7 @@ class Stretch:
     version: str = ""
     closing: str | None = None  # a record says that the recorder was closed: the error that ended it, or ""
     skipped: tuple[tuple[str, int], ...] = ()  # ("explain", 3): understood, and not ours to show
+    notes: tuple[RunNote, ...] = ()
     first_event: float = 0.0  # Unix seconds of the earliest event; 0 when none carries a believable time
     last_event: float = 0.0  # the same of the latest
 

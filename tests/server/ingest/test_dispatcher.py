@@ -405,10 +405,10 @@ def test_a_stretch_that_cannot_be_put_in_costs_only_its_file(
 ):
     fold = ScalarTable.fold
 
-    def fail(self, block):
+    def fail(self, block, *others):
         if block.steps[0] == 7:
             raise IndexError("ours")
-        fold(self, block)
+        fold(self, block, *others)
 
     path = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))

@@ -17,7 +17,7 @@ from mindinsight.server.store import file_names
         ("events.out.events.summary.1596869898.0.host_explain", "explain"),
         ("ms_output_optimize.pb", "graph"),
         ("memory_usage_0.pb", None),
-        ("events.out.tfevents.1596869898.host", None),
+        ("events.out.tfevents.1596869898.host", "summary"),
         ("events.summary.host", None),
         (".events.out.events.summary.1596869898.0.host_MS.Xy12Zq", None),  # rsync has not finished it
     ],

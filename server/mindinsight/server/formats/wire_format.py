@@ -58,6 +58,12 @@ def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, 
         raise UnparsableError("group without end")
 
 
+def last_field(data: Octets, at: int, end: int, key: int) -> tuple[int, int] | None:
+    """First byte and end of the content of the last field with the key. Raises UnparsableError."""
+    spans = [(start, stop) for number, start, stop in message_fields(data, at, end) if number == key]
+    return spans[-1] if spans else None
+
+
 def _content(data: Octets, at: int, end: int, kind: int) -> tuple[int, int]:
     if kind == 0:
         return at, read_varint(data, at, end)[1]

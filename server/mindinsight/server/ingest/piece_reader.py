@@ -43,6 +43,7 @@ class PieceRequest:
     size: int  # bytes; 0 to see only whether the file is still the same
     fingerprint: Fingerprint | None = None  # of the file up to ``offset``; None when nothing is known
     lineage: bool = False  # a lineage file: read whole
+    tensorboard: bool = False  # an event file of TensorBoard
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,12 @@ def _read_events(descriptor: int, request: PieceRequest) -> PieceResult:
         return PieceResult(Stretch(request.offset, 0, 0), fingerprint=request.fingerprint)
     from mindinsight.server.formats.events import read_stretch
 
-    stretch = read_stretch(descriptor, request.offset, request.size)
+    if request.tensorboard:
+        from mindinsight.server.formats.tensorboard import TENSORBOARD
+
+        stretch = read_stretch(descriptor, request.offset, request.size, TENSORBOARD)
+    else:
+        stretch = read_stretch(descriptor, request.offset, request.size)
     return PieceResult(stretch, fingerprint=_fingerprint_at(descriptor, stretch.next_offset))
 
 

@@ -77,4 +77,5 @@ def request_of(file: FileStage, budget: int = PIECE) -> PieceRequest:
     """The next piece of a file."""
     if file.role == "lineage":
         return PieceRequest(file.path, 0, file.stamp.size, lineage=True)
-    return PieceRequest(file.path, file.read, min(file.unread, budget), file.fingerprint)
+    size = min(file.unread, budget)
+    return PieceRequest(file.path, file.read, size, file.fingerprint, tensorboard=file.tensorboard)

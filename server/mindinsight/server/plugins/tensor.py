@@ -6,9 +6,7 @@ import io
 import math
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
@@ -21,12 +19,13 @@ from mindinsight.server.compute.slices import Index, Table, first_slice, parse_s
 from mindinsight.server.compute.statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.stored import npy_header, write_npy
-from mindinsight.server.formats.payloads import Recorded, recorded
+from mindinsight.server.formats.payloads import Recorded
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
+from mindinsight.server.store.tensors import opened_tensor
 
 router = APIRouter()
 
@@ -46,7 +45,7 @@ _MOST_STEPS: Final = 400  # steps read for one distribution
 def steps(service: Uses, run: str, tag: str, accept: Accept = "") -> Response:
     """Steps and times of all tensors of a tag, in the order written; shape and type of the newest."""
     series = service.store.snapshot().payloads(run, "tensor", tag)
-    with _opened(series, series.count - 1) as newest:
+    with opened_tensor(series, series.count - 1) as newest:
         content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
         content |= {**_described(newest), "first": first_slice(newest.values.shape)}
     return answer(content, accept)
@@ -64,7 +63,7 @@ def part(
     accept: Accept = "",
 ) -> Response:
     """A window of a slice, row by row, with statistics of the slice and of the whole tensor."""
-    with _opened(_with_row(service.store.snapshot(), run, tag, row), row) as tensor:
+    with opened_tensor(_with_row(service.store.snapshot(), run, tag, row), row) as tensor:
         index = dims or first_slice(tensor.values.shape)
         table = _table(tensor, index)
         window = _read(tensor, table, table.window(slice(top, top + _WINDOW), slice(left, left + _WINDOW)))
@@ -99,7 +98,7 @@ def distribution(
     )
     measured = []
     for row in rows.tolist():
-        with _opened(series, row) as tensor:
+        with opened_tensor(series, row) as tensor:
             measured.append(measure_values(tensor.values))
     lows = [facts.minimum for facts in measured if facts.minimum is not None]
     highs = [facts.maximum for facts in measured if facts.maximum is not None]
@@ -107,7 +106,7 @@ def distribution(
     edges = bin_edges(low, high, bins)
     counts = []
     for row in rows.tolist():
-        with _opened(series, row) as tensor:
+        with opened_tensor(series, row) as tensor:
             counts.append(_counts(tensor, edges))
     content = {"step": series.steps[rows], "wall": series.walls[rows], "count": series.count, "edges": edges}
     content["nan"] = np.array([facts.nans for facts in measured], np.int64)
@@ -124,7 +123,7 @@ def download(
 ) -> Response:
     """The tensor, or a slice of it, as npy with its own type, or as CSV; sent while it is read."""
     series = _with_row(service.store.snapshot(), run, tag, row)
-    with _opened(series, row) as tensor:  # what cannot be sent is said before anything is
+    with opened_tensor(series, row) as tensor:  # what cannot be sent is said before anything is
         table = Table(tensor.values.shape, _index(tensor, dims)) if dims is not None else None
         rest = iter(_npy(tensor, table) if format == "npy" else _csv(tensor, table))
         first = next(rest, b"")
@@ -183,13 +182,6 @@ def _with_row(snapshot: Snapshot, run: str, tag: str, row: int) -> ReferenceSeri
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} tensors.", count=series.count)
     return series
-
-
-@contextmanager
-def _opened(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
-    """Context manager for a lazy tensor; raises ``Gone`` when the file changed."""
-    with series.located(row) as payload:
-        yield recorded(Path(payload.path), payload.offset, payload.size)
 
 
 def _index(tensor: Recorded, dims: str) -> Index:

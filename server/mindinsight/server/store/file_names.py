@@ -1,7 +1,8 @@
 """Parser of names of files and folders: role, time and device, before anything is opened.
 
 Rules: a summary file has ``summary.<digits>`` anywhere in its name, and what it ends in says the rest.
-Prefix, host name and suffix are free. MindSpore 1.x wrote no device id.
+Prefix, host name and suffix are free. MindSpore 1.x wrote no device id. TensorBoard's files have ``tfevents``
+in their names, and after it mostly the time.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ Role: TypeAlias = Literal["summary", "lineage", "explain", "graph"]
 Order: TypeAlias = tuple[float, tuple[tuple[int, str], ...], str]
 
 _SUMMARY: Final = re.compile(r"summary\.(\d+)(?:\.(\d+)\.)?")
+_TENSORBOARD: Final = re.compile(r"tfevents(?:\.(\d+))?")
 _MEMORY: Final = re.compile(r"memory_usage_\d+\.pb")
 _BULKY: Final = re.compile(r"\..*|ckpt_dir|export_\d+|profiler.*|__pycache__|node_modules")
 _PROFILE: Final = "profiler"
 _PROFILE_OF_A_RANK: Final = re.compile(r"profiler_info_\d+\.json")
 _NUMBERS: Final = re.compile(r"(\d+)")
 _LARGEST_SECONDS: Final = 100_000_000_000  # above: milliseconds or finer
+
+
+def is_tensorboard(name: str) -> bool:
+    """Whether an event file is TensorBoard's by its name."""
+    return _SUMMARY.search(name) is None and _TENSORBOARD.search(name) is not None
 
 
 @lru_cache(maxsize=4096)  # asked for again and again as a file is found, told apart, sorted and read
@@ -30,7 +37,7 @@ def role(name: str) -> Role | None:
     if name.endswith(".pb"):
         return None if _MEMORY.fullmatch(name) else "graph"
     if not _SUMMARY.search(name):
-        return None
+        return "summary" if _TENSORBOARD.search(name) else None
     if name.endswith("_lineage"):
         return "lineage"
     return "explain" if name.endswith("_explain") else "summary"
@@ -38,8 +45,8 @@ def role(name: str) -> Role | None:
 
 def created(name: str) -> float | None:
     """Unix seconds in the name of an event file; 13 digits and more are taken as milliseconds and finer."""
-    match = _SUMMARY.search(name)
-    if match is None:
+    match = _SUMMARY.search(name) or _TENSORBOARD.search(name)
+    if match is None or match[1] is None:
         return None
     digits = int(match[1][:30])
     while digits >= _LARGEST_SECONDS:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.types import Doubles, Floats, Ints
+from mindinsight.server.types import Doubles, Floats, Ints, Kind
+
+Transcode: TypeAlias = Callable[[Kind, bytes], bytes]
+NO_ROWS: Ints = np.empty(0, np.int64)
+NO_ROWS.flags.writeable = False
+
+
+def _no_rows() -> Ints:
+    return NO_ROWS
 
 
 class ScalarPart(NamedTuple):
@@ -18,6 +26,7 @@ class ScalarPart(NamedTuple):
     walls: Doubles  # [n] Unix seconds
     values: Floats  # [n]
     starts: Ints  # [s] rows at which the step went back; the first is 0
+    sessions: Ints = NO_ROWS  # [t] rows at which a later session begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,8 @@ class ReferencePart:
     offsets: Ints  # [n] first byte of each payload in the file
     sizes: Ints  # [n] bytes
     starts: Ints  # [s] rows at which the step went back; the first is 0
+    sessions: Ints = field(default_factory=_no_rows)  # [t] rows at which a later session begins
+    transcode: Transcode | None = None  # makes our message of a payload in another format
 
 
 Part: TypeAlias = ScalarPart | ReferencePart
@@ -53,6 +64,10 @@ def segment_rows(parts: Sequence[Part]) -> Ints:
 
 
 def file_rows(parts: Sequence[Part]) -> Ints:
-    """Row at which each file's rows start; the first is 0."""
+    """Row at which each file's rows start, or those of a later session in it; the first is 0."""
     lengths = np.array([0, *(len(part.steps) for part in parts[:-1])], dtype=np.int64)
-    return np.cumsum(lengths)
+    begins = np.cumsum(lengths)
+    if not any(len(part.sessions) for part in parts):
+        return begins
+    sessions = [part.sessions + begin for part, begin in zip(parts, begins.tolist(), strict=True)]
+    return np.unique(np.concatenate([begins, *sessions]))

@@ -62,7 +62,8 @@ class ScalarSeries:
         self.version = version
         self.generation = generation
         self.count = sum([len(part.steps) for part in parts])
-        row = -1 if len(last.starts) == 1 else len(last.steps) - 1 - int(np.argmax(last.steps[::-1]))
+        newest = last.steps[int(last.sessions[-1]) if len(last.sessions) else 0 :]
+        row = -1 if len(last.starts) == 1 else len(last.steps) - 1 - int(np.argmax(newest[::-1]))
         self.last_step: int = last.steps.item(row)  # of the line: the newest file overwrites what is above it
         self.last_wall: float = last.walls.item(row)
         self.last_value: float = last.values.item(row)
@@ -178,7 +179,12 @@ class ReferenceSeries:
     def read(self, row: int) -> bytes:
         """The payload's bytes; raises ``Gone`` when the file they were found in is no longer there."""
         part, _ = self._place(row)
-        return read_payload(self.reference(row), (part.device, part.inode))
+        payload = read_payload(self.reference(row), (part.device, part.inode))
+        return payload if part.transcode is None else part.transcode(self.kind, payload)
+
+    def is_plain(self, row: int) -> bool:
+        """Whether the payload lies in the file as our message, so that parts of it can be read there."""
+        return self._place(row)[0].transcode is None
 
     def _place(self, row: int) -> tuple[ReferencePart, int]:
         if not 0 <= row < self.count:
@@ -190,7 +196,7 @@ class ReferenceSeries:
 def _columns_of(parts: Sequence[ScalarPart]) -> Columns:
     if len(parts) == 1:
         part = parts[0]
-        return Columns(part.steps, part.walls, part.values, part.starts)
+        return Columns(part.steps, part.walls, part.values, part.starts, file_rows(parts))
     return Columns(
         steps=np.concatenate([part.steps for part in parts]),
         walls=np.concatenate([part.walls for part in parts]),

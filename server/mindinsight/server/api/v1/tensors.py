@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import numpy as np
@@ -31,8 +28,9 @@ from mindinsight.server.api.v1.sampling import TENSORS, even_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.compute.slices import Index, Table, parse_slice
 from mindinsight.server.compute.statistics import Statistics, measure, measure_values
-from mindinsight.server.formats.payloads import Recorded, recorded
+from mindinsight.server.formats.payloads import Recorded
 from mindinsight.server.store.series import ReferenceSeries
+from mindinsight.server.store.tensors import opened_tensor
 
 router = JsonRouter(prefix="/datavisual", tags=["tensors"])
 
@@ -78,7 +76,7 @@ def _slice_json(series: ReferenceSeries, step: int, index: str) -> list[dict[str
     rows = [row for row in series.line_rows.tolist() if int(series.steps[row]) == step]
     if not rows:
         raise V1Error(Fault.TENSOR_STEP, "Parameter step does not match any tensor of this tag.")
-    with _open_tensor(series, rows[-1]) as tensor:
+    with opened_tensor(series, rows[-1]) as tensor:
         table = Table(tensor.values.shape, index_of(index, tensor.values.shape, "dims"))
         if table.rows * table.columns > MOST_VALUES:
             raise V1Error(
@@ -91,13 +89,6 @@ def _slice_json(series: ReferenceSeries, step: int, index: str) -> list[dict[str
             "statistics": statistics_json(measure(part), _statistics(tensor)),
         }
     return [{**time_and_step(series, rows[-1]), "value": value}]
-
-
-@contextmanager
-def _open_tensor(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
-    """Context manager: a tensor that is read by parts inside the block."""
-    with series.located(row) as location:
-        yield recorded(Path(location.path), location.offset, location.size)
 
 
 def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
@@ -114,7 +105,7 @@ def _series_json(series: ReferenceSeries, detail: str | None, full: bool) -> lis
     values: list[dict[str, Any]] = []
     measured: list[Statistics] = []
     for row in rows.tolist():
-        with _open_tensor(series, row) as tensor:
+        with opened_tensor(series, row) as tensor:
             values.append(_header_json(tensor))
             measured += [_statistics(tensor)] if detail is not None else []
     for value, facts in zip(values, measured, strict=False):
@@ -149,7 +140,7 @@ def _counted(
     if edges[0] == edges[-1]:
         return HistogramColumns(edges[:1], np.zeros(1), np.array([float(finite)]), low, high)
     counts = np.zeros(len(edges) - 1)
-    with _open_tensor(series, row) as tensor:
+    with opened_tensor(series, row) as tensor:
         for piece in tensor.values.pieces():
             flat = np.asarray(piece, np.float64)
             counts += np.histogram(flat[np.isfinite(flat)], bins=edges)[0]

@@ -34,6 +34,7 @@ from mindinsight.server.formats.events.columnar import read_columnar
 from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
 from mindinsight.server.formats.events.long_record import read_long_record
 from mindinsight.server.formats.events.records import Records, verified_records
+from mindinsight.server.formats.events.schema import MINDSPORE, Schema
 from mindinsight.server.formats.events.sequential import Remarks, read_sequentially
 from mindinsight.server.formats.events.shapes import read_shapes
 from mindinsight.server.types import Stretch
@@ -41,7 +42,7 @@ from mindinsight.server.types import Stretch
 __all__ = ["decode", "read_stretch"]
 
 
-def read_stretch(path: str | int, offset: int, size: int) -> Stretch:
+def read_stretch(path: str | int, offset: int, size: int, schema: Schema = MINDSPORE) -> Stretch:
     """Reads the whole records in ``size`` bytes from ``offset``, where a record begins.
 
     ``path`` may be an open descriptor, which stays open: of a file whose name may lead elsewhere by now.
@@ -58,21 +59,21 @@ def read_stretch(path: str | int, offset: int, size: int) -> Stretch:
         if missing > file_end - offset - len(data):
             return Stretch(offset, max(file_end - offset, len(data)), 0)
         if missing > 0 and promised is not None and promised > EVENT.size:
-            return _read_long(file, offset, promised)
+            return _read_long(file, offset, promised, schema)
         if missing > 0:
             data += file.read(missing)
-    return decode(data, offset, offset + len(data) >= file_end)
+    return decode(data, offset, offset + len(data) >= file_end, schema)
 
 
-def _read_long(file: IO[bytes], offset: int, size: int) -> Stretch:
+def _read_long(file: IO[bytes], offset: int, size: int, schema: Schema) -> Stretch:
     """The record of ``size`` payload bytes at ``offset``, which the file holds to its end."""
-    record = read_long_record(file, offset, size)
+    record = read_long_record(file, offset, size, schema)
     if record is None:
         return Stretch(offset, os.fstat(file.fileno()).st_size - offset, 0)
-    return _stretch(*record, offset, 0)
+    return _stretch(*record, offset, 0, schema)
 
 
-def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
+def decode(data: bytes | memoryview, base_offset: int, at_end: bool, schema: Schema = MINDSPORE) -> Stretch:
     """Decodes the whole records of ``data``, which begins with a record at ``base_offset`` of its file.
 
     ``at_end`` says that the file ends with ``data``; what has begun there and is not whole is ``pending``.
@@ -80,19 +81,29 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool) -> Stretch:
     data = bytes(data)
     records = verified_records(data, at_end)
     starts, sizes, rows = records.starts, records.sizes, np.arange(len(records.starts))
-    shaped, rows = read_shapes(data, starts, sizes, rows)
-    mixed, rows = read_columnar(data, starts, sizes, rows)
-    others, remarks = read_sequentially(data, starts, sizes, rows)
+    shaped, rows = read_shapes(data, starts, sizes, rows, schema)
+    mixed, rows = read_columnar(data, starts, sizes, rows, schema)
+    others, remarks = read_sequentially(data, starts, sizes, rows, schema)
     return _stretch(
-        records, shaped + mixed + others, remarks, base_offset, len(data) - records.end if at_end else 0
+        records,
+        shaped + mixed + others,
+        remarks,
+        base_offset,
+        len(data) - records.end if at_end else 0,
+        schema,
     )
 
 
 def _stretch(
-    records: Records, batches: list[RecordBatch], remarks: Remarks, base_offset: int, pending: int
+    records: Records,
+    batches: list[RecordBatch],
+    remarks: Remarks,
+    base_offset: int,
+    pending: int,
+    schema: Schema,
 ) -> Stretch:
     """What was read from ``records``, whose offsets count from ``base_offset``."""
-    blocks, references = assemble(records.starts, batches, base_offset)
+    blocks, references = assemble(records.starts, batches, base_offset, schema.tensor_kinds)
     first_event, last_event = event_times(batches)
     damage = sorted(records.damage + remarks.damage, key=lambda region: region.offset)
     return Stretch(
@@ -105,6 +116,7 @@ def _stretch(
         version=remarks.version,
         closing=remarks.closing,
         skipped=remarks.skipped,
+        notes=tuple(replace(note, offset=note.offset + base_offset) for note in remarks.notes),
         first_event=first_event,
         last_event=last_event,
     )

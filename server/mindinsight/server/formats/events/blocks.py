@@ -7,13 +7,24 @@ from typing import cast
 import numpy as np
 
 from mindinsight.server.formats.events.chunk import Payloads, RecordBatch, Scalars
-from mindinsight.server.types import BELIEVABLE, Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
+from mindinsight.server.types import (
+    BELIEVABLE,
+    Doubles,
+    Floats,
+    Ints,
+    Kind,
+    ReferenceColumns,
+    ScalarBlock,
+)
 
 
 def assemble(
-    starts: Ints, parts: list[RecordBatch], base: int
+    starts: Ints, parts: list[RecordBatch], base: int, tensor_kinds: tuple[Kind, ...] = ()
 ) -> tuple[tuple[ScalarBlock, ...], tuple[ReferenceColumns, ...]]:
-    """Blocks and references of all ``parts``; the records lie at ``starts``, ``base`` bytes into the file."""
+    """Blocks and references of all ``parts``; the records lie at ``starts``, ``base`` bytes into the file.
+
+    ``tensor_kinds`` are those that only the first event of a tag may say its tensors to be.
+    """
     steps, walls = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.float64)
     for part in parts:
         steps[part.rows], walls[part.rows] = part.steps, part.walls
@@ -23,7 +34,7 @@ def assemble(
     for piece in scalars:
         rows = piece.rows
         blocks.append(ScalarBlock(piece.tags, starts[rows] + base, steps[rows], walls[rows], piece.values))
-    return tuple(blocks), tuple(_references(steps, walls, payloads, base))
+    return tuple(blocks), tuple(_references(steps, walls, payloads, base, tensor_kinds))
 
 
 def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
@@ -84,16 +95,19 @@ def _shared(pieces: list[Scalars]) -> list[Scalars]:
     ]
 
 
-def _references(steps: Ints, walls: Doubles, pieces: list[Payloads], base: int) -> list[ReferenceColumns]:
+def _references(
+    steps: Ints, walls: Doubles, pieces: list[Payloads], base: int, tensor_kinds: tuple[Kind, ...]
+) -> list[ReferenceColumns]:
     groups: dict[tuple[str, str], list[Payloads]] = {}
+    named = {piece.tag: piece.kind for piece in pieces if piece.kind in tensor_kinds}
     for piece in pieces:
-        groups.setdefault((piece.kind, piece.tag), []).append(piece)
+        kind = named.get(piece.tag, piece.kind) if piece.kind == "tensor" else piece.kind
+        groups.setdefault((kind, piece.tag), []).append(piece)
     columns = []
-    for group in groups.values():
+    for (kind, tag), group in groups.items():
         rows = np.concatenate([piece.rows for piece in group])
         offsets = np.concatenate([piece.offsets for piece in group])
         order = np.argsort(offsets, kind="stable")
         rows, sizes = rows[order], np.concatenate([piece.sizes for piece in group])[order]
-        kind, tag = group[0].kind, group[0].tag
         columns.append(ReferenceColumns(kind, tag, steps[rows], walls[rows], offsets[order] + base, sizes))
     return columns

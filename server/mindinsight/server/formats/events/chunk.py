@@ -13,7 +13,7 @@ from mindinsight.server.formats.events.fields import EXACT, KIND_NAMES, SCALAR
 from mindinsight.server.formats.wire_format import unaligned
 from mindinsight.server.types import Doubles, Floats, Ints, Kind
 
-_CODES: Final = 9  # more than there are codes of kinds
+_CODES: Final = EXACT + len(KIND_NAMES) + 1  # more than there are codes of kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from mindinsight.server.formats.events.chunk import (
 )
 from mindinsight.server.formats.events.fields import EVENT_STEP, EVENT_SUMMARY, EVENT_WALL
 from mindinsight.server.formats.events.prefixes import read_prefixes
+from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.formats.events.tags import TagNumbers
 from mindinsight.server.formats.events.value_columns import (
     LOOK_AHEAD,
@@ -51,7 +52,9 @@ class _Heads:
     values: Ints  # offset of the first value
 
 
-def read_columnar(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[RecordBatch], Ints]:
+def read_columnar(
+    data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
+) -> tuple[list[RecordBatch], Ints]:
     """Those of the records ``rows`` that are written in the usual way, and the numbers of all others."""
     begins = starts[rows] + HEADER_SIZE
     ends = begins + sizes[rows]
@@ -64,9 +67,9 @@ def read_columnar(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[l
     steps, prefixes = [NO_ENTRIES], []
     fitting = np.flatnonzero(heads.fits)
     for chunk in np.split(fitting, range(_CHUNK, len(fitting), _CHUNK)):
-        pieces, at = read_prefixes(data, chunk, heads.values[chunk], ends[chunk])
+        pieces, at = read_prefixes(data, chunk, heads.values[chunk], ends[chunk], schema.scalar_key)
         prefixes += pieces
-        steps += _values(data, heads, at, ends, chunk, tags)
+        steps += _values(data, heads, at, ends, chunk, tags, schema)
     entries, good = join_columns(steps), heads.fits
     if not good[entries.rows].all():
         entries = choose(entries, good[entries.rows])
@@ -85,7 +88,7 @@ def _only(piece: Scalars, good: npt.NDArray[np.bool_], numbers: Ints) -> Scalars
 
 
 def _values(
-    data: bytes, heads: _Heads, at: Ints, ends: Ints, rows: Ints, tags: TagNumbers
+    data: bytes, heads: _Heads, at: Ints, ends: Ints, rows: Ints, tags: TagNumbers, schema: Schema
 ) -> Iterator[Entries]:
     """The values of the records ``rows`` from ``at`` on; marks the records that do not fit."""
     waiting: list[ValueSpans] = []
@@ -100,17 +103,17 @@ def _values(
         waiting.append(spans)
         count += len(spans.rows)
         if count >= _CHUNK:
-            yield _read(data, heads, waiting, tags)
+            yield _read(data, heads, waiting, tags, schema)
             waiting, count = [], 0
         going = spans.ends < ends[spans.rows]
         rows, at = spans.rows[going], spans.ends[going]
     heads.fits[rows] = False
     if waiting:
-        yield _read(data, heads, waiting, tags)
+        yield _read(data, heads, waiting, tags, schema)
 
 
-def _read(data: bytes, heads: _Heads, spans: list[ValueSpans], tags: TagNumbers) -> Entries:
-    entries = read_values(data, join_columns(spans) if len(spans) > 1 else spans[0], tags)
+def _read(data: bytes, heads: _Heads, spans: list[ValueSpans], tags: TagNumbers, schema: Schema) -> Entries:
+    entries = read_values(data, join_columns(spans) if len(spans) > 1 else spans[0], tags, schema)
     if entries.kinds.all():
         return entries
     heads.fits[entries.rows[entries.kinds == 0]] = False

@@ -40,6 +40,7 @@ class Entry:
     tag: bytes
     at: int
     size: int
+    number: float | None = None  # of a scalar that is not stored as a float where ``at`` says
 
 
 @dataclass(slots=True)
@@ -55,6 +56,7 @@ class ParsedEvent:
     closing: bytes | None = None  # the error of a closing record
     entries: list[Entry] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    notes: list[tuple[str, bytes]] = field(default_factory=list)  # facts about the run, by name
     free: list[tuple[int, int]] = field(default_factory=list)
 
 

@@ -20,15 +20,17 @@ VALUE_EXACT: Final = EXACT_SCALAR << 3 | 1
 
 # Codes of kinds in arrays; an exact scalar is a scalar whose float64 was recorded too.
 SCALAR, EXACT = 1, 2
-_CODES: Final = {
-    kind: EXACT + position
+CODES: Final = {
+    kind.name: EXACT + position
     for position, kind in enumerate((kind for kind in KINDS if kind.storage == "payload"), 1)
 }
-KIND_NAMES: Final = {code: kind.name for kind, code in _CODES.items()}
-EVENT_KINDS: Final = {kind.key: code for kind, code in _CODES.items() if kind.message == "Event"}
+KIND_NAMES: Final = {code: name for name, code in CODES.items()}
+EVENT_KINDS: Final = {kind.key: CODES[kind.name] for kind in KINDS if kind.message == "Event"}
 VALUE_KINDS: Final = {
     VALUE_SCALAR: SCALAR,
-    **{kind.key: code for kind, code in _CODES.items() if kind.message == "Summary.Value"},
+    **{
+        kind.key: CODES[kind.name] for kind in KINDS if kind.name in CODES and kind.message == "Summary.Value"
+    },
 }
 
 

@@ -17,6 +17,7 @@ from mindinsight.server.formats.budgets import EVENT
 from mindinsight.server.formats.events.checksums import masked
 from mindinsight.server.formats.events.chunk import RecordBatch
 from mindinsight.server.formats.events.records import Records
+from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.formats.events.sequential import Remarks, read_sequentially
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.types import Damage
@@ -69,7 +70,7 @@ class RecordBytes:
         return block
 
 
-def read_long_record(file: IO[bytes], offset: int, size: int) -> LongRecord | None:
+def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) -> LongRecord | None:
     """What the record of ``size`` payload bytes at ``offset`` holds; it is record 0, offsets count from it.
 
     The file was seen to hold all of it. None while its checksum and all behind it are zero: space that is
@@ -86,7 +87,7 @@ def read_long_record(file: IO[bytes], offset: int, size: int) -> LongRecord | No
     record = Records(np.array([0]), np.array([size]), (), framed)
     try:
         batches, remarks = read_sequentially(
-            RecordBytes(file, offset, framed), record.starts, record.sizes, np.array([0])
+            RecordBytes(file, offset, framed), record.starts, record.sizes, np.array([0]), schema
         )
     except UnreadableError:
         return record, [], Remarks((Damage(0, framed, "damage.many_values"),))

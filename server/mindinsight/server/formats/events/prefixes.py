@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.formats.events.chunk import Scalars
-from mindinsight.server.formats.events.fields import SUMMARY_VALUE, VALUE_SCALAR, VALUE_TAG, tag_text
+from mindinsight.server.formats.events.fields import SUMMARY_VALUE, VALUE_TAG, tag_text
 from mindinsight.server.types import Ints
 
 _LONGEST: Final = 1 << 11  # bytes of such scalars
@@ -41,16 +41,20 @@ class _Step:
         return self.number + 4
 
 
-def read_prefixes(data: bytes, rows: Ints, at: Ints, ends: Ints) -> tuple[list[Scalars], Ints]:
+def read_prefixes(
+    data: bytes, rows: Ints, at: Ints, ends: Ints, scalar_key: int
+) -> tuple[list[Scalars], Ints]:
     """Scalars that the records ``rows`` begin with as one of them does, and where each record goes on.
 
-    Their values lie from ``at`` to ``ends``, one of each per row.
+    Their values lie from ``at`` to ``ends``, one of each per row; ``scalar_key`` is that of a float32.
     """
     pieces: list[Scalars] = []
     goes_on = at.copy()
     left = np.flatnonzero(at + _LONGEST <= len(data))
     for _ in range(_TRIES):
-        steps = list(_steps(data, int(at[left[0]]), int(ends[left[0]]))) if len(left) >= _FEWEST else []
+        if len(left) < _FEWEST:
+            break
+        steps = list(_steps(data, int(at[left[0]]), int(ends[left[0]]), scalar_key))
         some = left[:_SAMPLE]
         if steps:
             counts = _counts(_windows(data, steps, at[some]), steps, ends[some] - at[some])
@@ -65,13 +69,13 @@ def read_prefixes(data: bytes, rows: Ints, at: Ints, ends: Ints) -> tuple[list[S
     return pieces, goes_on
 
 
-def _steps(data: bytes, at: int, end: int) -> Iterator[_Step]:
+def _steps(data: bytes, at: int, end: int, scalar_key: int) -> Iterator[_Step]:
     """The scalars from ``at``, up to a value that is none, or has a tag that was before."""
     value_at, seen = at, set()
     while value_at < end:
         size = data[value_at + 3]
         tag_end = value_at + 4 + size
-        if size > _LONGEST_TAG or tag_end + 5 - at > _LONGEST or data[tag_end] != VALUE_SCALAR:
+        if size > _LONGEST_TAG or tag_end + 5 - at > _LONGEST or data[tag_end] != scalar_key:
             return
         tag = tag_text(data[value_at + 4 : tag_end])
         if data[value_at : value_at + 4] != bytes([SUMMARY_VALUE, size + 7, VALUE_TAG, size]) or tag in seen:

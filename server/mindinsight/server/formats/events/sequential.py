@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
 from mindinsight.server.formats.events.chunk import Entries, RecordBatch, by_tag, numbers_at
-from mindinsight.server.formats.events.event_message import ParsedEvent, parse_event
+from mindinsight.server.formats.events.event_message import ParsedEvent
 from mindinsight.server.formats.events.fields import EXACT, tag_text
+from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.formats.wire_format import Octets, UnparsableError
-from mindinsight.server.types import Damage, Doubles, Ints
+from mindinsight.server.types import Damage, Doubles, Ints, RunNote
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,11 @@ class Remarks:
     version: str = ""  # of the first record that has one
     closing: str | None = None  # error in the last closing record; empty when closed in order
     skipped: tuple[tuple[str, int], ...] = ()
+    notes: tuple[RunNote, ...] = ()  # offsets are those of the records
 
 
 def read_sequentially(
-    data: Octets, starts: Ints, sizes: Ints, rows: Ints
+    data: Octets, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[RecordBatch], Remarks]:
     """The records ``rows``; those that are no events become damage."""
     events: dict[int, ParsedEvent] = {}
@@ -34,7 +36,7 @@ def read_sequentially(
     for row in rows.tolist():
         at, size = int(starts[row]), int(sizes[row])
         try:
-            events[row] = parse_event(data, at + HEADER_SIZE, at + HEADER_SIZE + size)
+            events[row] = schema.parse(data, at + HEADER_SIZE, at + HEADER_SIZE + size)
         except UnparsableError:
             damage.append(Damage(at, HEADER_SIZE + size + FOOTER_SIZE, "damage.unparsable"))
     version = next((event.version for event in events.values() if event.version), b"")
@@ -43,7 +45,10 @@ def read_sequentially(
     for name in (name for event in events.values() for name in event.skipped):
         counts[name] = counts.get(name, 0) + 1
     closing = tag_text(closings[-1]) if closings else None
-    remarks = Remarks(tuple(damage), tag_text(version), closing, tuple(sorted(counts.items())))
+    notes = [
+        RunNote(name, int(starts[row]), text) for row, event in events.items() for name, text in event.notes
+    ]
+    remarks = Remarks(tuple(damage), tag_text(version), closing, tuple(sorted(counts.items())), tuple(notes))
     return ([_part(data, events)] if events else []), remarks
 
 
@@ -57,6 +62,10 @@ def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
     rows, kinds, tags, offsets, sizes = np.array(values, np.int64).reshape(-1, 5).T
     codes = kinds.astype(np.uint8)
     numbers = _numbers(data, codes, offsets.tolist())
+    stated = [entry.number for event in events.values() for entry in event.entries]
+    for index, number in enumerate(stated):
+        if number is not None:
+            numbers[index] = number
     entries = Entries(rows, codes, tags, offsets, sizes, numbers)
     return RecordBatch(
         np.array(list(events), np.int64),

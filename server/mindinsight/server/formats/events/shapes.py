@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events.chunk import Payloads, RecordBatch, Scalars
-from mindinsight.server.formats.events.event_message import Entry, ParsedEvent, parse_event
+from mindinsight.server.formats.events.event_message import Entry, ParsedEvent
 from mindinsight.server.formats.events.fields import EXACT, KIND_NAMES, SCALAR, tag_text
+from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.formats.wire_format import UnparsableError
 from mindinsight.server.types import Floats, Ints
 
@@ -37,7 +38,9 @@ class _Shape:
     fixed: _Bytes  # [size] these bits
 
 
-def read_shapes(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[list[RecordBatch], Ints]:
+def read_shapes(
+    data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
+) -> tuple[list[RecordBatch], Ints]:
     """Those of the records ``rows`` whose shapes are frequent, and the numbers of all others.
 
     ``starts`` and ``sizes`` tell where all records and how long their payloads are.
@@ -49,7 +52,7 @@ def read_shapes(data: bytes, starts: Ints, sizes: Ints, rows: Ints) -> tuple[lis
         rest = same_size
         while len(rest) >= _FEWEST and misses < _RARE_SHAPES:
             size, begins = int(sizes[rest[0]]), starts[rest] + HEADER_SIZE
-            shape = _shape(data[begins[0] : begins[0] + size])
+            shape = _shape(data[begins[0] : begins[0] + size], schema)
             if shape is None or not _frequent(data, begins, shape):
                 misses, rest = misses + 1, rest[1:]
                 continue
@@ -83,15 +86,17 @@ def _frequent(data: bytes, begins: Ints, shape: _Shape) -> bool:
     return bool(np.count_nonzero(alike) * _RARE >= len(some))
 
 
-def _shape(payload: bytes) -> _Shape | None:
+def _shape(payload: bytes, schema: Schema) -> _Shape | None:
     """The shape of a record, or None when reading its like as a matrix would be wrong or slow."""
     try:
-        event = parse_event(payload, 0, len(payload))
+        event = schema.parse(payload, 0, len(payload))
     except UnparsableError:
         return None
     names = {(entry.kind in (SCALAR, EXACT) or entry.kind, tag_text(entry.tag)) for entry in event.entries}
     in_payloads = sum(entry.size for entry in event.entries if entry.kind in KIND_NAMES)
-    if event.version or event.skipped or event.closing is not None:
+    if event.version or event.skipped or event.notes or event.closing is not None:
+        return None
+    if any(entry.number is not None for entry in event.entries):
         return None
     if len(names) < len(event.entries) or 2 * in_payloads > len(payload):
         return None

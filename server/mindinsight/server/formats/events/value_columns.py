@@ -13,11 +13,9 @@ from mindinsight.server.formats.events.fields import (
     EXACT,
     SCALAR,
     SUMMARY_VALUE,
-    VALUE_EXACT,
-    VALUE_KINDS,
-    VALUE_SCALAR,
     VALUE_TAG,
 )
+from mindinsight.server.formats.events.schema import Schema
 from mindinsight.server.formats.events.tags import LONGEST, TagNumbers, Tags
 from mindinsight.server.formats.wire_format import FAR, unaligned, varints
 from mindinsight.server.types import Ints
@@ -26,8 +24,6 @@ LOOK_AHEAD: Final = 16  # bytes read at most behind the end of a record that is 
 _MORE: Final = np.uint32(0x80)  # set in a byte of a varint that another one follows
 _SEVEN: Final = np.uint32(0x7F)
 _TAG_MASK: Final = np.uint16(0x80FF)  # of a tag's key and length: the key, and whether the length goes on
-_EXACT_KEY: Final = bytes([VALUE_EXACT & 0x7F | 0x80, VALUE_EXACT >> 7])
-_PAYLOADS: Final = np.array([VALUE_KINDS.get(key, 0) * (key != VALUE_SCALAR) for key in range(256)], np.uint8)
 
 _Bytes = npt.NDArray[np.uint8]
 
@@ -64,7 +60,7 @@ def next_value_spans(data: bytes, rows: Ints, at: Ints) -> ValueSpans:
     return ValueSpans(rows, begins, ends)
 
 
-def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers) -> Entries:
+def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers, schema: Schema) -> Entries:
     """What lies in ``spans``, all of which end inside their records; ``known_tags`` numbers the tags.
 
     Kind 0 stands for a value that is not written the usual way.
@@ -80,14 +76,19 @@ def read_values(data: bytes, spans: ValueSpans, known_tags: TagNumbers) -> Entri
     fits = offsets < ends
     if not fits.all():
         offsets[~fits] = 0
-    scalar = fits & (octets[offsets] == VALUE_SCALAR)
+    scalar = fits & (octets[offsets] == schema.scalar_key)
     kinds = (scalar & (ends - offsets == 5)) * np.uint8(SCALAR)
     offsets += 1
     sizes = np.full(len(ends), 4, np.int64)
     for others, read in ((scalar & (kinds == 0), _exact), (fits & ~scalar, _payload)):
         places = np.flatnonzero(others)
         if len(places):
-            kinds[places], offsets[places], sizes[places] = read(octets, offsets[places], ends[places])
+            kinds[places], offsets[places], sizes[places] = read(
+                octets, offsets[places], ends[places], schema
+            )
+    for code in schema.whole:
+        whole = np.flatnonzero(kinds == code)
+        offsets[whole], sizes[whole] = spans.begins[whole], ends[whole] - spans.begins[whole]
     strange = np.flatnonzero(kinds == 0)
     tags[strange], tag_sizes[strange], offsets[strange] = 0, 0, 0
     numbers = known_tags.of(data, Tags(tags, tag_sizes))
@@ -101,13 +102,14 @@ def _long_tag(octets: _Bytes, begins: Ints) -> tuple[Ints, Ints]:
     return np.where(fits, tag_sizes, FAR), tags
 
 
-def _exact(octets: _Bytes, at: Ints, after: Ints) -> tuple[_Bytes, Ints, Ints]:
+def _exact(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
     """A float32 and behind it the same number as float64."""
-    fits = (after - at == 14) & (octets[at + 4] == _EXACT_KEY[0]) & (octets[at + 5] == _EXACT_KEY[1])
+    low, high = schema.exact_key & 0x7F | 0x80, schema.exact_key >> 7
+    fits = (after - at == 14) & (octets[at + 4] == low) & (octets[at + 5] == high) & (high > 0)
     return fits * np.uint8(EXACT), at + 6, np.full(len(at), 8, np.int64)
 
 
-def _payload(octets: _Bytes, at: Ints, after: Ints) -> tuple[_Bytes, Ints, Ints]:
+def _payload(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_Bytes, Ints, Ints]:
     lengths, offsets = varints(octets, at)
     fits = (lengths >= 0) & (offsets + lengths == after)
-    return fits * _PAYLOADS[octets[at - 1]], offsets, lengths
+    return fits * schema.payload_codes[octets[at - 1]], offsets, lengths

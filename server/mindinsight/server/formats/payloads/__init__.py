@@ -4,7 +4,7 @@ All raise UnreadableError with the reason ``payload.unparsable`` when the bytes 
 """
 
 from mindinsight.server.formats.payloads.alerts import Alert, alert
-from mindinsight.server.formats.payloads.by_parts import Recorded, recorded
+from mindinsight.server.formats.payloads.by_parts import Recorded, recorded, recorded_whole
 from mindinsight.server.formats.payloads.histograms import Histograms, histograms
 from mindinsight.server.formats.payloads.images import Image, ImageHeader, image, image_header
 from mindinsight.server.formats.payloads.landscapes import Landscape, Point, landscape
@@ -25,5 +25,6 @@ __all__ = [
     "image_header",
     "landscape",
     "recorded",
+    "recorded_whole",
     "tensor",
 ]

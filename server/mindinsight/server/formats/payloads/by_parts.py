@@ -79,7 +79,13 @@ def recorded(path: Path, offset: int, size: int) -> Recorded:
         if size > MOST:
             raise UnreadableError("dump.too_large", f"a tensor of {size} bytes that cannot be read by parts")
         file.seek(offset)
-        whole = tensor(file.read(size))
+        payload = file.read(size)
+    return recorded_whole(payload)
+
+
+def recorded_whole(payload: bytes) -> Recorded:
+    """The tensor of a message in memory. Raises UnreadableError."""
+    whole = tensor(payload)
     return Recorded(Held(whole.values), whole.data_type)
 
 

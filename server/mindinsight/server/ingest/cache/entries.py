@@ -29,6 +29,9 @@ def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
         "closing": file.closing,
         "damage": [[stretch.offset, stretch.size, stretch.reason] for stretch in file.damage],
         "skipped": file.skipped,
+        "sessions": file.sessions,
+        "hparams": [content.hex() for content in file.hparams],
+        "layout": file.layout.hex(),
         "scalars": [_scalars(group, pack) for group in groups.values()],
         "references": [[*key, *_references(group, pack)] for key, group in file.references.items()],
     }
@@ -43,6 +46,8 @@ def decode_file(note: Note, body: Body, path: str) -> FileStage:
     file.closing = None if note["closing"] is None else str(note["closing"])
     file.damage = [Damage(*stretch) for stretch in note["damage"]]
     file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
+    file.sessions = int(note["sessions"])
+    file.hparams, file.layout = [*map(bytes.fromhex, note["hparams"])], bytes.fromhex(note["layout"])
     for axis, tags, positions in note["scalars"]:
         values = {tag: body.array(position) for tag, position in zip(tags, positions, strict=True)}
         file.scalars.put(ScalarGroup(_axis(axis, body), values))
@@ -62,9 +67,12 @@ def _references(group: ReferenceGroup, pack: CacheFileWriter) -> list[Any]:
 
 
 def _encode_axis(axis: Axis, pack: CacheFileWriter) -> list[Any]:
-    return [pack.array(column.view()) for column in (axis.steps, axis.walls, axis.starts)]
+    columns = [pack.array(column.view()) for column in (axis.steps, axis.walls, axis.starts)]
+    return [*columns, axis.session, axis.session_rows]
 
 
 def _axis(positions: list[Any], body: Body) -> Axis:
-    steps, walls, starts = map(body.array, positions)
-    return Axis(steps, walls, starts)
+    *columns, session, rows = positions
+    axis = Axis(*map(body.array, columns))
+    axis.session, axis.session_rows = int(session), list(map(int, rows))
+    return axis

@@ -13,14 +13,24 @@ from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.staging.growing_column import Axis
 from mindinsight.server.ingest.staging.staged_columns import ReferenceGroup, ScalarTable
 from mindinsight.server.store import file_names
-from mindinsight.server.store.parts import Part, ReferencePart, ScalarPart
-from mindinsight.server.types import BELIEVABLE, Damage, FileState, Kind, ReferenceColumns, Stretch
+from mindinsight.server.store.parts import NO_ROWS, Part, ReferencePart, ScalarPart, Transcode
+from mindinsight.server.types import (
+    BELIEVABLE,
+    TENSOR_KINDS,
+    Damage,
+    FileState,
+    Ints,
+    Kind,
+    ReferenceColumns,
+    Stretch,
+)
 
 if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
 Key: TypeAlias = tuple[Kind, str]  # kind, tag
 MOST_GRAPHS: Final = 1000  # of one file: each is a tag
+MOST_FACTS: Final = 1000  # records of hyperparameters kept of one file
 MOST_DAMAGE: Final = 1000  # entries kept of one file; what follows is added up in the last
 
 
@@ -31,6 +41,7 @@ class FileStage:
         self.name = name
         self.path = path
         self.role = file_names.role(name)
+        self.tensorboard = file_names.is_tensorboard(name)
         self.stamp = stamp  # as the file is now
         self.checked = NOWHERE  # as it was when it was last read, or is being read
         self.busy = False  # is being read
@@ -46,6 +57,9 @@ class FileStage:
         self.last_event = 0.0
         self.closing: str | None = None  # of its closing record: the error that ended the training, or ""
         self.lineage: Lineage | None = None
+        self.sessions = 0  # starts of a session that were met
+        self.hparams: list[bytes] = []  # contents of TensorBoard's plugin of that name
+        self.layout = b""  # of charts, as TensorBoard's plugin custom_scalars has it
         self.scalars = ScalarTable()
         self.references: dict[Key, ReferenceGroup] = {}
 
@@ -111,18 +125,22 @@ class FileStage:
             self.lineage, self.damage = lineage, []
         self._note_damage(stretch.damage)
         self._note_times(stretch)
+        starts = self._note_facts(stretch)
         self.closing = self.closing if stretch.closing is None else stretch.closing
         for what, count in stretch.skipped:
             self.skipped[what] = self.skipped.get(what, 0) + count
         grown: list[Key] = []
         for block in stretch.blocks:
-            self.scalars.fold(block)
+            self.scalars.fold(block, self._sessions_of(block.offsets, starts))
             grown += [("scalar", tag) for tag in block.tags]
         for columns in stretch.references:
             if columns.kind == "graph":
                 grown += self._fold_graphs(columns)
             else:
-                grown.append(self._fold_references((columns.kind, columns.tag), columns))
+                sessions = self._sessions_of(columns.offsets, starts)
+                key = (self._known_kind(columns), columns.tag)
+                grown.append(self._fold_references(key, columns, sessions))
+        self.sessions += len(starts)
         return grown
 
     def fold_whole(self) -> list[Key]:
@@ -144,7 +162,13 @@ class FileStage:
     def _scalar_part(self, tag: str) -> ScalarPart:
         group = self.scalars.groups[tag]
         axis = group.axis
-        return ScalarPart(axis.steps.view(), axis.walls.view(), group.values[tag].view(), axis.starts.view())
+        return ScalarPart(
+            axis.steps.view(),
+            axis.walls.view(),
+            group.values[tag].view(),
+            axis.starts.view(),
+            _session_rows(axis),
+        )
 
     def _reference_part(self, key: Key) -> ReferencePart:
         group = self.references[key]
@@ -158,6 +182,8 @@ class FileStage:
             offsets=group.offsets.view(),
             sizes=group.sizes.view(),
             starts=axis.starts.view(),
+            sessions=_session_rows(axis),
+            transcode=_transcoder() if self.tensorboard else None,
         )
 
     def _fold_graphs(self, columns: ReferenceColumns) -> list[Key]:
@@ -171,14 +197,36 @@ class FileStage:
             keys.append(self._fold_references(("graph", tag), columns.row(row)))
         return keys
 
-    def _fold_references(self, key: Key, columns: ReferenceColumns) -> Key:
+    def _fold_references(self, key: Key, columns: ReferenceColumns, sessions: Ints | None = None) -> Key:
         group = self.references.get(key)
         if group is None:
-            axis = Axis(columns.steps, columns.walls)
+            axis = Axis(columns.steps, columns.walls, None, sessions)
             self.references[key] = ReferenceGroup(axis, columns.offsets, columns.sizes)
         else:
-            group.append(columns.steps, columns.walls, columns.offsets, columns.sizes)
+            group.append(columns, sessions)
         return key
+
+    def _known_kind(self, columns: ReferenceColumns) -> Kind:
+        """The kind of a tag's payloads: only the first event of a tag may say what its tensors are."""
+        if not self.tensorboard or columns.kind != "tensor" or ("tensor", columns.tag) in self.references:
+            return columns.kind
+        kinds = (kind for kind in TENSOR_KINDS if (kind, columns.tag) in self.references)
+        return next(kinds, columns.kind)
+
+    def _note_facts(self, stretch: Stretch) -> Ints:
+        """Keep what the stretch says about the run; the offsets at which a session starts."""
+        for note in stretch.notes:
+            if note.name == "hparams" and len(self.hparams) < MOST_FACTS:
+                self.hparams.append(note.content)
+            elif note.name == "layout":
+                self.layout = note.content
+        return np.array([note.offset for note in stretch.notes if note.name == "session"], np.int64)
+
+    def _sessions_of(self, offsets: Ints, starts: Ints) -> Ints | None:
+        """The session in which each of some rows was written; None where none has started but the first."""
+        if not (self.sessions or len(starts)):
+            return None
+        return self.sessions + np.searchsorted(starts, offsets, side="right")
 
     def _note_times(self, stretch: Stretch) -> None:
         self.last_event = max(self.last_event, stretch.last_event)
@@ -192,3 +240,13 @@ class FileStage:
             else:
                 last = self.damage[-1]
                 self.damage[-1] = Damage(last.offset, last.size + stretch.size, "damage.more")
+
+
+def _session_rows(axis: Axis) -> Ints:
+    return np.array(axis.session_rows, np.int64) if axis.session_rows else NO_ROWS
+
+
+def _transcoder() -> Transcode:
+    from mindinsight.server.formats.tensorboard import transcode  # most directories have no such file
+
+    return transcode

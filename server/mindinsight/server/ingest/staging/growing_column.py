@@ -56,17 +56,27 @@ class GrowingColumn:
 
 
 class Axis:
-    """Step and wall time of rows that came together, and where the step went back."""
+    """Step and wall time of rows that came together, and where the step went back or a session began.
 
-    __slots__ = ("starts", "steps", "walls")
+    Sessions of a training in one file are numbered; ``session`` is that of the last row.
+    """
 
-    def __init__(self, steps: Ints, walls: Doubles, starts: Ints | None = None) -> None:
+    __slots__ = ("session", "session_rows", "starts", "steps", "walls")
+
+    def __init__(
+        self, steps: Ints, walls: Doubles, starts: Ints | None = None, sessions: Ints | None = None
+    ) -> None:
+        """``sessions`` [n] is the session of each row; None when there is but one."""
         self.steps = GrowingColumn(steps)
         self.walls = GrowingColumn(walls)
         self.starts = GrowingColumn(_starts(steps, None) if starts is None else starts)
+        self.session = 0 if sessions is None else int(sessions[0])
+        self.session_rows: list[int] = []
+        self._note_sessions(0, sessions)
 
-    def append(self, steps: Ints, walls: Doubles) -> None:
+    def append(self, steps: Ints, walls: Doubles, sessions: Ints | None = None) -> None:
         """Add rows; there is at least one."""
+        self._note_sessions(self.steps.count, sessions)
         starts = _starts(steps, int(self.steps.view()[-1]))
         if len(starts):
             self.starts.append(starts + self.steps.count)
@@ -76,7 +86,15 @@ class Axis:
     def copy(self) -> Axis:
         copied = Axis.__new__(Axis)
         copied.steps, copied.walls, copied.starts = self.steps.copy(), self.walls.copy(), self.starts.copy()
+        copied.session, copied.session_rows = self.session, list(self.session_rows)
         return copied
+
+    def _note_sessions(self, row: int, sessions: Ints | None) -> None:
+        """Note the rows from ``row`` on at which another session begins."""
+        if sessions is not None:
+            before = np.concatenate([[self.session], sessions[:-1]])
+            self.session_rows += (np.flatnonzero(sessions != before) + row).tolist()
+            self.session = int(sessions[-1])
 
 
 def _starts(steps: Ints, before: int | None) -> Ints:

@@ -35,6 +35,7 @@ class RunStage:
         self._scalars: dict[str, ScalarSeries] = {}
         self._references: dict[Kind, dict[str, ReferenceSeries]] = {}
         self._lineage: Lineage | None = None
+        self._metrics: frozenset[str] = frozenset()  # tags of scalars that the lineage repeats
 
     @property
     def updated(self) -> float:
@@ -54,6 +55,8 @@ class RunStage:
         """A file that appeared, perhaps with what the cache knows of it."""
         self.files[file.name] = file
         self._ordered = None
+        if file.hparams:
+            self._others.add("lineage")
         self._note(file, file.held())
 
     def remove(self, name: str) -> None:
@@ -65,7 +68,7 @@ class RunStage:
             if key in self._parts:  # not where adding the file failed halfway
                 self._parts[key].remove(file)
                 self._keys[key] = None
-        if file.lineage is not None:
+        if file.lineage is not None or file.hparams:
             self._others.add("lineage")
         self.changed = True
 
@@ -77,7 +80,7 @@ class RunStage:
         fingerprint: Fingerprint | None = None,
     ) -> None:
         """Add what was read from a file of this run."""
-        if lineage is not None:
+        if lineage is not None or any(note.name == "hparams" for note in stretch.notes):
             self._others.add("lineage")
         self._note(file, file.fold(stretch, lineage, fingerprint))
 
@@ -99,6 +102,8 @@ class RunStage:
         self._references = {kind: dict(tags) for kind, tags in self._references.items()}
         for key in self._keys:
             self._renew(key, version)
+        if self._metrics and any(kind == "scalar" and tag in self._metrics for kind, tag in self._keys):
+            self._others.add("lineage")
         if "lineage" in self._others:
             self._lineage = self._merged_lineage()
         kinds = frozenset({kind for kind, _ in self._keys} | self._others)
@@ -137,7 +142,20 @@ class RunStage:
         from mindinsight.server.formats.lineage import merge_lineages  # few runs have lineage files
 
         lineages = [file.lineage for file in self._in_order() if file.lineage is not None]
+        contents = [content for file in self._in_order() for content in file.hparams]
+        if contents:
+            lineages.append(self._session_lineage(contents))
         return merge_lineages(lineages) if lineages else None
+
+    def _session_lineage(self, contents: Sequence[bytes]) -> Lineage:
+        """Lineage of TensorBoard's hparams; a metric is the newest value of its scalar."""
+        from mindinsight.server.formats.lineage import EvaluationLineage, Lineage
+        from mindinsight.server.formats.tensorboard.hparams import read_session
+
+        session = read_session(contents)
+        self._metrics = frozenset(session.metrics)
+        metric = {tag: self._scalars[tag].last_value for tag in session.metrics if tag in self._scalars}
+        return Lineage(evaluation=EvaluationLineage(metric) if metric else None, user_defined=session.hparams)
 
     def _in_order(self) -> list[FileStage]:
         if self._ordered is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mindinsight.server.ingest.staging.growing_column import Axis, GrowingColumn
-from mindinsight.server.types import Doubles, Floats, Ints, ScalarBlock
+from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
 
 
 class ScalarGroup:
@@ -17,9 +17,11 @@ class ScalarGroup:
         self.axis = axis
         self.values = {tag: GrowingColumn(column) for tag, column in values.items()}
 
-    def append(self, steps: Ints, walls: Doubles, values: dict[str, Floats]) -> None:
+    def append(
+        self, steps: Ints, walls: Doubles, values: dict[str, Floats], sessions: Ints | None = None
+    ) -> None:
         """Add rows for every tag of the group."""
-        self.axis.append(steps, walls)
+        self.axis.append(steps, walls, sessions)
         for tag, column in values.items():
             self.values[tag].append(column)
 
@@ -42,20 +44,20 @@ class ScalarTable:
     def __init__(self) -> None:
         self.groups: dict[str, ScalarGroup] = {}
 
-    def fold(self, block: ScalarBlock) -> None:
-        """Add the rows of one block."""
+    def fold(self, block: ScalarBlock, sessions: Ints | None = None) -> None:
+        """Add the rows of one block; ``sessions`` [n] says which session of the training each is of."""
         if not len(block.steps):
             return
         columns = dict(zip(block.tags, block.values, strict=True))
         for group, tags in self._groups_of(block.tags):
             values = {tag: columns[tag] for tag in tags}
             if group is None:
-                self.put(ScalarGroup(Axis(block.steps, block.walls), values))
+                self.put(ScalarGroup(Axis(block.steps, block.walls, None, sessions), values))
             elif len(tags) == len(group.values):
-                group.append(block.steps, block.walls, values)
+                group.append(block.steps, block.walls, values, sessions)
             else:
                 parted = group.split(tags)
-                parted.append(block.steps, block.walls, values)
+                parted.append(block.steps, block.walls, values, sessions)
                 self.put(parted)
 
     def put(self, group: ScalarGroup) -> None:
@@ -82,7 +84,7 @@ class ReferenceGroup:
         self.offsets = GrowingColumn(offsets)
         self.sizes = GrowingColumn(sizes)
 
-    def append(self, steps: Ints, walls: Doubles, offsets: Ints, sizes: Ints) -> None:
-        self.axis.append(steps, walls)
-        self.offsets.append(offsets)
-        self.sizes.append(sizes)
+    def append(self, columns: ReferenceColumns, sessions: Ints | None = None) -> None:
+        self.axis.append(columns.steps, columns.walls, sessions)
+        self.offsets.append(columns.offsets)
+        self.sizes.append(columns.sizes)

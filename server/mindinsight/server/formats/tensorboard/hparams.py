@@ -1,0 +1,88 @@
+"""Decoder of the hparams plugin: hyperparameters, metrics and end of a session.
+
+HParamsPluginData: experiment 2 (metric_infos 5: name 1: group 1, tag 2), session_start_info 3 (hparams 1: a
+map from names to google.protobuf.Value), session_end_info 4 (status 1: 1 success, 2 failure, 3 running).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+from google.protobuf.struct_pb2 import Value
+
+from mindinsight.server.formats.events.fields import tag_text
+from mindinsight.server.formats.safe_values import safe_value
+from mindinsight.server.formats.wire_format import UnparsableError, last_field, message_fields, read_varint
+
+_EXPERIMENT, _START, _END = 2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2
+_METRIC_INFO, _METRIC_NAME, _GROUP, _TAG = 5 << 3 | 2, 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2
+_HPARAM, _KEY, _VALUE = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2
+_STATUS: Final = 1 << 3
+_SUCCESS, _FAILURE = 1, 2
+_MOST_ITEMS: Final = 10_000
+
+
+@dataclass(slots=True)
+class Session:
+    """Hyperparameters and metrics of a run; of two values of one name the later counts."""
+
+    hparams: dict[str, Any] = field(default_factory=dict)
+    metrics: list[str] = field(default_factory=list)  # tags of scalars
+
+
+def read_session(contents: Iterable[bytes]) -> Session:
+    """The session in the contents of the plugin; what cannot be read is left out."""
+    session = Session()
+    for content in contents:
+        try:
+            _read(session, content)
+        except (UnparsableError, DecodeError, ValueError, RecursionError):
+            continue
+    return session
+
+
+def session_end(content: bytes) -> bytes | None:
+    """The error that a session ended with, empty where it ended well; None for records that are no end."""
+    try:
+        span = last_field(content, 0, len(content), _END)
+        status = last_field(content, *span, _STATUS) if span else None
+        number = read_varint(content, *status)[0] if status else 0
+    except UnparsableError:
+        return None
+    return {_SUCCESS: b"", _FAILURE: b"STATUS_FAILURE"}.get(number)
+
+
+def _read(session: Session, data: bytes) -> None:
+    for key, start, stop in message_fields(data, 0, len(data)):
+        if key == _EXPERIMENT:
+            tags = list(_metric_tags(data, start, stop))
+            session.metrics += [tag for tag in tags if tag not in session.metrics][:_MOST_ITEMS]
+        elif key == _START:
+            for name, value in _hparams(data, start, stop):
+                if len(session.hparams) < _MOST_ITEMS:
+                    session.hparams[name] = value
+
+
+def _metric_tags(data: bytes, at: int, end: int) -> Iterator[str]:
+    """Tags of the metrics that lie in the run itself; those of a group lie in a run below it."""
+    for key, start, stop in message_fields(data, at, end):
+        if key == _METRIC_INFO:
+            for part, first, last in message_fields(data, start, stop):
+                if part == _METRIC_NAME:
+                    names = {inner: data[a:b] for inner, a, b in message_fields(data, first, last)}
+                    if not names.get(_GROUP) and names.get(_TAG):
+                        yield tag_text(names[_TAG])
+
+
+def _hparams(data: bytes, at: int, end: int) -> Iterator[tuple[str, Any]]:
+    for key, start, stop in message_fields(data, at, end):
+        if key == _HPARAM:
+            entry = {inner: data[first:last] for inner, first, last in message_fields(data, start, stop)}
+            value = MessageToDict(Value.FromString(entry.get(_VALUE, b"")))
+            if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
+                value = int(value)
+            yield tag_text(entry.get(_KEY, b"")), safe_value(value)

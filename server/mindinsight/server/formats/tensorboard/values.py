@@ -1,0 +1,149 @@
+"""Parser of one Summary.Value of TensorFlow: which kind it is, and where its number or payload lies."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mindinsight.server.formats.events.event_message import Entry, ParsedEvent
+from mindinsight.server.formats.events.fields import CODES, EXACT, SCALAR, VALUE_TAG
+from mindinsight.server.formats.picture_types import picture_type
+from mindinsight.server.formats.tensorboard.hparams import session_end
+from mindinsight.server.formats.tensorboard.tensors import STRING, TensorFields, single_number, tensor_fields
+from mindinsight.server.formats.wire_format import Octets, message_fields
+
+SIMPLE_VALUE: Final = 2 << 3 | 5
+IMAGE, HISTO, AUDIO, TENSOR, _METADATA = (number << 3 | 2 for number in (4, 5, 6, 8, 9))
+_VALUES: Final = (SIMPLE_VALUE, IMAGE, HISTO, AUDIO, TENSOR)
+_PLUGIN_DATA, _NAME, _CONTENT = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2
+_SIGNATURE: Final = 12  # bytes by which a picture is known
+_MOST_SAMPLES: Final = 1000  # pictures or sounds in one value
+# Of numbers, by plugin; tensors of other plugins stay tensors.
+_PLUGIN_KINDS: Final = {"histograms": "histogram", "pr_curves": "pr_curve"}
+_DRAWN_ELSEWHERE: Final = ("images", "audio", "text", "custom_scalars", "hparams")
+
+
+def read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
+    """Add the value in ``data[at:end]`` to the event. Raises UnparsableError."""
+    tag, value, plugin, content = b"", None, "", b""
+    for key, start, stop in message_fields(data, at, end):
+        if key == VALUE_TAG:
+            tag = data[start:stop]
+        elif key in _VALUES:
+            value = (key, start, stop)
+        elif key == _METADATA:
+            plugin, content = _plugin(data, start, stop)
+    if plugin == "hparams":
+        event.notes.append(("hparams", content))
+        ending = session_end(content)
+        event.closing = event.closing if ending is None else ending
+    elif value is None:
+        event.skipped.append(plugin or "unknown")
+    elif value[0] == TENSOR:
+        _Value(event, data, tag, (at, end), plugin).read_tensor(*value[1:])
+    else:
+        _read_plain(event, data, tag, (at, end), value)
+
+
+def _read_plain(
+    event: ParsedEvent, data: Octets, tag: bytes, whole: tuple[int, int], value: tuple[int, int, int]
+) -> None:
+    """A value with a field of its own."""
+    key, start, stop = value
+    if key == SIMPLE_VALUE:
+        event.entries.append(Entry(SCALAR, tag, start, 4))
+    elif key == IMAGE:
+        event.entries.append(Entry(CODES["image"], tag, start, stop - start))
+    else:
+        _add(event, "histogram" if key == HISTO else "audio", tag, whole)
+    event.free.append((start, stop - start))
+
+
+def _plugin(data: Octets, at: int, end: int) -> tuple[str, bytes]:
+    """Name and content of the plugin that a SummaryMetadata names."""
+    name = content = b""
+    for key, start, stop in message_fields(data, at, end):
+        if key == _PLUGIN_DATA:
+            for inner, first, last in message_fields(data, start, stop):
+                if inner == _NAME:
+                    name = data[first:last]
+                elif inner == _CONTENT:
+                    content = data[first:last]
+    return name.decode("utf-8", "replace"), content
+
+
+def _add(event: ParsedEvent, kind: str, tag: bytes, span: tuple[int, int]) -> None:
+    """A payload of a kind that there is; others are counted."""
+    if kind in CODES:
+        event.entries.append(Entry(CODES[kind], tag, span[0], span[1] - span[0]))
+    else:
+        event.skipped.append(kind)
+
+
+class _Value:
+    """A value whose tensor is being read."""
+
+    def __init__(
+        self, event: ParsedEvent, data: Octets, tag: bytes, whole: tuple[int, int], plugin: str
+    ) -> None:
+        self.event, self.data, self.tag, self.whole, self.plugin = event, data, tag, whole, plugin
+
+    def read_tensor(self, start: int, stop: int) -> None:
+        tensor = tensor_fields(self.data, start, stop)
+        if tensor.dtype == STRING:
+            self._read_strings(tensor)
+        elif self.plugin in _DRAWN_ELSEWHERE:
+            self.event.skipped.append(self.plugin)
+        elif self._is_scalar(tensor):
+            self._read_scalar(tensor)
+        else:
+            _add(self.event, _PLUGIN_KINDS.get(self.plugin, "tensor"), self.tag, self.whole)
+            self.event.free.append((start, stop - start))
+
+    def _is_scalar(self, tensor: TensorFields) -> bool:
+        known = self.plugin in ("", "scalars")
+        return known and (not tensor.shape or (tensor.count == 1 and self.plugin == "scalars"))
+
+    def _read_scalar(self, tensor: TensorFields) -> None:
+        number = single_number(self.data, tensor)
+        if isinstance(number, float):
+            self.event.entries.append(Entry(EXACT, self.tag, self.whole[0], 8, number))
+            return
+        start, stop = number
+        self.event.entries.append(
+            Entry(SCALAR if stop - start == 4 else EXACT, self.tag, start, stop - start)
+        )
+        self.event.free.append((start, stop - start))
+
+    def _read_strings(self, tensor: TensorFields) -> None:
+        """Pictures are width, height and then one string each; sounds are pairs of sound and label."""
+        spans = tensor.strings
+        if self.plugin == "images" or (not self.plugin and self._holds_pictures(spans)):
+            self._add_samples("image", spans[2:])
+        elif self.plugin == "audio" or (not self.plugin and self._holds_sounds(spans)):
+            pairs = len(tensor.shape) == 2 and tensor.shape[1] == 2
+            self._add_samples("audio", spans[::2] if pairs else spans)
+        elif self.plugin == "custom_scalars":
+            self.event.notes += [("layout", self.data[slice(*span)]) for span in spans[:1]]
+        elif self.plugin in ("", "text"):
+            _add(self.event, "text", self.tag, self.whole)
+        else:
+            self.event.skipped.append(self.plugin)
+        self.event.free += [(start, stop - start) for start, stop in spans]
+
+    def _add_samples(self, kind: str, spans: list[tuple[int, int]]) -> None:
+        for number, span in enumerate(spans[:_MOST_SAMPLES]):
+            tag = self.tag if len(spans) == 1 else self.tag + f"/{number}".encode()
+            _add(self.event, kind, tag, span)
+
+    def _holds_pictures(self, spans: list[tuple[int, int]]) -> bool:
+        if len(spans) < 3 or any(stop - start > 10 for start, stop in spans[:2]):
+            return False
+        sizes = [self.data[slice(*span)] for span in spans[:2]]
+        start, stop = spans[2]
+        return all(size.isdigit() for size in sizes) and self._is_picture(start, stop)
+
+    def _is_picture(self, start: int, stop: int) -> bool:
+        return picture_type(self.data[start : min(stop, start + _SIGNATURE)]) is not None
+
+    def _holds_sounds(self, spans: list[tuple[int, int]]) -> bool:
+        return bool(spans) and self.data[spans[0][0] : spans[0][0] + 4] == b"RIFF"

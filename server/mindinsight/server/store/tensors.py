@@ -1,0 +1,20 @@
+"""Reader of recorded tensors: by parts where the file holds our message, whole where it is transcoded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mindinsight.server.formats.payloads import Recorded, recorded, recorded_whole
+from mindinsight.server.store.series import ReferenceSeries
+
+
+@contextmanager
+def opened_tensor(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
+    """Context manager for a lazy tensor; raises ``Gone`` when the file changed, before or after."""
+    with series.located(row) as payload:
+        if series.is_plain(row):
+            yield recorded(Path(payload.path), payload.offset, payload.size)
+        else:
+            yield recorded_whole(series.read(row))
