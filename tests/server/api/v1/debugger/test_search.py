@@ -1,0 +1,40 @@
+"""Search of nodes, source lines and steps."""
+
+from tests.server.api.v1.debugger.conftest import RELU, WEIGHT
+
+
+def found(nodes):
+    return [name for node in nodes for name in (found(node["nodes"]) or [node["name"]])]
+
+
+def test_search(dumps, session):
+    assert found(dumps.ok(f"{session}/search", name="relu-op52")["nodes"]) == [RELU]
+    weights = found(dumps.ok(f"{session}/search", node_category="weight")["nodes"])
+    assert WEIGHT in weights
+    assert all(name.endswith(("weight", "bias")) for name in weights)
+    assert found(dumps.ok(f"{session}/search", node_category="activation")["nodes"]) == [RELU]
+    lines = dumps.ok(f"{session}/search", stack_info_key_word="activation.py", name="op52")["nodes"]
+    assert found(lines) == [RELU]
+    assert dumps.ok(f"{session}/search") == {"nodes": []}
+    assert dumps.fault(f"{session}/search", node_category="x") == (400, "5054B081")
+    assert dumps.fault(f"{session}/search", rank_id="x") == (400, "50540001")
+    assert dumps.fault(f"{session}/search", rank_id=5) == (400, "5054B081")
+
+
+def test_source_lines_in_pages(dumps, session):
+    whole = dumps.ok(f"{session}/stacks", limit=100)
+    assert whole["total"] == len(whole["stack_infos"]) > 2
+    second = dumps.ok(f"{session}/stacks", limit=1, offset=1)
+    assert second["stack_infos"] == whole["stack_infos"][1:2]
+    one = dumps.ok(f"{session}/stacks", key_word="activation.py")["stack_infos"]
+    assert all(set(line) == {"file_path", "line_no", "code_line"} for line in one[0]["items"])
+    assert dumps.ok(f"{session}/stacks", key_word="no such line") == {}
+    assert dumps.fault(f"{session}/stacks", limit="x") == (400, "50540001")
+
+
+def test_steps_of_a_rank(dumps, session):
+    runs = dumps.ok(f"{session}/ranks/0/graph-runs")["graph_runs"]
+    assert [run["count"] for run in runs] == [1, 2]
+    assert runs[0]["sub_graph_names"] == ["Net_0"]
+    assert dumps.fault(f"{session}/ranks/5/graph-runs") == (400, "5054B081")
+    assert dumps.fault(f"{session}/ranks/x/graph-runs") == (400, "50540001")
