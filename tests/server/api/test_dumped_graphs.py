@@ -18,8 +18,8 @@ def ask(samples, tmp_path):
     client = samples()
 
     def get(path, method="GET", **params):
-        place = {"run": "./job", "tag": GRAPH, "dump": "./job/dump", "rank": 0, "step": 1}
-        return client.request(method, f"/v2/{path}", params={**place, **params})
+        query = {"run": "./job", "tag": GRAPH, "dump": "./job/dump", "rank": 0, "step": 1}
+        return client.request(method, f"/v2/{path}", params={**query, **params})
 
     get.client = client
     return get
@@ -29,9 +29,9 @@ def settled(ask, **params):
     """The colours once all is known."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        found = ask("graph/dump", **params).json()
-        if found["done"]:
-            return found
+        colours = ask("graph/dump", **params).json()
+        if colours["done"]:
+            return colours
         time.sleep(0.05)
     raise TimeoutError("the statistics were not counted in 60 s")
 
@@ -42,26 +42,26 @@ def drawn(ask, **params):
 
 def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask):
     boxes = drawn(ask)
-    found = settled(ask, shown=",".join(map(str, boxes.values())))
-    assert (found["dumped"], found["found"], found["by_order"]) == (22, 22, 0)
-    assert (found["tensors"], found["measured"]) == (99, 99)
-    assert found["counts"] == {"fault": 1, "zero": 1}
-    assert found["fault"]["path"] == MATMUL
-    by_place = {one["id"]: one for one in found["boxes"]}
-    assert by_place[boxes["Gradients"]]["symptom"] == "fault"
-    assert by_place[boxes["Gradients"]]["counts"] == {"fault": 1, "zero": 1}
-    assert by_place[boxes["Default"]]["symptom"] == "fine"
-    assert by_place[boxes["Default/MakeTuple-op81"]]["symptom"] == "unknown"
+    colours = settled(ask, shown=",".join(map(str, boxes.values())))
+    assert (colours["dumped"], colours["found"], colours["by_order"]) == (22, 22, 0)
+    assert (colours["tensors"], colours["measured"]) == (99, 99)
+    assert colours["counts"] == {"fault": 1, "zero": 1}
+    assert colours["fault"]["path"] == MATMUL
+    by_id = {box["id"]: box for box in colours["boxes"]}
+    assert by_id[boxes["Gradients"]]["symptom"] == "fault"
+    assert by_id[boxes["Gradients"]]["counts"] == {"fault": 1, "zero": 1}
+    assert by_id[boxes["Default"]]["symptom"] == "fine"
+    assert by_id[boxes["Default/MakeTuple-op81"]]["symptom"] == "unknown"
 
 
 def test_a_statistic_colours_by_its_share_on_a_logarithmic_scale(ask):
     boxes = drawn(ask)
-    found = settled(ask, colour="norm", shown=",".join(map(str, boxes.values())))
-    by_place = {one["id"]: one for one in found["boxes"]}
-    assert found["most"] == pytest.approx(by_place[boxes["Default"]]["value"])
-    assert by_place[boxes["Default"]]["share"] == 1
-    assert 0 < by_place[boxes["Gradients"]]["share"] < 1
-    assert by_place[boxes["Default/MakeTuple-op81"]]["value"] is None
+    colours = settled(ask, colour="norm", shown=",".join(map(str, boxes.values())))
+    by_id = {box["id"]: box for box in colours["boxes"]}
+    assert colours["most"] == pytest.approx(by_id[boxes["Default"]]["value"])
+    assert by_id[boxes["Default"]]["share"] == 1
+    assert 0 < by_id[boxes["Gradients"]]["share"] < 1
+    assert by_id[boxes["Default/MakeTuple-op81"]]["value"] is None
     assert settled(ask, colour="nans", shown=str(boxes["Gradients"]))["boxes"][0]["value"] == 1
     assert ask("graph/dump", colour="beauty").status_code == 422
 
@@ -81,13 +81,13 @@ def test_a_hit_on_a_weight_is_seen_at_the_operators_that_take_it(ask):
     started = ask.client.post("/v2/dump/check", json={"dump": "./job/dump", "steps": [1], "watchpoints": [
         {"condition": "weight_too_large", "limits": {"max_gt": 0}, "operators": ["conv1.weight"]},
     ]})  # fmt: skip
-    found = settled(ask, check=started.json()["check"], shown=",".join(map(str, boxes.values())))
-    by_place = {one["id"]: one for one in found["boxes"]}
-    assert found["counts"]["caught"] >= 1
-    assert by_place[boxes["Default"]]["symptom"] == "caught"
+    colours = settled(ask, check=started.json()["check"], shown=",".join(map(str, boxes.values())))
+    by_id = {box["id"]: box for box in colours["boxes"]}
+    assert colours["counts"]["caught"] >= 1
+    assert by_id[boxes["Default"]]["symptom"] == "caught"
     conv = f"{BACK.removeprefix('Gradients/')}/conv1-Conv2d/Conv2D-op51"
-    place = ask("graph/node", node=conv).json()["id"]
-    (box,) = settled(ask, check=started.json()["check"], shown=str(place))["boxes"]
+    index = ask("graph/node", node=conv).json()["id"]
+    (box,) = settled(ask, check=started.json()["check"], shown=str(index))["boxes"]
     assert box["symptom"] == "caught"
 
 
@@ -95,11 +95,11 @@ def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask):
     settled(ask)
     (operator,) = ask("graph/dump/node", node=MATMUL).json()["operators"]
     assert (operator["graph"], operator["recorded"]) == ("Net/0", "MatMul-op66")
-    slots = [(one["direction"], one["slot"]) for one in operator["tensors"]]
+    slots = [(row["direction"], row["slot"]) for row in operator["tensors"]]
     assert slots == [("input", "0"), ("input", "1"), ("output", "0")]
     assert operator["tensors"][2]["statistics"]["nans"] == 1
     scope = ask("graph/dump/node", node="Gradients").json()
-    assert [(one["label"], one["symptom"]) for one in scope["worst"]] == [
+    assert [(row["label"], row["symptom"]) for row in scope["worst"]] == [
         ("MatMul-op66", "fault"),
         ("ReluGrad-op71", "zero"),
     ]
@@ -108,9 +108,9 @@ def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask):
 
 
 def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask):
-    found = ask("graph/dump/place", graph="Net/0", recorded="MatMul-op66").json()
-    assert found["outer"] is None
-    assert ask("graph/node", node=found["place"]).json()["path"] == MATMUL
+    operator_index = ask("graph/dump/place", graph="Net/0", recorded="MatMul-op66").json()
+    assert operator_index["outer"] is None
+    assert ask("graph/node", node=operator_index["place"]).json()["path"] == MATMUL
     weight = ask("graph/dump/place", graph="Net/0", recorded="fc1.weight").json()
     assert weight["place"] is None
     assert ask("graph/outer", node=weight["outer"]).json()["label"] == "fc1.weight"
@@ -121,6 +121,6 @@ def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask):
 
 
 def test_the_simplified_view_has_the_forward_part_only(ask):
-    found = settled(ask, view="simplified")
-    assert 0 < found["found"] < found["dumped"]
-    assert found["fault"] is None
+    colours = settled(ask, view="simplified")
+    assert 0 < colours["found"] < colours["dumped"]
+    assert colours["fault"] is None

@@ -19,8 +19,8 @@ def write(nodes, parameters=(), constants=()):
         node.output_type.tensor_type.elem_type = 11
         for size in (2, 3):
             node.output_type.tensor_type.shape.dim.add(size=size)
-        for one in inputs:
-            node.input.add(name=ids.get(one, one))
+        for source in inputs:
+            node.input.add(name=ids.get(source, source))
     for name in parameters:
         proto.parameters.add(name=name).type.data_type = 14
     for key, number in dict(constants).items():
@@ -60,7 +60,7 @@ def graphs(draw):
         scope = "/".join(draw(st.lists(st.sampled_from("abc"), max_size=3)))
         kind = draw(st.sampled_from(["Add", "Mul", "Load", "UpdateState"]))
         path = f"{scope}/{kind}-op{number}".lstrip("/")
-        sources = st.sampled_from(["w", "b", "cst1", *(one for one, _ in nodes)])
+        sources = st.sampled_from(["w", "b", "cst1", *(source for source, _ in nodes)])
         nodes.append((path, draw(st.lists(sources, max_size=3))))
     return read_graph(write(nodes, ["w", "b"], {"cst1": 1}))
 

@@ -57,7 +57,7 @@ def test_points_of_a_curve(v1):
 
 def test_pairs_that_do_not_exist_are_left_out(v1):
     query = {"train_id": ["./none", "./lenet"], "tag": ["none", "loss/auto/scalar"]}
-    assert [one["train_id"] for one in v1.ok("datavisual/scalars", **query)["scalars"]] == ["./lenet"]
+    assert [item["train_id"] for item in v1.ok("datavisual/scalars", **query)["scalars"]] == ["./lenet"]
     assert v1.ok("datavisual/scalars") == {"scalars": []}
 
 
@@ -76,7 +76,7 @@ def test_a_sample_of_images_unless_all_are_asked_for(v1):
     sample, whole = v1.ok(path, **IMAGE)["metadatas"], v1.ok(path, **IMAGE, full="true")["metadatas"]
     assert len(sample) == 10 < len(whole)
     assert (sample[0], sample[-1]) == (whole[0], whole[-1])
-    assert all(one in whole for one in sample)
+    assert all(row in whole for row in sample)
 
 
 def test_an_image_as_it_was_recorded(v1):
@@ -97,7 +97,7 @@ def test_histograms_share_their_edges(v1):
     tag = v1.ok("datavisual/plugins", **LENET)["plugins"]["histogram"][0]
     answer = v1.ok("datavisual/histograms", **LENET, tag=tag)
     assert (answer["train_id"], answer["tag"]) == ("./lenet", tag)
-    edges = {tuple(left for left, _, _ in one["buckets"]) for one in answer["histograms"]}
+    edges = {tuple(left for left, _, _ in histogram["buckets"]) for histogram in answer["histograms"]}
     assert len(edges) == 1
     whole = v1.ok("datavisual/histograms", **LENET, tag=tag, full="true")["histograms"]
     assert len(answer["histograms"]) == min(50, len(whole))
@@ -118,15 +118,15 @@ def test_tensors_and_their_slices(v1, base):
     np.testing.assert_array_equal(part["value"]["data"], values[0, :, 1:3])
     assert part["value"]["statistics"]["count"] == values[0, :, 1:3].size
     assert part["value"]["statistics"]["overall_count"] == values.size
-    (one,) = tensor(v1, detail="data", step=step, dims="[-1, 0, 0]")
-    assert one["value"]["data"] == float(values[-1, 0, 0])
+    (element,) = tensor(v1, detail="data", step=step, dims="[-1, 0, 0]")
+    assert element["value"]["data"] == float(values[-1, 0, 0])
 
 
 def test_details_of_tensors(v1):
     stats = tensor(v1, detail="stats")[0]["value"]
     assert set(stats) == {"dims", "data_type", "statistics"}
     buckets = tensor(v1, detail="histogram")
-    assert len({tuple(left for left, _, _ in one["value"]["histogram_buckets"]) for one in buckets}) == 1
+    assert len({tuple(left for left, _, _ in item["value"]["histogram_buckets"]) for item in buckets}) == 1
 
 
 def test_numbers_that_are_none_are_texts(v1):
@@ -134,8 +134,8 @@ def test_numbers_that_are_none_are_texts(v1):
     (shown,) = v1.ok("datavisual/tensors", **query)["tensors"]
     first = shown["values"][0]
     dims = "[" + ",".join([":"] * len(first["value"]["dims"])) + "]"
-    asked = {"detail": "data", "step": first["step"], "dims": dims}
-    (answer,) = v1.ok("datavisual/tensors", **query, **asked)["tensors"]
+    details = {"detail": "data", "step": first["step"], "dims": dims}
+    (answer,) = v1.ok("datavisual/tensors", **query, **details)["tensors"]
     assert {"NAN", "INF", "-INF"} <= set(np.ravel(answer["values"][0]["value"]["data"]).tolist())
     assert answer["values"][0]["value"]["statistics"]["overall_nan_count"] > 0
 
@@ -167,12 +167,15 @@ def test_one_bad_pair_fails_the_whole_call(v1):
 def test_intervals_and_landscapes(v1):
     run = {"train_id": "./landscape"}
     intervals = v1.ok("datavisual/landscape/intervals", **run)["intervals"]
-    assert [one["value"] for one in intervals] == [[1, 5], [6, 12]]
+    assert [landscape["value"] for landscape in intervals] == [[1, 5], [6, 12]]
     path = "datavisual/landscape/landscapes"
-    (one,) = v1.ok(path, **run, interval_id=intervals[1]["id"])["landscapes"]
-    assert one["path"]["intervals"] == [6, 8, 10, 12]
-    assert np.shape(one["points"]["z"]) == (len(one["points"]["y"]), len(one["points"]["x"]))
-    assert one["metadata"]["decomposition"] == "PCA"
+    (landscape,) = v1.ok(path, **run, interval_id=intervals[1]["id"])["landscapes"]
+    assert landscape["path"]["intervals"] == [6, 8, 10, 12]
+    assert np.shape(landscape["points"]["z"]) == (
+        len(landscape["points"]["y"]),
+        len(landscape["points"]["x"]),
+    )
+    assert landscape["metadata"]["decomposition"] == "PCA"
     assert "path" not in v1.ok(path, **run, type="final")["landscapes"][0]
 
 
@@ -197,7 +200,7 @@ def test_a_landscape_that_cannot_be_had_is_an_item(v1):
     path = "datavisual/landscape/landscapes"
     ids = ["x", "./none", "./lenet", "./landscape"]
     items = v1.ok(path, train_id=ids, interval_id="1")["landscapes"]
-    assert [one["error_code"] for one in items] == ["50540002", "50545005", "50545017", "50545017"]
+    assert [item["error_code"] for item in items] == ["50540002", "50545005", "50545017", "50545017"]
     assert v1.ok(path, train_id="./landscape", type="other")["landscapes"][0]["error_code"] == "50545017"
     assert v1.fault("datavisual/landscape/intervals") == (400, "50540003")
     assert v1.fault("datavisual/landscape/intervals", train_id="./none") == (400, "50545005")

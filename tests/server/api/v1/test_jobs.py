@@ -168,5 +168,5 @@ def test_the_folder_of_a_profiler_and_its_device(tmp_path, names, kind, mode):
         (folder / name).touch()
     with serving(tmp_path / "base", tmp_path / "workspace") as client:
         (job,) = fine(client.get(f"{ROOT}/{JOBS}"))["train_jobs"]
-    found = "./profiler_b" if "profiler_info_0.json" in names else None
-    assert (job["profiler_dir"], job["profiler_type"], job.get("graph_mode")) == (found, kind, mode)
+    expected = "./profiler_b" if "profiler_info_0.json" in names else None
+    assert (job["profiler_dir"], job["profiler_type"], job.get("graph_mode")) == (expected, kind, mode)

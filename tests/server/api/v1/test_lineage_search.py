@@ -12,7 +12,7 @@ ROWS = [
 ]
 
 
-def found(body):
+def matching_runs(body):
     return [row["summary_dir"] for row in parse_search(body).matching(ROWS)]
 
 
@@ -39,7 +39,7 @@ def found(body):
     ],
 )
 def test_conditions_are_joined_by_and(condition, expected):
-    assert found(condition) == expected
+    assert matching_runs(condition) == expected
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,11 @@ ROUTES = [
 
 
 def needed(route):
-    return [one["name"] for one in route.get("parameters", ()) if one["required"] and one["in"] == "query"]
+    return [
+        parameter["name"]
+        for parameter in route.get("parameters", ())
+        if parameter["required"] and parameter["in"] == "query"
+    ]
 
 
 def test_no_status_is_described_that_v1_never_answers():

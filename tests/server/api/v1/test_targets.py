@@ -31,7 +31,7 @@ def test_importance_is_the_absolute_correlation(answer):
 
 
 def test_reasons_are_given_where_importance_cannot_be(answer):
-    by_name = {one["name"]: one for one in answer["targets"][1]["hyper_parameters"]}
+    by_name = {parameter["name"]: parameter for parameter in answer["targets"][1]["hyper_parameters"]}
     assert by_name["[U]trial"]["reason_code"] == 2
     assert by_name["[U]fixed"]["reason_code"] == 3
     assert answer["metadata"]["unrecognized_params"] == [
@@ -40,7 +40,9 @@ def test_reasons_are_given_where_importance_cannot_be(answer):
 
 
 def test_a_gap_turns_the_column_into_floats(answer):
-    data = {one["name"]: one["data"] for one in answer["metadata"]["possible_hyper_parameters"]}
+    data = {
+        parameter["name"]: parameter["data"] for parameter in answer["metadata"]["possible_hyper_parameters"]
+    }
     assert data["[U]trial"] == [1.0, None, 3.0]
     assert all(isinstance(value, float) for value in data["[U]trial"] if value is not None)
     assert data["[U]fixed"] == [2, 2, 2]

@@ -30,7 +30,7 @@ def test_all_nodes_parameters_constants_and_edges_are_there(name):
     assert graph.names[: len(proto.node)] == tuple(node.full_name for node in proto.node)
     ids = {name: node for node, name in enumerate(graph.names)}
     ids |= {node.name: number for number, node in enumerate(proto.node)}
-    expected = [(ids[one.name], number) for number, node in enumerate(proto.node) for one in node.input]
+    expected = [(ids[source.name], number) for number, node in enumerate(proto.node) for source in node.input]
     assert list(zip(graph.edges.sources, graph.edges.targets, strict=True)) == expected
     assert [graph.types[node] for node in graph.outputs] == [proto.node[-1].op_type]
 

@@ -45,12 +45,12 @@ def nodes(text):
 
 
 def test_operators_of_the_newer_text():
-    found = nodes(NEW)
-    assert list(found) == ["Load-op0", "MatMul-op0", "MakeTuple-op0", "TupleGetItem-op0", "Reshape-op0"]
-    matmul = found["MatMul-op0"]
+    operators = nodes(NEW)
+    assert list(operators) == ["Load-op0", "MatMul-op0", "MakeTuple-op0", "TupleGetItem-op0", "Reshape-op0"]
+    matmul = operators["MatMul-op0"]
     assert (matmul.op, matmul.scope) == ("MatMul", "Default/net-Net/fc-Dense")
     assert matmul.sources == ("inputs0", "fc.weight")
-    assert found["Reshape-op0"].sources == ("fc.weight",)
+    assert operators["Reshape-op0"].sources == ("fc.weight",)
 
 
 def test_stacks_are_innermost_first():
@@ -115,8 +115,8 @@ def test_every_name_of_the_samples_is_found(samples):
     assert len(texts) == 3
     for path in texts:
         text = path.read_text()
-        found = read_ir(path)
-        named = [node.name for node in found.nodes if node.name]
+        parsed = read_ir(path)
+        named = [node.name for node in parsed.nodes if node.name]
         assert len(named) == text.count("# Fullname with scope: (") - text.count("\n  Return(")
         assert all(f"({name})" in text for name in named)
-        assert sum(len(stack) for node in found.nodes for stack in node.stacks) == text.count("In file ")
+        assert sum(len(stack) for node in parsed.nodes for stack in node.stacks) == text.count("In file ")

@@ -34,16 +34,16 @@ def read(data):
 
 def known(data):
     """The same, one by one. Some versions of protobuf hand out bytes for what is no text, others raise."""
-    found = []
+    rows = []
     for row, (begin, end) in enumerate(spans_of(data)):
         try:
             node = NodeProto.FromString(data[begin:end])
-            fed = [(text_of(one.name), one.type == 1) for one in node.input]
+            inputs = [(text_of(source.name), source.type == 1) for source in node.input]
             texts = map(text_of, (node.name, node.op_type, node.scope, node.full_name))
-            found.append((row, *texts, fed))
+            rows.append((row, *texts, inputs))
         except (DecodeError, UnicodeDecodeError):
             continue
-    return found
+    return rows
 
 
 def text_of(value):

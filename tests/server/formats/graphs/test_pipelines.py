@@ -36,7 +36,7 @@ def test_steps_run_from_the_source_to_the_batch():
 
 def test_a_step_with_operations_is_a_scope():
     tree = folded_tree(recorded())
-    scopes = [tree.paths[place] for place in tree.children(0) if tree.nodes[place] < 0]
+    scopes = [tree.paths[index] for index in tree.children(0) if tree.nodes[index] < 0]
     assert scopes == ["MnistDataset-0", "Map-2", "Map-7"]
 
 

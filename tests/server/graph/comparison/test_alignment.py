@@ -12,11 +12,11 @@ WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 def laid(left, right, *keys):
     """The words that were paired; ``keys`` are functions of words."""
     pairs = align(range(len(left)), range(len(right)), [keyed(left, right, key) for key in keys or [str]])
-    return [(left[one], right[other]) for one, other in pairs]
+    return [(left[item], right[other]) for item, other in pairs]
 
 
 def keyed(left, right, key):
-    return (lambda one: key(left[one])), (lambda other: key(right[other]))
+    return (lambda item: key(left[item])), (lambda other: key(right[other]))
 
 
 def test_equal_items_are_paired_around_one_that_was_put_in():

@@ -45,8 +45,8 @@ def states(comparison, side=LEFT):
 
 def rows(comparison, path):
     index = comparison.trees[LEFT].indices[path]
-    found = pair_json(comparison, (index, int(comparison.partners[LEFT][index])))
-    return [(row["what"], row["name"], row["left"], row["right"]) for row in found["differences"]]
+    details = pair_json(comparison, (index, int(comparison.partners[LEFT][index])))
+    return [(row["what"], row["name"], row["left"], row["right"]) for row in details["differences"]]
 
 
 def widen(proto):
@@ -54,30 +54,30 @@ def widen(proto):
 
 
 def test_a_graph_and_itself_are_the_same():
-    found = compare(lenet(), lenet())
-    assert summary(found) == {"same": 86, "changed": 0, "left": 0, "right": 0}
-    assert list_differences(found, 10) == {"total": 0, "shown": []}
-    assert box_state(found, LEFT, ROOT)["state"] == "same"
+    comparison = compare(lenet(), lenet())
+    assert summary(comparison) == {"same": 86, "changed": 0, "left": 0, "right": 0}
+    assert list_differences(comparison, 10) == {"total": 0, "shown": []}
+    assert box_state(comparison, LEFT, ROOT)["state"] == "same"
 
 
 def test_another_shape():
-    found = compare(lenet(), lenet(widen))
+    comparison = compare(lenet(), lenet(widen))
     path = f"{BACKBONE}/fc1-Dense/MatMul-op0"
-    assert states(found) == states(found, RIGHT) == {path: CHANGED}
-    assert rows(found, path) == [("output", "", "float32 [10, 32]", "float32 [10, 64]")]
+    assert states(comparison) == states(comparison, RIGHT) == {path: CHANGED}
+    assert rows(comparison, path) == [("output", "", "float32 [10, 32]", "float32 [10, 64]")]
 
 
 def test_another_attribute_and_one_that_is_gone():
     def edit(proto):
         attributes = operator(proto, "conv1-Conv2d/Conv2D-op0").attribute
-        kernel = next(one for one in attributes if one.name == "kernel_size")
+        kernel = next(attribute for attribute in attributes if attribute.name == "kernel_size")
         kernel.value.values[0].int_val = 3
-        attributes.remove(next(one for one in attributes if one.name == "group"))
+        attributes.remove(next(attribute for attribute in attributes if attribute.name == "group"))
 
-    found = compare(lenet(), lenet(edit))
+    comparison = compare(lenet(), lenet(edit))
     path = f"{BACKBONE}/conv1-Conv2d/Conv2D-op0"
-    assert states(found) == {path: CHANGED}
-    assert rows(found, path) == [
+    assert states(comparison) == {path: CHANGED}
+    assert rows(comparison, path) == [
         ("attribute", "group", "1", ""),
         ("attribute", "kernel_size", "(5, 5)", "(3, 5)"),
     ]
@@ -97,18 +97,18 @@ def test_other_numbers_for_nodes_are_the_same():
     def edit(proto):
         for node in proto.node:
             node.name = str(int(node.name) + 1000)
-            for one in node.input:
-                one.name = str(int(one.name) + 1000) if one.name.isdecimal() else one.name
+            for source in node.input:
+                source.name = str(int(source.name) + 1000) if source.name.isdecimal() else source.name
         for output in proto.outputs:
             output.name = str(int(output.name) + 1000)
 
-    found = compare(lenet(), lenet(edit))
-    assert states(found) == states(found, RIGHT) == {}
+    comparison = compare(lenet(), lenet(edit))
+    assert states(comparison) == states(comparison, RIGHT) == {}
 
 
 def test_another_value_of_a_constant_is_an_input():
-    found = compare(*constants(3, 4))
-    assert rows(found, "net/Add-op0") == [("input", "0", "cst 3", "cst 4")]
+    comparison = compare(*constants(3, 4))
+    assert rows(comparison, "net/Add-op0") == [("input", "0", "cst 3", "cst 4")]
 
 
 def constants(*values):
@@ -127,44 +127,44 @@ def test_constants_are_told_by_their_value_and_not_by_their_name():
 
 def test_a_parameter_of_another_shape_is_an_input_of_its_users():
     def edit(proto):
-        weight = next(one for one in proto.parameters if one.name == "fc1.weight")
+        weight = next(parameter for parameter in proto.parameters if parameter.name == "fc1.weight")
         weight.type.tensor_type.shape.dim[0].size = 64
 
-    found = compare(lenet(), lenet(edit))
-    users = states(found)
+    comparison = compare(lenet(), lenet(edit))
+    users = states(comparison)
     assert users and set(users.values()) == {CHANGED}
     for user in users:
         assert ("input", "fc1.weight float32 [32, 32]", "fc1.weight float32 [64, 32]") in [
-            (what, left, right) for what, _, left, right in rows(found, user)
+            (what, left, right) for what, _, left, right in rows(comparison, user)
         ]
 
 
 def test_one_operator_more_between_two_others(graph):
     nodes = [("net/a/MatMul-op0", []), ("net/b/Add-op0", ["net/a/MatMul-op0"])]
     more = [nodes[0], ("net/a/Cast-op0", ["net/a/MatMul-op0"]), ("net/b/Add-op0", ["net/a/Cast-op0"])]
-    found = compare(folded_tree(graph(nodes)), folded_tree(graph(more)))
-    assert states(found) == {"net/b/Add-op0": CHANGED}
-    assert states(found, RIGHT) == {"net/b/Add-op0": CHANGED, "net/a/Cast-op0": ONLY}
-    assert rows(found, "net/b/Add-op0") == [
+    comparison = compare(folded_tree(graph(nodes)), folded_tree(graph(more)))
+    assert states(comparison) == {"net/b/Add-op0": CHANGED}
+    assert states(comparison, RIGHT) == {"net/b/Add-op0": CHANGED, "net/a/Cast-op0": ONLY}
+    assert rows(comparison, "net/b/Add-op0") == [
         ("input", "0", "MatMul-op0 float32 [2, 3]", "Cast-op0 float32 [2, 3]")
     ]
-    left, right = found.trees
-    assert found.box_counts(LEFT, left.indices["net/a"]) == BoxCounts(1, 0, 0, 1)
-    assert found.box_counts(RIGHT, right.indices["net/a"]) == BoxCounts(2, 0, 1, 0)
-    assert found.state(LEFT, left.indices["net/a"]) == CHANGED
-    assert found.state(LEFT, left.indices["net/a/MatMul-op0"]) == SAME
+    left, right = comparison.trees
+    assert comparison.box_counts(LEFT, left.indices["net/a"]) == BoxCounts(1, 0, 0, 1)
+    assert comparison.box_counts(RIGHT, right.indices["net/a"]) == BoxCounts(2, 0, 1, 0)
+    assert comparison.state(LEFT, left.indices["net/a"]) == CHANGED
+    assert comparison.state(LEFT, left.indices["net/a/MatMul-op0"]) == SAME
 
 
 def test_a_scope_that_is_only_here_is_one_difference(graph, blocks):
-    found = compare(folded_tree(graph(blocks(3))), folded_tree(graph(blocks(2))))
-    assert summary(found) == {"same": 5, "changed": 1, "left": 2, "right": 0}
-    told = list_differences(found, 10)
-    assert told["total"] == 2
-    assert [(one["state"], one["operators"], one["left"]["label"]) for one in told["shown"]] == [
+    comparison = compare(folded_tree(graph(blocks(3))), folded_tree(graph(blocks(2))))
+    assert summary(comparison) == {"same": 5, "changed": 1, "left": 2, "right": 0}
+    differences = list_differences(comparison, 10)
+    assert differences["total"] == 2
+    assert [(row["state"], row["operators"], row["left"]["label"]) for row in differences["shown"]] == [
         ("only", 2, "2-Block"),
         ("changed", 1, "Out-op0"),
     ]
-    assert told["shown"][0]["right"] is None
+    assert differences["shown"][0]["right"] is None
 
 
 def test_differences_come_in_the_order_in_which_operators_run(graph):
@@ -175,7 +175,7 @@ def test_differences_come_in_the_order_in_which_operators_run(graph):
     left = chain(("z", "Add-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"))
     right = chain(("z", "Add-op0"), ("b", "Div-op0"), ("m", "Mul-op0"), ("a", "Sub-op0"), ("c", "Exp-op0"))
     shown = list_differences(compare(folded_tree(graph(left)), folded_tree(graph(right))), 10)["shown"]
-    assert [(one["left"] or one["right"])["label"] for one in shown] == ["b", "Mul-op0", "c"]
+    assert [(row["left"] or row["right"])["label"] for row in shown] == ["b", "Mul-op0", "c"]
 
 
 def test_of_many_differences_the_first_are_shown_and_all_are_counted():
@@ -183,46 +183,46 @@ def test_of_many_differences_the_first_are_shown_and_all_are_counted():
         for node in proto.node:
             node.output_type.tensor_type.elem_type = 10
 
-    found = list_differences(compare(lenet(), lenet(edit)), 7)
-    assert len(found["shown"]) == 7 and found["total"] > 50
+    differences = list_differences(compare(lenet(), lenet(edit)), 7)
+    assert len(differences["shown"]) == 7 and differences["total"] > 50
 
 
 def test_boxes_tell_their_partners_and_what_differs_within():
-    found = compare(lenet(), lenet(widen))
-    left, right = found.trees
+    comparison = compare(lenet(), lenet(widen))
+    left, right = comparison.trees
     scope = f"{BACKBONE}/fc1-Dense"
-    assert box_state(found, LEFT, left.indices[scope]) == {
+    assert box_state(comparison, LEFT, left.indices[scope]) == {
         "partner": right.indices[scope],
         "state": "changed",
         "changed": 1,
         "only": 0,
         "missing": 0,
     }
-    assert box_state(found, RIGHT, right.indices[f"{BACKBONE}/fc2-Dense"])["state"] == "same"
+    assert box_state(comparison, RIGHT, right.indices[f"{BACKBONE}/fc2-Dense"])["state"] == "same"
 
 
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
 def test_nothing_in_common(graph, side):
     trees = folded_tree(graph([("a/Add-op0", [])])), folded_tree(graph([("b/Mul-op0", [])]))
-    found = compare(*trees)
-    assert found.state(side, 1) == ONLY
-    assert list(list_topmost_differences(found, side)) == [1]
+    comparison = compare(*trees)
+    assert comparison.state(side, 1) == ONLY
+    assert list(list_topmost_differences(comparison, side)) == [1]
     index = (1, -1) if side == LEFT else (-1, 1)
-    assert pair_json(found, index)["differences"] == []
+    assert pair_json(comparison, index)["differences"] == []
 
 
 @given(st.data())
 def test_sums_of_scopes_are_those_of_what_is_in_them(written, data):
     trees = [folded_tree(data.draw(written)) for _ in range(2)]
-    found = compare(*trees)
+    comparison = compare(*trees)
     for side, tree in enumerate(trees):
         for index in range(len(tree.paths)):
-            marks = [int(found.states[side][leaf]) for leaf in tree.leaves(index)]
-            box_counts = found.box_counts(side, index)
+            marks = [int(comparison.states[side][leaf]) for leaf in tree.leaves(index)]
+            box_counts = comparison.box_counts(side, index)
             assert box_counts.operators == len(marks)
             assert (box_counts.changed, box_counts.only) == (marks.count(CHANGED), marks.count(ONLY))
-    assert found.box_counts(LEFT, ROOT).changed == found.box_counts(RIGHT, ROOT).changed
-    assert found.box_counts(LEFT, ROOT).missing == found.box_counts(RIGHT, ROOT).only
+    assert comparison.box_counts(LEFT, ROOT).changed == comparison.box_counts(RIGHT, ROOT).changed
+    assert comparison.box_counts(LEFT, ROOT).missing == comparison.box_counts(RIGHT, ROOT).only
 
 
 @given(st.data())

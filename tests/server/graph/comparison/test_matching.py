@@ -15,11 +15,11 @@ def partners(graph):
 
     def find(left, right, **more):
         trees = [folded_tree(graph(nodes, **more)) for nodes in (left, right)]
-        found = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
+        matching = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
         others = [None, *trees[1].paths]
         return {
             path: others[index + 1]
-            for path, index in zip(trees[0].paths, found.to_right.tolist(), strict=True)
+            for path, index in zip(trees[0].paths, matching.to_right.tolist(), strict=True)
         }
 
     return find
@@ -28,9 +28,9 @@ def partners(graph):
 def test_numbers_of_operators_are_not_looked_at(partners):
     left = [("net/fc/MatMul-op4", []), ("net/fc/MatMul-op5", [])]
     right = [("net/fc/MatMul-op5", []), ("net/fc/MatMul-op6", [])]
-    found = partners(left, right)
-    assert found["net/fc/MatMul-op4"] == "net/fc/MatMul-op5"
-    assert found["net/fc/MatMul-op5"] == "net/fc/MatMul-op6"
+    partner_of = partners(left, right)
+    assert partner_of["net/fc/MatMul-op4"] == "net/fc/MatMul-op5"
+    assert partner_of["net/fc/MatMul-op5"] == "net/fc/MatMul-op6"
 
 
 def test_an_operator_more_changes_no_partner_of_the_others(partners):
@@ -41,50 +41,50 @@ def test_an_operator_more_changes_no_partner_of_the_others(partners):
         ("net/Load-op2", ["b"]),
         ("net/Load-op3", ["c"]),
     ]
-    found = partners(left, right, parameters=["a", "b", "c", "x"])
-    assert [found[f"net/Load-op{number}"] for number in range(3)] == [
+    partner_of = partners(left, right, parameters=["a", "b", "c", "x"])
+    assert [partner_of[f"net/Load-op{number}"] for number in range(3)] == [
         f"net/Load-op{number}" for number in (1, 2, 3)
     ]
 
 
 def test_types_are_never_mixed(partners):
-    found = partners([("net/ReLU-op0", [])], [("net/GeLU-op0", [])])
-    assert found["net/ReLU-op0"] is None and found["net"] == "net"
+    partner_of = partners([("net/ReLU-op0", [])], [("net/GeLU-op0", [])])
+    assert partner_of["net/ReLU-op0"] is None and partner_of["net"] == "net"
 
 
 def test_a_scope_of_another_number_stands_in_for_one_that_is_gone(partners):
     left = [("net/3-Block/Add-op0", []), ("net/4-Block/Add-op1", []), ("net/head/Mul-op0", [])]
     right = [("net/4-Block/Add-op0", []), ("net/5-Block/Add-op1", []), ("net/tail/Mul-op0", [])]
-    found = partners(left, right)
-    assert found["net/4-Block"] == "net/4-Block"
-    assert found["net/3-Block"] == "net/5-Block"
-    assert found["net/3-Block/Add-op0"] == "net/5-Block/Add-op1"
-    assert found["net/head"] is None and found["net/head/Mul-op0"] is None
+    partner_of = partners(left, right)
+    assert partner_of["net/4-Block"] == "net/4-Block"
+    assert partner_of["net/3-Block"] == "net/5-Block"
+    assert partner_of["net/3-Block/Add-op0"] == "net/5-Block/Add-op1"
+    assert partner_of["net/head"] is None and partner_of["net/head/Mul-op0"] is None
 
 
 def test_equal_operators_in_other_scopes_are_no_partners(partners):
-    found = partners([("net/encoder/Add-op0", [])], [("net/decoder/Add-op0", [])])
-    assert found["net/encoder"] is None and found["net/encoder/Add-op0"] is None
+    partner_of = partners([("net/encoder/Add-op0", [])], [("net/decoder/Add-op0", [])])
+    assert partner_of["net/encoder"] is None and partner_of["net/encoder/Add-op0"] is None
 
 
 def test_repeated_layers_are_partners_though_there_is_one_more(partners, blocks):
-    found = partners(blocks(6), blocks(7))
-    assert found["Default/net/*-Block[6]"] == "Default/net/*-Block[7]"
-    assert found["Default/net/5-Block/MatMul-op5"] == "Default/net/5-Block/MatMul-op5"
+    partner_of = partners(blocks(6), blocks(7))
+    assert partner_of["Default/net/*-Block[6]"] == "Default/net/*-Block[7]"
+    assert partner_of["Default/net/5-Block/MatMul-op5"] == "Default/net/5-Block/MatMul-op5"
 
 
 def test_layers_that_are_not_folded_in_one_graph_still_find_each_other(partners, blocks):
-    found = partners(blocks(3), blocks(5))
-    assert found["Default/net/2-Block/act"] == "Default/net/2-Block/act"
-    assert not any(path.endswith("]") for path in found.values() if path)
+    partner_of = partners(blocks(3), blocks(5))
+    assert partner_of["Default/net/2-Block/act"] == "Default/net/2-Block/act"
+    assert not any(path.endswith("]") for path in partner_of.values() if path)
 
 
 def test_boxes_hold_the_partners_of_each_others_members(graph, blocks):
     trees = [folded_tree(graph([*blocks(count), *blocks(6, "Default/other")])) for count in (8, 9)]
-    found = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
+    matching = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
     for index, kind in enumerate(trees[0].types):
         if kind == REPEAT:
-            other = int(found.to_right[index])
+            other = int(matching.to_right[index])
             assert trees[1].types[other] == REPEAT
             assert trees[0].paths[index].rpartition("/")[0] == trees[1].paths[other].rpartition("/")[0]
 
@@ -92,17 +92,17 @@ def test_boxes_hold_the_partners_of_each_others_members(graph, blocks):
 @given(st.data())
 def test_partners_are_each_others_and_of_one_type(written, data):
     left, right = (folded_tree(data.draw(written)) for _ in range(2))
-    found = match(left, right, (Signatures(left.graph), Signatures(right.graph)))
-    for index, partner in enumerate(found.to_right.tolist()):
+    matching = match(left, right, (Signatures(left.graph), Signatures(right.graph)))
+    for index, partner in enumerate(matching.to_right.tolist()):
         if partner >= 0:
-            assert found.to_left[partner] == index
+            assert matching.to_left[partner] == index
             assert left.types[index] == right.types[partner]
             assert bool(left.nodes[index] < 0) == bool(right.nodes[partner] < 0)
-    assert (found.to_right >= 0).sum() == (found.to_left >= 0).sum()
+    assert (matching.to_right >= 0).sum() == (matching.to_left >= 0).sum()
 
 
 @given(st.data())
 def test_a_graph_beside_itself(written, data):
     tree = folded_tree(data.draw(written))
-    found = match(tree, tree, (Signatures(tree.graph), Signatures(tree.graph)))
-    assert found.to_right.tolist() == found.to_left.tolist() == list(range(len(tree.paths)))
+    matching = match(tree, tree, (Signatures(tree.graph), Signatures(tree.graph)))
+    assert matching.to_right.tolist() == matching.to_left.tolist() == list(range(len(tree.paths)))

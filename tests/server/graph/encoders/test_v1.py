@@ -66,8 +66,8 @@ def test_search_names(case):
         assert theirs <= ours, search
         assert bool(theirs) == bool(ours), search
         lost = {name for name, _, _ in ours - theirs}
-        kept = {name for name, _, _ in theirs}
-        assert all(any(name.startswith(f"{scope}/") for scope in kept) for name in lost), search
+        scopes_kept = {name for name, _, _ in theirs}
+        assert all(any(name.startswith(f"{scope}/") for scope in scopes_kept) for name in lost), search
 
 
 def test_all_leaves_below_a_scope(case):

@@ -26,8 +26,8 @@ def test_order_and_gaps_are_kept(upper, lower, data):
     ends = st.tuples(st.integers(0, len(upper) - 1), st.integers(len(upper), len(upper) + len(lower) - 1))
     layers, sizes, left = placed(upper, lower, data.draw(st.lists(ends, unique=True, max_size=12)))
     for layer in layers:
-        for one, other in pairwise(layer):
-            assert left[other] - left[one] >= sizes[one].width + GAP - 1e-6
+        for item, next_item in pairwise(layer):
+            assert left[next_item] - left[item] >= sizes[item].width + GAP - 1e-6
     assert min(left) == 0.0
 
 

@@ -7,7 +7,7 @@ from mindinsight.server.graph.scopes.tree import ROOT
 
 
 def child_holding(tree, scope, leaf):
-    return next((one for one in tree.children(scope) if one <= leaf < tree.ends[one]), None)
+    return next((child for child in tree.children(scope) if child <= leaf < tree.ends[child]), None)
 
 
 @given(st.data())
@@ -18,16 +18,16 @@ def test_flows_are_the_edges_lifted_to_children(written, data):
             continue
         expected, enters, leaves = {}, {}, {}
         for source, target in zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True):
-            one, other = (child_holding(tree, scope, leaf) for leaf in (source, target))
-            if one is not None and other is not None and one != other:
-                expected.setdefault((one, other), set()).add(source)
-            elif one is None and other is not None:
-                enters.setdefault(other, set()).add(source)
-            elif one is not None and other is None:
-                leaves.setdefault(one, set()).add(source)
+            giver, taker = (child_holding(tree, scope, leaf) for leaf in (source, target))
+            if giver is not None and taker is not None and giver != taker:
+                expected.setdefault((giver, taker), set()).add(source)
+            elif giver is None and taker is not None:
+                enters.setdefault(taker, set()).add(source)
+            elif giver is not None and taker is None:
+                leaves.setdefault(giver, set()).add(source)
         flows = flows_of(tree, scope, tree.children(scope))
-        found = {(flow.source, flow.target): flow.values for flow in flows.inside}
-        assert found == {pair: len(values) for pair, values in expected.items()}
+        values_by_pair = {(flow.source, flow.target): flow.values for flow in flows.inside}
+        assert values_by_pair == {pair: len(values) for pair, values in expected.items()}
         for flow in flows.inside:
             values = expected[flow.source, flow.target]
             assert {flow.leaf} == (values if len(values) == 1 else {-1})

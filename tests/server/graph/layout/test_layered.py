@@ -14,8 +14,8 @@ SIZES = st.lists(
 LINKS = st.lists(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=30)
 
 
-def apart(one, other):
-    (ax, ay, a), (bx, by, b) = one, other
+def apart(left, right):
+    (ax, ay, a), (bx, by, b) = left, right
     slack = 1e-6
     return (
         ax + a.width <= bx + slack
@@ -93,7 +93,7 @@ def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(si
     links = [(a % count, b % count) for a, b in links]
     first, last = count, count + 1
     port = Size(0.0, 0.0, 0.0, 0.0)
-    links += [(first, one % count) for one in entered] + [(one % count, last) for one in left]
+    links += [(first, item % count) for item in entered] + [(item % count, last) for item in left]
     plan = arrange([*sizes, port, port], links, first, last)
     for (x, y), size in zip(plan.corners, sizes, strict=False):
         for number, beyond in ((first, y < plan.corners[first][1]), (last, y > plan.corners[last][1])):
@@ -103,8 +103,8 @@ def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(si
 
 def test_a_fan_of_wide_boxes_is_no_ribbon():
     wide, port = Size(300, 40, 150, 150), Size(0.0, 0.0, 0.0, 0.0)
-    plan = arrange([wide] * 6 + [port], [(6, one) for one in range(6)], top_item=6)
+    plan = arrange([wide] * 6 + [port], [(6, item) for item in range(6)], top_item=6)
     assert plan.width < 5 * 328
     narrow = Size(60, 40, 30, 30)
-    row = arrange([narrow] * 6 + [port], [(6, one) for one in range(6)], top_item=6)
+    row = arrange([narrow] * 6 + [port], [(6, item) for item in range(6)], top_item=6)
     assert len({y for _, y in row.corners[:6]}) == 1

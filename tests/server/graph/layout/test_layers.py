@@ -25,9 +25,9 @@ def test_no_cycle_is_left_and_links_run_down(links):
 
 @given(LINKS)
 def test_links_outside_cycles_are_never_turned(links):
-    after = {one: {target for source, target in links if source == one} for one in range(COUNT)}
+    after = {item: {target for source, target in links if source == item} for item in range(COUNT)}
     for _ in range(COUNT):
-        after = {one: reached.union(*(after[other] for other in reached)) for one, reached in after.items()}
+        after = {item: reached.union(*(after[other] for other in reached)) for item, reached in after.items()}
     assert all(source in after[target] for source, target in find_back_links(COUNT, links))
 
 

@@ -38,12 +38,12 @@ def test_boxes_lie_in_their_scopes_and_apart(tree):
             assert around.x <= box.x and box.x + box.width <= around.x + around.width + 1e-6
             assert around.y <= box.y and box.y + box.height <= around.y + around.height + 1e-6
     for siblings in inside.values():
-        for one, other in combinations(siblings, 2):
+        for box_a, box_b in combinations(siblings, 2):
             assert (
-                one.x + one.width <= other.x + 1e-6
-                or other.x + other.width <= one.x + 1e-6
-                or one.y + one.height <= other.y + 1e-6
-                or other.y + other.height <= one.y + 1e-6
+                box_a.x + box_a.width <= box_b.x + 1e-6
+                or box_b.x + box_b.width <= box_a.x + 1e-6
+                or box_a.y + box_a.height <= box_b.y + 1e-6
+                or box_b.y + box_b.height <= box_a.y + 1e-6
             )
 
 
@@ -98,7 +98,11 @@ def test_parameters_and_constants_stand_beside_their_users():
     graph = read_graph((DATA / "lenet.graph").read_bytes())
     tree = folded_tree(simplify(graph, ordering=False))
     picture = drawing_json(tree, draw(tree, everything(tree)))
-    box = next(one for one in picture["boxes"] if one["label"] == "MatMul-op0" and "fc1" in one["path"])
+    box = next(
+        candidate
+        for candidate in picture["boxes"]
+        if candidate["label"] == "MatMul-op0" and "fc1" in candidate["path"]
+    )
     assert [chip["label"] for chip in box["chips"]] == ["fc1.weight", "false", "true"]
     assert all(chip["x"] + chip["w"] < box["x"] for chip in box["chips"])
     assert box["text"] == "float32 10×32"
@@ -129,7 +133,7 @@ def test_what_was_drawn_before_changes_no_drawing(tree):
     """Scopes are opened and shut one after the other, as a person does."""
     cache, opened = DrawingCache(tree), []
     for index in [*everything(tree), *choose_initial_scopes(tree)]:
-        opened = [one for one in opened if one != index] if index in opened else [*opened, index]
+        opened = [scope for scope in opened if scope != index] if index in opened else [*opened, index]
         assert cache.draw(opened) == draw(tree, opened)
 
 

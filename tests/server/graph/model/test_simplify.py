@@ -51,11 +51,11 @@ def reaching(graph, through):
         inputs.setdefault(target, []).append(source)
 
     def sources(node):
-        for one in inputs.get(node, []):
-            if through(one):
-                yield from sources(one)
+        for source in inputs.get(node, []):
+            if through(source):
+                yield from sources(source)
             else:
-                yield one
+                yield source
 
     ends = [node for node in range(len(graph)) if not graph.kinds[node] and not through(node)]
     return {(graph.names[source], graph.names[node]) for node in ends for source in sources(node)}

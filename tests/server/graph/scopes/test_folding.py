@@ -4,7 +4,7 @@ from mindinsight.server.graph.scopes.folding import BOXES, GROUP, MOST, REPEAT, 
 
 
 def of_type(tree, kind):
-    return [index for index, one in enumerate(tree.types) if one == kind]
+    return [index for index, type_name in enumerate(tree.types) if type_name == kind]
 
 
 def leaves_match(tree, graph):

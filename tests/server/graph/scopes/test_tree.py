@@ -41,8 +41,8 @@ def test_groups_hold_what_their_names_say(written, data, least):
         if kind != GROUP:
             continue
         name, _, count = tree.paths[index].rpartition("/")[2].partition("[")
-        members = [one for one in tree.children(index) if tree.types[one] != "Const"]
-        assert {tree.types[one] for one in members} == {name}
+        members = [child for child in tree.children(index) if tree.types[child] != "Const"]
+        assert {tree.types[child] for child in members} == {name}
         assert len(members) == int(count.partition("]")[0]) >= least
 
 
@@ -84,7 +84,7 @@ def test_a_parameter_may_be_called_like_a_scope(graph):
 
 def test_a_constant_may_be_called_like_a_scope(graph):
     tree = build_tree(graph([("a/b/Add-op0", []), ("a/Mul-op0", ["b"])], constants={"b": 1}))
-    assert [tree.paths[one] for one in tree.children(tree.indices["a/b"])] == ["a/b/Add-op0"]
+    assert [tree.paths[child] for child in tree.children(tree.indices["a/b"])] == ["a/b/Add-op0"]
 
 
 def test_a_parameter_with_slashes_opens_no_scope(graph):
@@ -103,8 +103,8 @@ def test_nameless_nodes_are_kept_when_asked(graph, nameless):
 def test_ancestors_and_leaves(graph):
     tree = build_tree(graph([("a/b/c/Add-op0", []), ("a/b/Mul-op0", [])]))
     index = tree.indices["a/b/c/Add-op0"]
-    assert [tree.paths[one] for one in tree.ancestors(index)] == ["a", "a/b", "a/b/c"]
-    assert sorted(tree.paths[one] for one in tree.leaves(tree.indices["a/b"])) == [
+    assert [tree.paths[node] for node in tree.ancestors(index)] == ["a", "a/b", "a/b/c"]
+    assert sorted(tree.paths[node] for node in tree.leaves(tree.indices["a/b"])) == [
         "a/b/Mul-op0",
         "a/b/c/Add-op0",
     ]

@@ -10,22 +10,22 @@ def tree(graph, blocks):
     return folded_tree(graph(nodes, parameters=["fc.weight", "fc.bias"], constants={"cst1": 7}))
 
 
-def found(tree, *args, **more):
+def matches(tree, *args, **more):
     return [tree.paths[index] for index in find_nodes(tree, *args, **more)]
 
 
 def test_part_of_a_name_in_any_case_beginnings_first(tree):
-    assert found(tree, "relu") == [f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)]
-    assert found(tree, "o")[0].endswith("/Out-op0")
+    assert matches(tree, "relu") == [f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)]
+    assert matches(tree, "o")[0].endswith("/Out-op0")
 
 
 def test_a_slash_searches_paths(tree):
-    assert found(tree, "1-block/act/") == ["Default/net/1-Block/act/ReLU-op1"]
-    assert found(tree, "1-block/act")[0] == "Default/net/1-Block/act"
+    assert matches(tree, "1-block/act/") == ["Default/net/1-Block/act/ReLU-op1"]
+    assert matches(tree, "1-block/act")[0] == "Default/net/1-Block/act"
 
 
 def test_patterns_match_the_name_from_its_beginning(tree):
-    assert found(tree, r"^(MatMul|ReLU)-op[02]$", regex=True) == [
+    assert matches(tree, r"^(MatMul|ReLU)-op[02]$", regex=True) == [
         "Default/net/0-Block/MatMul-op0",
         "Default/net/0-Block/act/ReLU-op0",
         "Default/net/2-Block/MatMul-op2",
@@ -34,7 +34,7 @@ def test_patterns_match_the_name_from_its_beginning(tree):
 
 
 def test_types(tree):
-    assert sorted(found(tree, types=["ReLU", "Add"])) == [
+    assert sorted(matches(tree, types=["ReLU", "Add"])) == [
         *(f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)),
         "Default/net/Add-op0",
     ]

@@ -17,7 +17,9 @@ def compared(samples, tmp_path):
     folder.mkdir(parents=True)
     graph = GraphProto.FromString(LENET.read_bytes())
     (folder / "first.pb").write_bytes(ModelProto(ir_version=1, graph=graph).SerializeToString())
-    for node in [one for one in graph.node if one.full_name.startswith(f"{BACKBONE}/conv1-Conv2d")]:
+    for node in [
+        candidate for candidate in graph.node if candidate.full_name.startswith(f"{BACKBONE}/conv1-Conv2d")
+    ]:
         graph.node.remove(node)
     dense = next(node for node in graph.node if node.full_name.endswith("fc1-Dense/MatMul-op0"))
     dense.output_type.tensor_type.shape.dim[1].size = 64
@@ -32,28 +34,33 @@ def compared(samples, tmp_path):
 
 
 def test_differences_are_counted_and_listed(compared):
-    found = compared("differences").json()
-    assert (found["left"], found["right"]) == (1, 0)
-    labels = [(one["state"], (one["left"] or one["right"])["label"]) for one in found["shown"]]
+    differences = compared("differences").json()
+    assert (differences["left"], differences["right"]) == (1, 0)
+    labels = [(row["state"], (row["left"] or row["right"])["label"]) for row in differences["shown"]]
     assert ("only", "conv1-Conv2d") in labels and ("changed", "MatMul-op0") in labels
-    assert found["total"] == len(found["shown"])
+    assert differences["total"] == len(differences["shown"])
     assert len(compared("differences", limit=1).json()["shown"]) == 1
 
 
 def test_a_graph_beside_itself_has_no_differences(compared):
-    found = compared("differences", tags=("first.pb", "first.pb")).json()
-    assert (found["total"], found["changed"], found["left"], found["right"]) == (0, 0, 0, 0)
+    differences = compared("differences", tags=("first.pb", "first.pb")).json()
+    assert (differences["total"], differences["changed"], differences["left"], differences["right"]) == (
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 def test_what_is_open_on_one_side_is_open_on_the_other(compared):
-    found = compared("pictures").json()
-    left = {box["path"]: box for box in found["left"]["boxes"]}
-    right = {box["path"]: box for box in found["right"]["boxes"]}
+    drawings = compared("pictures").json()
+    left = {box["path"]: box for box in drawings["left"]["boxes"]}
+    right = {box["path"]: box for box in drawings["right"]["boxes"]}
     assert left[BACKBONE]["partner"] == right[BACKBONE]["id"]
     assert right[BACKBONE]["partner"] == left[BACKBONE]["id"]
     assert left[BACKBONE]["state"] == "changed" and left[BACKBONE]["only"] == 1
     assert right[BACKBONE]["missing"] == 1
-    opened = ",".join(map(str, [*found["open"], left[BACKBONE]["id"]]))
+    opened = ",".join(map(str, [*drawings["open"], left[BACKBONE]["id"]]))
     more = compared("pictures", open=opened).json()
     labels = [{box["label"] for box in more[side]["boxes"]} for side in ("left", "right")]
     assert "conv1-Conv2d" in labels[0] and "conv1-Conv2d" not in labels[1]
@@ -64,13 +71,13 @@ def test_what_is_open_on_one_side_is_open_on_the_other(compared):
 def test_a_scope_without_a_partner_is_opened_by_itself(compared):
     tags = ("second.pb", "first.pb")
     first = compared("differences", tags=tags).json()["shown"]
-    scope = next(one["right"] for one in first if one["state"] == "only")
+    scope = next(row["right"] for row in first if row["state"] == "only")
     around = compared("node", tags=tags, other_node=scope["id"]).json()["around"]
-    places = ",".join(map(str, [*around["right"], scope["id"]]))
-    found = compared("pictures", tags=tags, open="", other_open=places).json()
-    assert found["other_open"] == [scope["id"]]
-    assert len(found["open"]) == len(around["right"])
-    box = next(one for one in found["right"]["boxes"] if one["id"] == scope["id"])
+    indices = ",".join(map(str, [*around["right"], scope["id"]]))
+    drawings = compared("pictures", tags=tags, open="", other_open=indices).json()
+    assert drawings["other_open"] == [scope["id"]]
+    assert len(drawings["open"]) == len(around["right"])
+    box = next(row for row in drawings["right"]["boxes"] if row["id"] == scope["id"])
     assert (box["open"], box["state"], box["partner"]) == (True, "only", None)
 
 
@@ -94,5 +101,5 @@ def test_what_is_not_there_cannot_be_compared(compared):
 
 
 def test_simplified_graphs_are_compared_too(compared):
-    found = compared("differences", view="simplified").json()
-    assert 0 < found["same"] < compared("differences").json()["same"]
+    differences = compared("differences", view="simplified").json()
+    assert 0 < differences["same"] < compared("differences").json()["same"]

@@ -45,8 +45,8 @@ def state(dumps, session):
 
 
 def watch(dumps, session, condition, params=(), **body):
-    given = [{"name": name, "value": value} for name, value in params]
-    body = {"condition": {"id": condition, "params": given}, **body}
+    limits = [{"name": name, "value": value} for name, value in params]
+    body = {"condition": {"id": condition, "params": limits}, **body}
     return dumps.sent(f"{session}/create-watchpoint", body)
 
 

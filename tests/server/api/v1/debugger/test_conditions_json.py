@@ -7,7 +7,9 @@ from tests.server.api.v1.conftest import code_of
 
 def test_conditions_with_their_defaults(dumps, session):
     collections = dumps.ok(f"{session}/condition-collections")
-    known = {each["id"]: each for one in collections for each in one["conditions"]}
+    known = {
+        condition["id"]: condition for collection in collections for condition in collection["conditions"]
+    }
     defaults = {
         (name, parameter["name"]): parameter["default_value"]
         for name, condition in known.items()
@@ -21,7 +23,7 @@ def test_conditions_with_their_defaults(dumps, session):
         ("weight_change_too_small", "abs_mean_update_ratio_lt"): 1e-4,
         ("tensor_all_zero", "zero_percentage_ge"): 100,
     }
-    assert {each["abbr"] for each in known.values()} == {
+    assert {condition["abbr"] for condition in known.values()} == {
         "WI",
         "WO",
         "WL",

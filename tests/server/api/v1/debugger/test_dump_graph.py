@@ -4,8 +4,8 @@ from tests.server.api.v1.debugger.conftest import SESSIONS
 
 
 def test_a_dump_without_a_graph(dumps):
-    listed = [each["id"] for each in dumps.client.get("/v2/dump/list").json()["dumps"]]
-    (torch,) = [each for each in listed if each.startswith("./torch")]
+    ids = [dump["id"] for dump in dumps.client.get("/v2/dump/list").json()["dumps"]]
+    (torch,) = [dump for dump in ids if dump.startswith("./torch")]
     session = f"{SESSIONS}/{dumps.sent(SESSIONS, {'session_type': 'OFFLINE', 'dump_dir': torch})}"
     names = [node["name"] for node in dumps.sent(f"{session}/retrieve", {"mode": "all"})["graph"]["nodes"]]
     assert "Module.fc1.Linear.forward.0" in names

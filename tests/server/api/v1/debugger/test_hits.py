@@ -10,20 +10,20 @@ from tests.server.api.v1.debugger.conftest import WEIGHT, go, state, watch
 
 def test_a_watchpoint_is_hit(dumps, session):
     expected = json.loads((DATA / "dumps/ms_sync_v2_0_names/watchpoints_expected.json").read_text())["out"]
-    (large,) = [each for each in expected if each["condition"] == 15 and each["iteration"] == 0]
-    limits = [(each["name"], each["value"]) for each in large["parameters"] if not each["disabled"]]
+    (large,) = [entry for entry in expected if entry["condition"] == 15 and entry["iteration"] == 0]
+    limits = [(entry["name"], entry["value"]) for entry in large["parameters"] if not entry["disabled"]]
     assert watch(dumps, session, "weight_too_large", limits)["id"] == 1
     go(dumps, session, mode="continue", level="step", steps=-1)
     assert state(dumps, session)["step"] == 1
     answer = dumps.sent(f"{session}/search-watchpoint-hits", {"group_condition": {"limit": 10}})
     names = {hit["node_name"].rpartition("/")[2] for hit in answer["watch_point_hits"]}
     assert names == {hit["name"] for hit in large["hits"]}
-    (conv,) = [each for each in answer["watch_point_hits"] if each["node_name"] == WEIGHT]
+    (conv,) = [entry for entry in answer["watch_point_hits"] if entry["node_name"] == WEIGHT]
     params = conv["tensors"][0]["watch_points"][0]["watch_condition"]["params"]
-    assert [each["name"] for each in params] == ["abs_mean_gt", "max_gt", "mean_gt"]
+    assert [entry["name"] for entry in params] == ["abs_mean_gt", "max_gt", "mean_gt"]
     assert params[1]["actual_value"] == pytest.approx(0.01553309, rel=1e-6)
-    one = dumps.ok(f"{session}/tensor-hits", tensor_name=f"{WEIGHT}:0")["watch_points"]
-    assert one[0]["watch_condition"]["abbr"] == "WL"
+    watchpoints = dumps.ok(f"{session}/tensor-hits", tensor_name=f"{WEIGHT}:0")["watch_points"]
+    assert watchpoints[0]["watch_condition"]["abbr"] == "WL"
     history = dumps.sent(f"{session}/tensor-history", {"name": WEIGHT})["tensor_history"]
     assert history[0]["is_hit"]
 
@@ -32,8 +32,8 @@ def test_why_a_condition_was_not_judged_is_a_key_of_the_pages(dumps, session):
     watch(dumps, session, "weight_not_changed")
     go(dumps, session, mode="continue", level="step", steps=1)
     hits = dumps.sent(f"{session}/search-watchpoint-hits", {"group_condition": {"limit": 1}})
-    (caught,) = hits["watch_point_hits"][0]["tensors"][0]["watch_points"]
-    assert (caught["error_code"], caught["error_list"]) == (4, ["no_prev_tensor"])
+    (watchpoint,) = hits["watch_point_hits"][0]["tensors"][0]["watch_points"]
+    assert (watchpoint["error_code"], watchpoint["error_list"]) == (4, ["no_prev_tensor"])
 
 
 def test_hits_in_pages(dumps, session):

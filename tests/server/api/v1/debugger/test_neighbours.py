@@ -22,5 +22,5 @@ def test_slots_of_a_neighbourhood_carry_their_hits(dumps, session):
     go(dumps, session, mode="continue", level="step", steps=1)
     nodes = dumps.ok(f"{session}/tensor-graphs", tensor_name=f"{RELU}:0")["graph"]["nodes"]
     slots = {node["name"]: node["slots"][0] for node in nodes}
-    assert [caught["id"] for caught in slots[RELU]["watch_points"]] == [1]
+    assert [watchpoint["id"] for watchpoint in slots[RELU]["watch_points"]] == [1]
     assert "watch_points" not in slots[CONV]

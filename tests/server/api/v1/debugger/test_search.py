@@ -3,18 +3,18 @@
 from tests.server.api.v1.debugger.conftest import RELU, WEIGHT
 
 
-def found(nodes):
-    return [name for node in nodes for name in (found(node["nodes"]) or [node["name"]])]
+def leaf_names(nodes):
+    return [name for node in nodes for name in (leaf_names(node["nodes"]) or [node["name"]])]
 
 
 def test_search(dumps, session):
-    assert found(dumps.ok(f"{session}/search", name="relu-op52")["nodes"]) == [RELU]
-    weights = found(dumps.ok(f"{session}/search", node_category="weight")["nodes"])
+    assert leaf_names(dumps.ok(f"{session}/search", name="relu-op52")["nodes"]) == [RELU]
+    weights = leaf_names(dumps.ok(f"{session}/search", node_category="weight")["nodes"])
     assert WEIGHT in weights
     assert all(name.endswith(("weight", "bias")) for name in weights)
-    assert found(dumps.ok(f"{session}/search", node_category="activation")["nodes"]) == [RELU]
+    assert leaf_names(dumps.ok(f"{session}/search", node_category="activation")["nodes"]) == [RELU]
     lines = dumps.ok(f"{session}/search", stack_info_key_word="activation.py", name="op52")["nodes"]
-    assert found(lines) == [RELU]
+    assert leaf_names(lines) == [RELU]
     assert dumps.ok(f"{session}/search") == {"nodes": []}
     assert dumps.fault(f"{session}/search", node_category="x") == (400, "5054B081")
     assert dumps.fault(f"{session}/search", rank_id="x") == (400, "50540001")
@@ -22,12 +22,12 @@ def test_search(dumps, session):
 
 
 def test_source_lines_in_pages(dumps, session):
-    whole = dumps.ok(f"{session}/stacks", limit=100)
-    assert whole["total"] == len(whole["stack_infos"]) > 2
+    pages = dumps.ok(f"{session}/stacks", limit=100)
+    assert pages["total"] == len(pages["stack_infos"]) > 2
     second = dumps.ok(f"{session}/stacks", limit=1, offset=1)
-    assert second["stack_infos"] == whole["stack_infos"][1:2]
-    one = dumps.ok(f"{session}/stacks", key_word="activation.py")["stack_infos"]
-    assert all(set(line) == {"file_path", "line_no", "code_line"} for line in one[0]["items"])
+    assert second["stack_infos"] == pages["stack_infos"][1:2]
+    files = dumps.ok(f"{session}/stacks", key_word="activation.py")["stack_infos"]
+    assert all(set(line) == {"file_path", "line_no", "code_line"} for line in files[0]["items"])
     assert dumps.ok(f"{session}/stacks", key_word="no such line") == {}
     assert dumps.fault(f"{session}/stacks", limit="x") == (400, "50540001")
 

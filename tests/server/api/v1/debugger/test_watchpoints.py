@@ -68,7 +68,7 @@ def test_watchpoints_are_listed_and_removed(dumps, session):
         "watch_condition": {"id": "tensor_too_large", "abbr": "TL", "params": params},
     }
     dumps.sent(f"{session}/delete-watchpoint", {"watch_point_id": 1})
-    assert [each["id"] for each in state_of_watchpoints(dumps, session)] == [2]
+    assert [watchpoint["id"] for watchpoint in state_of_watchpoints(dumps, session)] == [2]
     dumps.sent(f"{session}/delete-watchpoint", {})
     assert state_of_watchpoints(dumps, session) == []
 
