@@ -1,38 +1,11 @@
-"""Files and runs while they are read: what a fold adds, what publishing renews, and what stays."""
+"""Runs while they are read: what publishing renews, and what stays."""
 
-import numpy as np
 import pytest
 
 from mindinsight.server.formats.lineage import Lineage
-from mindinsight.server.ingest.discovery.folder_listing import Stamp
 from mindinsight.server.ingest.discovery.run_discovery import DiscoveredRun
-from mindinsight.server.ingest.staging.file_stage import MOST_DAMAGE, FileStage
 from mindinsight.server.ingest.staging.run_stage import RunStage
-from mindinsight.server.types import Damage, ReferenceColumns, ScalarBlock, Stretch
-
-
-def ints(*numbers):
-    return np.array(numbers, dtype=np.int64)
-
-
-def scalars(*steps, tags=("loss",)):
-    rows = ints(*steps)
-    values = np.array([[step * 1.0 for step in steps] for _ in tags], np.float32)
-    return ScalarBlock(tuple(tags), rows, rows, rows + 0.5, values)
-
-
-def payloads(*steps, kind="image", tag="cat"):
-    rows = ints(*steps)
-    return ReferenceColumns(kind, tag, rows, rows + 0.5, rows * 100, rows * 10)
-
-
-def stretch(end, *blocks, references=(), pending=0, damage=(), skipped=()):
-    return Stretch(end, pending, 1, blocks, tuple(references), tuple(damage), skipped=tuple(skipped))
-
-
-def file_named(seconds, size=1000, inode=1, suffix="_MS"):
-    name = f"events.out.events.summary.{seconds}.0.h{suffix}"
-    return FileStage(name, f"/base/a/{name}", Stamp(1, inode, size, seconds * 10**9, 0))
+from tests.server.ingest.staging.stretches import file_named, payloads, scalars, stretch
 
 
 def found(**changes):
@@ -59,52 +32,6 @@ def file():
 @pytest.fixture
 def stage():
     return RunStage(found())
-
-
-def test_a_fold_says_what_grew_and_how_far_was_read(file):
-    grown = file.fold(stretch(300, scalars(1, 2, tags=("loss", "acc")), references=[payloads(2)], pending=7))
-    assert grown == [("scalar", "loss"), ("scalar", "acc"), ("image", "cat")]
-    assert (file.read, file.pending, file.unread) == (300, 7, 700)
-    assert sorted(file.held()) == sorted(grown)
-
-
-def test_the_same_tag_of_several_kinds_is_kept_apart(file):
-    file.fold(stretch(10, scalars(1, tags=("x",)), references=[payloads(1, tag="x", kind="tensor")]))
-    file.fold(stretch(20, references=[payloads(2, tag="x", kind="histogram")]))
-    assert file.held() == [("scalar", "x"), ("tensor", "x"), ("histogram", "x")]
-    assert file.part(("scalar", "x")).steps.tolist() == [1]
-    assert file.part(("histogram", "x")).offsets.tolist() == [200]
-
-
-def test_a_graph_is_named_after_its_file(file):
-    file.fold(stretch(10, references=[payloads(0, kind="graph", tag="")]))
-    assert file.held() == [("graph", file.name)]
-
-
-def test_what_is_understood_and_not_ours_is_counted(file):
-    file.fold(stretch(10, skipped=[("explain", 3)]))
-    file.fold(stretch(20, skipped=[("explain", 2), ("other", 1)]))
-    assert file.state().skipped == (("explain", 5), ("other", 1))
-
-
-def test_damage_is_listed_up_to_a_number_and_added_up_from_there(file):
-    every = [Damage(at, 5, "damage.body_crc") for at in range(MOST_DAMAGE + 50)]
-    for one in every:
-        file.fold(stretch(one.offset, damage=[one]))
-    kept = file.state().damage
-    assert kept[:-1] == tuple(every[: MOST_DAMAGE - 1])
-    assert kept[-1] == Damage(MOST_DAMAGE - 1, 51 * 5, "damage.more")
-
-
-def test_a_read_that_works_takes_the_error_away(file):
-    file.error = "file.permission"
-    file.fold(stretch(10))
-    assert file.state().error == ""
-
-
-def test_an_empty_graph_file_holds_nothing():
-    empty = FileStage("a.pb", "/base/a/a.pb", Stamp(1, 1, 0, 0, 0))
-    assert (empty.role, empty.fold_whole(), empty.held()) == ("graph", [], [])
 
 
 def test_publishing_says_which_kinds_changed_and_renews_only_these(stage, file):
