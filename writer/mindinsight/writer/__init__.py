@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mindinsight.writer.dump import Dump
     from mindinsight.writer.gradients import record_gradients
     from mindinsight.writer.graph import GraphBuilder
+    from mindinsight.writer.hyper_config import HyperConfig
     from mindinsight.writer.landscape import SummaryLandscape
     from mindinsight.writer.metrics import (
         F1,
@@ -57,6 +58,7 @@ _HOMES: Final = {
     "Fbeta": "metrics",
     "GraphBuilder": "graph",
     "HistogramSummary": "operators",
+    "HyperConfig": "hyper_config",
     "ImageSummary": "operators",
     "KeepBest": "callbacks",
     "Loss": "metrics",
@@ -93,6 +95,7 @@ __all__ = [
     "Fbeta",
     "GraphBuilder",
     "HistogramSummary",
+    "HyperConfig",
     "ImageSummary",
     "KeepBest",
     "Loss",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -10,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
+from mindinsight.writer.hyper_config import VARIABLE, HyperConfigError, read_hyper_config
+
 _log: Final = logging.getLogger(__name__)
 _SIZES: Final = (3, 256)  # points along one side of a landscape
-_LONGEST_CONFIG: Final = 100_000  # characters
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def custom_lineage(given: Any, environment: Mapping[str, str] = os.environ) -> d
     """``custom_lineage_data`` over what MINDINSIGHT_HYPER_CONFIG, a JSON object, has under that name."""
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"custom_lineage_data must be a dict or None, got {type(given).__name__}")
-    facts = {**_hyper_config(environment.get("MINDINSIGHT_HYPER_CONFIG", "")), **(given or {})}
+    facts = {**_hyper_config(environment.get(VARIABLE, "")), **(given or {})}
     for name, value in facts.items():
         if not isinstance(name, str) or not isinstance(value, (int, float, str)):
             raise TypeError(f"custom_lineage_data takes numbers and text by name, got {name!r}: {value!r}")
@@ -115,12 +115,12 @@ def _hyper_config(text: str) -> Mapping[str, Any]:
     if not text:
         return {}
     try:
-        config = json.loads(text) if len(text) <= _LONGEST_CONFIG else None
-    except json.JSONDecodeError:
-        config = None
-    facts = config.get("custom_lineage_data", {}) if isinstance(config, dict) else None
+        facts = read_hyper_config(text).get("custom_lineage_data", {})
+    except HyperConfigError as error:
+        _log.warning("nothing is recorded of the tuner's values: %s", error)
+        return {}
     if not isinstance(facts, dict):
-        _log.warning("MINDINSIGHT_HYPER_CONFIG is no JSON object of at most %d characters", _LONGEST_CONFIG)
+        _log.warning("custom_lineage_data in %s is no JSON object", VARIABLE)
         return {}
     return facts
 
