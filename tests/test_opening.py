@@ -26,11 +26,14 @@ ALLOWED = {
     "workspace/json_store.py": "notes and rules in the workspace",
     "process/daemon.py": "the state of running servers",
     "process/logs.py": "the log in the workspace",
+    "tuning/journal.py": "studies in the workspace",
     # the system's
+    "tuning/process_group.py": "the environment of processes, and the output of trials",
     "ingest/watch/filesystems.py": "the table of mounts",
     "ingest/watch/watcher.py": "the process's own descriptors",
     # what a user names on the command line or in a notebook
     "client/export.py": "output",
+    "tuning/config.py": "the tuning file",
     "commands/main.py": "the null device",
     "commands/dump/compare.py": "a table of names, and output",
     "commands/dump/convert.py": "output",

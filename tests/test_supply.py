@@ -34,7 +34,7 @@ def locked():
     return found
 
 
-USERS = [one.name for one in asked("dependencies", "arrow", "notebook")]
+USERS = [one.name for one in asked("dependencies", "arrow", "notebook", "tune")]
 
 
 def test_every_line_of_the_lock_is_one_version_and_no_address():
@@ -61,7 +61,7 @@ def test_each_python_has_one_version_of_everything(python):
 
 def test_users_are_asked_for_no_newer_versions_than_needed():
     """A lower bound and nothing else, but for protobuf, whose next major version may refuse our code."""
-    for requirement in asked("dependencies", "arrow", "notebook"):
+    for requirement in asked("dependencies", "arrow", "notebook", "tune"):
         operators = sorted(one.operator for one in requirement.specifier)
         assert operators == (["<", ">="] if requirement.name == "protobuf" else [">="]), requirement
 
@@ -70,7 +70,9 @@ def test_the_lowest_versions_are_those_of_the_project():
     printed = subprocess.run(
         [sys.executable, ROOT / "tests" / "lowest.py"], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert set(printed) == {f"{one.name}=={low(one)}" for one in asked("dependencies", "arrow", "notebook")}
+    assert set(printed) == {
+        f"{one.name}=={low(one)}" for one in asked("dependencies", "arrow", "notebook", "tune")
+    }
 
 
 def low(requirement):

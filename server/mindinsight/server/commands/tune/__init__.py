@@ -1,0 +1,79 @@
+"""``mindinsight tune``: train with one set of hyper-parameters after the other; and ``mindoptimizer``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from mindinsight.server.commands.options import number
+from mindinsight.server.errors import BadSettings
+
+_MOST: Final = 1_000_000  # trials
+
+
+def register(subparsers: Any) -> None:
+    text = "train again and again with hyper-parameters that Optuna chooses (docs/tuning.md)"
+    parser = subparsers.add_parser("tune", help=text, description=text, allow_abbrev=False)
+    _add_options(parser)
+    help_trials = "how many trials there shall be, those of earlier calls included (default: 20)"
+    parser.add_argument("--trials", type=number(1, _MOST), default=20, help=help_trials)
+    help_lineage = "learn from the past runs below the base directory that have all parameters and the target"
+    parser.add_argument("--from-lineage", action="store_true", help=help_lineage)
+    parser.set_defaults(run=tune, iter=None)
+
+
+def tune(options: argparse.Namespace) -> int:
+    """0: there are complete trials. 1: there are none, or too many failed. 130: interrupted."""
+    from mindinsight.server.commands.tune.study_run import run_study
+
+    return run_study(options)
+
+
+def mindoptimizer(arguments: Sequence[str] | None = None) -> int:
+    """The console script ``mindoptimizer``: ``--iter`` trials more, learning from what lineage holds."""
+    from importlib.metadata import version
+
+    text = "Train with hyper-parameters that are chosen from past trainings: mindinsight tune, as before."
+    parser = argparse.ArgumentParser(prog="mindoptimizer", description=text, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"%(prog)s ({version('mindinsight')})")
+    _add_options(parser)
+    parser.add_argument("--iter", type=number(1, _MOST), default=1, help="trials to run (default: 1)")
+    parser.set_defaults(trials=None, from_lineage=True)
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        return tune(parser.parse_args(given or ["--help"]))
+    except BadSettings as error:
+        from mindinsight.server.commands.terminal import say
+
+        say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, required=True, help="the tuning file, YAML")
+    parser.add_argument("--jobs", type=number(1, 1000), default=1, help="trials at a time (default: 1)")
+    parser.add_argument("--study", help="name of the study (default: that in the file, or the file's own)")
+    home = Path(os.environ.get("MINDINSIGHT_WORKSPACE") or Path.home() / "mindinsight")
+    parser.add_argument("--workspace", type=Path, default=home, help="where studies are kept")
+    parser.add_argument("--seed", type=number(0, 2**32 - 1), help="of the sampler, instead of the file's")
+    parser.add_argument("--timeout", type=_seconds, metavar="TIME", help="of the study: 90, 30m, 1.5h, 2d")
+    parser.add_argument("--trial-timeout", type=_seconds, metavar="TIME", help="of each trial")
+    help_give_up = "end after N failed trials in a row, 0 for never (default: 5)"
+    parser.add_argument("--give-up-after", type=number(0, _MOST), default=5, metavar="N", help=help_give_up)
+    parser.add_argument("--dry-run", action="store_true", help="print the first commands and run nothing")
+    parser.add_argument("--json", action="store_true", help="print the study at the end, for scripts")
+
+
+def _seconds(text: str) -> float:
+    from mindinsight.server.tuning.durations import seconds  # loaded with the command only
+
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

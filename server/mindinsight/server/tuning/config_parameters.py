@@ -1,0 +1,176 @@
+"""Parameters of a tuning file: ranges and choices, their types, steps and conditions."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
+from typing import Final, TypeAlias
+
+from mindinsight.server.tuning.yaml_nodes import Node, is_number, shown
+
+Value: TypeAlias = bool | int | float | str
+
+SYSTEM_DEFINED: Final = {"learning_rate": "float", "batch_size": "int", "epoch": "int"}  # as lineage has them
+_KEYS: Final = ("bounds", "choice", "type", "decimal", "source", "log", "when")
+_MOST_DECIMALS: Final = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One hyper-parameter: a range from ``low`` to ``high``, both inclusive, or ``choices``."""
+
+    name: str
+    choices: tuple[Value, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    integer: bool = False
+    step: float | None = None  # of a range of float: the least difference of two values
+    log: bool = False
+    user_defined: bool = True  # whether lineage has it as custom data
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # values others must have
+
+    @property
+    def finite(self) -> bool:
+        """Whether there are only so many values."""
+        return bool(self.choices) or self.integer or self.step is not None
+
+    def active(self, values: Mapping[str, Value]) -> bool:
+        """Whether a trial with these values has this parameter."""
+        return all(name in values and values[name] in allowed for name, allowed in self.when.items())
+
+    def values(self) -> list[Value]:
+        """Every value of a finite parameter, in order."""
+        if self.choices:
+            return list(self.choices)
+        if self.integer:
+            return list(range(int(self.low), int(self.high) + 1))
+        low, step = Decimal(str(self.low)), Decimal(str(self.step))
+        count = int((Decimal(str(self.high)) - low) / step)
+        return [float(low + i * step) for i in range(count + 1)]
+
+
+def read_parameters(node: Node) -> tuple[Parameter, ...]:
+    """The parameters in the order of the file. Raises ConfigError."""
+    entries = node.mapping()
+    if not entries:
+        node.fail("must name at least one parameter.")
+    parameters: dict[str, Parameter] = {}
+    for name, entry in entries.items():
+        if not re.fullmatch(r"[A-Za-z0-9_]+", name):
+            entry.fail("a name has letters A-Z and a-z, digits and '_' only.")
+        parameters[name] = _parameter(name, entry, parameters)
+    return tuple(parameters.values())
+
+
+def _parameter(name: str, node: Node, above: Mapping[str, Parameter]) -> Parameter:
+    entries = node.mapping(*_KEYS)
+    user_defined = _is_user_defined(name, entries)
+    if ("bounds" in entries) == ("choice" in entries):
+        node.fail("needs either bounds: [low, high] or choice: [a, b, c].")
+    when = _conditions(entries["when"], above) if "when" in entries else {}
+    if "choice" in entries:
+        for key in ("decimal", "log"):
+            if key in entries:
+                entries[key].fail("is for bounds, not for choice.")
+        choices = _choices(entries["choice"])
+        if not user_defined:
+            _check_system_defined(name, entries["choice"], choices)
+        return Parameter(name, choices, user_defined=user_defined, when=when)
+    if "type" not in entries:
+        node.fail("type is missing: bounds need type: int or type: float.")
+    integer = entries["type"].text("int", "float") == "int"
+    if not user_defined and integer != (SYSTEM_DEFINED[name] == "int"):
+        entries["type"].fail(f"{name} is {SYSTEM_DEFINED[name]} in the lineage of a training.")
+    bounds = _bounds(entries["bounds"])
+    if not user_defined:
+        _check_system_defined(name, entries["bounds"], bounds[:1])
+    log = entries["log"].truth() if "log" in entries else False
+    if log and bounds[0] <= 0:
+        entries["bounds"].fail("log: true needs a lower bound above zero.")
+    low, high, step = _range(entries, bounds, integer, log)
+    return Parameter(name, (), low, high, integer, step, log, user_defined, when)
+
+
+def _is_user_defined(name: str, entries: Mapping[str, Node]) -> bool:
+    if "source" not in entries:
+        return name not in SYSTEM_DEFINED
+    source = entries["source"].text("system_defined", "user_defined")
+    if source == "system_defined" and name not in SYSTEM_DEFINED:
+        entries["source"].fail(f"only {', '.join(SYSTEM_DEFINED)} are system_defined; allowed: user_defined.")
+    return source == "user_defined"
+
+
+def _choices(node: Node) -> tuple[Value, ...]:
+    values = tuple(entry.scalar() for entry in node.items())
+    if not values:
+        node.fail("must name at least one value.")
+    typed = [(type(value), value) for value in values]
+    twice = [value for i, value in enumerate(values) if (type(value), value) in typed[:i]]
+    if twice:
+        node.fail(f"{shown(twice[0])} stands there twice.")
+    return values
+
+
+def _check_system_defined(name: str, node: Node, values: Sequence[Value]) -> None:
+    for value in values:
+        whole = isinstance(value, int)
+        if not is_number(value) or value <= 0 or (SYSTEM_DEFINED[name] == "int" and not whole):  # type: ignore[operator]
+            kind = "whole numbers" if SYSTEM_DEFINED[name] == "int" else "numbers"
+            node.fail(f"{name} takes {kind} above zero, got {shown(value)}; source: user_defined takes any.")
+
+
+def _bounds(node: Node) -> tuple[float, float]:
+    entries = node.items()
+    if len(entries) != 2:
+        node.fail(f"must be two numbers, [low, high], got {len(entries)}.")
+    low, high = (entry.number() for entry in entries)
+    if high <= low:
+        node.fail(f"the second number must be above the first, got [{low}, {high}].")
+    return low, high
+
+
+def _range(
+    entries: Mapping[str, Node], bounds: tuple[float, float], integer: bool, log: bool
+) -> tuple[float, float, float | None]:
+    """Least and largest value, and the step; as with MindOptimizer the upper bound is not a value of int."""
+    low, high = bounds
+    if integer:
+        if "decimal" in entries:
+            entries["decimal"].fail("is for type: float.")
+        least, largest = math.ceil(low), math.ceil(high) - 1
+        if least > largest:
+            entries["bounds"].fail(
+                f"there is no whole number from {low} to below {high}; the upper bound is not tried."
+            )
+        return least, largest, None
+    if "decimal" not in entries:
+        return float(low), float(high), None
+    if log:
+        entries["decimal"].fail("cannot be combined with log: true.")
+    step = Decimal(1).scaleb(-entries["decimal"].whole(0, _MOST_DECIMALS))
+    first = (Decimal(str(low)) / step).to_integral_value(ROUND_CEILING)
+    last = Decimal(str(high)) // step
+    if first > last:
+        entries["decimal"].fail(f"there is no such number from {low} to {high}.")
+    return float(first * step), float(last * step), float(step)
+
+
+def _conditions(node: Node, above: Mapping[str, Parameter]) -> dict[str, tuple[Value, ...]]:
+    """``when: {optimizer: [sgd, momentum]}``: the names are of parameters with choices further up."""
+    conditions: dict[str, tuple[Value, ...]] = {}
+    for name, entry in node.mapping().items():
+        if name not in above or not above[name].choices:
+            known = [parameter.name for parameter in above.values() if parameter.choices]
+            entry.fail(f"is no parameter above with a choice; such are {', '.join(known) or 'none'}.")
+        several = isinstance(entry.data, Sequence) and not isinstance(entry.data, str)
+        values = tuple(value.scalar() for value in (entry.items() if several else [entry]))
+        for value in values:
+            if value not in above[name].choices:
+                entry.fail(f"{shown(value)} is none of {', '.join(map(str, above[name].choices))}.")
+        conditions[name] = values
+    if not conditions:
+        node.fail("must name a parameter and its values, such as {optimizer: momentum}.")
+    return conditions

@@ -1,0 +1,212 @@
+"""Gaussian process sampler for Optuna in NumPy: MindOptimizer's model and acquisition functions.
+
+A Matérn 5/2 kernel over parameters scaled to [0, 1] (choices one-hot), one length scale for each, chosen by
+marginal likelihood; the next trial is the best of many candidates by upper confidence bound (UCB, beta
+2.576), probability of improvement (PI) or expected improvement (EI), as in Rasmussen and Williams, Gaussian
+Processes for Machine Learning (2006), and Shahriari et al., Taking the Human Out of the Loop (2016).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.search_space import IntersectionSearchSpace
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from mindinsight.server.types import Doubles
+
+Method: TypeAlias = Literal["ucb", "pi", "ei"]
+
+_BETA: Final = 2.576  # standard deviations of UCB
+_MARGIN: Final = 0.05  # standard deviations by which PI wants more: without, it stays where it is
+_CANDIDATES: Final = 5000  # anywhere
+_NEIGHBOURS: Final = 1000  # around the best trials
+_SCALES: Final = np.geomspace(0.05, 5.0, 10)  # of the first choice of a length scale
+_MOVES: Final = (0.5, 0.7, 1.4, 2.0)  # factors tried for each length scale after that
+_NOISES: Final = (1e-6, 1e-3, 1e-1)  # variance of the noise, where that of the values is 1
+_NEWEST: Final = 1000  # trials the model is fitted to
+_PENDING: Final = (TrialState.RUNNING,)
+
+
+class GaussianProcessSampler(BaseSampler):
+    """Sampler of studies with one objective; parameters that not every trial has are drawn at random."""
+
+    def __init__(self, method: Method = "ucb", n_startup_trials: int = 4, seed: int | None = None) -> None:
+        self._method = method
+        self._startup = n_startup_trials
+        self._rng = np.random.default_rng(seed)
+        self._independent = RandomSampler(seed=seed)
+        self._space = IntersectionSearchSpace()
+
+    def reseed_rng(self) -> None:
+        self._rng = np.random.default_rng()
+        self._independent.reseed_rng()
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        space = self._space.calculate(study)
+        return {name: distribution for name, distribution in space.items() if not distribution.single()}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The candidate with the best acquisition; nothing while there are too few trials to learn from."""
+        complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))[-_NEWEST:]
+        if len(complete) < self._startup or not search_space:
+            return {}
+        points = _points([known.params for known in complete], search_space)
+        sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
+        values = sign * np.array([known.value for known in complete], np.float64)
+        spread = float(values.std())
+        if not spread > 0:
+            return {}
+        scaled = (values - values.mean()) / spread
+        model = GaussianProcess.fitted(points, scaled)
+        pending = [
+            other.params
+            for other in study.get_trials(deepcopy=False, states=_PENDING)
+            if other.number != trial.number and search_space.keys() <= other.params.keys()
+        ]
+        if pending:  # assumed to come out as the model says, so that parallel trials differ
+            model = model.extended(_points(pending, search_space))
+        candidates = self._candidates(search_space, [complete[i].params for i in np.argsort(-values)[:5]])
+        mean, deviation = model.predict(_points(candidates, search_space))
+        scores = acquisition(self._method, mean, deviation, float(scaled.max()))
+        return candidates[int(np.argmax(scores))]
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        return self._independent.sample_independent(study, trial, param_name, param_distribution)
+
+    def _candidates(
+        self, space: Mapping[str, BaseDistribution], best: Sequence[Mapping[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Points drawn evenly, and some around the best trials."""
+        columns = {}
+        for name, distribution in space.items():
+            anywhere = self._rng.random(_CANDIDATES)
+            around = np.array([unit(params[name], distribution) for params in best])
+            near = around[self._rng.integers(len(best), size=_NEIGHBOURS)]
+            near = np.clip(near + self._rng.normal(0.0, 0.05, _NEIGHBOURS), 0.0, 1.0 - 1e-12)
+            columns[name] = [from_unit(share, distribution) for share in (*anywhere, *near)]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+class GaussianProcess:
+    """Regression of ``values`` [n], of mean 0 and variance 1, at ``points`` [n, d] in the unit cube."""
+
+    def __init__(self, points: Doubles, values: Doubles, scales: Doubles, noise: float) -> None:
+        self._points, self._values, self._scales, self._noise = points, values, scales, noise
+        covariance = matern(points / scales, points / scales) + noise * np.eye(len(points))
+        self._root = np.linalg.cholesky(covariance)
+        self._weights = np.linalg.solve(self._root.T, np.linalg.solve(self._root, values))
+
+    @classmethod
+    def fitted(cls, points: Doubles, values: Doubles) -> GaussianProcess:
+        """The model with the largest marginal likelihood among scales and noises, by coordinates."""
+        dimensions = points.shape[1]
+        models = [
+            cls(points, values, np.full(dimensions, scale), noise) for scale in _SCALES for noise in _NOISES
+        ]
+        best = max(models, key=lambda model: model.likelihood)
+        for _ in range(2):
+            for i in range(dimensions):
+                factors = np.ones((len(_MOVES), dimensions))
+                factors[:, i] = _MOVES
+                moved = [cls(points, values, best._scales * factor, best._noise) for factor in factors]
+                best = max([best, *moved], key=lambda model: model.likelihood)
+        return best
+
+    @property
+    def likelihood(self) -> float:
+        """Logarithm of the marginal likelihood, without its constant."""
+        return float(-0.5 * self._values @ self._weights - np.log(np.diag(self._root)).sum())
+
+    def predict(self, points: Doubles) -> tuple[Doubles, Doubles]:
+        """Mean and standard deviation [m] at ``points`` [m, d]."""
+        shared = matern(points / self._scales, self._points / self._scales)
+        mean = shared @ self._weights
+        explained = (np.linalg.solve(self._root, shared.T) ** 2).sum(axis=0)
+        return mean, np.sqrt(np.maximum(1.0 - explained, 1e-12))
+
+    def extended(self, points: Doubles) -> GaussianProcess:
+        """The model as if ``points`` had come out as it predicts."""
+        mean, _ = self.predict(points)
+        both = np.concatenate([self._points, points]), np.concatenate([self._values, mean])
+        return GaussianProcess(*both, self._scales, max(self._noise, 1e-6))
+
+
+def matern(left: Doubles, right: Doubles) -> Doubles:
+    """Matérn 5/2 covariance [n, m] of points [n, d] and [m, d], divided by their length scales."""
+    squares = (left**2).sum(1)[:, None] + (right**2).sum(1)[None, :] - 2.0 * left @ right.T
+    root = np.sqrt(5.0 * np.maximum(squares, 0.0))
+    covariance: Doubles = (1.0 + root + root**2 / 3.0) * np.exp(-root)
+    return covariance
+
+
+def acquisition(method: Method, mean: Doubles, deviation: Doubles, best: float) -> Doubles:
+    """What is to be maximized: how promising points with this mean and standard deviation are."""
+    if method == "ucb":
+        return mean + _BETA * deviation
+    best = best + _MARGIN if method == "pi" else best
+    z = (mean - best) / deviation
+    below = np.array([0.5 * (1.0 + math.erf(x / math.sqrt(2.0))) for x in z.tolist()])
+    if method == "pi":
+        return below
+    density = np.exp(-0.5 * z**2) / math.sqrt(2.0 * math.pi)
+    improvement: Doubles = (mean - best) * below + deviation * density
+    return improvement
+
+
+def unit(value: Any, distribution: BaseDistribution) -> float:
+    """A value as a share of its range; a choice as the middle of its part."""
+    if isinstance(distribution, CategoricalDistribution):
+        return (distribution.to_internal_repr(value) + 0.5) / len(distribution.choices)
+    assert isinstance(distribution, (FloatDistribution, IntDistribution))
+    low, high = _ends(distribution)
+    number = math.log(value) if distribution.log else float(value)
+    return float(np.clip((number - low) / (high - low), 0.0, 1.0))
+
+
+def from_unit(share: float, distribution: BaseDistribution) -> Any:
+    """The value at a share of its range, among those that there are."""
+    if isinstance(distribution, CategoricalDistribution):
+        count = len(distribution.choices)
+        return distribution.choices[min(int(share * count), count - 1)]
+    assert isinstance(distribution, (FloatDistribution, IntDistribution))
+    low, high = _ends(distribution)
+    number = low + share * (high - low)
+    number = math.exp(number) if distribution.log else number
+    if distribution.step is not None:
+        number = distribution.low + round((number - distribution.low) / distribution.step) * distribution.step
+    number = min(max(number, distribution.low), distribution.high)
+    return round(number) if isinstance(distribution, IntDistribution) else float(number)
+
+
+def _ends(distribution: FloatDistribution | IntDistribution) -> tuple[float, float]:
+    """The ends of the range on the scale of the model; each step has a part of its own."""
+    low, high = float(distribution.low), float(distribution.high)
+    half = 0.5 * distribution.step if distribution.step is not None else 0.0
+    if distribution.log:
+        half = min(half, 0.5 * low)
+        return math.log(low - half), math.log(high + half)
+    return low - half, high + half
+
+
+def _points(trials: Sequence[Mapping[str, Any]], space: Mapping[str, BaseDistribution]) -> Doubles:
+    """Parameters as points [n, d]: numbers from 0 to 1, choices one-hot."""
+    columns: list[Doubles] = []
+    for name, distribution in space.items():
+        values = [params[name] for params in trials]
+        if isinstance(distribution, CategoricalDistribution):
+            indices = np.array([int(distribution.to_internal_repr(value)) for value in values])
+            columns.extend((indices == i).astype(np.float64) for i in range(len(distribution.choices)))
+        else:
+            columns.append(np.array([unit(value, distribution) for value in values]))
+    return np.stack(columns, axis=1)

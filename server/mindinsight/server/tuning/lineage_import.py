@@ -1,0 +1,110 @@
+"""Past runs as trials: what lineage already holds, where it has all parameters and the targets."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mindinsight.server.store.run import Run
+from mindinsight.server.tuning.config import Config
+from mindinsight.server.tuning.config_parameters import Parameter, Value
+from mindinsight.server.tuning.space import Values, distribution
+from mindinsight.server.tuning.study import IMPORTED, RUN
+from mindinsight.server.tuning.targets import Missing, target_value
+from mindinsight.server.tuning.trial_process import LiveRuns
+from mindinsight.server.tuning.yaml_nodes import is_number
+
+if TYPE_CHECKING:
+    from optuna import Study
+
+_TOLERANCE = 1e-6  # relative: lineage keeps some numbers with 32 bits
+
+
+def import_lineage(study: Study, config: Config) -> tuple[int, Counter[str]]:
+    """Make trials of the past runs below the base directory; how many, and why others were left out.
+
+    A run that is a trial already is no reason and no trial.
+    """
+    from optuna.trial import create_trial
+
+    known = {trial.user_attrs.get(RUN) for trial in study.get_trials(deepcopy=False)}
+    count, reasons = 0, Counter[str]()
+    runs = LiveRuns(config.summary_base_dir).read()
+    for run in sorted(runs.values(), key=lambda run: (run.first_event, run.id)):
+        if run.path in known or (run.rank or 0) > 0:
+            continue
+        values = past_values(run, config)
+        if isinstance(values, str):
+            reasons[values] += 1
+            continue
+        found = [target_value({run.id: run}, target) for target in config.targets]
+        targets = [value for value in found if not isinstance(value, Missing) and math.isfinite(value)]
+        if len(targets) < len(found):
+            reasons["without a finite target"] += 1
+            continue
+        spaces = {p.name: distribution(p) for p in config.parameters if p.name in values}
+        attributes = {RUN: run.path, IMPORTED: True}
+        study.add_trial(
+            create_trial(params=values, distributions=spaces, values=targets, user_attrs=attributes)
+        )
+        count += 1
+    return count, reasons
+
+
+def past_values(run: Run, config: Config) -> Values | str:
+    """The parameters of a run as its lineage has them, or why it is no trial of this study."""
+    values: Values = {}
+    for parameter in config.parameters:
+        if not parameter.active(values):
+            continue
+        recorded = _recorded(run, parameter)
+        if recorded is None:
+            return f"without {parameter.name}"
+        value = fitting(recorded, parameter)
+        if value is None:
+            return f"with another {parameter.name} than the file allows"
+        values[parameter.name] = value
+    return values
+
+
+def _recorded(run: Run, parameter: Parameter) -> Any:
+    lineage = run.lineage
+    if lineage is None:
+        return None
+    if not parameter.user_defined and lineage.train is not None:
+        value = getattr(lineage.train, parameter.name)
+        if value is not None:
+            return value
+    custom: Mapping[str, Any] = lineage.user_defined
+    return custom.get(parameter.name)
+
+
+def fitting(recorded: Any, parameter: Parameter) -> Value | None:
+    """The value of the parameter that was recorded, up to the rounding of lineage; None where none is."""
+    if parameter.choices:
+        for choice in parameter.choices:
+            if _is_same(choice, recorded):
+                return choice
+        return None
+    if not is_number(recorded) or not math.isfinite(recorded):
+        return None
+    room = _TOLERANCE * max(abs(parameter.low), abs(parameter.high))
+    if not parameter.low - room <= recorded <= parameter.high + room:
+        return None
+    value = min(max(float(recorded), parameter.low), parameter.high)
+    if parameter.integer:
+        return int(value) if value == int(value) else None
+    if parameter.step is not None:
+        steps = round((value - parameter.low) / parameter.step)
+        value = round(parameter.low + steps * parameter.step, 15)
+        return value if math.isclose(value, recorded, rel_tol=1e-5, abs_tol=room) else None
+    return value
+
+
+def _is_same(choice: Value, recorded: Any) -> bool:
+    """Whether a choice is what lineage has, which keeps numbers with few bits and truths as text."""
+    if isinstance(choice, (int, float)) and is_number(choice) and is_number(recorded):
+        return math.isclose(choice, recorded, rel_tol=_TOLERANCE)
+    return str(choice) == str(recorded)

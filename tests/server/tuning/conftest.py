@@ -1,0 +1,124 @@
+"""Tuning files and trainings of a few lines."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+# A training: reads its values, does what the test wants, and records what came out.
+TRAINING = """\
+import json, math, os, sys, time
+from mindinsight.writer import HyperConfig, SummaryRecord
+config = HyperConfig()
+params = config.params
+{before}
+with SummaryRecord(config.summary_dir) as record:
+    {body}
+"""
+VALUE = """\
+    record.add_value("scalar", "value", {value})
+    record.record(1)
+"""
+
+
+@pytest.fixture
+def training(tmp_path):
+    """training(value, before="") -> the command of a training that records ``value``, an expression."""
+
+    def write(value="params.x", before="", body=None, name="train.py"):
+        script = tmp_path / name
+        text = VALUE.format(value=value).strip() if body is None else body
+        script.write_text(TRAINING.format(before=before, body=text))
+        return [sys.executable, str(script)]
+
+    return write
+
+
+@pytest.fixture
+def tuning_file(tmp_path):
+    """tuning_file(command, parameters=..., **keys) -> path; YAML takes JSON."""
+
+    def write(command, parameters=None, name="tune.yaml", **keys):
+        content = {
+            "summary_base_dir": str(tmp_path / "runs"),
+            "command": command,
+            "study": "probe",
+            "target": {"group": "scalar", "name": "value"},
+            "tuner": {"name": "random", "seed": 0},
+            "parameters": parameters or {"x": {"bounds": [0, 1], "type": "float"}},
+            **keys,
+        }
+        file = tmp_path / name
+        file.write_text(json.dumps(content))
+        return file
+
+    return write
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    return tmp_path / "workspace"
+
+
+@pytest.fixture
+def begin_tuner(workspace):
+    """begin_tuner(file, *options) -> the process of ``mindinsight tune``; none is left behind."""
+    begun = []
+
+    def begin(file, *options):
+        command = [sys.executable, "-m", "mindinsight.server.commands.main", "tune", "--config", str(file)]
+        options = [*map(str, options), "--workspace", str(workspace)]
+        process = subprocess.Popen(
+            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        begun.append(process)
+        return process
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def tune(begin_tuner):
+    """tune(file, *options) -> (exit code, JSON on standard output or None, standard error)."""
+
+    def run(file, *options):
+        process = begin_tuner(file, *options)
+        out, err = process.communicate(timeout=240)
+        return process.returncode, json.loads(out) if out.startswith("{") else out, err
+
+    return run
+
+
+def wait_until(condition, what, seconds=120):
+    """What ``condition`` gives as soon as that is true."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise TimeoutError(what)
+
+
+def alive(process):
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def optuna_study(workspace):
+    """The study in the one journal of a workspace, opened with Optuna's own interface."""
+    import optuna
+    from optuna.storages.journal import JournalFileBackend
+
+    (journal,) = (workspace / "studies").glob("*.journal")
+    storage = optuna.storages.JournalStorage(JournalFileBackend(str(journal)))
+    return optuna.load_study(study_name="probe", storage=storage)

@@ -1,0 +1,148 @@
+"""Ends that nobody planned: Ctrl-C, kill -9 of the tuner or of a trial, a journal cut in a line, going on."""
+
+import os
+import signal
+
+import pytest
+
+from .conftest import alive, optuna_study, wait_until
+
+# The training tells its process and that of a child, which is in its group but outlives it; then it waits.
+WAITING = """\
+import subprocess
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open(f"{config.summary_dir}/processes", "w").write(f"{os.getpid()} {child.pid} ")
+if params.x >= 0.0 and not os.path.exists(os.environ["GO_ON"]):
+    time.sleep(600)
+child.kill()
+"""
+
+
+@pytest.fixture
+def go_on(tmp_path, monkeypatch):
+    """A file; while it is not there, trials wait."""
+    file = tmp_path / "go_on"
+    monkeypatch.setenv("GO_ON", str(file))
+    return file
+
+
+def processes(tmp_path, count):
+    """The processes of so many trials, once they run."""
+
+    def look():
+        files = sorted((tmp_path / "runs" / "probe").glob("*/processes"))
+        found = [[int(number) for number in file.read_text().split()] for file in files]
+        return found if len(found) == count and all(len(pair) == 2 for pair in found) else None
+
+    return wait_until(look, f"{count} trials that run")
+
+
+def all_ended(pairs):
+    return not any(alive(process) for pair in pairs for process in pair)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
+    number, training, tuning_file, begin_tuner, tune, tmp_path, go_on, workspace
+):
+    file = tuning_file(training(before=WAITING))
+    go_on.touch()
+    assert tune(file, "--trials", 1)[0] == 0
+    go_on.unlink()
+    tuner = begin_tuner(file, "--trials", 3, "--jobs", 2)
+    pairs = processes(tmp_path, 3)
+    tuner.send_signal(number)
+    _, err = tuner.communicate(timeout=120)
+    assert tuner.returncode == 130
+    assert "interrupted; the same command goes on" in err
+    wait_until(lambda: all_ended(pairs), "the end of all processes")
+    go_on.touch()
+    code, found, _ = tune(file, "--trials", 3, "--json")
+    assert code == 0
+    states = [trial["state"] for trial in found["trials"]]
+    assert states == ["complete", "interrupted", "interrupted", "complete", "complete"]
+    assert [trial["again"] for trial in found["trials"][3:]] == [1, 2]
+    assert [trial["params"] for trial in found["trials"][3:]] == [t["params"] for t in found["trials"][1:3]]
+
+
+def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
+    training, tuning_file, begin_tuner, tune, tmp_path, go_on, workspace
+):
+    file = tuning_file(training(before=WAITING))
+    go_on.touch()
+    _, before, _ = tune(file, "--trials", 2, "--json")
+    go_on.unlink()
+    tuner = begin_tuner(file, "--trials", 4)
+    pairs = processes(tmp_path, 3)
+    tuner.kill()
+    tuner.wait()
+    assert all(alive(process) for process in pairs[-1])  # nobody has ended them yet
+    go_on.touch()
+    code, found, err = tune(file, "--trials", 4, "--json")
+    assert code == 0, err
+    assert "half-finished trials are marked failed and their values tried again: 2" in err
+    wait_until(lambda: all_ended(pairs), "the end of the processes that were left")
+    assert [trial["state"] for trial in found["trials"]] == [
+        *("complete", "complete", "interrupted", "complete", "complete")
+    ]
+    assert found["trials"][:2] == before["trials"]
+    assert found["trials"][3]["params"] == found["trials"][2]["params"]
+    assert tune(file, "--trials", 4)[0] == 0
+    assert len(optuna_study(workspace).trials) == 5
+
+
+def test_kill_9_of_a_trial_is_a_failed_trial_and_leaves_no_child(
+    training, tuning_file, begin_tuner, tmp_path, go_on
+):
+    tuner = begin_tuner(tuning_file(training(before=WAITING)), "--trials", 1, "--json")
+    pairs = processes(tmp_path, 1)
+    os.kill(pairs[0][0], signal.SIGKILL)
+    _, err = tuner.communicate(timeout=120)
+    assert tuner.returncode == 1
+    assert "trial 0 failed: the command was ended by signal 9" in err
+    wait_until(lambda: all_ended(pairs), "the end of the child")
+
+
+def test_a_training_that_ignores_sigterm_is_killed(training, tuning_file, begin_tuner, tmp_path, go_on):
+    before = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + WAITING
+    tuner = begin_tuner(tuning_file(training(before=before)), "--trials", 1)
+    pairs = processes(tmp_path, 1)
+    tuner.send_signal(signal.SIGINT)
+    tuner.communicate(timeout=120)
+    assert tuner.returncode == 130
+    wait_until(lambda: all_ended(pairs), "the end of all processes")
+
+
+def test_one_tuner_at_a_time(training, tuning_file, begin_tuner, tune, tmp_path, go_on):
+    file = tuning_file(training(before=WAITING))
+    begin_tuner(file, "--trials", 1)
+    processes(tmp_path, 1)
+    code, _, err = tune(file, "--trials", 1)
+    assert code == 1
+    assert "Another process is tuning this study" in err
+    go_on.touch()
+    (file,) = (tmp_path / "runs" / "probe").glob("*/processes")
+    for process in file.read_text().split():
+        os.kill(int(process), signal.SIGKILL)
+
+
+def test_a_journal_that_was_cut_in_a_line_goes_on(training, tuning_file, tune, workspace):
+    file = tuning_file(training())
+    assert tune(file, "--trials", 1)[0] == 0
+    (journal,) = (workspace / "studies").glob("*.journal")
+    with journal.open("ab") as end:
+        end.write(b'{"op_code":4,"work')
+    code, found, err = tune(file, "--trials", 2, "--json")
+    assert code == 0, err
+    assert [trial["state"] for trial in found["trials"]] == ["complete", "complete"]
+
+
+def test_somebody_with_optunas_interface_stops_it(
+    training, tuning_file, begin_tuner, tmp_path, go_on, workspace
+):
+    tuner = begin_tuner(tuning_file(training(before=WAITING)), "--trials", 3)
+    pairs = processes(tmp_path, 1)
+    optuna_study(workspace).set_user_attr("stop", 1.0)
+    _, err = tuner.communicate(timeout=120)
+    assert "stopped from the page" in err
+    assert all_ended(pairs)

@@ -1,0 +1,197 @@
+"""Whole studies: ``mindinsight tune`` on trainings of a few lines, read with Optuna's interface."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import optuna
+import pytest
+
+from .conftest import optuna_study
+
+BRANIN = (
+    "(params.y - 5.1 / (4 * math.pi**2) * params.x**2 + 5 / math.pi * params.x - 6)**2"
+    " + 10 * (1 - 1 / (8 * math.pi)) * math.cos(params.x) + 10"
+)
+SQUARE = {"x": {"bounds": [-5, 10], "type": "float"}, "y": {"bounds": [0, 15], "type": "float"}}
+
+
+def states(found):
+    return [trial["state"] for trial in found["trials"]]
+
+
+def test_trials_are_those_of_plain_optuna(training, tuning_file, tune, workspace):
+    """The trainings are processes, and their values go through event files, which keep 32 bits of them."""
+    import math
+
+    tuner = {"name": "tpe", "seed": 5, "args": {"n_startup_trials": 4}}
+    file = tuning_file(training(BRANIN), SQUARE, tuner=tuner)
+    code, found, err = tune(file, "--trials", 9, "--json")
+    assert (code, found["end"]) == (0, "done"), err
+
+    def objective(trial):
+        x, y = trial.suggest_float("x", -5, 10), trial.suggest_float("y", 0, 15)
+        value = (y - 5.1 / (4 * math.pi**2) * x**2 + 5 / math.pi * x - 6) ** 2
+        return float(np.float32(value + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x) + 10))
+
+    plain = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=5, n_startup_trials=4))
+    plain.optimize(objective, 9)
+    assert [trial["params"] for trial in found["trials"]] == [trial.params for trial in plain.trials]
+    stored = optuna_study(workspace)  # the journal is Optuna's own
+    assert [trial.values for trial in stored.trials] == [trial.values for trial in plain.trials]
+
+
+def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(training, tuning_file, tune, tmp_path):
+    before = (
+        "assert sys.argv[1:] == ['--rate', str(params.rate), config.summary_dir, '{brace}'], sys.argv\n"
+        "assert os.environ['MINDINSIGHT_PARAM_kind'] == params.kind\n"
+        "assert set(config.custom_lineage_data) == {'rate', 'kind'} | set(params) - {'batch_size'}\n"
+        "assert ('momentum' in params) == (params.kind == 'momentum')"
+    )
+    parameters = {
+        "rate": {"bounds": [0.001, 1], "type": "float", "log": True},
+        "batch_size": {"choice": [16, 32]},
+        "kind": {"choice": ["sgd", "momentum"]},
+        "momentum": {"choice": [0.8, 0.9], "when": {"kind": "momentum"}},
+    }
+    command = [*training("params.rate", before), "--rate", "{rate}", "{summary_dir}", "{brace}"]
+    code, found, err = tune(tuning_file(command, parameters), "--trials", 5, "--json", "--jobs", 2)
+    assert code == 0, (err, [trial["log"] for trial in found["trials"]])
+    folders = [trial["run"] for trial in found["trials"]]
+    assert folders == [str(tmp_path / "runs" / "probe" / f"trial_{i:04d}") for i in range(5)]
+    for trial in found["trials"]:
+        assert trial["values"] == [pytest.approx(trial["params"]["rate"])]
+        assert list(Path(trial["run"]).glob("*_MS"))
+    assert "{brace} is no parameter and stays as it is" in err
+
+
+def test_a_failed_trial_keeps_its_last_lines(training, tuning_file, tune):
+    command = training(before="print('about to fail'); raise SystemExit('no data')")
+    code, found, err = tune(tuning_file(command), "--trials", 9, "--give-up-after", 2, "--json")
+    assert (code, found["end"]) == (1, "gave_up")
+    assert states(found) == ["failed", "failed"]
+    assert found["trials"][0]["failure"] == {"reason": "exit", "code": 1}
+    assert found["trials"][0]["log"] == ["about to fail", "no data"]
+    assert "trial 0 failed: the command ended with exit code 1" in err
+
+
+@pytest.mark.parametrize(
+    ("changes", "failure"),
+    [
+        (
+            {"target": {"name": "accuracy", "group": "scalar"}},
+            {"reason": "no_target", "target": "accuracy", "there": ["value"]},
+        ),
+        ({"value": "math.nan"}, {"reason": "not_finite", "target": "value", "value": "nan"}),
+        ({"value": "math.inf"}, {"reason": "not_finite", "target": "value", "value": "inf"}),
+        ({"before": "time.sleep(600)", "limits": {"trial": 3}}, {"reason": "timeout", "seconds": 3}),
+        ({"command": ["/no/such/command"]}, None),
+    ],
+)
+def test_what_is_no_result_is_a_failed_trial(changes, failure, training, tuning_file, tune):
+    command = changes.pop("command", None) or training(changes.pop("value", "1"), changes.pop("before", ""))
+    code, found, _ = tune(tuning_file(command, **changes), "--trials", 1, "--json")
+    (trial,) = found["trials"]
+    assert (code, trial["state"]) == (1, "failed")
+    expected = {"reason": "cannot_start", "text": "/no/such/command: No such file or directory"}
+    assert trial["failure"] == (failure or expected)
+
+
+def test_lineage_is_a_target(training, tuning_file, tune):
+    body = (
+        'record.add_value("train_lineage", "train", {"loss": params.x})\n'
+        '    record.add_value("eval_lineage", "eval", {"metrics": {"Accuracy": 1 - params.x}})\n'
+        "    record.record(1)"
+    )
+    targets = [{"name": "loss"}, {"name": "Accuracy", "group": "metric", "goal": "maximize"}]
+    file = tuning_file(training(body=body), target=targets)
+    code, found, err = tune(file, "--trials", 3, "--json")
+    assert code == 0, err
+    for trial in found["trials"]:
+        x = trial["params"]["x"]
+        assert trial["values"] == [pytest.approx(x), pytest.approx(1 - x)]
+    best = min(found["trials"], key=lambda trial: trial["params"]["x"])
+    assert found["front"] == [best["number"]]
+
+
+def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, tune, workspace):
+    body = (
+        "for step in range(1, 11):\n"
+        "        record.add_value('scalar', 'value', params.x + 1 / step)\n"
+        "        record.record(step)\n"
+        "        record.flush()\n"
+        "    time.sleep(600 if params.x == 3 else 0)"
+    )
+    pruner = {"name": "median", "every": 2, "args": {"n_startup_trials": 1}}
+    tuner = {"name": "grid", "seed": 1}  # the order is 1 or 2 first: see the assertion
+    file = tuning_file(training(body=body), {"x": {"choice": [1, 2, 3]}}, pruner=pruner, tuner=tuner)
+    code, found, err = tune(file, "--trials", 9, "--json")
+    assert code == 0, err
+    assert found["progress"]["wanted"] == 3
+    by_value = {trial["params"]["x"]: trial for trial in found["trials"]}
+    assert found["trials"][0]["params"]["x"] != 3
+    assert by_value[3]["state"] == "pruned"
+    assert by_value[1]["state"] == "complete"
+    steps = optuna_study(workspace).trials[by_value[1]["number"]].intermediate_values
+    assert steps == {step: pytest.approx(1 + 1 / step) for step in (2, 4, 6, 8, 10)}
+
+
+def test_a_dry_run_prints_commands_and_does_nothing(training, tuning_file, tune, tmp_path, workspace):
+    file = tuning_file([*training(), "{x}"], tuner={"name": "random", "seed": 3})
+    code, out, _ = tune(file, "--dry-run")
+    assert code == 0
+    assert len(out.splitlines()) == 3
+    assert not (tmp_path / "runs").exists()
+    assert not workspace.exists()
+    code, found, _ = tune(file, "--trials", 2, "--json")
+    words = [line.split() for line in out.splitlines()]
+    assert [line[-1] for line in words[:2]] == [str(trial["params"]["x"]) for trial in found["trials"]]
+    given = json.loads(out.splitlines()[0].partition("=")[2].split("' ")[0].strip("'"))
+    assert given["params"] == found["trials"][0]["params"]
+
+
+def test_past_runs_become_trials_once(training, tuning_file, tune, tmp_path):
+    from mindinsight.writer import SummaryRecord
+
+    past = [(0.25, 1.0, True), (0.5, 2.0, True), (7.0, 3.0, True), (0.1, 4.0, False)]
+    for number, (x, value, whole) in enumerate(past):
+        with SummaryRecord(str(tmp_path / "runs" / f"past_{number}")) as record:
+            if whole:
+                record.add_value("custom_lineage_data", "user", {"x": x})
+            record.add_value("scalar", "value", value)
+            record.record(1)
+    file = tuning_file(training(), tuner={"name": "tpe", "seed": 1})
+    code, found, err = tune(file, "--trials", 1, "--from-lineage", "--json")
+    assert code == 0, err
+    assert "2 past runs became trials" in err
+    assert "1 with another x than the file allows" in err
+    assert "1 without x" in err
+    assert [(trial["state"], trial["params"]["x"]) for trial in found["trials"][:2]] == [
+        ("imported", pytest.approx(0.25)),
+        ("imported", pytest.approx(0.5)),
+    ]
+    assert found["progress"]["done"] == 1
+    _, found, _ = tune(file, "--trials", 2, "--from-lineage", "--json")
+    assert found["progress"] | {"left": 0} == found["progress"]
+    assert (found["progress"]["imported"], found["progress"]["done"]) == (2, 2)
+
+
+def test_a_study_with_other_targets_or_choices_is_not_mixed(training, tuning_file, tune):
+    choice = {"x": {"choice": [1, 2]}}
+    assert tune(tuning_file(training(), choice), "--trials", 1)[0] == 0
+    code, _, err = tune(tuning_file(training(), {"x": {"choice": [1, 3]}}), "--trials", 2)
+    assert code == 1
+    assert "has other choices of x than the file" in err
+    goal = {"group": "scalar", "name": "value", "goal": "maximize"}
+    code, _, err = tune(tuning_file(training(), choice, target=goal), "--trials", 2)
+    assert code == 1
+    assert "has other targets than the file. Take another name: --study NAME." in err
+
+
+def test_what_lies_in_the_way_of_a_run_is_left_alone(training, tuning_file, tune, tmp_path):
+    old = tmp_path / "runs" / "probe" / "trial_0000"
+    old.mkdir(parents=True)
+    (old / "kept").write_text("")
+    _, found, _ = tune(tuning_file(training()), "--trials", 1, "--json")
+    assert found["trials"][0]["run"] == f"{old}_2"
+    assert [file.name for file in old.iterdir()] == ["kept"]
