@@ -13,6 +13,7 @@ import { toolbar } from "./lineage/controls.js";
 import { importanceTable, rowsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
 import { readState, writeState } from "./lineage/state.js";
+import { StudyPanel } from "./lineage/study/panel.js";
 import { tint } from "./lineage/tint.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -35,6 +36,7 @@ const EXAMPLE = 'SummaryCollector(summary_dir, custom_lineage_data={"dropout": 0
 export async function mount(root, app) {
   const view = new Lineage(root, app);
   await view.load();
+  view.study.load();
   return {
     update(change) {
       if (grownRuns(app, change, "lineage").length) view.load(leaveAsIs);
@@ -66,6 +68,7 @@ export class Lineage {
       h("div", { class: "lineage-row" }, this.matters, this.cloud),
       this.table,
     );
+    this.study = new StudyPanel(app, () => this.draw());
     this.asked = latest(root);
     this.known = this.shown();
     this.offs = [
@@ -86,6 +89,7 @@ export class Lineage {
 
   end() {
     this.asked.end();
+    this.study.end();
     this.offs.forEach((off) => off());
   }
 
@@ -201,12 +205,15 @@ export class Lineage {
   /** @returns {import("./lineage/axes.js").Plot} */
   plot() {
     const { app, data, state } = this;
+    const pruned = this.study.pruned();
+    const grey = app.theme.colour("--line-strong");
+    const tinted = this.tinted() ? tint(app, data.rows, state.objective) : null;
     return {
       columns: this.axes(),
       rows: data.rows,
       logs: state.logs,
       brushes: this.brushes,
-      colour: this.tinted() ? tint(app, data.rows, state.objective) : (row) => app.selection.colour(row.run),
+      colour: (row) => (pruned.has(row.run) ? grey : tinted ? tinted(row) : app.selection.colour(row.run)),
       onhover: (run) => this.highlight(run),
       onpick: (run) => this.pick(run),
       onbrush: () => this.draw(),
@@ -232,7 +239,7 @@ export class Lineage {
     this.keep();
     app.charts.removeAll(this.cloud);
     if (!data.rows.length) {
-      replace(root, this.nothing());
+      replace(root, this.study.element, this.nothing());
       return;
     }
     keepFocus(root, () => this.drawParts());
@@ -240,7 +247,7 @@ export class Lineage {
 
   drawParts() {
     const { app, root, data } = this;
-    replace(root, this.head, this.body);
+    replace(root, this.study.element, this.head, this.body);
     this.drawHead();
     const plot = this.plot();
     const rows = data.rows.filter((row) => kept(plot, row));

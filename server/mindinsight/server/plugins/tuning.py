@@ -1,0 +1,198 @@
+"""Studies of hyper-parameter tuning: progress, trials, importance, suggestions, and the order to stop."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import TimeoutError as TooLate
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel
+
+from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.compute.non_finite import non_finite_as_text
+from mindinsight.server.curves.importance import importance as correlation
+from mindinsight.server.errors import ApiError, BadSettings, not_kept
+from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.mounts import mounts_of
+from mindinsight.server.tuning.facts import study_facts
+from mindinsight.server.tuning.importance import study_importance
+from mindinsight.server.tuning.journal import is_tuned, journals
+from mindinsight.server.tuning.study import ask_to_stop, read_study
+from mindinsight.server.tuning.suggestions import next_suggestions
+
+router = APIRouter()
+
+Uses = Annotated[Service, Depends(service_of)]
+StudyId = Annotated[str, Query(description="as v2/tuning/studies has it", max_length=300)]
+Method = Literal["fanova", "ped_anova", "correlation"]
+
+_OPEN = 64  # journals that are kept open
+_FRESH = ("name", "targets", "progress", "stopping")
+
+
+class StopOrder(BaseModel):
+    """The study that is to stop."""
+
+    study: str
+
+
+class StudyCache:
+    """Open journals by path, and what was computed of the studies in them."""
+
+    def __init__(self) -> None:
+        self.studies: LruCache[Any] = LruCache(_OPEN)
+        self.results: LruCache[Any] = LruCache(_OPEN)
+
+
+@router.get("/studies")
+def studies(service: Uses) -> dict[str, Any]:
+    """The studies of the base directories of this server, newest first, with their progress.
+
+    ``missing`` says which package has to be installed before they can be read.
+    """
+    found, missing, unreadable = [], None, 0
+    for path in journals(service.settings.workspace):
+        try:
+            facts = _facts(service, path)
+        except BadSettings as error:
+            missing = str(error)
+            break
+        except ApiError:
+            unreadable += 1
+            continue
+        if _is_shown(service, facts["summary_base_dir"]):
+            brief = {key: facts[key] for key in _FRESH}
+            updated = path.stat().st_mtime
+            found.append({"id": path.stem, "tuned": is_tuned(path), "updated": updated, **brief})
+    found.sort(key=lambda study: -study["updated"])
+    return {"studies": found, "missing": missing, "unreadable": unreadable}
+
+
+@router.get("/study")
+def study(service: Uses, study: StudyId) -> dict[str, Any]:
+    """Everything known of one study; ``tuned`` says whether a tuner is at work, ``may_stop`` whether the
+    caller may end it. The run of a trial has the id that the runs of this server have, if it is one."""
+    path = _journal(service, study)
+    facts = _facts(service, path)
+    ids = {run.path: run.id for run in service.store.snapshot().runs.values()}
+    real = {os.path.realpath(folder): run_id for folder, run_id in ids.items()}
+    for trial in facts["trials"]:
+        folder = trial["run"]
+        trial["run"] = ids.get(folder) or real.get(os.path.realpath(folder)) if folder else None
+    answer = {"id": study, "tuned": is_tuned(path), "may_stop": _may_change(service), **facts}
+    del answer["command"], answer["summary_base_dir"]
+    return dict(non_finite_as_text(answer))
+
+
+@router.get("/importance")
+def importance(
+    service: Uses,
+    study: StudyId,
+    target: Annotated[int, Query(ge=0, le=100)] = 0,
+    method: Method = "fanova",
+) -> dict[str, Any]:
+    """How much each parameter matters for a target: Optuna's fANOVA or PED-ANOVA, shares that add up to 1,
+    or the correlation of the lineage page, from 0 to 1 for each. ``method`` is the one that was used."""
+    path = _journal(service, study)
+    facts = _facts(service, path)
+    if target >= len(facts["targets"]):
+        raise ApiError(404, "unknown_target", f"The study has no target {target}.", target=target)
+    complete = [trial for trial in facts["trials"] if trial["state"] in ("complete", "imported")]
+    if method == "correlation":
+        found = dict(_correlations(complete, target))
+        return {"method": method, "importance": found, "trials": len(complete)}
+    key = ("importance", path, len(complete), target, method)
+    return _computed(service, key, study_importance, str(path), target, method)
+
+
+@router.get("/suggestions")
+def suggestions(
+    service: Uses, study: StudyId, count: Annotated[int, Query(ge=1, le=20)] = 3
+) -> dict[str, Any]:
+    """What the sampler would try next, from what it knows now; queued trials come first."""
+    path = _journal(service, study)
+    key = ("suggestions", path, len(_facts(service, path)["trials"]), path.stat().st_size, count)
+    return {"suggestions": _computed(service, key, next_suggestions, str(path), count)}
+
+
+@router.post("/stop")
+def stop(service: Uses, order: StopOrder) -> dict[str, Any]:
+    """Ask the tuner of a study to end its trials and to start no others."""
+    path = _journal(service, order.study)
+    if not _may_change(service):
+        raise ApiError(403, "may_not_stop", "A server that anybody can reach stops nothing; use a token.")
+    if not is_tuned(path):
+        raise ApiError(409, "not_tuned", "No tuner is at work on this study.")
+    try:
+        ask_to_stop(path)
+    except OSError as error:
+        raise not_kept(error) from error
+    return {"stopping": True}
+
+
+def _may_change(service: Service) -> bool:
+    """Whether who asks has shown a token, or sits at this machine."""
+    return service.settings.token is not None or service.settings.loopback
+
+
+def _journal(service: Service, study: str) -> Path:
+    """The journal of a study that this server shows. Raises ApiError 404."""
+    for path in journals(service.settings.workspace):
+        if path.stem == study and _is_shown(service, _facts(service, path)["summary_base_dir"]):
+            return path
+    raise ApiError(404, "unknown_study", f"There is no study {study!r}.", study=study)
+
+
+def _is_shown(service: Service, base: str) -> bool:
+    """Whether the runs of a study lie below, or around, a base directory of this server."""
+    real = Path(os.path.realpath(base))
+    mounts = [Path(mount.real) for mount in mounts_of(service.settings.summary_base_dir)]
+    return bool(base) and any(real.is_relative_to(m) or m.is_relative_to(real) for m in mounts)
+
+
+def _facts(service: Service, path: Path) -> dict[str, Any]:
+    """The facts of a study as of now. Raises ApiError where its journal is damaged."""
+    cache = service.parts.of(StudyCache)
+    stamp = path.stat()
+    try:
+        opened = cache.studies.get((path, stamp.st_ino), lambda: read_study(path))
+        return study_facts(opened)
+    except BadSettings:
+        raise
+    except Exception as error:  # whatever Optuna makes of it
+        why = f"{type(error).__name__}: {error}"
+        raise ApiError(500, "unreadable_study", f"The study cannot be read: {why}.", why=why) from error
+
+
+def _computed(service: Service, key: tuple[Any, ...], function: Any, *arguments: Any) -> Any:
+    """What a function makes of a journal in a process of its own, once for each key."""
+
+    def compute() -> Any:
+        future = service.executor.submit(function, *arguments)
+        try:
+            return future.result(service.settings.deadline)
+        except TooLate:
+            future.cancel()
+            seconds = f"{service.settings.deadline:g}"
+            text = f"This was not done within {seconds} seconds and was stopped. Ask again, or for less."
+            raise ApiError(503, "too_late", text, seconds=seconds) from None
+
+    return service.parts.of(StudyCache).results.get(key, compute)
+
+
+def _correlations(trials: Sequence[dict[str, Any]], target: int) -> Iterator[tuple[str, float]]:
+    values = np.array([trial["values"][target] for trial in trials], np.float64)
+    names = dict.fromkeys(name for trial in trials for name in trial["params"])
+    for name in names:
+        score = correlation([trial["params"].get(name) for trial in trials], values)
+        if score is not None and math.isfinite(score):
+            yield name, score
+
+
+PLUGIN = Plugin(name="tuning", order=61, router=router, page=False)

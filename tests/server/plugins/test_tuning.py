@@ -1,0 +1,196 @@
+"""Routes of studies: what a page is told of a journal, and who may stop a tuner."""
+
+import optuna
+import pytest
+from fastapi.testclient import TestClient
+
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+from mindinsight.server.tuning.config import parse_config
+from mindinsight.server.tuning.journal import journal_path, tuning
+from mindinsight.server.tuning.study import (
+    FAILURE,
+    LOG,
+    RUN,
+    STOP,
+    note_plan,
+    open_study,
+    quiet_optuna,
+    read_study,
+)
+
+FILE = """\
+summary_base_dir: {base}
+command: python train.py
+study: probe
+target: {target}
+tuner: {{seed: 1}}
+parameters:
+  x: {{bounds: [0, 1], type: float}}
+  kind: {{choice: [sgd, adam]}}
+  depth: {{choice: [1, 2], when: {{kind: adam}}}}
+"""
+ONE = "{name: loss}"
+TWO = "[{name: loss}, {name: accuracy, goal: maximize}]"
+
+
+@pytest.fixture
+def make_study(tmp_path):
+    """make_study(values, target=ONE) -> journal path of a study with trials of these values."""
+
+    def make(values, target=ONE, base=None):
+        base = base or tmp_path / "base"
+        base.mkdir(exist_ok=True)
+        config = parse_config(FILE.format(base=base, target=target), "t")
+        path = journal_path(tmp_path / "workspace", base, "probe")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with quiet_optuna():
+            study = open_study(path, config, optuna.samplers.RandomSampler(seed=0))
+            note_plan(study, config, len(values) + 2, 1)
+            for value in values:
+                trial = study.ask()
+                trial.suggest_float("x", 0, 1)
+                trial.suggest_categorical("kind", ("sgd", "adam"))
+                trial.set_user_attr(RUN, str(base / f"trial_{trial.number}"))
+                if value is None:
+                    trial.set_user_attr(FAILURE, {"reason": "exit", "code": 3})
+                    trial.set_user_attr(LOG, ["no <b>data</b>"])
+                    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                else:
+                    study.tell(trial, value)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """serve(**settings) -> client of a server over the base of the studies."""
+    clients = []
+
+    def start(**settings):
+        (tmp_path / "base").mkdir(exist_ok=True)
+        app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, **settings))
+        client = TestClient(app, base_url="http://127.0.0.1")
+        client.__enter__()
+        clients.append(client)
+        return client
+
+    yield start
+    for client in clients:
+        client.__exit__(None, None, None)
+
+
+def test_a_server_without_studies(serve):
+    assert serve().get("v2/tuning/studies").json() == {"studies": [], "missing": None, "unreadable": 0}
+
+
+def test_a_study_with_its_progress_and_its_best(make_study, serve):
+    path = make_study([3.0, None, 1.0, 2.0])
+    client = serve()
+    (entry,) = client.get("v2/tuning/studies").json()["studies"]
+    assert (entry["id"], entry["name"], entry["tuned"]) == (path.stem, "probe", False)
+    study = client.get("v2/tuning/study", params={"study": entry["id"]}).json()
+    counts = {"wanted": 6, "done": 4, "complete": 3, "failed": 1, "pruned": 0, "running": 0}
+    assert study["progress"] | counts == study["progress"]
+    assert [(step["number"], step["value"]) for step in study["best"]] == [(0, 3.0), (2, 1.0)]
+    assert study["trials"][1]["failure"] == {"reason": "exit", "code": 3}
+    assert study["trials"][1]["log"] == ["no <b>data</b>"]
+    assert "command" not in study
+
+
+def test_what_was_tried_since_is_told_without_a_restart(make_study, serve):
+    path = make_study([3.0])
+    client = serve()
+    with quiet_optuna():
+        read_study(path).add_trial(optuna.trial.create_trial(value=0.5))
+    found = client.get("v2/tuning/study", params={"study": path.stem}).json()
+    assert [trial["values"] for trial in found["trials"]] == [[3.0], [0.5]]
+    with quiet_optuna():
+        read_study(path).add_trial(optuna.trial.create_trial(value=0.25))
+    found = client.get("v2/tuning/study", params={"study": path.stem}).json()
+    assert found["best"][-1]["value"] == 0.25
+
+
+def test_the_front_of_several_targets(make_study, serve):
+    path = make_study([(1.0, 0.5), (2.0, 0.9), (2.0, 0.4), (1.0, 0.5)], TWO)
+    study = serve().get("v2/tuning/study", params={"study": path.stem}).json()
+    assert study["front"] == [0, 1, 3]
+    with quiet_optuna():
+        assert [trial.number for trial in read_study(path).best_trials] == [0, 1, 3]
+
+
+@pytest.mark.parametrize("method", ["fanova", "ped_anova"])
+def test_importance_is_that_of_optuna(method, make_study, serve):
+    path = make_study([float(i % 5) for i in range(12)])
+    found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": method}).json()
+    evaluator = {
+        "fanova": lambda: optuna.importance.FanovaImportanceEvaluator(seed=0),
+        "ped_anova": optuna.importance.PedAnovaImportanceEvaluator,
+    }[method]()
+    with quiet_optuna():
+        expected = optuna.importance.get_param_importances(
+            read_study(path), evaluator=evaluator, params=["x", "kind"], target=lambda trial: trial.values[0]
+        )
+    assert (found["method"], found["trials"]) == (method, 12)
+    assert found["importance"] == pytest.approx(dict(expected))
+
+
+def test_importance_by_correlation(make_study, serve):
+    path = make_study([float(i) for i in range(6)])
+    found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": "correlation"}).json()
+    assert set(found["importance"]) <= {"x", "kind"}
+    assert all(0 <= score <= 1 for score in found["importance"].values())
+
+
+def test_suggestions_write_nothing(make_study, serve):
+    path = make_study([float(i) for i in range(12)])
+    before = path.read_bytes()
+    found = (
+        serve().get("v2/tuning/suggestions", params={"study": path.stem, "count": 2}).json()["suggestions"]
+    )
+    assert len(found) == 2
+    for values in found:
+        assert 0 <= values["x"] <= 1
+        assert ("depth" in values) == (values["kind"] == "adam")
+    assert path.read_bytes() == before
+
+
+def test_only_a_tuner_at_work_can_be_stopped(make_study, serve):
+    path = make_study([1.0])
+    client = serve()
+    assert client.post("v2/tuning/stop", json={"study": path.stem}).json()["error"]["code"] == "not_tuned"
+    with tuning(path):
+        assert client.get("v2/tuning/study", params={"study": path.stem}).json()["tuned"]
+        assert client.post("v2/tuning/stop", json={"study": path.stem}).json() == {"stopping": True}
+    with quiet_optuna():
+        assert read_study(path).user_attrs[STOP]
+
+
+@pytest.mark.parametrize(
+    ("settings", "may_stop"),
+    [({}, True), ({"host": "0.0.0.0"}, False), ({"host": "0.0.0.0", "token": "t" * 9}, True)],
+)
+def test_who_may_stop(settings, may_stop, make_study, serve):
+    path = make_study([1.0])
+    client = serve(**settings)
+    headers = {"Authorization": f"Bearer {settings.get('token', '')}"}
+    answer = client.get("v2/tuning/study", params={"study": path.stem}, headers=headers)
+    assert answer.json()["may_stop"] == may_stop
+    with tuning(path):
+        order = client.post("v2/tuning/stop", json={"study": path.stem}, headers=headers)
+    assert order.status_code == (200 if may_stop else 403)
+
+
+def test_studies_of_other_directories_are_not_shown(make_study, serve, tmp_path):
+    path = make_study([1.0], base=tmp_path / "elsewhere")
+    client = serve()
+    assert client.get("v2/tuning/studies").json()["studies"] == []
+    assert client.get("v2/tuning/study", params={"study": path.stem}).status_code == 404
+
+
+def test_a_damaged_journal_takes_nothing_from_the_others(make_study, serve):
+    path = make_study([1.0])
+    path.with_name("other-00000000.journal").write_text("no journal\nat all\n")
+    found = serve().get("v2/tuning/studies").json()
+    assert ([study["id"] for study in found["studies"]], found["unreadable"]) == ([path.stem], 1)

@@ -1,0 +1,131 @@
+// What a study has learnt: how much each parameter matters, by a named method, and what it would try next.
+
+import { select } from "../../../components/field.js";
+import { h } from "../../../core/dom.js";
+import { parameterNames, valueText } from "./values.js";
+
+/** @typedef {import("./panel.js").StudyPanel} StudyPanel */
+/** @typedef {import("./types.js").Study} Study */
+
+const METHODS = ["fanova", "ped_anova", "correlation"];
+
+/** @param {StudyPanel} panel */
+export function importancePanel(panel) {
+  const { app, importance } = panel;
+  const { t } = app;
+  const { targets } = /** @type {Study} */ (panel.study);
+  const again = () => {
+    panel.importance = null;
+    panel.drawWeights();
+    panel.learn();
+  };
+  const method = select({
+    label: t("tuning.method"),
+    options: METHODS.map((value) => ({ value, label: t(`tuning.method.${value}`) })),
+    value: panel.method,
+    onchange: (value) => {
+      panel.method = value;
+      app.url.set({ importance: value === METHODS[0] ? null : value });
+      again();
+    },
+  });
+  const target = select({
+    label: t("tuning.target"),
+    options: targets.map(({ name }, i) => ({ value: String(i), label: name })),
+    value: String(panel.target),
+    onchange: (value) => {
+      panel.target = Number(value);
+      again();
+    },
+  });
+  const title = t("tuning.importance", { target: targets[panel.target].name });
+  return [
+    h(
+      "div",
+      { class: "toolbar" },
+      h("h2", { class: "panel-title grow" }, title),
+      targets.length > 1 && target,
+      method,
+    ),
+    bars(panel),
+    importance && importance.method !== panel.method
+      ? h(
+          "p",
+          { class: "muted" },
+          t("tuning.method.instead", { method: t(`tuning.method.${importance.method}`) }),
+        )
+      : h("p", { class: "muted" }, t(`tuning.method.${panel.method}.what`)),
+  ];
+}
+
+/** @param {StudyPanel} panel */
+function bars({ app, study, importance }) {
+  const { t } = app;
+  if (!importance) return h("p", { class: "muted", role: "status" }, t("tuning.computing"));
+  const rows = Object.entries(importance.importance).sort((a, b) => b[1] - a[1]);
+  if (!rows.length) return h("p", { class: "muted" }, t("tuning.too_few"));
+  const table = h(
+    "table",
+    { class: "importance" },
+    h(
+      "tbody",
+      null,
+      rows.map(([name, share]) =>
+        h(
+          "tr",
+          null,
+          h("th", { scope: "row" }, name),
+          h("td", { class: "bar" }, h("i", { style: { width: `${share * 100}%` } })),
+          h("td", { class: "number" }, share.toFixed(2)),
+        ),
+      ),
+    ),
+  );
+  const without = parameterNames(/** @type {Study} */ (study)).filter(
+    (name) => !(name in importance.importance),
+  );
+  const names = without.join(", ");
+  return [table, names && h("p", { class: "muted" }, t("tuning.importance_without", { names }))];
+}
+
+/** @param {StudyPanel} panel */
+export function suggestionsPanel(panel) {
+  const { app, suggestions } = panel;
+  const { t } = app;
+  const names = parameterNames(/** @type {Study} */ (panel.study));
+  const title = h("h2", { class: "panel-title" }, t("tuning.next"));
+  if (!suggestions) return [title, h("p", { class: "muted", role: "status" }, t("tuning.computing"))];
+  if (!suggestions.length) return [title, h("p", { class: "muted" }, t("tuning.next_none"))];
+  return [
+    title,
+    h("p", { class: "muted" }, t("tuning.next_what")),
+    h(
+      "div",
+      { class: "scroll" },
+      h(
+        "table",
+        { class: "table" },
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            names.map((name) => h("th", { scope: "col" }, name)),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          suggestions.map((values) =>
+            h(
+              "tr",
+              null,
+              names.map((name) => h("td", null, valueText(app, values[name]))),
+            ),
+          ),
+        ),
+      ),
+    ),
+  ];
+}

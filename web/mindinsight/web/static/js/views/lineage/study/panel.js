@@ -1,0 +1,213 @@
+// A study of hyper-parameter tuning above the lineage: how far it is, what came out, what comes next.
+
+import { select } from "../../../components/field.js";
+import { toast } from "../../../components/toast.js";
+import { h, replace } from "../../../core/dom.js";
+import { keepFocus } from "../../../core/focus.js";
+import { latest, leaveAsIs } from "../../../core/latest.js";
+import { bestChart, frontChart } from "./charts.js";
+import { header } from "./header.js";
+import { importancePanel, suggestionsPanel } from "./insight.js";
+import { trialsTable } from "./trials.js";
+
+/** @typedef {import("../../../core/types.js").App} App */
+/** @typedef {import("./types.js").Study} Study */
+/** @typedef {import("./types.js").StudyEntry} StudyEntry */
+
+const FOLLOW = 2000; // ms between two looks at a study that is tuned
+const LOOK = 15000; // ms between two looks at whether there are others
+const LEARN = 10000; // ms between two evaluations of importance while trials end
+
+export class StudyPanel {
+  /** @param {App} app @param {() => void} onchange called when trials came or ended */
+  constructor(app, onchange) {
+    this.app = app;
+    this.onchange = onchange;
+    /** @type {StudyEntry[]} */
+    this.studies = [];
+    /** @type {Study | null} */
+    this.study = null;
+    this.missing = "";
+    /** @type {{method: string, importance: Record<string, number>, trials: number} | null} */
+    this.importance = null;
+    /** @type {Record<string, any>[] | null} */
+    this.suggestions = null;
+    this.method = app.url.get("importance", "fanova");
+    this.over = app.url.get("over", "trial");
+    /** Whether the axis is logarithmic; null while nobody chose. @type {boolean | null} */
+    this.log = null;
+    this.target = 0;
+    this.pair = [0, 1];
+    this.sort = { key: "number", down: true };
+    this.learnt = { key: "", at: 0 };
+    this.element = h("section", { class: "stack study", "aria-label": app.t("tuning.title") });
+    this.head = h("div", { class: "panel" });
+    this.chart = h("div", { class: "panel" });
+    this.weights = h("div", { class: "panel" });
+    this.next = h("div", { class: "panel" });
+    this.table = h("div", { class: "panel" });
+    this.lists = latest();
+    this.facts = latest();
+    this.insight = latest();
+  }
+
+  end() {
+    for (const requests of [this.lists, this.facts, this.insight]) requests.end();
+    this.app.charts.removeAll(this.element);
+  }
+
+  /** Look which studies there are, now and again. */
+  async load() {
+    const { app } = this;
+    await this.lists.ask(
+      (signal) => app.api.get("v2/tuning/studies", {}, { signal }),
+      (answer) => {
+        this.studies = answer.studies;
+        this.missing = answer.missing ?? "";
+        this.lists.later(() => this.load(), LOOK);
+        return this.choose(app.url.get("study", ""));
+      },
+      () => this.lists.later(() => this.load(), LOOK),
+    );
+  }
+
+  /** Show a study, or the newest. @param {string} id */
+  choose(id) {
+    const entry = this.studies.find((study) => study.id === id) ?? this.studies[0];
+    if (!entry) {
+      this.study = null;
+      this.draw();
+      return undefined;
+    }
+    if (this.study?.id !== entry.id) {
+      this.study = null;
+      this.importance = this.suggestions = null;
+      this.learnt = { key: "", at: 0 };
+      this.target = 0;
+      this.log = null;
+    }
+    return this.follow(entry.id);
+  }
+
+  /** @param {string} id */
+  follow(id) {
+    const { app, facts } = this;
+    return facts.ask(
+      (signal) => app.api.get("v2/tuning/study", { study: id }, { signal }),
+      (study) => {
+        const before = this.study ? JSON.stringify(this.study) : "";
+        this.study = study;
+        if (study.tuned) facts.later(() => this.follow(id), document.hidden ? LOOK : FOLLOW);
+        if (JSON.stringify(study) === before) return;
+        this.draw();
+        this.learn();
+        this.onchange();
+      },
+      leaveAsIs,
+    );
+  }
+
+  /** Importance and suggestions, for the trials there are. */
+  learn() {
+    const { study } = this;
+    if (!study) return;
+    const key = [study.id, study.progress.complete, this.target, this.method].join();
+    const rest = this.learnt.at + LEARN - Date.now();
+    if (key === this.learnt.key) return;
+    if (this.importance && study.tuned && rest > 0 && this.learnt.key) {
+      this.insight.later(() => this.learn(), rest);
+      return;
+    }
+    this.learnt = { key, at: Date.now() };
+    const { api } = this.app;
+    const asked = { study: study.id, target: this.target, method: this.method };
+    this.insight.ask(
+      (signal) => api.get("v2/tuning/importance", asked, { signal }),
+      (answer) => {
+        this.importance = answer;
+        this.drawWeights();
+      },
+      leaveAsIs,
+    );
+    this.insight.join(
+      (signal) => api.get("v2/tuning/suggestions", { study: study.id }, { signal }),
+      (answer) => {
+        this.suggestions = answer.suggestions;
+        this.drawNext();
+      },
+      leaveAsIs,
+    );
+  }
+
+  async stop() {
+    const { app, study } = this;
+    try {
+      await app.api.send("POST", "v2/tuning/stop", { study: study?.id });
+      if (study) await this.follow(study.id);
+    } catch (error) {
+      const { key, vars } = /** @type {any} */ (error);
+      toast(app.t(key ?? "error.http", vars), { bad: true });
+    }
+  }
+
+  /** Runs of trials that were pruned: what came out of them is no result. */
+  pruned() {
+    const trials = this.study?.trials ?? [];
+    return new Set(trials.filter((trial) => trial.state === "pruned").map((trial) => trial.run));
+  }
+
+  draw() {
+    const { app, study, element } = this;
+    element.hidden = !study && !this.missing;
+    if (!study) {
+      app.charts.removeAll(element);
+      replace(element, this.missing ? h("p", { class: "panel muted" }, app.t("tuning.missing")) : null);
+      return;
+    }
+    if (!element.contains(this.head)) {
+      const insight = h("div", { class: "stack" }, this.weights, this.next);
+      const row = h("div", { class: "lineage-row study-row" }, this.chart, insight);
+      replace(element, this.head, row, this.table);
+    }
+    keepFocus(element, () => {
+      replace(this.head, header(this));
+      this.drawChart();
+      this.drawWeights();
+      this.drawNext();
+      replace(this.table, trialsTable(this));
+    });
+  }
+
+  drawChart() {
+    const { app, study, chart } = this;
+    if (!study) return;
+    const draw = study.targets.length > 1 ? frontChart : bestChart;
+    app.charts.removeAll(chart);
+    const { element, start } = draw(this);
+    replace(chart, element);
+    start();
+  }
+
+  drawWeights() {
+    keepFocus(this.weights, () => replace(this.weights, importancePanel(this)));
+  }
+
+  drawNext() {
+    keepFocus(this.next, () => replace(this.next, suggestionsPanel(this)));
+    this.next.hidden = !this.study?.progress.done && !this.suggestions?.length;
+  }
+
+  /** The study to look at. */
+  chooser() {
+    const { app, studies, study } = this;
+    return select({
+      label: app.t("tuning.study"),
+      options: studies.map(({ id, name }) => ({ value: id, label: name })),
+      value: study?.id ?? "",
+      onchange: (id) => {
+        app.url.set({ study: id });
+        this.choose(id);
+      },
+    });
+  }
+}

@@ -1,0 +1,48 @@
+// Shapes of the answers about studies; types only, nothing runs.
+
+/** @typedef {{name: string, group?: string, goal: "minimize" | "maximize"}} Target */
+/**
+ * @typedef {Object} Progress
+ * @property {number | null} wanted
+ * @property {number} jobs
+ * @property {number} done
+ * @property {number} complete
+ * @property {number} pruned
+ * @property {number} failed
+ * @property {number} running
+ * @property {number} interrupted
+ * @property {number} imported
+ * @property {number | null} left seconds
+ */
+/**
+ * @typedef {Object} Trial
+ * @property {number} number
+ * @property {"running" | "complete" | "pruned" | "failed" | "interrupted" | "imported"} state
+ * @property {any[] | null} values
+ * @property {Record<string, any>} params
+ * @property {number | null} begun Unix seconds
+ * @property {number | null} ended Unix seconds
+ * @property {string | null} run
+ * @property {Record<string, any> | null} failure
+ * @property {string[]} log
+ * @property {number | null} again
+ */
+/** @typedef {{id: string, name: string, tuned: boolean, targets: Target[], progress: Progress}} StudyEntry */
+/**
+ * @typedef {Object} Study
+ * @property {string} id
+ * @property {string} name
+ * @property {boolean} tuned a tuner is at work
+ * @property {boolean} may_stop
+ * @property {boolean} stopping
+ * @property {Target[]} targets
+ * @property {{name: string, choices: any[]}[]} parameters
+ * @property {{name?: string, args?: Record<string, any>}} tuner
+ * @property {{name: string} | null} pruner
+ * @property {Progress} progress
+ * @property {Trial[]} trials
+ * @property {{number: number, value: number, ended: number}[]} best
+ * @property {number[]} front
+ */
+
+export {};

@@ -1,0 +1,17 @@
+// Values of parameters and targets as text.
+
+/** @param {import("../../../core/types.js").App} app @param {any} value */
+export function valueText({ format }, value) {
+  if (value === null || value === undefined) return "–";
+  return typeof value === "number" ? format.number(value, 4) : String(value);
+}
+
+/**
+ * The names of all parameters that any of the trials has, in the order of the tuning file.
+ * @param {import("./types.js").Study} study
+ */
+export function parameterNames({ parameters, trials }) {
+  const known = parameters.map(({ name }) => name);
+  const further = trials.flatMap(({ params }) => Object.keys(params));
+  return [...new Set([...known, ...further])];
+}
