@@ -37,9 +37,7 @@ def test_the_import_of_the_tutorial_is_the_same_class():
 
 def test_a_parameter_that_is_not_there_is_an_attribute_error_that_names_those_there_are():
     params = HyperConfig(environment=given()).params
-    with pytest.raises(
-        AttributeError, match="no parameter 'lr' in this trial; there are learning_rate"
-    ):
+    with pytest.raises(AttributeError, match="no parameter 'lr' in this trial; there are learning_rate"):
         params.lr  # noqa: B018
     with pytest.raises(AttributeError, match="read-only"):
         params.learning_rate = 1

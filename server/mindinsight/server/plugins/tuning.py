@@ -108,7 +108,7 @@ def importance(
         found = dict(_correlations(complete, target))
         return {"method": method, "importance": found, "trials": len(complete)}
     key = ("importance", path, len(complete), target, method)
-    return _computed(service, key, study_importance, str(path), target, method)
+    return dict(_computed(service, key, study_importance, str(path), target, method))
 
 
 @router.get("/suggestions")
