@@ -4,10 +4,10 @@ import { h } from "../core/dom.js";
 import { iconButton } from "./button.js";
 
 /**
- * @param {{title: string, href?: string, tools?: HTMLElement[], body: Node, foot?: Node | string,
- *   full?: {label: string, onchange?: (full: boolean) => void}}} what
+ * @param {{title: string, href?: string, mark?: Node | null, tools?: HTMLElement[], body: Node,
+ *   foot?: Node | string, full?: {label: string, onchange?: (full: boolean) => void}}} what
  */
-export function card({ title, href, tools = [], body, foot, full }) {
+export function card({ title, href, mark, tools = [], body, foot, full }) {
   const inner = h("div", { class: "body" }, body);
   const name = h("h2", { class: "ellipsis", title }, href ? h("a", { href }, title) : title);
   const footer = foot ? h("footer", null, foot) : null;
@@ -19,7 +19,7 @@ export function card({ title, href, tools = [], body, foot, full }) {
   const element = h(
     "div",
     { class: "card", role: "group", "aria-label": title },
-    h("header", null, name, h("div", { class: "tools" }, tools, expand)),
+    h("header", null, name, mark, h("div", { class: "tools" }, tools, expand)),
     inner,
     footer,
   );

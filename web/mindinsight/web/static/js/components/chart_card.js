@@ -5,6 +5,7 @@ import { latest } from "../core/latest.js";
 import { whenNear } from "../core/near.js";
 import { saveButton } from "../core/share.js";
 import { card } from "./card.js";
+import { lookAlikeMark } from "./look_alike.js";
 
 /** The element that a chart is drawn in. @param {string} label for screen readers */
 export function plotArea(label) {
@@ -24,6 +25,7 @@ export function chartCard(app, { title, plots, body = plots[0], foot, load }) {
   /** @type {HTMLElement} */
   const element = card({
     title,
+    mark: lookAlikeMark(app, title),
     tools: [saveButton(app, () => element, title)],
     body,
     foot,

@@ -1,7 +1,10 @@
-// Elements from plain values. Text always becomes a text node: nothing from a file is ever markup.
+// Elements from plain values. Text always becomes a text node: nothing from a file is ever markup. Characters
+// that cannot be seen are shown as escapes, so that two names that differ look different.
 
 import { keepFocus } from "./focus.js";
+import { visible } from "./names.js";
 
+const SPOKEN = new Set(["title", "aria-label", "alt"]);
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {Node | string | number | null | undefined | false | any[]} Child a list may hold lists */
@@ -74,6 +77,7 @@ function setAttribute(element, name, value) {
   else if (name === "value" || name === "checked" || name === "disabled" || name === "indeterminate") {
     element[name] = value;
   } else if (value === false && !name.startsWith("aria-")) return;
+  else if (SPOKEN.has(name)) element.setAttribute(name, visible(String(value)));
   else element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
 }
 
@@ -87,7 +91,7 @@ function append(element, children) {
   for (const child of children) {
     if (Array.isArray(child)) append(element, child);
     else if (child !== null && child !== undefined && child !== false) {
-      element.append(/** @type {any} */ (child));
+      element.append(/** @type {any} */ (typeof child === "string" ? visible(child) : child));
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { button, iconButton } from "../components/button.js";
 import { lineSample } from "../components/line.js";
+import { lookAlikeMark } from "../components/look_alike.js";
 import { searchBox } from "../components/field.js";
 import { virtualRows } from "../components/virtual.js";
 import { h, replace } from "../core/dom.js";
@@ -162,6 +163,7 @@ function runRow(app, run, rank) {
     "div",
     { class: classes, "data-key": run.id, onpointerenter: pointed(run.id), onpointerleave: pointed(null) },
     h("label", null, box, lineSample(app, run.id, on), name),
+    lookAlikeMark(app, run.name),
     pin,
     hurt,
     h("span", { class: "only" }, only, facts),

@@ -2,6 +2,7 @@
 
 import { iconButton } from "../components/button.js";
 import { empty, loading } from "../components/empty.js";
+import { lookAlikeMark } from "../components/look_alike.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { leaveAsIs } from "../core/latest.js";
 import { factsPanel } from "./overview/facts.js";
@@ -121,6 +122,7 @@ class Overview {
         { class: "row wrap" },
         h("span", { class: "swatch", style: { "--swatch": app.selection.colour(run.id) } }),
         h("h1", null, run.name),
+        lookAlikeMark(app, run.name),
         stateMark(app, run, now),
         pinBadge(app, run),
         run.labels.map((label) => h("span", { class: "badge accent" }, label)),

@@ -2,6 +2,7 @@
 
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
+import { lookAlikeMark } from "../../components/look_alike.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/near.js";
@@ -57,7 +58,13 @@ export class ImageCard {
       app.t("image.compare"),
     );
     const body = h("div", { class: "stack" }, this.stage, this.move);
-    this.element = card({ title: tag, body, foot: this.foot, full: { label: app.t("common.fullscreen") } });
+    this.element = card({
+      title: tag,
+      mark: lookAlikeMark(app, tag),
+      body,
+      foot: this.foot,
+      full: { label: app.t("common.fullscreen") },
+    });
     this.asked = latest(this.element);
     this.seen = whenNear(
       this.element,

@@ -2,6 +2,7 @@
 
 import { iconButton } from "../../components/button.js";
 import { lineSample } from "../../components/line.js";
+import { lookAlikeMark } from "../../components/look_alike.js";
 import { h } from "../../core/dom.js";
 import { annotateDialog, keep } from "./annotate.js";
 import { stateOf } from "./values.js";
@@ -73,7 +74,15 @@ function nameCell(app, run, under) {
   return h(
     "td",
     { class: under ? "name under" : "name" },
-    h("div", { class: "row" }, box, lineSample(app, run.id, on), name, badges(app, run)),
+    h(
+      "div",
+      { class: "row" },
+      box,
+      lineSample(app, run.id, on),
+      name,
+      lookAlikeMark(app, run.name),
+      badges(app, run),
+    ),
   );
 }
 

@@ -2,6 +2,7 @@
 // refetches finer data when zoomed.
 
 import { card } from "../../components/card.js";
+import { lookAlikeMark } from "../../components/look_alike.js";
 import { aborted } from "../../core/api.js";
 import { h, renew, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -68,6 +69,7 @@ class CurveCard {
     this.order = { by: "value", down: true };
     this.element = card({
       title: tags.join(" + "),
+      mark: lookAlikeMark(page.app, tags.join(" + ")),
       tools: toolsOf(page, tags, this.plot),
       body: h(
         "div",

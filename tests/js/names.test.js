@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { lookAlikes, numbered, visible } from "../../web/mindinsight/web/static/js/core/names.js";
+
+test("characters that cannot be seen, or that turn others around, are escapes", () => {
+  const shown = {
+    "lo\u200bss": "lo\\u200bss",
+    "loss\u00ad": "loss\\u00ad",
+    "\u202eabc\u2066": "\\u202eabc\\u2066",
+    "a\u3164": "a\\u3164",
+    "a\u2028b": "a\\u2028b",
+    "a\x1b[31m\x00": "a\\u001b[31m\\u0000",
+    "a\u{e0061}": "a\\u{e0061}",
+    "\ufeffloss": "\\ufeffloss",
+    "los\u200ds": "los\\u200ds",
+    "loss\ufe0f": "loss\\ufe0f",
+  };
+  for (const [text, escaped] of Object.entries(shown)) assert.equal(visible(text), escaped);
+});
+
+test("texts that people write stay as they are", () => {
+  for (const text of [
+    "loss/train 1",
+    "损失率",
+    "損失・率",
+    "β1 α",
+    "a\n\tb\r\n",
+    "❤️ 👩‍💻",
+    "می‌خواهم",
+    "क्‍ष",
+    "é",
+    "12 %",
+  ]) {
+    assert.equal(visible(text), text);
+  }
+});
+
+test("letters that look like others are named", () => {
+  const found = {
+    lоss: ["о"],
+    ассuracy: ["а", "с"],
+    сору: ["с", "о", "р", "у"],
+    Αdam: ["Α"],
+    ｌoss: ["ｌ"],
+    "𝐥oss": ["𝐥"],
+    "cafe\u0301": ["\u0301"],
+  };
+  for (const [name, characters] of Object.entries(found)) assert.deepEqual(lookAlikes(name), characters);
+  assert.deepEqual(["о", "\u0301", "𝐥"].map(numbered), ["о U+043E", "◌\u0301 U+0301", "𝐥 U+1D425"]);
+});
+
+test("names of one script each, and words of several beside each other, are what they look like", () => {
+  for (const name of [
+    "loss",
+    "损失_loss",
+    "потери",
+    "β1",
+    "adam/β",
+    "ν",
+    "café",
+    "学習loss",
+    "손실 loss",
+    "x²",
+    "µs",
+    "10 Ω",
+    "损失（训练）：1",
+    "",
+  ]) {
+    assert.deepEqual(lookAlikes(name), [], name);
+  }
+});
