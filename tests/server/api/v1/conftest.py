@@ -1,4 +1,4 @@
-"""One server for all tests of a module, over copies of the samples."""
+"""One server for all tests of the package, over copies of the samples."""
 
 import shutil
 import time
@@ -93,7 +93,7 @@ def base(tmp_path_factory):
     return base
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def v1(base, tmp_path_factory):
     with serving(base, tmp_path_factory.mktemp("workspace")) as client:
         yield Interface(client)

@@ -1,3 +1,5 @@
+"""Nested layouts of real graphs: boxes, lines, and the cache of layouts."""
+
 import json
 from itertools import combinations
 from pathlib import Path
@@ -8,7 +10,6 @@ from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.layout import nested
 from mindinsight.server.graph.layout.nested import DrawingCache, draw
-from mindinsight.server.graph.model.simplify import simplify
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import ROOT
@@ -92,31 +93,6 @@ def test_closed_scopes_hide_what_is_in_them(tree):
 def test_the_drawing_of_a_graph_is_always_the_same(tree):
     pictures = [json.dumps(drawing_json(tree, draw(tree, everything(tree)))) for _ in range(2)]
     assert pictures[0] == pictures[1]
-
-
-def test_parameters_and_constants_stand_beside_their_users():
-    graph = read_graph((DATA / "lenet.graph").read_bytes())
-    tree = folded_tree(simplify(graph, ordering=False))
-    picture = drawing_json(tree, draw(tree, everything(tree)))
-    box = next(
-        candidate
-        for candidate in picture["boxes"]
-        if candidate["label"] == "MatMul-op0" and "fc1" in candidate["path"]
-    )
-    assert [chip["label"] for chip in box["chips"]] == ["fc1.weight", "false", "true"]
-    assert all(chip["x"] + chip["w"] < box["x"] for chip in box["chips"])
-    assert box["text"] == "float32 10×32"
-
-
-def test_lines_tell_the_shape_of_a_single_value_and_nothing_of_an_order():
-    graph = read_graph((DATA / "lenet.graph").read_bytes())
-    tree = folded_tree(graph)
-    lines = drawing_json(tree, draw(tree, everything(tree)))["lines"]
-    assert any(line["text"].startswith("float32 ") for line in lines)
-    for line in lines:
-        assert not line["text"] or (line["values"] and not line["control"])
-        if not line["text"] and line["values"] and not line["control"]:
-            assert line["values"] > 1
 
 
 def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks):

@@ -1,0 +1,14 @@
+"""Routes of graphs over the graph of a real run."""
+
+import pytest
+
+
+@pytest.fixture
+def lenet(samples):
+    client = samples("lenet")
+    (tag,) = client.get("/v2/graph/graphs", params={"run": "./lenet"}).json()["tags"]
+
+    def ask(path, **params):
+        return client.get(f"/v2/graph/{path}", params={"run": "./lenet", "tag": tag, **params})
+
+    return ask
