@@ -47,7 +47,7 @@ def test_diff_puts_what_became_nan_first(run, tmp_path):
     rows = [line.split() for line in out.splitlines()[1:3]]
     assert code == 1
     assert [row[:4] for row in rows] == [["late", "changed", "4", "-"], ["early", "changed", "0", "1"]]
-    assert out.splitlines()[-1] == "1 tensors have NaN or infinities (LOST) that were finite in the first."
+    assert out.splitlines()[-1] == "Tensors with NaN or infinities (LOST) where the first file is finite: 1."
 
 
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"\xff" * 99])
@@ -64,7 +64,7 @@ def test_the_files_of_a_directory_are_named(run, tmp_path):
         (tmp_path / name).touch()
     code, out, err = run("ls", tmp_path)
     assert (code, out) == (2, "")
-    assert err.endswith("is a directory: name one of its 2 files, a.ckpt, b.safetensors.\n")
+    assert err.endswith("is a directory; specify one of its 2 files: a.ckpt, b.safetensors.\n")
     (tmp_path / "empty").mkdir()
     for action in (("ls",), ("diff", FOLDER / "tinynet-1.ckpt")):
         code, _, err = run(*action, tmp_path / "empty")

@@ -151,7 +151,7 @@ def test_compare_finds_where_two_dumps_part(run, broken, tmp_path):
     report = tmp_path / "report.csv"
     code, out, _ = run("dump", "compare", broken, LENET, "--step", 1, "--csv", report)
     assert code == 1
-    assert "They part at Gradients/Default" in out
+    assert "They diverge at Gradients/Default" in out
     assert "MatMul-op66: its inputs agree, its outputs do not." in out
     rows = list(csv.DictReader(report.read_text().splitlines()))
     assert len(rows) == 99
@@ -176,7 +176,7 @@ def test_compare_puts_what_became_nan_first(run, tmp_path):
     assert [row[0].rpartition("/")[2] for row in rows] == ["MatMul-op66.output.0", "ReLU-op52.output.0"]
     assert [row[2] for row in rows] == ["108", "0"]
     assert rows[0][3:6] == ["-", "-", "-"]
-    assert "1 tensors have NaN or infinities (LOST) where the reference is finite." in out
+    assert "Tensors with NaN or infinities (LOST) where the reference is finite: 1." in out
 
 
 def test_compare_of_a_dump_with_itself_agrees(run):

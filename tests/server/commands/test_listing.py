@@ -109,7 +109,7 @@ def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_
     code, out, err = run("ls", "--summary-dir", tmp_path)
     assert code == 1
     assert [line.split()[1:4] for line in out.splitlines()[2:3]] == [["stopped,", "1", "damaged"]]
-    assert err.splitlines() == [f"unfinished: ./b/{cut.name} ends in 37 bytes of a record that is not whole"]
+    assert err.splitlines() == [f"unfinished: ./b/{cut.name} ends in 37 bytes of an incomplete record"]
     _, out, _ = run("ls", "--summary-dir", tmp_path, "--json")
     assert [(row["unfinished"], row["damage"]) for row in json.loads(out)] == [
         ([], 0),
@@ -132,7 +132,7 @@ def test_wrong_checksums_everywhere_are_said(run, tmp_path):
     assert code == 1
     assert "stopped, 2 damaged" in out
     (line,) = err.splitlines()
-    assert line.startswith(f"skipped 2 stretches, {len(content)} bytes, of ./a/{path.name}: ")
+    assert line.startswith(f"skipped 2 stretches ({len(content)} bytes) of ./a/{path.name}: ")
 
 
 def test_a_script_is_told_everything(run):

@@ -130,17 +130,17 @@ def test_a_killed_server_is_noticed_by_all(shell):
     pid = shell.pid()
     os.kill(pid, signal.SIGKILL)
     assert ended(pid)
-    assert "ended without cleaning up" in shell.run("status").stdout
+    assert "not running, did not exit cleanly" in shell.run("status").stdout
     done = shell.stop()
     assert done.returncode == 1
-    assert "had ended already" in done.stdout
+    assert "had already exited" in done.stdout
     shell.start()
     pid = shell.pid()
     os.kill(pid, signal.SIGKILL)
     assert ended(pid)
     done = shell.start()
     assert done.returncode == 0
-    assert "did not end cleanly; starting anew" in done.stdout
+    assert "did not exit cleanly; starting a new one" in done.stdout
 
 
 def test_a_hanging_server_is_made_to_end(shell):
@@ -182,7 +182,7 @@ def test_several_directories_are_shown_and_told(shell):
     assert [line for line in done.stdout.splitlines() if line.startswith("Summary base dir: ")] == [
         f"Summary base dir: {base}" for base in bases
     ]
-    absent = f"Warning: there is no directory {shell.base}/lab; it is shown when there is one.\n"
+    absent = f"Warning: directory {shell.base}/lab does not exist; it will be shown once it does.\n"
     assert done.stderr == absent
     assert f"showing {os.pathsep.join(bases)}, 0 runs" in shell.run("status").stdout
     again = shell.run(*starting)
@@ -269,7 +269,7 @@ def test_bound_to_all_addresses_a_token_is_asked_for(shell):
 
 def test_without_a_token_it_is_said_aloud(shell):
     done = shell.start("--host", "0.0.0.0", "--no-token")
-    assert "anybody who can reach this machine can see the data" in done.stderr
+    assert "anyone who can reach this machine can see the data" in done.stderr
     assert "runs" in shell.get("/v2/runs")
     (log,) = (shell.workspace / "log").glob("mindinsight.*.log")
     assert "no token is asked for" in log.read_text()

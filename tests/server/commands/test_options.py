@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from mindinsight.server.commands.options import add_options, settings_of, unused
+from mindinsight.server.commands.options import add_options, settings_of, unused_option_messages
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings.base_dirs import Base
 
@@ -84,11 +84,11 @@ def test_help_shows_the_defaults_that_the_environment_gives_whatever_they_are_ca
 def test_an_option_without_effect_is_accepted_and_says_so(name, value):
     parser = argparse.ArgumentParser()
     add_options(parser, {})
-    assert unused(parser.parse_args([])) == []
-    (sentence,) = unused(parser.parse_args([f"--{name}", value]))
+    assert unused_option_messages(parser.parse_args([])) == []
+    (sentence,) = unused_option_messages(parser.parse_args([f"--{name}", value]))
     assert sentence.startswith(f"--{name} has no effect: ")
     add_options(other := argparse.ArgumentParser(), {f"MINDINSIGHT_{name.upper().replace('-', '_')}": value})
-    assert unused(other.parse_args([])) == [sentence]
+    assert unused_option_messages(other.parse_args([])) == [sentence]
     assert f"--{name} " in parser.format_help()
 
 

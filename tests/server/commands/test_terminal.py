@@ -23,7 +23,7 @@ def test_names_cannot_break_lines_or_colours():
 
 
 def test_a_narrow_terminal_costs_names_their_beginning():
-    text = terminal.table(("NAME", "N"), [("Default/" * 9 + "end", 7)], room=30)
+    text = terminal.table(("NAME", "N"), [("Default/" * 9 + "end", 7)], width=30)
     assert [len(line) for line in text.splitlines()] == [30, 30]
     assert text.endswith("end  7")
 

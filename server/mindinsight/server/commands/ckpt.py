@@ -1,4 +1,4 @@
-"""``mindinsight ckpt``: what files of weights hold and what changed between two."""
+"""Command ``mindinsight ckpt``: lists checkpoints and compares two."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_json, workers
-from mindinsight.server.commands.messages import telling, told
+from mindinsight.server.commands.dump.selection import add_json, worker_pool
+from mindinsight.server.commands.messages import describe_reason, report_errors
 from mindinsight.server.commands.options import resolve_path
-from mindinsight.server.commands.terminal import as_json, cell, progress, room, say, table
+from mindinsight.server.commands.terminal import as_json, cell, progress, say, table, terminal_width
 from mindinsight.server.debug.weights import (
     State,
     WeightDifference,
@@ -42,37 +42,39 @@ def register(subparsers: Any) -> None:
     text = "list checkpoints (.ckpt, safetensors, npz, PyTorch) and compare two"
     parser = subparsers.add_parser("ckpt", help=text, allow_abbrev=False)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    listing = actions.add_parser("ls", help="names, types, shapes and statistics", allow_abbrev=False)
+    listing = actions.add_parser(
+        "ls", help="list tensors with types, shapes and statistics", allow_abbrev=False
+    )
     listing.add_argument("file", type=resolve_path)
     add_json(listing)
     listing.set_defaults(run=ls)
     comparing = actions.add_parser(
-        "diff", help="what changed between two files, and how much", allow_abbrev=False
+        "diff", help="list the differences of two files with error measures", allow_abbrev=False
     )
     comparing.add_argument("first", type=resolve_path)
     comparing.add_argument("second", type=resolve_path)
-    comparing.add_argument("--all", action="store_true", help="print what did not change too")
+    comparing.add_argument("--all", action="store_true", help="print unchanged tensors too")
     add_json(comparing)
     comparing.set_defaults(run=diff)
 
 
-@telling
+@report_errors
 def ls(options: argparse.Namespace) -> int:
-    """0: all finite. 1: NaN or infinities, or something cannot be read. 2: no file of weights."""
+    """0: all finite. 1: NaN or infinities, or something cannot be read. 2: no checkpoint."""
     file = _open(options.file)
-    with workers() as executor:
+    with worker_pool() as executor:
         measured = measure_weights(file, executor)
         measurements = list(progress(measured, len(file.weights), "tensors measured"))
     if options.json:
-        print(as_json([_listed(tensor) for tensor in measurements]))
+        print(as_json([_tensor_json(tensor) for tensor in measurements]))
     else:
         heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
-        print(table(heads, map(_row, measurements), room()))
+        print(table(heads, map(_row, measurements), terminal_width()))
     damage = list(damage_of(file))
     for error in damage:
-        say(told(error.reason, error.detail))
+        say(describe_reason(error.reason, error.detail))
     for tensor in measurements:
-        _complain(tensor.weight.name, tensor.error)
+        _report_error(tensor.weight.name, tensor.error)
     healthy = all(
         tensor.error is None and (tensor.statistics is None or tensor.statistics.finite)
         for tensor in measurements
@@ -80,47 +82,49 @@ def ls(options: argparse.Namespace) -> int:
     return 0 if healthy and not damage else 1
 
 
-@telling
+@report_errors
 def diff(options: argparse.Namespace) -> int:
-    """0: the same. 1: something changed. 2: no file of weights."""
+    """0: equal. 1: something changed. 2: no checkpoint."""
     first, second = _open(options.first), _open(options.second)
     names = {weight.name for file in (first, second) for weight in file.weights}
-    with workers() as executor:
+    with worker_pool() as executor:
         differences = list(progress(compare_weights(first, second, executor), len(names), "tensors compared"))
     shown = [tensor for tensor in differences if options.all or tensor.state != "unchanged"]
     shown.sort(key=lambda tensor: -tensor.lost)
     if options.json:
-        print(as_json([_difference(tensor) for tensor in shown]))
+        print(as_json([_difference_json(tensor) for tensor in shown]))
     else:
         heads = ("NAME", "STATE", "LOST", "MAX ABS", "RELATIVE", "EQUAL", "COSINE", "SHAPES")
-        print(table(heads, map(_changed, shown), room()) if shown else "Nothing changed.")
+        print(table(heads, map(_difference_row, shown), terminal_width()) if shown else "Nothing changed.")
         counts = Counter(tensor.state for tensor in differences)
         print(", ".join(f"{counts[state]} {text}" for state, text in _STATES.items() if counts[state]))
         lost = sum(tensor.lost > 0 for tensor in differences)
         if lost:
-            print(f"{lost} tensors have NaN or infinities (LOST) that were finite in the first.")
+            print(f"Tensors with NaN or infinities (LOST) where the first file is finite: {lost}.")
     damage = [*damage_of(first), *damage_of(second)]
     for error in damage:
-        say(told(error.reason, error.detail))
+        say(describe_reason(error.reason, error.detail))
     for tensor in differences:
-        _complain(tensor.name, tensor.error)
+        _report_error(tensor.name, tensor.error)
     return 0 if all(tensor.state == "unchanged" for tensor in differences) and not damage else 1
 
 
 def _open(path: Path) -> WeightFile:
-    """A file of weights. Raises UnreadableError, or ValueError that names the files in a directory."""
+    """Open a checkpoint. Raises UnreadableError, or ValueError with the files in a directory."""
     if not path.is_dir():
         return open_weights(path)
     names = sorted(name for name in names_of(path) if name.endswith(_ENDINGS))
     if not names:
-        raise ValueError(f"{path} is a directory without checkpoints ({', '.join(_ENDINGS)}): name a file.")
-    listed = ", ".join([*names[:_MOST_NAMES], *(["..."] if len(names) > _MOST_NAMES else [])])
-    raise ValueError(f"{path} is a directory: name one of its {len(names)} files, {listed}.")
+        raise ValueError(
+            f"{path} is a directory without checkpoints ({', '.join(_ENDINGS)}); specify a file."
+        )
+    shown = ", ".join([*names[:_MOST_NAMES], *(["..."] if len(names) > _MOST_NAMES else [])])
+    raise ValueError(f"{path} is a directory; specify one of its {len(names)} files: {shown}.")
 
 
-def _complain(name: str, error: UnreadableError | None) -> None:
+def _report_error(name: str, error: UnreadableError | None) -> None:
     if error is not None:
-        say(f"{cell(name)}: {told(error.reason, error.detail)}")
+        say(f"{cell(name)}: {describe_reason(error.reason, error.detail)}")
 
 
 def _row(measurement: WeightStatistics) -> tuple[object, ...]:
@@ -139,38 +143,40 @@ def _row(measurement: WeightStatistics) -> tuple[object, ...]:
     )
 
 
-def _listed(measurement: WeightStatistics) -> dict[str, Any]:
+def _tensor_json(measurement: WeightStatistics) -> dict[str, Any]:
     return {
-        **_weight(measurement.weight),
+        **_weight_json(measurement.weight),
         "statistics": asdict(measurement.statistics) if measurement.statistics else None,
         "error": str(measurement.error) if measurement.error else None,
     }
 
 
-def _weight(weight: Weight) -> dict[str, Any]:
+def _weight_json(weight: Weight) -> dict[str, Any]:
     return {"name": weight.name, "dtype": weight.dtype, "shape": weight.shape, "size": weight.size}
 
 
-def _changed(difference: WeightDifference) -> tuple[object, ...]:
+def _difference_row(difference: WeightDifference) -> tuple[object, ...]:
     shapes = " -> ".join(str(list(w.shape)) for w in (difference.first, difference.second) if w is not None)
     measures = difference.measures
-    far = (measures.lost, measures.max_absolute, measures.relative_distance) if measures else (None,) * 3
+    distances = (
+        (measures.lost, measures.max_absolute, measures.relative_distance) if measures else (None,) * 3
+    )
     return (
         difference.name,
         _STATES[difference.state],
-        *far,
+        *distances,
         difference.equal,
         measures and measures.cosine,
         shapes,
     )
 
 
-def _difference(difference: WeightDifference) -> dict[str, Any]:
+def _difference_json(difference: WeightDifference) -> dict[str, Any]:
     return {
         "name": difference.name,
         "state": difference.state,
-        "first": _weight(difference.first) if difference.first else None,
-        "second": _weight(difference.second) if difference.second else None,
+        "first": _weight_json(difference.first) if difference.first else None,
+        "second": _weight_json(difference.second) if difference.second else None,
         "equal": difference.equal,
         "measures": asdict(difference.measures) if difference.measures else None,
         "error": str(difference.error) if difference.error else None,

@@ -1,4 +1,4 @@
-"""The command ``mindinsight compare``: the scalars of a run against those of a reference."""
+"""Command ``mindinsight compare``: compares the scalars of a run with those of a reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json, room, say, table
+from mindinsight.server.commands.terminal import as_json, say, table, terminal_width
 from mindinsight.server.curves.compare import difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
@@ -22,11 +22,11 @@ UNITS: Final[Mapping[str, float]] = {"share": 1.0, "percent": 1e-2, "permille": 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One tag of the run against one of the reference, at the steps both have."""
+    """Comparison of a tag of the run with one of the reference, at their common steps."""
 
     tag: str
     reference_tag: str
-    steps: int  # that both have
+    steps: int  # common steps
     first: int | None  # first step beyond the tolerance
     beyond: int  # steps beyond it
     largest: float | None  # finite relative difference, share of the reference's value
@@ -36,23 +36,23 @@ class Comparison:
 def register(subparsers: Any) -> None:
     text = "compare the scalars of a run with those of a reference, step by step"
     parser = subparsers.add_parser("compare", help=text, description=text, allow_abbrev=False)
-    parser.add_argument("name", metavar="RUN", help="as `mindinsight ls` tells it, or a directory")
-    parser.add_argument("reference", metavar="REF", help="the run it is measured against")
+    parser.add_argument("name", metavar="RUN", help="name as listed by `mindinsight ls`, or a directory")
+    parser.add_argument("reference", metavar="REF", help="the run to compare with")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
-    parser.add_argument("--tolerance", type=_tolerance, default=1.0, help="relative difference allowed")
-    parser.add_argument("--unit", choices=tuple(UNITS), default="permille", help="of the tolerance")
-    help_tag = "compare this tag only; may be given several times (default: all that both have)"
+    parser.add_argument("--tolerance", type=_tolerance, default=1.0, help="allowed relative difference")
+    parser.add_argument("--unit", choices=tuple(UNITS), default="permille", help="unit of the tolerance")
+    help_tag = "compare only this tag; may be repeated (default: all common tags)"
     parser.add_argument("--tag", action="append", default=[], help=help_tag)
-    help_pair = "compare TAG of the run with another tag of the reference; may be given several times"
+    help_pair = "compare TAG of the run with another tag of the reference; may be repeated"
     parser.add_argument(
         "--pair", action="append", default=[], type=_pair, metavar="TAG=REF_TAG", help=help_pair
     )
-    parser.add_argument("--json", action="store_true", help="for scripts")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=compare)
 
 
 def compare(options: argparse.Namespace) -> int:
-    """0: within the tolerance. 1: beyond it, or a run is not there. 2: nothing could be compared."""
+    """0: within the tolerance. 1: beyond it, or a run does not exist. 2: nothing could be compared."""
     summary = Summary(options.summary_dir)
     run, reference = _run(summary, options.name), _run(summary, options.reference)
     pairs = list(_pairs(run, reference, options.tag, options.pair))
@@ -61,7 +61,7 @@ def compare(options: argparse.Namespace) -> int:
     if options.json:
         print(as_json([_json(row) for row in rows]))
     elif rows:
-        print(table(_heads(options.unit), (_row(row, UNITS[options.unit]) for row in rows), room()))
+        print(table(_heads(options.unit), (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
     if not any(row.steps for row in rows):
         say("Nothing to compare: the runs have no tag with common steps. Pair tags with --pair TAG=REF_TAG.")
         return 2
@@ -70,14 +70,14 @@ def compare(options: argparse.Namespace) -> int:
 
 def _run(summary: Summary, name: str) -> Run:
     """A run by its id below the given directories, or by its own directory."""
-    for known in (name, f"./{name}".rstrip("/"), name.rstrip("/")):
-        if known in summary.runs:
-            return summary.run(known)
+    for candidate in (name, f"./{name}".rstrip("/"), name.rstrip("/")):
+        if candidate in summary.runs:
+            return summary.run(candidate)
     if Path(name).is_dir():
-        own = Summary(name)
-        if len(own.runs) == 1:
-            return own.run(own.runs[0])
-    raise BadSettings(f"There is no run {name!r}; `mindinsight ls` lists what there is.")
+        summary_of_directory = Summary(name)
+        if len(summary_of_directory.runs) == 1:
+            return summary_of_directory.run(summary_of_directory.runs[0])
+    raise BadSettings(f"There is no run {name!r}; `mindinsight ls` lists all runs.")
 
 
 def _pairs(
@@ -85,28 +85,28 @@ def _pairs(
 ) -> Iterator[tuple[str, str]]:
     """Tags of the run with those of the reference; raises BadSettings for one that is not there."""
     for tag, other in (*((tag, tag) for tag in tags), *chosen):
-        for holder, name in ((run, tag), (reference, other)):
-            if name not in holder.scalars:
-                raise BadSettings(f"{holder.name} has no scalar {name!r}.")
+        for owner, name in ((run, tag), (reference, other)):
+            if name not in owner.scalars:
+                raise BadSettings(f"{owner.name} has no scalar {name!r}.")
         yield tag, other
     if not tags and not chosen:
         yield from ((tag, tag) for tag in sorted(run.scalars) if tag in reference.scalars)
 
 
 def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float) -> Comparison:
-    mine, theirs = run.scalars[tag].line(), reference.scalars[other].line()
-    found = difference(mine.steps, mine.values, theirs.steps, theirs.values, tolerance)
-    sizes = np.abs(found.relative)
+    line, reference_line = run.scalars[tag].line(), reference.scalars[other].line()
+    comparison = difference(line.steps, line.values, reference_line.steps, reference_line.values, tolerance)
+    sizes = np.abs(comparison.relative)
     finite = np.flatnonzero(np.isfinite(sizes))
     worst = int(finite[np.argmax(sizes[finite])]) if len(finite) else None
     return Comparison(
         tag,
         other,
-        len(found.steps),
-        None if found.parted is None else int(found.steps[found.parted]),
+        len(comparison.steps),
+        None if comparison.parted is None else int(comparison.steps[comparison.parted]),
         int((~(sizes <= tolerance)).sum()),
         None if worst is None else float(sizes[worst]),
-        None if worst is None else int(found.steps[worst]),
+        None if worst is None else int(comparison.steps[worst]),
     )
 
 
@@ -134,7 +134,7 @@ def _json(row: Comparison) -> dict[str, Any]:
 def _tolerance(text: str) -> float:
     value = float(text)
     if not value >= 0 or value == float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a tolerance: a number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a tolerance: a finite number, 0 or larger")
     return value
 
 

@@ -1,4 +1,4 @@
-"""``mindinsight export``: summaries as common files."""
+"""Command ``mindinsight export``: writes summaries as CSV, Parquet, PNG and npy files."""
 
 from __future__ import annotations
 
@@ -29,11 +29,13 @@ def register(subparsers: Any, name: str = "export") -> None:
     parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
-    parser.add_argument("--format", choices=tuple(TABLES), default="csv", help="of the scalars")
+    parser.add_argument(
+        "--format", choices=tuple(TABLES), default="csv", help="format of the scalars (default: csv)"
+    )
     parser.add_argument(
         "--overwritten",
         action="store_true",
-        help="scalars: every recorded row, also those a restart overwrote",
+        help="scalars: every recorded row, including those that a restart overwrote",
     )
     parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all three")
     parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
@@ -41,18 +43,18 @@ def register(subparsers: Any, name: str = "export") -> None:
 
 
 def export(options: argparse.Namespace) -> int:
-    """0: everything is written. 1: something was damaged and could not be, or there was nothing."""
-    summary = Summary(options.summary_dir, _reading if sys.stderr.isatty() else None)
+    """0: everything is written. 1: something was damaged, or there was nothing to export."""
+    summary = Summary(options.summary_dir, _show_progress if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
     if not runs:
         raise BadSettings(f"No run below {' or '.join(options.summary_dir)} is called {options.runs!r}.")
     try:
-        return _written(summary, runs, options)
+        return _export_runs(summary, runs, options)
     except OSError as error:  # no room, or no right to write
         raise BadSettings(f"{error.filename or options.output}: {error.strerror}") from error
 
 
-def _written(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> int:
+def _export_runs(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> int:
     pieces, problems, paths = 0, 0, set()
     for piece in progress(_pieces(summary, runs, options), _count(summary, runs, options.kind), "written"):
         pieces += piece.rows
@@ -60,7 +62,7 @@ def _written(summary: Summary, runs: tuple[str, ...], options: argparse.Namespac
         if piece.problem:
             problems += 1
             say(f"not written: {piece.path}: {piece.problem}")
-    problems += _tell_damage(summary, runs)
+    problems += _report_damage(summary, runs)
     print(f"{pieces} values of {len(runs)} runs in {len(paths)} files below {options.output}")
     return 0 if pieces and not problems else 1
 
@@ -76,7 +78,7 @@ def _pieces(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace
 
 
 def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> int:
-    """Series of scalars, and payloads."""
+    """Number of scalar series and payloads to be exported."""
     total = 0
     for name in runs:
         run = summary.run(name)
@@ -86,8 +88,8 @@ def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> i
     return total
 
 
-def _tell_damage(summary: Summary, runs: tuple[str, ...]) -> int:
-    """Say what of the event files could not be read; how many places there are."""
+def _report_damage(summary: Summary, runs: tuple[str, ...]) -> int:
+    """Print the damage of the event files; returns its count."""
     now, count = time.time(), 0
     for run in map(summary.run, runs):
         for line in damage_lines(run, now, every=True):
@@ -96,6 +98,6 @@ def _tell_damage(summary: Summary, runs: tuple[str, ...]) -> int:
     return count
 
 
-def _reading(read: int, total: int) -> None:
+def _show_progress(read: int, total: int) -> None:
     end = "\n" if read == total else ""
     print(f"\rread: {read >> 20} of {total >> 20} MB", end=end, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The command ``mindinsight get``: scalar series on standard output, nothing sampled."""
+"""Command ``mindinsight get``: prints scalar series, without sampling."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from mindinsight.server.store.series import Recorded
 def register(subparsers: Any) -> None:
     text = "print scalar series as CSV or JSON: steps in order, for each step the value written last"
     parser = subparsers.add_parser("get", help=text, description=text, allow_abbrev=False)
-    parser.add_argument("runs", metavar="RUN", help="as `mindinsight ls` tells it, or a pattern with * and ?")
+    parser.add_argument(
+        "runs", metavar="RUN", help="name as listed by `mindinsight ls`, or a pattern with * and ?"
+    )
     parser.add_argument("tag", metavar="TAG", help="a tag, or a pattern with * and ?")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--format", choices=tuple(_FORMS), default="csv")
     parser.add_argument(
         "--overwritten",
         action="store_true",
-        help="every recorded row, marked where a later one took its place",
+        help="print every recorded row and mark those that a later one overwrote",
     )
     parser.set_defaults(run=get)
 
@@ -35,8 +37,8 @@ def get(options: argparse.Namespace) -> int:
     series = summary.scalars(options.tag, options.runs)
     if not series:
         runs = summary.matching(options.runs)
-        what = f"no scalar {options.tag!r} in {options.runs!r}" if runs else f"no run {options.runs!r}"
-        raise BadSettings(f"There is {what}; `mindinsight ls` lists what there is.")
+        missing = f"no scalar {options.tag!r} in {options.runs!r}" if runs else f"no run {options.runs!r}"
+        raise BadSettings(f"There is {missing}; `mindinsight ls` lists runs and tags.")
     _FORMS[options.format](series, options.overwritten)
     return 0
 

@@ -1,4 +1,4 @@
-"""``mindinsight ls``: the runs below a directory, how they are, and their last values."""
+"""Command ``mindinsight ls``: lists runs with their states and last values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.damage_report import damage_count, damage_lines
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json, cell, room, say, table
+from mindinsight.server.commands.terminal import as_json, cell, say, table, terminal_width
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.run_state import state_of, torn_files
 
@@ -18,22 +18,24 @@ _HEADS: Final = ("RUN", "STATE", "STEP", "LAST VALUES")
 
 
 def register(subparsers: Any) -> None:
-    text = "list the runs below a directory: state, last step, last value of every scalar"
+    text = "list the runs below a directory with state, last step and last value of every scalar"
     parser = subparsers.add_parser("ls", help=text, description=text, allow_abbrev=False)
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
-    parser.add_argument("--json", action="store_true", help="everything that is known, for scripts")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON, with more details, instead of a table"
+    )
     parser.set_defaults(run=ls)
 
 
 def ls(options: argparse.Namespace) -> int:
-    """0: listed. 1: there is no such run, or something is damaged, which is said on standard error."""
+    """0: listed. 1: there is no such run, or a file is damaged (printed on standard error)."""
     summary, now = Summary(options.summary_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
     if options.json:
-        print(as_json(list(_facts(runs, now))))
+        print(as_json(list(_run_json(runs, now))))
     else:
-        print(table(_HEADS, (_row(run, now) for run in runs), room()))
+        print(table(_HEADS, (_row(run, now) for run in runs), terminal_width()))
     for run in runs:
         for line in damage_lines(run, now):
             say(line)
@@ -54,7 +56,7 @@ def _state_text(run: Run, now: float) -> str:
     return f"{text}, {damage} damaged" if damage else text
 
 
-def _facts(runs: Iterable[Run], now: float) -> Iterator[dict[str, Any]]:
+def _run_json(runs: Iterable[Run], now: float) -> Iterator[dict[str, Any]]:
     for run in runs:
         yield {
             "run": run.id,

@@ -1,4 +1,4 @@
-"""The command ``mindinsight``. Each module in ``commands/`` adds the one it is named after."""
+"""Entry of the command line; each module in ``commands/`` defines the subcommand of its name."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _NOT_COMMANDS: Final = ("damage_report", "main", "messages", "options", "termina
 
 
 def parser(command: str = "") -> argparse.ArgumentParser:
-    """Knows the ``command`` if there is a module of that name, else all; only those are loaded.
+    """Parser of the ``command`` if there is a module of that name, else of all; only those are loaded.
 
     Long options may not be shortened, as before: a shorter form could change its meaning later.
     """
     top = argparse.ArgumentParser(
-        prog="mindinsight", description="See what a training run wrote.", allow_abbrev=False
+        prog="mindinsight", description="Visualize and analyze training runs.", allow_abbrev=False
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
-    subparsers.add_parser("help", help="this text").set_defaults(run=lambda _: _help(top))
+    subparsers.add_parser("help", help="show this help and exit").set_defaults(run=lambda _: _help(top))
     for module in modules_of(commands.__name__, commands.__path__, command, without=_NOT_COMMANDS):
         module.register(subparsers)
     return top
@@ -33,17 +33,17 @@ def parser(command: str = "") -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
-    top = parser(given[0] if given else "")
-    options = top.parse_args(given)
+    arguments_given = sys.argv[1:] if arguments is None else arguments
+    top = parser(arguments_given[0] if arguments_given else "")
+    options = top.parse_args(arguments_given)
     if not hasattr(options, "run"):
         return _help(top)
     try:
         code = int(options.run(options))
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # whoever reads has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is flushed at the end
+    except BrokenPipeError:  # the reader of the pipe has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # buffered output is flushed at exit
         return 0
     except BadSettings as error:
         from mindinsight.server.commands.terminal import say  # most commands end without it
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Version(argparse.Action):
-    """Asks what is installed only when somebody wants to know."""
+    """Action that looks up the installed version only when it is requested."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""Why something could not be read, in the language of the terminal."""
+"""Messages of commands: reasons, sentences and errors in the language of the terminal."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ Command: TypeAlias = "Callable[[argparse.Namespace], int]"
 
 
 def language(environment: Mapping[str, str]) -> str:
-    """``zh`` or ``en``, as the variables of the locale say (POSIX: LC_ALL before LC_MESSAGES before LANG)."""
+    """Language of the locale, ``zh`` or ``en`` (POSIX: LC_ALL before LC_MESSAGES before LANG)."""
     named = next(
         (environment[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), ""
     )
     return "zh" if named.lower().startswith("zh") else "en"
 
 
-def told(reason: str, detail: str = "") -> str:
-    """A reason in words, with its detail; a reason nobody wrote a text for as it is."""
+def describe_reason(reason: str, detail: str = "") -> str:
+    """Text of a reason with its detail; a reason without a text is returned as it is."""
     text = language_texts(language(os.environ)).get(reason, reason)
     return f"{text} ({cell(detail)})" if detail else text
 
 
-def sentence(key: str, words: Mapping[str, object]) -> str:
-    """A text of the locale files in the language of the terminal; what stands in ``words`` is escaped."""
+def localize(key: str, words: Mapping[str, object]) -> str:
+    """Text of the locale files in the language of the terminal; the values of ``words`` are escaped."""
     return message(key, words, language(os.environ), escape=cell)
 
 
-def complain(damage: Sequence[FileDamage]) -> None:
-    """One line on standard error for each file, or part of one, that could not be used."""
-    for each in damage:
-        say(f"{cell(each.path)}: {told(each.reason, each.detail)}")
+def report_damage(damage: Sequence[FileDamage]) -> None:
+    """Print a line on standard error for each file, or part of one, that could not be read."""
+    for entry in damage:
+        say(f"{cell(entry.path)}: {describe_reason(entry.reason, entry.detail)}")
 
 
-def telling(command: Command) -> Command:
-    """Exit code 2 and one line instead of a traceback for what is wrong with the input."""
+def report_errors(command: Command) -> Command:
+    """Decorator of commands: errors in the input end with exit code 2 and one line instead of a traceback."""
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
         try:
             return command(options)
-        except BrokenPipeError:  # an OSError that is no trouble: ``main`` ends quietly
+        except BrokenPipeError:  # an OSError, but no error: ``main`` ends quietly
             raise
         except UnreadableError as error:
-            say(f"mindinsight: {told(error.reason, error.detail)}")
+            say(f"mindinsight: {describe_reason(error.reason, error.detail)}")
         except (ValueError, OSError) as error:
             say(f"mindinsight: {cell(error)}")
         return 2

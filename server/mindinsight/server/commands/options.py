@@ -1,4 +1,4 @@
-"""The options of ``start`` and how they become settings; the environment gives their defaults."""
+"""Options of ``start``, with defaults from the environment, and their conversion to settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default
 
 
 def resolve_path(text: str) -> Path:
-    """The path of a dump or file that a user names, without links: readers follow none."""
+    """Absolute path without symbolic links, since readers follow none."""
     return Path(os.path.realpath(Path(text).expanduser()))
 
 
@@ -24,51 +24,58 @@ SHORTEST_TOKEN: Final = 8  # characters
 
 
 def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add every option; defaults come from ``MINDINSIGHT_*`` where these are set."""
-    given = environment(environ)
+    """Add all options of ``start``; variables ``MINDINSIGHT_*`` of the environment are their defaults."""
+    defaults = environment(environ)
 
     def option(name: str, kind: Callable[[str], object], default: object, text: str) -> None:
         key = name.replace("-", "_")
-        used = given.get(key, default)
+        used = defaults.get(key, default)
         shown = _with_default(text, used) if default not in (None, "") else text
         parser.add_argument(f"--{name}", type=kind, default=used, help=shown, metavar=key.upper())
 
-    add_bases(parser, "--summary-base-dir", default=split(given.get("summary_base_dir", ".")))
-    option("workspace", Path, str(Path.home() / "mindinsight"), "where cache, notes and logs are kept")
+    add_bases(parser, "--summary-base-dir", default=split(defaults.get("summary_base_dir", ".")))
+    option("workspace", Path, str(Path.home() / "mindinsight"), "directory for cache, notes and logs")
     option("port", number(1, 65535), 8080, "port to listen on")
-    option("host", str, "127.0.0.1", "address to listen on; others than this machine's own ask for a token")
-    option("url-path-prefix", prefix, "", "path in front of all addresses, such as /team/mindinsight")
-    option("reload-interval", number(0, 300), 3, "seconds between two looks at the files; 0 reads once")
+    option("host", str, "127.0.0.1", "address to listen on; other than loopback addresses require a token")
+    option("url-path-prefix", prefix, "", "prefix of all URL paths, such as /team/mindinsight")
+    option("reload-interval", number(0, 300), 3, "seconds between scans of the files; 0 scans once")
     option(
-        "watch", choice("auto", "events", "polling"), "auto", "how changes are noticed: auto, events, polling"
+        "watch",
+        choice("auto", "events", "polling"),
+        "auto",
+        "how changes are detected: auto, events, polling",
     )
-    option("workers", number(1, 256), min(4, os.cpu_count() or 1), "processes that read files")
-    text = f"ask for this token of at least {SHORTEST_TOKEN} characters"
-    option("token", token, None, f"{text} (a random one is made when --host is not this machine)")
-    option("allow-host", str, "", "further host names to answer to, separated by commas")
-    option("allow-frame", str, "", "origins of pages that may show ours in a frame, separated by commas")
-    for name, (kind, default, reason) in without_effect().items():
-        option(name, kind, default, f"without effect, for scripts of earlier versions: {reason}")
-    option("max-offline-debugger-session-num", number(1, 2), 2, "dump sessions at a time")
-    parser.add_argument("--no-token", action="store_true", help="answer anybody who can reach the port")
-    parser.add_argument("--no-cache", action="store_true", help="keep no index of the files in the workspace")
-    parser.add_argument("--foreground", action="store_true", help="stay here until Ctrl-C")
+    option("workers", number(1, 256), min(4, os.cpu_count() or 1), "number of processes that read files")
+    text = f"require this access token of at least {SHORTEST_TOKEN} characters"
+    option("token", token, None, f"{text} (default: a random one when --host is not a loopback address)")
+    option("allow-host", str, "", "additional host names to accept, separated by commas")
+    option("allow-frame", str, "", "origins that may embed the pages in a frame, separated by commas")
+    for name, (kind, default, reason) in unused_options().items():
+        option(name, kind, default, f"no effect, accepted for scripts of earlier versions: {reason}")
+    option("max-offline-debugger-session-num", number(1, 2), 2, "maximum number of concurrent dump sessions")
+    parser.add_argument(
+        "--no-token", action="store_true", help="require no token: serve anyone who can reach the port"
+    )
+    parser.add_argument(
+        "--no-cache", action="store_true", help="do not keep an index of the files in the workspace"
+    )
+    parser.add_argument("--foreground", action="store_true", help="run in the foreground until Ctrl-C")
 
 
 def add_bases(parser: argparse.ArgumentParser, *names: str, default: Sequence[str] = (".",)) -> None:
-    """An option for the directories with the summaries, that may be given several times."""
-    text = "directory of one run or of many; several may be given, also as NAME=DIR or as a quoted pattern"
+    """Add the option for the base directories, which may be given several times."""
+    text = "directory of one or more runs; may be repeated, also as NAME=DIR or as a quoted pattern"
     shown = _with_default(text, os.pathsep.join(default))
-    parser.add_argument(*names, action=_Further, default=default, help=shown, metavar="DIR")
+    parser.add_argument(*names, action=_AppendBase, default=default, help=shown, metavar="DIR")
 
 
 def _with_default(text: str, default: object) -> str:
-    """For argparse, which takes a percent sign for a place to fill in."""
+    """Help text with a default; percent signs are doubled, as argparse interpolates them."""
     return f"{text} (default: {default})".replace("%", "%%")
 
 
-class _Further(argparse.Action):
-    """Adds to what the command line gave before; the first takes the place of the default."""
+class _AppendBase(argparse.Action):
+    """Action that appends a value; the first one replaces the default."""
 
     def __call__(
         self, parser: object, namespace: argparse.Namespace, values: Any, option: str | None = None
@@ -96,7 +103,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
 
 
 def _token(options: argparse.Namespace) -> str | None:
-    """The one given; a random one where others can reach the port; none where --no-token says so."""
+    """The token of the options; a random one where other machines can reach the port; None for --no-token."""
     if options.no_token:
         return None
     if options.token:
@@ -108,35 +115,35 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def unused(options: argparse.Namespace) -> list[str]:
-    """A sentence for each option that was given a value of its own although it has no effect."""
+def unused_option_messages(options: argparse.Namespace) -> list[str]:
+    """Message for each option that was given a value although it has no effect."""
     return [
         f"--{name} has no effect: {reason}."
-        for name, (kind, default, reason) in without_effect().items()
+        for name, (kind, default, reason) in unused_options().items()
         if getattr(options, name.replace("-", "_")) != kind(str(default))
     ]
 
 
-def without_effect() -> Mapping[str, Unused]:
-    """Options of earlier versions, which are accepted so that scripts go on working."""
+def unused_options() -> Mapping[str, Unused]:
+    """Options of earlier versions, which are accepted so that scripts keep working."""
     return {
         "max-graph-node-size": (number(1, 2_000_000), 100_000, "graphs of any size are shown"),
         "enable-debugger": (
-            truth,
+            boolean,
             False,
-            "dumps are always shown, running trainings never debugged",
+            "dumps are always shown, and running trainings are never debugged",
         ),
         "debugger-port": (number(1, 65535), 50051, "no training connects to the server"),
         "offline-debugger-mem-limit": (
             number(6144, 2**31 - 1),
             16384,
-            "each reader of dumps has a limit of its own (docs/security.md)",
+            "each reader of dumps has its own limit (docs/security.md)",
         ),
     }
 
 
 def token(text: str) -> str:
-    """Long enough not to be guessed, and without characters that no header can carry."""
+    """Argument type of a token: long enough not to be guessed, and valid in an HTTP header."""
     if len(text) < SHORTEST_TOKEN:
         raise argparse.ArgumentTypeError(f"a token has at least {SHORTEST_TOKEN} characters")
     if not text.isprintable():
@@ -145,7 +152,7 @@ def token(text: str) -> str:
 
 
 def number(low: int, high: int) -> Callable[[str], int]:
-    """A type for argparse: a whole number from ``low`` to ``high``."""
+    """Argument type of an integer from ``low`` to ``high``."""
 
     def parse(text: str) -> int:
         if not text.lstrip("-").isdigit() or not low <= int(text) <= high:
@@ -158,14 +165,14 @@ def number(low: int, high: int) -> Callable[[str], int]:
 def choice(*allowed: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in allowed:
-            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(allowed)}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(allowed)}")
         return text
 
     return parse
 
 
-def truth(text: str) -> bool:
-    """True, False, 1 or 0 in any case."""
+def boolean(text: str) -> bool:
+    """Argument type of a boolean: True, False, 1 or 0, in any case."""
     if text.lower() not in ("true", "false", "1", "0"):
         raise argparse.ArgumentTypeError(f"{text!r} is neither True nor False")
     return text.lower() in ("true", "1")

@@ -1,4 +1,4 @@
-"""``mindinsight parse_summary``: what ``export`` was called."""
+"""Command ``mindinsight parse_summary``: the former name of ``export``."""
 
 from __future__ import annotations
 

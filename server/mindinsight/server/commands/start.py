@@ -1,4 +1,4 @@
-"""``mindinsight start``: a server in the background, or here with ``--foreground``."""
+"""Command ``mindinsight start``: starts a server, in the background unless ``--foreground`` is given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from typing import Any
 from urllib.parse import quote
 
-from mindinsight.server.commands.options import add_options, settings_of, unused
+from mindinsight.server.commands.options import add_options, settings_of, unused_option_messages
 from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
@@ -22,39 +22,41 @@ def register(subparsers: Any) -> None:
 
 
 def start(options: argparse.Namespace) -> int:
-    """0: it answers. 1: it cannot start. 2: one with the same base directory is there already."""
+    """0: it responds. 1: it cannot start. 2: a server with the same base directories is already running."""
     settings = settings_of(options)
     running = daemon.find(settings.port)
     if running and running.alive:
-        return _already(running, settings)
+        return _report_running(running, settings)
     if running:
-        print(f"The last server here (process {running.pid}) did not end cleanly; starting anew.")
+        print(
+            f"The last server on this port (process {running.pid}) did not exit cleanly; starting a new one."
+        )
         daemon.forget(settings.port)
     check(settings)
-    for sentence in unused(options):
-        print(sentence, file=sys.stderr)
+    for message in unused_option_messages(options):
+        print(message, file=sys.stderr)
     if settings.token is None and not settings.loopback:
-        print("Warning: --no-token: anybody who can reach this machine can see the data.", file=sys.stderr)
+        print("Warning: --no-token: anyone who can reach this machine can see the data.", file=sys.stderr)
     for path in absent(settings.summary_base_dir):
-        print(f"Warning: there is no directory {path}; it is shown when there is one.", file=sys.stderr)
+        print(f"Warning: directory {path} does not exist; it will be shown once it does.", file=sys.stderr)
     if not options.foreground:
         daemon.launch(settings)
-        _say(settings)
+        _print_addresses(settings)
         print("service start state: success")
         return 0
     gc_tuning.before_imports()
     from mindinsight.server.process import serve
 
-    return serve.run(settings, ready=lambda: _say(settings))
+    return serve.run(settings, ready=lambda: _print_addresses(settings))
 
 
-def _already(running: daemon.Running, settings: Settings) -> int:
+def _report_running(running: daemon.Running, settings: Settings) -> int:
     print(f"A server is running at {running.address} (process {running.pid}), showing {running.base}.")
     print(f"Stop it with: mindinsight stop --port {settings.port}")
     return 2 if running.base == joined(settings.summary_base_dir) else 1
 
 
-def _say(settings: Settings) -> None:
+def _print_addresses(settings: Settings) -> None:
     query = f"?token={quote(settings.token, safe='')}" if settings.token else ""
     print(f"Workspace: {settings.workspace}")
     for base in texts_of(settings.summary_base_dir):

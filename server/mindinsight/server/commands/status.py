@@ -1,4 +1,4 @@
-"""``mindinsight status``."""
+"""Command ``mindinsight status``: lists running servers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mindinsight.server.process import daemon
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser("status", help="tell which servers are running", allow_abbrev=False)
-    parser.add_argument("--port", type=number(1, 65535), help="only the one on this port")
+    parser = subparsers.add_parser("status", help="list running servers", allow_abbrev=False)
+    parser.add_argument("--port", type=number(1, 65535), help="only the server on this port")
     parser.set_defaults(run=status)
 
 
 def status(options: argparse.Namespace) -> int:
-    """0: at least one is running. 1: none is."""
+    """0: at least one server is running. 1: none is."""
     servers = [running for running in daemon.all_running() if options.port in (None, running.port)]
     for running in servers:
         print(_describe(running))
@@ -27,12 +27,12 @@ def status(options: argparse.Namespace) -> int:
 
 
 def _describe(running: daemon.Running) -> str:
-    facts = f"port {running.port}, process {running.pid}, {running.address}, showing {running.base}"
+    description = f"port {running.port}, process {running.pid}, {running.address}, showing {running.base}"
     if not running.alive:
-        return f"ended without cleaning up: {facts}"
+        return f"not running, did not exit cleanly: {description}"
     health = daemon.health(running.address)
     if health is None:
-        return f"running, but does not answer: {facts}; log: {running.log}"
+        return f"running, but not responding: {description}; log: {running.log}"
     hours, seconds = divmod(int(time.time() - running.started), 3600)
     up = f"{hours} h {seconds // 60} min"
-    return f"running for {up}: {facts}, {health['runs']} runs; log: {running.log}"
+    return f"running for {up}: {description}, {health['runs']} runs; log: {running.log}"

@@ -1,4 +1,4 @@
-"""``mindinsight stop``."""
+"""Command ``mindinsight stop``: stops a server."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from mindinsight.server.settings import environment
 
 
 def register(subparsers: Any) -> None:
-    given = environment(os.environ).get("port", 8080)
+    port = environment(os.environ).get("port", 8080)
     parser = subparsers.add_parser("stop", help="stop the server", allow_abbrev=False)
-    parser.add_argument("--port", type=number(1, 65535), default=given, help=f"its port (default: {given})")
+    parser.add_argument("--port", type=number(1, 65535), default=port, help=f"its port (default: {port})")
     parser.set_defaults(run=stop)
 
 
 def stop(options: argparse.Namespace) -> int:
-    """0: it has been stopped. 1: there was none to stop."""
+    """0: stopped. 1: there was no server to stop."""
     running = daemon.find(options.port)
     if running is None:
-        print(_stranger(options.port))
+        print(_describe_missing(options.port))
         return 1
     if not running.alive:
         daemon.forget(options.port)
         print(
-            f"The server on port {options.port} (process {running.pid}) had ended already, and not cleanly."
+            f"The server on port {options.port} (process {running.pid}) had already exited, but not cleanly."
         )
         return 1
     daemon.end(running)
@@ -35,9 +35,9 @@ def stop(options: argparse.Namespace) -> int:
     return 0
 
 
-def _stranger(port: int) -> str:
-    """What to say about a port on which we have started nothing."""
+def _describe_missing(port: int) -> str:
+    """Message for a port without a server that this user started."""
     health = daemon.health(f"http://127.0.0.1:{port}/")
     if health is None:
         return f"No MindInsight server of yours is running on port {port}."
-    return f"The MindInsight server on port {port} was not started by you on this machine; it stays."
+    return f"The MindInsight server on port {port} was not started by you on this machine; it keeps running."

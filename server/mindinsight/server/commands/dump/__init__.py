@@ -1,4 +1,4 @@
-"""``mindinsight dump``: dumps on machines without a browser."""
+"""Command ``mindinsight dump``: dumps on machines without a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mindinsight dump compare``: two dumps, ranks or steps against each other."""
+"""Command ``mindinsight dump compare``: compares two dumps, ranks or steps."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_json, open_one, workers
-from mindinsight.server.commands.messages import complain, telling
+from mindinsight.server.commands.dump.selection import add_json, open_single_dump, worker_pool
+from mindinsight.server.commands.messages import report_damage, report_errors
 from mindinsight.server.commands.options import resolve_path
-from mindinsight.server.commands.terminal import as_json, progress, room, say, table
+from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
 from mindinsight.server.debug.compare.comparison import Row, Side, compare_sides, lost_first
 from mindinsight.server.debug.compare.divergence import (
     COSINE,
@@ -25,7 +25,7 @@ from mindinsight.server.debug.compare.divergence import (
 )
 from mindinsight.server.debug.compare.report import fields, write_csv
 
-_SHOWN: Final = {
+_COLUMNS: Final = {
     "target": "TENSOR",
     "matched_by": "BY",
     "lost": "LOST",
@@ -40,62 +40,66 @@ _SHOWN: Final = {
 
 
 def register(actions: Any) -> None:
-    text = "compare two dumps tensor by tensor and find the first operator where they part"
+    text = "compare two dumps tensor by tensor and find the first operator where they diverge"
     parser = actions.add_parser("compare", help=text, description=text, allow_abbrev=False)
-    parser.add_argument("target", metavar="DUMP", type=resolve_path, help="directory of the dump in question")
+    parser.add_argument("target", metavar="DUMP", type=resolve_path, help="directory of the dump to check")
     parser.add_argument(
         "reference",
         metavar="REFERENCE",
         type=resolve_path,
-        help="directory of the dump that is right; may be the same",
+        help="directory of the correct dump; may be the same",
     )
     for side in ("", "reference-"):
         parser.add_argument(f"--{side}rank", type=int, help="default: the first, or that of the target")
         parser.add_argument(f"--{side}step", type=int, help="default: the first, or that of the target")
     parser.add_argument(
-        "--map", type=Path, help="JSON object, or CSV of two columns: operator, its name in the reference"
+        "--map",
+        type=Path,
+        help="mapping of operators to names in the reference: a JSON object, or CSV with two columns",
     )
-    parser.add_argument("--cosine", type=float, default=COSINE, help="least cosine that agrees (%(default)s)")
+    parser.add_argument(
+        "--cosine", type=float, default=COSINE, help="smallest cosine of tensors that agree (%(default)s)"
+    )
     parser.add_argument(
         "--relative",
         type=float,
         default=RELATIVE,
-        help="largest relative distance that agrees (%(default)s)",
+        help="largest relative distance of tensors that agree (%(default)s)",
     )
     parser.add_argument("--csv", type=Path, help="write the whole report to this file")
-    parser.add_argument("--all", action="store_true", help="print every tensor, not only those that differ")
+    parser.add_argument("--all", action="store_true", help="print all tensors, not only those that differ")
     add_json(parser)
     parser.set_defaults(run=run)
 
 
-@telling
+@report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: they agree. 1: they differ beyond the tolerance, by a verdict, or cannot be read. 2: no dump."""
+    """0: they agree. 1: they differ beyond the tolerance or by a verdict, or cannot be read. 2: no dump."""
     target, reference = _sides(options)
     count = len(target.entries())
     if not count or not reference.entries():
-        raise ValueError(f"no tensors at rank {target.rank}, step {target.step} of one of the two")
+        raise ValueError(f"one of the two has no tensors at rank {target.rank}, step {target.step}")
     names = read_names(options.map) if options.map else {}
-    with workers() as executor:
-        found = compare_sides(target, reference, names, executor)
-        rows = list(progress(found, count, "tensors compared"))
+    with worker_pool() as executor:
+        comparison = compare_sides(target, reference, names, executor)
+        rows = list(progress(comparison, count, "tensors compared"))
     tolerance = Tolerance(options.cosine, options.relative)
     divergence = first_divergence(rows, tolerance)
     differing = [row for row in rows if beyond(row, tolerance) or row.level == "error"]
     if options.csv:
         with options.csv.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
             write_csv(rows, file)
-        say(f"{len(rows)} lines written to {options.csv}")
+        say(f"{len(rows)} rows written to {options.csv}")
     shown = lost_first(rows if options.all else differing)
     print(_json(shown, divergence) if options.json else _text(shown, rows, divergence))
     damage = [*target.damage(), *reference.damage()]
     damage += [row.compared.damage for row in rows if row.compared.damage is not None]
-    complain(damage)
+    report_damage(damage)
     return 1 if divergence or differing or damage else 0
 
 
 def read_names(path: Path) -> Mapping[str, str]:
-    """A mapping file: a JSON object of names, or CSV lines ``name,name in the reference``."""
+    """Read a mapping file: a JSON object of names, or CSV lines ``name,name in the reference``."""
     text = path.read_text(encoding="utf-8")
     if text.lstrip().startswith("{"):
         names = json.loads(text)
@@ -105,7 +109,7 @@ def read_names(path: Path) -> Mapping[str, str]:
     rows = [row for row in csv.reader(text.splitlines()) if row]
     if any(len(row) != 2 for row in rows):
         raise ValueError(f"{path}: every line must be a name, a comma and a name")
-    return {ours.strip(): theirs.strip() for ours, theirs in rows}
+    return {name.strip(): reference_name.strip() for name, reference_name in rows}
 
 
 def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
@@ -116,7 +120,7 @@ def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
 
 
 def _side(path: Path, rank: int | None, step: int | None) -> Side:
-    dump = open_one(path)
+    dump = open_single_dump(path)
     if not dump.folders:
         raise ValueError(f"{path} holds no tensors")
     rank = dump.ranks[0] if rank is None else rank
@@ -128,24 +132,32 @@ def _side(path: Path, rank: int | None, step: int | None) -> Side:
 
 def _text(shown: Sequence[Row], rows: Sequence[Row], divergence: Divergence | None) -> str:
     counts = {level: sum(row.level == level for row in rows) for level in ("pass", "warning", "error")}
-    alone = sum(None in (row.compared.pair.target, row.compared.pair.reference) for row in rows)
+    unmatched = sum(None in (row.compared.pair.target, row.compared.pair.reference) for row in rows)
     lines = (
-        [table(list(_SHOWN.values()), [[fields(row)[name] for name in _SHOWN] for row in shown], room())]
+        [
+            table(
+                list(_COLUMNS.values()),
+                [[fields(row)[name] for name in _COLUMNS] for row in shown],
+                terminal_width(),
+            )
+        ]
         if shown
         else []
     )
-    told = ", ".join(f"{count} {level}" for level, count in counts.items())
-    lines.append(f"{len(rows)} tensors: {told}; {alone} on one side only.")
+    levels = ", ".join(f"{count} {level}" for level, count in counts.items())
+    lines.append(f"{len(rows)} tensors: {levels}; {unmatched} on one side only.")
     lost = sum(bool(row.lost) or "not_finite" in row.codes for row in rows)
     if lost:
-        lines.append(f"{lost} tensors have NaN or infinities (LOST) where the reference is finite.")
+        lines.append(f"Tensors with NaN or infinities (LOST) where the reference is finite: {lost}.")
     if divergence is None:
         return "\n".join([*lines, "They agree within the tolerance."])
     entry = divergence.rows[0].compared.pair.target
     name = entry.operator if entry else ""
     if divergence.kind == "made":
-        return "\n".join([*lines, f"They part at {name}: its inputs agree, its outputs do not."])
-    return "\n".join([*lines, f"They differ before any operator does: {name} meets it first."])
+        return "\n".join([*lines, f"They diverge at {name}: its inputs agree, its outputs do not."])
+    return "\n".join(
+        [*lines, f"They differ before any operator: {name} is the first with a differing input."]
+    )
 
 
 def _json(shown: Sequence[Row], divergence: Divergence | None) -> str:

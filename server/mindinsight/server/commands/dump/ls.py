@@ -1,4 +1,4 @@
-"""``mindinsight dump ls``: what a dump holds."""
+"""Command ``mindinsight dump ls``: lists the ranks, steps and tensors of a dump."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_selection, open_one, selected
-from mindinsight.server.commands.messages import complain, telling
-from mindinsight.server.commands.terminal import as_json, room, table
+from mindinsight.server.commands.dump.selection import add_selection, open_single_dump, select_tensors
+from mindinsight.server.commands.messages import report_damage, report_errors
+from mindinsight.server.commands.terminal import as_json, table, terminal_width
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout
 from mindinsight.server.formats.dumps.types import Dump, DumpDir, TensorEntry
 
@@ -16,53 +16,59 @@ _HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHA
 
 
 def register(actions: Any) -> None:
-    text = "ranks and steps of a dump; with --rank, --step, --operator or --type its tensors"
+    text = "list the ranks and steps of a dump; with --rank, --step, --operator or --type, its tensors"
     parser = actions.add_parser("ls", help=text, description=text, allow_abbrev=False)
     add_selection(parser)
     parser.set_defaults(run=run)
 
 
-@telling
+@report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: listed, the dump or those below a directory. 1: something in it cannot be read. 2: no dump."""
+    """0: listed: the dump, or those below a directory. 1: something cannot be read. 2: no dump."""
     below = () if find_layout(options.path) else find_dump_dirs(options.path)
     if below:
         _print_dumps(below, options.json)
         return 0
-    dump = open_one(options.path)
-    entries, damage = selected(dump, options)
+    dump = open_single_dump(options.path)
+    entries, damage = select_tensors(dump, options)
     if options.json:
-        print(as_json({**_summary(dump), "tensors": [_tensor(entry) for entry in entries]}))
+        print(as_json({**_summary_json(dump), "tensors": [_tensor_json(entry) for entry in entries]}))
     elif options.rank or options.step or options.operator or options.type:
-        print(table(_HEADS, map(_row, entries), room()))
+        print(table(_HEADS, map(_row, entries), terminal_width()))
     else:
         print(_overview(dump, entries))
-    complain(damage)
+    report_damage(damage)
     return 1 if damage else 0
 
 
 def _print_dumps(dumps: Sequence[DumpDir], json: bool) -> None:
     if json:
-        print(as_json({"dumps": [{"path": each.path, "layout": each.layout} for each in dumps]}))
+        print(as_json({"dumps": [{"path": dump.path, "layout": dump.layout} for dump in dumps]}))
     else:
-        print(table(("DUMP", "LAYOUT"), [(each.path, each.layout) for each in dumps], room()))
+        print(
+            table(
+                ("DUMP", "LAYOUT"),
+                [(dump.path, dump.layout) for dump in dumps],
+                terminal_width(),
+            )
+        )
 
 
 def _overview(dump: Dump, entries: Sequence[TensorEntry]) -> str:
-    counts: dict[tuple[int, int, str], list[TensorEntry]] = {}
+    groups: dict[tuple[int, int, str], list[TensorEntry]] = {}
     for entry in entries:
-        counts.setdefault((entry.rank, entry.step, entry.graph), []).append(entry)
-    rows = [(*key, len({e.recorded for e in each}), len(each)) for key, each in counts.items()]
-    made = " ".join(
+        groups.setdefault((entry.rank, entry.step, entry.graph), []).append(entry)
+    rows = [(*key, len({e.recorded for e in tensors}), len(tensors)) for key, tensors in groups.items()]
+    origin = " ".join(
         part for part in (dump.framework, dump.version, dump.device, dump.level, dump.task) if part
     )
-    lines = [f"{dump.layout} dump{': ' if made else ''}{made}"]
-    lines.append(table(("RANK", "STEP", "GRAPH", "OPERATORS", "TENSORS"), rows, room()))
+    lines = [f"{dump.layout} dump{': ' if origin else ''}{origin}"]
+    lines.append(table(("RANK", "STEP", "GRAPH", "OPERATORS", "TENSORS"), rows, terminal_width()))
     lines += [f"{len(dump.logs)} log files"] * bool(dump.logs)
     return "\n".join(lines)
 
 
-def _summary(dump: Dump) -> dict[str, Any]:
+def _summary_json(dump: Dump) -> dict[str, Any]:
     return {
         "path": dump.path,
         "layout": dump.layout,
@@ -77,11 +83,11 @@ def _summary(dump: Dump) -> dict[str, Any]:
 
 def _row(entry: TensorEntry) -> tuple[object, ...]:
     shape = None if entry.shape is None else list(entry.shape)
-    place = (entry.rank, entry.step, entry.operator, entry.type)
-    return (*place, entry.direction, entry.slot, entry.dtype or None, shape)
+    columns = (entry.rank, entry.step, entry.operator, entry.type)
+    return (*columns, entry.direction, entry.slot, entry.dtype or None, shape)
 
 
-def _tensor(entry: TensorEntry) -> dict[str, Any]:
+def _tensor_json(entry: TensorEntry) -> dict[str, Any]:
     return {
         "rank": entry.rank,
         "step": entry.step,

@@ -1,4 +1,4 @@
-"""Which part of a dump a command is about, and what it works with."""
+"""Options that select tensors of a dump, and the worker pool and cache of dump commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_t
 from mindinsight.server.formats.dumps.types import Dump, FileDamage, TensorEntry
 from mindinsight.server.settings import environment
 
-MOST_NAMED: Final = 10
+MAX_NAMED: Final = 10
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
     parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
     parser.add_argument(
-        "--operator", action="append", help="only operators of this name; * and ? stand for others"
+        "--operator", action="append", help="only operators with this name; * and ? are wildcards"
     )
     parser.add_argument("--type", action="append", help="only operators of this type, such as MatMul")
     add_json(parser)
@@ -33,40 +33,42 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
-def selected(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
-    """Tensors rank by rank and step by step in the order they were written, and what could not be listed."""
+def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
+    """Selected tensors rank by rank and step by step, in the order they were written, and the damage."""
     entries, damage = [], list(dump.damage)
     for rank in options.rank or dump.ranks:
         for step in options.step or dump.steps(rank):
             listing = list_tensors(dump, rank, step)
             damage += listing.damage
-            entries += [entry for entry in listing.items if _wanted(entry, options)]
+            entries += [entry for entry in listing.items if _is_selected(entry, options)]
     return entries, damage
 
 
-def open_one(path: str | os.PathLike[str]) -> Dump:
-    """The dump at a path; a ValueError names those below it where it is none itself."""
+def open_single_dump(path: str | os.PathLike[str]) -> Dump:
+    """Open the dump at a path. Raises ValueError with the dumps below it where it is none itself."""
     if find_layout(path) is None:
         below = find_dump_dirs(path)
         if below:
-            names = ", ".join(each.path for each in below[:MOST_NAMED])
-            more = f" and {len(below) - MOST_NAMED} more" if len(below) > MOST_NAMED else ""
-            raise ValueError(f"{path} is no dump itself; there are dumps below it: {names}{more}")
+            names = ", ".join(dump.path for dump in below[:MAX_NAMED])
+            more = f" and {len(below) - MAX_NAMED} more" if len(below) > MAX_NAMED else ""
+            raise ValueError(f"{path} is not a dump; there are dumps below it: {names}{more}")
     return open_dump(path)
 
 
-def workers() -> WorkerPool:
-    """Processes on all cores; none is started before there is enough to do for them."""
+def worker_pool() -> WorkerPool:
+    """Worker pool with a process per core; none is started before there is enough work."""
     return WorkerPool(os.cpu_count() or 1)
 
 
-def cache() -> StatisticsCache:
-    """The cache the server uses too."""
+def statistics_cache() -> StatisticsCache:
+    """The cache of statistics, shared with the server."""
     workspace = environment(os.environ).get("workspace") or Path.home() / "mindinsight"
     return StatisticsCache(Path(workspace) / "cache" / "statistics.sqlite")
 
 
-def _wanted(entry: TensorEntry, options: argparse.Namespace) -> bool:
+def _is_selected(entry: TensorEntry, options: argparse.Namespace) -> bool:
     names = (entry.operator, entry.recorded)
     named = not options.operator or any(fnmatchcase(n, p) for n in names for p in options.operator)
-    return named and (not options.type or entry.type.lower() in [each.lower() for each in options.type])
+    return named and (
+        not options.type or entry.type.lower() in [operator_type.lower() for operator_type in options.type]
+    )

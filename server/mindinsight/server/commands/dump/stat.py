@@ -1,4 +1,4 @@
-"""``mindinsight dump stat``: statistics of every tensor."""
+"""Command ``mindinsight dump stat``: statistics of every tensor."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from dataclasses import asdict
 from operator import itemgetter
 from typing import Any, Final
 
-from mindinsight.server.commands.dump.selection import add_selection, cache, open_one, selected, workers
-from mindinsight.server.commands.messages import complain, telling
-from mindinsight.server.commands.terminal import as_json, progress, room, say, table
+from mindinsight.server.commands.dump.selection import (
+    add_selection,
+    open_single_dump,
+    select_tensors,
+    statistics_cache,
+    worker_pool,
+)
+from mindinsight.server.commands.messages import report_damage, report_errors
+from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
 from mindinsight.server.debug.examine import Answer, measure_all
 from mindinsight.server.debug.finiteness import finiteness
 
@@ -43,42 +49,52 @@ _HEADS: Final = (
 
 
 def register(actions: Any) -> None:
-    text = "minimum, maximum, mean, deviation, norm and counts of every tensor; of the finite elements"
+    text = (
+        "minimum, maximum, mean, standard deviation, norm and counts of the finite elements of every tensor"
+    )
     parser = actions.add_parser("stat", help=text, description=text, allow_abbrev=False)
     add_selection(parser)
     parser.add_argument("--not-finite", action="store_true", help="only tensors with NaN or infinities")
-    parser.add_argument("--sort", choices=_COLUMNS, help="largest first instead of in the order they ran")
+    parser.add_argument(
+        "--sort", choices=_COLUMNS, help="sort by this column, largest first, instead of in execution order"
+    )
     parser.set_defaults(run=run)
 
 
-@telling
+@report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: all finite. 1: some tensors are not, or nobody can tell. 2: no dump, or nothing to measure in it."""
-    dump = open_one(options.path)
-    entries, damage = selected(dump, options)
-    with workers() as executor:
-        answers = list(progress(measure_all(entries, executor, cache()), len(entries), "tensors measured"))
+    """0: all finite. 1: some are not, or it is unknown. 2: no dump, or nothing to measure in it."""
+    dump = open_single_dump(options.path)
+    entries, damage = select_tensors(dump, options)
+    with worker_pool() as executor:
+        answers = list(
+            progress(measure_all(entries, executor, statistics_cache()), len(entries), "tensors measured")
+        )
     damage += [answer.damage for answer in answers if answer.damage is not None]
     unknown = [answer for answer in answers if finiteness(answer) == "unknown"]
-    untold = sum(answer.damage is None for answer in unknown)
-    presumed = sum(answer.measured is not None and not answer.computed for answer in answers)
-    lost = [a for a in answers if a.measured is not None and a.measured.statistics.finite is False]
-    rows = [_fields(answer) for answer in (lost if options.not_finite else answers)]
+    undecided = sum(answer.damage is None for answer in unknown)
+    inferred = sum(answer.measured is not None and not answer.computed for answer in answers)
+    not_finite = [
+        answer
+        for answer in answers
+        if answer.measured is not None and answer.measured.statistics.finite is False
+    ]
+    rows = [_tensor_json(answer) for answer in (not_finite if options.not_finite else answers)]
     if options.sort:
         rows.sort(key=lambda row: (row[options.sort] is not None, row[options.sort] or 0), reverse=True)
     print(as_json(rows) if options.json else _table(rows))
-    if presumed:
-        say(f"{presumed} tensors have statistics only; what those do not tell is left empty.")
-    if untold:
-        say(f"Of {untold} of {len(answers)} tensors it is not known whether they are finite.")
-    complain(damage)
+    if inferred:
+        say(f"{inferred} tensors have recorded statistics only; what was not recorded is left empty.")
+    if undecided:
+        say(f"It is unknown whether {undecided} of {len(answers)} tensors are finite.")
+    report_damage(damage)
     if len(unknown) == len(answers):
         say("No tensor could be measured.")
         return 2
-    return 1 if lost or damage or untold else 0
+    return 1 if not_finite or damage or undecided else 0
 
 
-def _fields(answer: Answer) -> dict[str, Any]:
+def _tensor_json(answer: Answer) -> dict[str, Any]:
     entry, measured = answer.entry, answer.measured
     return {
         "rank": entry.rank,
@@ -99,8 +115,8 @@ def _fields(answer: Answer) -> dict[str, Any]:
 def _table(rows: Iterable[dict[str, Any]]) -> str:
     heads = (*_HEADS, "NAN", "INF", "-INF")
     keys = ("rank", "step", "operator", "direction", "slot", "dtype", "shape", *_COLUMNS)
-    return table(heads, [_listed(itemgetter(*keys)(row)) for row in rows], room())
+    return table(heads, [_with_lists(itemgetter(*keys)(row)) for row in rows], terminal_width())
 
 
-def _listed(values: tuple[object, ...]) -> list[object]:
+def _with_lists(values: tuple[object, ...]) -> list[object]:
     return [list(value) if isinstance(value, tuple) else value for value in values]

@@ -1,7 +1,7 @@
-"""MindSpore checkpoints (``.ckpt``): names, types and shapes of the parameters, and their values.
+"""Reader of MindSpore checkpoints (``.ckpt``): names, types, shapes and values of the parameters.
 
 The file is one ``Checkpoint`` message (``checkpoint.proto``). Protobuf refuses messages of 2 GiB and
-copies every byte it parses, so the fields are walked here and values are left where they lie. A tensor
+copies every byte it parses, so the fields are walked here and values are left in the file. A tensor
 of more than 512 MiB comes in pieces with the same tag; a checked file ends in ``crc_num`` and a CRC-32.
 """
 
@@ -23,11 +23,11 @@ from mindinsight.server.formats.file_bytes import FileBytes, length_of, opened, 
 from mindinsight.server.formats.texts import show_name
 from mindinsight.server.formats.unreadable import UnreadableError
 
-MAX_HOLES: Final = 1000  # bytes claimed for one that takes room
-MAX_TAG: Final = 65_536  # bytes of a name that are looked at
+MAX_HOLES: Final = 1000  # ratio of a sparse file's length to its size on disk
+MAX_TAG: Final = 65_536  # bytes of a name that are read
 CRC_MARK: Final = b"crc_num"
 CRC_TAIL: Final = 17  # bytes: the mark and a big-endian number of ten bytes
-_CLOSED: Final = {  # first four bytes of files that hold a checkpoint we cannot look into
+_UNREADABLE_FORMATS: Final = {  # first four bytes of files that hold a checkpoint we cannot look into
     b"\xd8\x5e\x3a\x7f": "dump.encrypted",  # AES-GCM
     b"\xd9\x5e\x3a\x7f": "dump.encrypted",  # AES-CBC
     b"\x28\xb5\x2f\xfd": "dump.compressed",  # zstd
@@ -38,7 +38,7 @@ _CLOSED: Final = {  # first four bytes of files that hold a checkpoint we cannot
 
 @dataclass(slots=True)
 class CheckpointTensor:
-    """One tensor of a checkpoint: its values lie in pieces, in order."""
+    """One tensor of a checkpoint; its values are stored in pieces, in order."""
 
     dtype: str  # canonical; "str" for text
     shape: tuple[int, ...]
@@ -56,7 +56,7 @@ class CheckpointFile:
 
     path: Path
     tensors: dict[str, CheckpointTensor]
-    checksum: int | None  # CRC-32 the file says it has; None when it says none
+    checksum: int | None  # recorded CRC-32; None when there is none
     damage: tuple[UnreadableError, ...] = ()
 
 
@@ -68,19 +68,19 @@ class _Field(NamedTuple):
 
 
 def open_checkpoint(path: Path) -> CheckpointFile:
-    """List the tensors of a checkpoint; what was cut off at the end is in ``damage``.
+    """List the tensors of a checkpoint; a truncated end is reported in ``damage``.
 
     Raises ``UnreadableError`` for a file that is no checkpoint, or an encrypted or compressed one.
     """
     with opened(path) as file:
         start = file.read(4)
-        if start in _CLOSED:
-            raise UnreadableError(_CLOSED[start], str(path))
-        return _walked(path, FileBytes(file))
+        if start in _UNREADABLE_FORMATS:
+            raise UnreadableError(_UNREADABLE_FORMATS[start], str(path))
+        return _list_tensors(path, FileBytes(file))
 
 
 def read_checkpoint(file: CheckpointFile, name: str) -> Array:
-    """One tensor; text as a 0-d array of characters. Raises ``UnreadableError`` when bytes are missing."""
+    """Read one tensor; text as a 0-d array of characters. Raises ``UnreadableError``."""
     tensor = file.tensors.get(name)
     if tensor is None:
         raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
@@ -99,7 +99,7 @@ def read_checkpoint(file: CheckpointFile, name: str) -> Array:
 
 
 def checkpoint_values(file: CheckpointFile, name: str) -> Values:
-    """One tensor by parts where it lies in one piece, as those below 512 MiB do; else whole."""
+    """Values of one tensor, read in parts where it is stored in one piece (below 512 MiB), else whole."""
     tensor = file.tensors.get(name)
     if tensor is None or len(tensor.pieces) != 1 or tensor.dtype == "str" or tensor.shape == (0,):
         return Held(read_checkpoint(file, name))
@@ -110,27 +110,27 @@ def checkpoint_values(file: CheckpointFile, name: str) -> Values:
 
 
 def verify_checksum(file: CheckpointFile) -> bool | None:
-    """Whether the CRC-32 at the end is that of the bytes before it; None when there is none.
+    """Whether the CRC-32 at the end matches the bytes before it; None when there is none.
 
-    A file of terabytes that are holes is no checkpoint anybody saved, and is not read through.
+    A sparse file of mostly holes is no real checkpoint and is not read.
     """
     if file.checksum is None:
         return None
     checksum = 0
     with opened(file.path) as stream:
-        left = length_of(stream) - CRC_TAIL
-        if os.fstat(stream.fileno()).st_blocks * 512 < left // MAX_HOLES:
+        remaining = length_of(stream) - CRC_TAIL
+        if os.fstat(stream.fileno()).st_blocks * 512 < remaining // MAX_HOLES:
             return None
-        while left > 0:
-            block = stream.read(min(left, 1 << 24))
+        while remaining > 0:
+            block = stream.read(min(remaining, 1 << 24))
             if not block:
                 return False
             checksum = zlib.crc32(block, checksum)
-            left -= len(block)
+            remaining -= len(block)
     return checksum == file.checksum
 
 
-def _walked(path: Path, data: FileBytes) -> CheckpointFile:
+def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
     end, checksum = len(data), None
     tail = data.slice(max(end - CRC_TAIL, 0), end)
     if tail.startswith(CRC_MARK):
@@ -150,20 +150,20 @@ def _walked(path: Path, data: FileBytes) -> CheckpointFile:
 
 
 def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, entry: _Field) -> None:
-    """Add one ``Checkpoint.Value``, or the next piece of a tensor that was already begun."""
-    tag, found = "", []
+    """Add one ``Checkpoint.Value``, or the next piece of a tensor added before."""
+    tag, tensors_of_value = "", []
     for part in _fields(data, entry.start, entry.end):
         if part.number == 1:
             tag = show_name(data.slice(part.start, min(part.end, part.start + MAX_TAG)))
         elif part.number == 2:
-            found.append(_tensor(data, part))
+            tensors_of_value.append(_tensor(data, part))
         elif part.number == 3:  # a map parameter: keys, values and states, each a tensor
-            found += [_tensor(data, inner) for inner in _fields(data, part.start, part.end)]
-    for position, tensor in enumerate(found):
-        name = tag if len(found) == 1 else f"{tag}.{position}"
-        begun = tensors.setdefault(name, tensor)
-        if begun is not tensor:
-            begun.pieces += tensor.pieces
+            tensors_of_value += [_tensor(data, inner) for inner in _fields(data, part.start, part.end)]
+    for position, tensor in enumerate(tensors_of_value):
+        name = tag if len(tensors_of_value) == 1 else f"{tag}.{position}"
+        previous = tensors.setdefault(name, tensor)
+        if previous is not tensor:
+            previous.pieces += tensor.pieces
 
 
 def _tensor(data: FileBytes, entry: _Field) -> CheckpointTensor:
@@ -179,43 +179,49 @@ def _tensor(data: FileBytes, entry: _Field) -> CheckpointTensor:
     return CheckpointTensor(dtype, () if dtype == "str" else tuple(axes), pieces)
 
 
-def _fields(data: FileBytes, at: int, end: int) -> Iterator[_Field]:
-    """Fields of a message (protobuf encoding: key, then a varint, fixed bytes or length and bytes)."""
+def _fields(data: FileBytes, offset: int, end: int) -> Iterator[_Field]:
+    """Fields of a message (protobuf encoding: key, then a varint, fixed bytes, or length and bytes)."""
     count = 0
-    while at < end:
+    while offset < end:
         count += 1
         CHECKPOINT.check_items(count)
-        key, after = _varint(data, at, end)
+        key, value_start = _varint(data, offset, end)
         number, wire = key >> 3, key & 7
         if not number:
-            raise UnreadableError("dump.not_checkpoint", f"field number 0 at byte {at}")
+            raise UnreadableError("dump.not_checkpoint", f"field number 0 at byte {offset}")
         if wire == 0:
-            value, at = _varint(data, after, end)
+            value, offset = _varint(data, value_start, end)
             yield _Field(number, value, 0, 0)
             continue
-        length, start = (8, after) if wire == 1 else (4, after) if wire == 5 else _varint(data, after, end)
+        length, start = (
+            (8, value_start)
+            if wire == 1
+            else (4, value_start)
+            if wire == 5
+            else _varint(data, value_start, end)
+        )
         if wire not in (1, 2, 5):
-            raise UnreadableError("dump.not_checkpoint", f"no field at byte {at}")
+            raise UnreadableError("dump.not_checkpoint", f"no field at byte {offset}")
         if start + length > end:
             raise UnreadableError(
-                "dump.truncated", f"byte {at}: {length} bytes announced, {end - start} left"
+                "dump.truncated", f"byte {offset}: {length} bytes announced, {end - start} left"
             )
-        at = start + length
-        yield _Field(number, 0, start, at)
+        offset = start + length
+        yield _Field(number, 0, start, offset)
 
 
 def _varints(data: FileBytes, entry: _Field) -> list[int]:
-    values, at = [], entry.start
-    while at < entry.end:
-        value, at = _varint(data, at, entry.end)
+    values, offset = [], entry.start
+    while offset < entry.end:
+        value, offset = _varint(data, offset, entry.end)
         values.append(value)
     return values
 
 
-def _varint(data: FileBytes, at: int, end: int) -> tuple[int, int]:
+def _varint(data: FileBytes, offset: int, end: int) -> tuple[int, int]:
     value = 0
-    for position, byte in enumerate(data.slice(at, min(at + 10, end))):
+    for position, byte in enumerate(data.slice(offset, min(offset + 10, end))):
         value |= (byte & 0x7F) << 7 * position
         if byte < 0x80:
-            return value, at + position + 1
-    raise UnreadableError("dump.truncated", f"a number at byte {at} has no end")
+            return value, offset + position + 1
+    raise UnreadableError("dump.truncated", f"a number at byte {offset} has no end")

@@ -1,9 +1,8 @@
-"""What a pickle describes, without doing what it says.
+"""Safe interpreter of pickles: nothing is imported, looked up or called.
 
 A pickle is a program for a small stack machine (opcodes as in the standard module ``pickletools``).
 This one runs it over plain values only: a class or function becomes its ``Name``, a call becomes what
-the caller's ``build`` makes of name and arguments, or an ``Opaque`` that remembers the name. Nothing
-is imported, looked up or called, so a file can at worst describe nonsense.
+the caller's ``build`` returns for name and arguments, or an ``Opaque`` with the name.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A class or function the pickle mentions."""
+    """Name of a class or function in a pickle."""
 
     module: str
     name: str
@@ -29,7 +28,7 @@ class Name:
 
 @dataclass(eq=False, slots=True)
 class Opaque:
-    """An object of a class that is not ours to build; ``state`` is what it would have been given."""
+    """Placeholder of an object that is not built; ``state`` is what it would have been given."""
 
     name: str
     state: object = None
@@ -37,17 +36,17 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What the caller makes of calls and of persistent ids; both may answer ``Opaque``."""
+    """Callbacks for calls and for persistent ids; both may return ``Opaque``."""
 
     build: Callable[[Name, tuple[Any, ...]], object]
     persistent: Callable[[object], object]
 
 
 def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
-    """The value one pickle describes; the file is left behind its end.
+    """Interpret one pickle and return its value; the file is left positioned after its end.
 
-    Sets come as lists. ``read`` of the file must not allocate more than there is: pass ``FileBytes``
-    or bytes in memory. Raises ``UnreadableError`` for anything that is no whole pickle.
+    Sets are returned as lists. ``read`` of the file must not allocate more than there is: pass ``FileBytes``
+    or bytes in memory. Raises ``UnreadableError`` for anything but a complete pickle.
     """
     machine = _Machine(calls)
     try:
@@ -94,7 +93,7 @@ class _Machine:
 
 
 def _key(value: object) -> Hashable:
-    """A dict key that is cheap to hash: nested tuples of a hostile pickle take exponential time."""
+    """Dictionary key that is cheap to hash: nested tuples of a hostile pickle take exponential time."""
     if value is None or isinstance(value, str | int | float | bytes | Name):
         return value
     return Opaque("key")

@@ -1,4 +1,4 @@
-"""Tensors of safetensors files (format description of the safetensors project).
+"""Reader of safetensors files (after the format description of the safetensors project).
 
 Eight bytes with the length of a JSON header, the header (name: dtype, shape, begin and end), the data.
 """
@@ -33,7 +33,7 @@ _DTYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SafeTensor:
-    """Where one tensor lies and what it is."""
+    """Type, shape and position of one tensor."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -43,7 +43,7 @@ class SafeTensor:
 
 @dataclass(frozen=True, slots=True)
 class SafeTensorFile:
-    """The tensors of a file by name, and an error for each entry that makes no sense."""
+    """Tensors of a file by name, with an error in place of each invalid entry."""
 
     path: Path
     tensors: dict[str, SafeTensor | UnreadableError]
@@ -54,19 +54,21 @@ def open_safetensors(path: Path) -> SafeTensorFile:
     """List the tensors of a file; raises ``UnreadableError`` when the header cannot be read."""
     with opened(path) as file:
         length = length_of(file)
-        announced = int.from_bytes(file.read(8), "little")
-        if length < 8 or 8 + announced > length:
-            raise UnreadableError("dump.truncated", f"header of {announced} bytes, file of {length}")
-        SAFETENSORS.check_size(announced)
-        header = _parsed(file.read(announced))
+        header_size = int.from_bytes(file.read(8), "little")
+        if length < 8 or 8 + header_size > length:
+            raise UnreadableError("dump.truncated", f"header of {header_size} bytes, file of {length}")
+        SAFETENSORS.check_size(header_size)
+        header = _parse_header(file.read(header_size))
     metadata = header.pop("__metadata__", {})
-    tensors = {show_name(name): _entry(entry, 8 + announced, length) for name, entry in header.items()}
+    tensors = {
+        show_name(name): _entry_or_error(entry, 8 + header_size, length) for name, entry in header.items()
+    }
     texts = metadata if isinstance(metadata, dict) else {}
     return SafeTensorFile(path, tensors, {show_name(key): show_name(value) for key, value in texts.items()})
 
 
 def read_safetensor(file: SafeTensorFile, name: str) -> Array:
-    """One tensor, read-only."""
+    """Read one tensor; the array is read-only. Raises ``UnreadableError``."""
     tensor = file.tensors.get(name, UnreadableError("dump.missing", f"no tensor {name[:200]}"))
     if isinstance(tensor, UnreadableError):
         raise tensor
@@ -76,15 +78,15 @@ def read_safetensor(file: SafeTensorFile, name: str) -> Array:
 
 
 def safetensor_values(file: SafeTensorFile, name: str) -> Values:
-    """One tensor by parts; whole where several elements share a byte."""
+    """Values of one tensor, read in parts; whole where several elements share a byte."""
     tensor = file.tensors.get(name)
     if not isinstance(tensor, SafeTensor):
         return Held(read_safetensor(file, name))
-    found = stored_as(file.path, tensor.offset, tensor.shape, tensor.dtype)
-    return found or Held(read_safetensor(file, name))
+    values = stored_as(file.path, tensor.offset, tensor.shape, tensor.dtype)
+    return values or Held(read_safetensor(file, name))
 
 
-def _parsed(text: bytes) -> dict[str, Any]:
+def _parse_header(text: bytes) -> dict[str, Any]:
     try:
         header = parse_json(text.decode("utf-8", "replace"), SAFETENSORS)
     except UnreadableError:
@@ -96,14 +98,14 @@ def _parsed(text: bytes) -> dict[str, Any]:
     return header
 
 
-def _entry(entry: object, start: int, length: int) -> SafeTensor | UnreadableError:
+def _entry_or_error(entry: object, start: int, length: int) -> SafeTensor | UnreadableError:
     try:
-        return _checked(entry, start, length)
+        return _parse_entry(entry, start, length)
     except UnreadableError as error:
         return error
 
 
-def _checked(entry: Any, start: int, length: int) -> SafeTensor:
+def _parse_entry(entry: Any, start: int, length: int) -> SafeTensor:
     try:
         name, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
         whole = all(type(number) is int for number in (*shape, begin, end))

@@ -1,8 +1,8 @@
-"""Tensors of files PyTorch saved (``.pt``, ``.pth``), without PyTorch and without unpickling.
+"""Reader of files saved by PyTorch (``.pt``, ``.pth``), without PyTorch and without unpickling.
 
 Since 1.6 such a file is a zip: ``*/data.pkl`` describes the objects, ``*/data/{key}`` holds the bytes of
 each storage. Before, it was five pickles and then the storages (PyTorch notes, "Serialization
-semantics"). Only tensors are taken from it; whatever else the pickle describes is passed over.
+semantics"). Only tensors are read; other objects in the pickle are skipped.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C
 
 @dataclass(frozen=True, slots=True)
 class TorchFile:
-    """The tensors of a file by their path in what was saved: ``model.fc1.weight``; "" for a bare tensor."""
+    """Tensors of a file by their path in the saved object: ``model.fc1.weight``; "" for a bare tensor."""
 
     path: Path
     tensors: dict[str, TorchTensor]
-    places: dict[str, tuple[int, int]]  # where each storage begins and how many bytes it has, unless packed
+    extents: dict[str, tuple[int, int]]  # offset and size of uncompressed storages
     prefix: str = ""  # zip files: folder of the members
     swapped: bool = False  # zip files: saved on a big-endian machine
 
 
 def open_torch(path: Path) -> TorchFile:
-    """List the tensors of a file PyTorch saved; raises ``UnreadableError``."""
+    """List the tensors of a file saved by PyTorch; raises ``UnreadableError``."""
     with opened(path) as file:
         magic = file.read(4)
     return _open_zip(path) if magic == b"PK\x03\x04" else _open_legacy(path)
 
 
 def read_torch(file: TorchFile, name: str) -> Array:
-    """One tensor; read-only. Raises ``UnreadableError`` where its storage does not hold it."""
+    """Read one tensor; the array is read-only. Raises ``UnreadableError`` where its storage is too small."""
     tensor = file.tensors.get(name)
     if tensor is None:
         raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
@@ -56,7 +56,7 @@ def read_torch(file: TorchFile, name: str) -> Array:
     size = element_type(storage.dtype).size(storage.count)
     raw = _storage_bytes(file, storage.key, size)
     if file.swapped:
-        raw = _swap(raw, storage.dtype)
+        raw = _swap_bytes(raw, storage.dtype)
     flat = decode(raw, storage.dtype, (storage.count,))
     if 0 in tensor.shape:
         return np.empty(tensor.shape, flat.dtype)
@@ -65,21 +65,21 @@ def read_torch(file: TorchFile, name: str) -> Array:
 
 
 def torch_values(file: TorchFile, name: str) -> Values:
-    """One tensor by parts where it lies in the file as it is: not packed, not strided, not swapped."""
+    """Values of one tensor, read in parts where it is stored uncompressed, contiguous and little-endian."""
     tensor = file.tensors.get(name)
-    if tensor is None or file.swapped or not _in_order(tensor) or tensor.storage.key not in file.places:
+    if tensor is None or file.swapped or not _is_contiguous(tensor) or tensor.storage.key not in file.extents:
         return Held(read_torch(file, name))
     _check_view(tensor)
-    start, size = file.places[tensor.storage.key]
+    start, size = file.extents[tensor.storage.key]
     width = element_type(tensor.dtype).size(1)
-    found = stored_as(file.path, start + tensor.offset * width, tensor.shape, tensor.dtype)
-    if found is None or width * tensor.storage.count > size:
+    values = stored_as(file.path, start + tensor.offset * width, tensor.shape, tensor.dtype)
+    if values is None or width * tensor.storage.count > size:
         return Held(read_torch(file, name))
-    return found
+    return values
 
 
-def _in_order(tensor: TorchTensor) -> bool:
-    """Whether the elements of a view follow each other in C order."""
+def _is_contiguous(tensor: TorchTensor) -> bool:
+    """Whether the elements of a view are contiguous in C order."""
     step = 1
     for axis, stride in zip(reversed(tensor.shape), reversed(tensor.stride), strict=False):
         if axis != 1 and stride != step:
@@ -103,72 +103,76 @@ def _open_zip(path: Path) -> TorchFile:
             with archive.opened(f"{prefix}byteorder") as member:
                 swapped = member.read(16).strip() == b"big"
         tensors = dict(tensors_of(value))
-        places = _zip_places(archive, prefix, {tensor.storage.key for tensor in tensors.values()})
-    return TorchFile(path, tensors, places, prefix, swapped)
+        extents = _zip_extents(archive, prefix, {tensor.storage.key for tensor in tensors.values()})
+    return TorchFile(path, tensors, extents, prefix, swapped)
 
 
-def _zip_places(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tuple[int, int]]:
-    """Where storages lie that are not packed; those that are missing tell so when they are read."""
-    places = {}
+def _zip_extents(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tuple[int, int]]:
+    """Offsets and sizes of uncompressed storages; a missing storage raises when it is read."""
+    extents = {}
     for key in keys:
         with contextlib.suppress(UnreadableError):
             start = archive.member_offset(f"{prefix}data/{key}")
             if start is not None:
-                places[key] = (start, archive.size(f"{prefix}data/{key}"))
-    return places
+                extents[key] = (start, archive.size(f"{prefix}data/{key}"))
+    return extents
 
 
 def _open_legacy(path: Path) -> TorchFile:
     with opened(path) as file:
-        begins_like_one = file.read(1) == b"\x80"
+        is_pickle = file.read(1) == b"\x80"
         data = FileBytes(file)
-        if not begins_like_one or interpret(data, TORCH_CALLS) != _LEGACY_MAGIC:
+        if not is_pickle or interpret(data, TORCH_CALLS) != _LEGACY_MAGIC:
             raise UnreadableError("dump.not_torch", "neither a zip nor a pickle of PyTorch")
         for _ in ("protocol version", "system information"):
             interpret(data, TORCH_CALLS)
         value = interpret(data, TORCH_CALLS)
         keys = interpret(data, TORCH_CALLS)
         tensors = dict(tensors_of(value))
-        places = _legacy_places(data, keys if isinstance(keys, list) else [], data.tell(), tensors)
-    return TorchFile(path, tensors, places)
+        extents = _legacy_extents(data, keys if isinstance(keys, list) else [], data.tell(), tensors)
+    return TorchFile(path, tensors, extents)
 
 
-def _legacy_places(
+def _legacy_extents(
     data: FileBytes, keys: list[Any], start: int, tensors: dict[str, TorchTensor]
 ) -> dict[str, tuple[int, int]]:
-    """Storages follow in the order of their keys, each a count of elements and the elements."""
+    """Offsets and sizes of storages; they follow in the order of their keys, as a count and the elements."""
     types = {tensor.storage.key: tensor.dtype for tensor in tensors.values()}
-    places = {}
+    extents = {}
     for key in map(show_name, keys):
         if not is_known(types.get(key, "")) or start + 8 > len(data):
-            break  # its length is not known, so neither is where the next one begins
+            break  # its size is unknown, so the offset of the next is too
         count = int.from_bytes(data.slice(start, start + 8), "little")
         size = element_type(types[key]).size(count)
-        places[key] = (start + 8, size)
+        extents[key] = (start + 8, size)
         start += 8 + size
-    return places
+    return extents
 
 
 def _storage_bytes(file: TorchFile, key: str, size: int) -> Array:
     """The first ``size`` bytes of a storage."""
-    if key in file.places:
-        start, found = file.places[key]
-        if found < size:
-            raise UnreadableError("dump.truncated", f"storage {key} of {size} bytes, found {found}"[:200])
+    if key in file.extents:
+        start, stored_size = file.extents[key]
+        if stored_size < size:
+            raise UnreadableError(
+                "dump.truncated", f"storage {key} of {size} bytes, found {stored_size}"[:200]
+            )
         with opened(file.path) as stream:
             return read_stretch(stream, start, size)
     if not file.prefix:
         raise UnreadableError("dump.truncated", f"the file ends before storage {key}"[:200])
     member = f"{file.prefix}data/{key}"
     with Archive(file.path) as archive:
-        found = archive.size(member)
-        if found < size:
-            raise UnreadableError("dump.truncated", f"storage {key} of {size} bytes, found {found}"[:200])
+        stored_size = archive.size(member)
+        if stored_size < size:
+            raise UnreadableError(
+                "dump.truncated", f"storage {key} of {size} bytes, found {stored_size}"[:200]
+            )
         with archive.opened(member) as packed:
             return read_member(packed, size)
 
 
-def _swap(raw: Array, dtype: str) -> Array:
+def _swap_bytes(raw: Array, dtype: str) -> Array:
     stored = np.dtype(element_type(dtype).stored)
     width = stored.itemsize // 2 if stored.kind == "c" else stored.itemsize
     return raw.reshape(-1, width)[:, ::-1].reshape(-1)

@@ -1,7 +1,7 @@
-"""What a pickle of PyTorch says about tensors: which storage, which part of it, which shape.
+"""Descriptions of tensors in pickles of PyTorch: storage, offset, shape and strides.
 
-The functions named here (``torch._utils._rebuild_tensor_v2`` and its kin) are read as descriptions:
-storage, offset, size, stride, ... Anything else a pickle mentions stays opaque and is passed over.
+Calls of functions such as ``torch._utils._rebuild_tensor_v2`` are read as descriptions: storage, offset,
+size, stride. Anything else in a pickle stays opaque and is skipped.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _STORAGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A stretch of elements that tensors are views of."""
+    """Storage: the elements that tensors are views of."""
 
     key: str
     dtype: str
@@ -43,7 +43,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class TorchTensor:
-    """A view of a storage: shape and strides in elements."""
+    """Tensor as a view of a storage: offset, shape and strides in elements."""
 
     storage: Storage
     offset: int  # elements
@@ -57,7 +57,7 @@ class TorchTensor:
 
 
 def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor]]:
-    """Tensors by their path. Containers are entered once, so neither loops nor sharing multiply them."""
+    """Tensors by their path. Each container is visited once, even where it is shared or contains itself."""
     seen: set[int] = set()
     waiting: list[tuple[str, object, int]] = [("", value, 0)]
     while waiting:
@@ -66,36 +66,36 @@ def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor]]:
             yield path, item
         elif id(item) not in seen and depth < PICKLE.depth:
             seen.add(id(item))
-            inside = [(_joined(path, key), inner, depth + 1) for key, inner in _inside(item)]
+            inside = [(_join_path(path, key), inner, depth + 1) for key, inner in _children(item)]
             waiting += reversed(inside)
 
 
-def _joined(path: str, key: object) -> str:
+def _join_path(path: str, key: object) -> str:
     return show_name(f"{path}.{show_name(key)}" if path else key)
 
 
-def _inside(item: object) -> Iterator[tuple[object, object]]:
+def _children(item: object) -> Iterator[tuple[object, object]]:
     if isinstance(item, dict):
         yield from ((key, inner) for key, inner in item.items() if isinstance(key, str | int))
     elif isinstance(item, list | tuple):
         yield from enumerate(item)
     elif isinstance(item, Opaque) and item.state is not None:
-        yield from _inside(item.state)
+        yield from _children(item.state)
 
 
 def _build(name: Name, arguments: tuple[Any, ...]) -> object:
-    """The tensor or container a call describes; ``Opaque`` for other calls, or with odd arguments."""
+    """Build the tensor or container that a call describes; ``Opaque`` for other calls or arguments."""
     try:
-        return _built(name, arguments)
+        return _build_or_raise(name, arguments)
     except (LookupError, TypeError, ValueError):
         return Opaque(f"{name.module}.{name.name}")
 
 
-def _built(name: Name, arguments: tuple[Any, ...]) -> object:
+def _build_or_raise(name: Name, arguments: tuple[Any, ...]) -> object:
     if name.name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_npu_tensor"):
         return _tensor(*arguments[:4])
     if name.name == "_rebuild_tensor_v3":
-        return _retyped(_tensor(*arguments[:4]), arguments[6])
+        return _with_dtype(_tensor(*arguments[:4]), arguments[6])
     if name.name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
         return arguments[0]
     if name.name == "_rebuild_from_type_v2" and isinstance(arguments[0], Name):
@@ -112,8 +112,8 @@ def _tensor(storage: object, offset: object, shape: object, stride: object) -> T
     return Opaque("tensor")
 
 
-def _retyped(tensor: TorchTensor | Opaque, dtype: object) -> TorchTensor | Opaque:
-    """A tensor over an untyped storage: its count is in bytes, its type comes beside it."""
+def _with_dtype(tensor: TorchTensor | Opaque, dtype: object) -> TorchTensor | Opaque:
+    """Apply a type to a tensor over an untyped storage, whose count is in bytes."""
     if not isinstance(tensor, TorchTensor) or not isinstance(dtype, Name):
         return Opaque("tensor")
     name, storage = canonical(dtype.name), tensor.storage
@@ -128,7 +128,7 @@ def _integers(value: object) -> tuple[int, ...] | None:
 
 
 def _persistent(identity: object) -> object:
-    """``("storage", type, key, location, count)``."""
+    """Parse a persistent id, ``("storage", type, key, location, count)``."""
     if isinstance(identity, tuple) and len(identity) >= 5 and isinstance(identity[1], Name):
         _, kind, key, _, count = identity[:5]
         dtype = _STORAGES.get(kind.name, kind.name)

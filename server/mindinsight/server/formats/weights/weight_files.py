@@ -1,6 +1,6 @@
-"""Files of named tensors, whatever wrote them: ``.ckpt``, safetensors, ``.npz``, ``.npy``, PyTorch.
+"""Reader of files of named tensors in any format: ``.ckpt``, safetensors, ``.npz``, ``.npy``, PyTorch.
 
-The format is told by the first bytes, not by the name of the file.
+The format is detected from the first bytes, not from the name of the file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mindinsight.server.formats.weights.torch_files import open_torch, read_torc
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One tensor of a file; ``error`` says why it cannot be read although it is listed."""
+    """One tensor of a file; ``error`` is set where it is listed but cannot be read."""
 
     name: str
     dtype: str  # canonical; "str" for text
@@ -43,16 +43,16 @@ class Weight:
 
 
 def _unchecked() -> UnreadableError | None:
-    """The check of a format that records no checksum."""
+    """``verify`` of formats without a checksum."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class WeightFile:
-    """Named tensors in the order they were saved.
+    """File of named tensors, in the order they were saved.
 
-    ``read`` gives one and raises ``UnreadableError``; so does ``values``, to read it by parts. ``verify``
-    reads the whole file and gives an error when its bytes have not the checksum it records.
+    ``read`` returns one whole, ``values`` one to be read in parts; both raise ``UnreadableError``. ``verify``
+    reads the whole file and returns an error when its bytes contradict the recorded checksum.
     """
 
     path: Path
@@ -66,7 +66,7 @@ class WeightFile:
 
 
 def open_weights(path: Path) -> WeightFile:
-    """List a file of tensors; values are read by name. Raises ``UnreadableError``."""
+    """List the tensors of a file; values are read by name. Raises ``UnreadableError``."""
     with opened(path) as file:
         start, length = file.read(16), length_of(file)
     if start[:4] == b"PK\x03\x04":
@@ -111,7 +111,7 @@ def _verify_zip(path: Path) -> UnreadableError | None:
 
 def _npz(path: Path) -> WeightFile:
     weights = tuple(
-        _broken(name, header)
+        _unreadable_weight(name, header)
         if isinstance(header, UnreadableError)
         else Weight(name, header.dtype, header.shape, header.size)
         for name, header in npz_headers(path)
@@ -141,7 +141,7 @@ def _npy(path: Path) -> WeightFile:
 def _safetensors(path: Path) -> WeightFile:
     file = open_safetensors(path)
     weights = tuple(
-        _broken(name, tensor)
+        _unreadable_weight(name, tensor)
         if isinstance(tensor, UnreadableError)
         else Weight(name, tensor.dtype, tensor.shape, tensor.size)
         for name, tensor in file.tensors.items()
@@ -177,5 +177,5 @@ def _weight(name: str, dtype: str, shape: tuple[int, ...]) -> Weight:
         return Weight(name, dtype, shape, 0, error)
 
 
-def _broken(name: str, error: UnreadableError) -> Weight:
+def _unreadable_weight(name: str, error: UnreadableError) -> Weight:
     return Weight(name, "", (), 0, error)
