@@ -1,8 +1,80 @@
-"""Commands as a person or a script runs them, within the process of the tests."""
+"""Commands as a person or a script runs them: within the process of the tests, or as processes."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
 
 import pytest
 
 from mindinsight.server.commands.main import main
+from mindinsight.server.process import daemon
+from mindinsight.writer import SummaryRecord
+
+
+class Shell:
+    """Runs the command with a home and a state of its own."""
+
+    def __init__(self, folder):
+        self.base = folder / "base"
+        self.base.mkdir()
+        self.workspace = folder / "workspace"
+        ours = ("GLOG", "MINDINSIGHT")
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        self.environ = {**environ, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
+        self.port = free_port()
+
+    def command(self, *arguments):
+        return [sys.executable, "-m", "mindinsight.server.commands.main", *map(str, arguments)]
+
+    def starting(self, *arguments):
+        where = ("--summary-base-dir", self.base, "--workspace", self.workspace, "--port", self.port)
+        return self.command("start", *where, *arguments)
+
+    def run(self, *arguments):
+        return self.finish(self.command(*arguments))
+
+    def start(self, *arguments):
+        return self.finish(self.starting(*arguments))
+
+    def stop(self):
+        return self.run("stop", "--port", self.port)
+
+    def finish(self, command):
+        return subprocess.run(
+            command, env=self.environ, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    def pid(self):
+        (path,) = (self.workspace.parent / "state" / "mindinsight").glob("*.json")
+        return json.loads(path.read_text())["pid"]
+
+    def get(self, path, **headers):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.read().decode()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def shell(tmp_path):
+    made = Shell(tmp_path)
+    yield made
+    made.stop()
+
+
+def ended(pid):
+    deadline = time.monotonic() + 20
+    while daemon.birth(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not daemon.birth(pid)
 
 
 @pytest.fixture
@@ -15,3 +87,18 @@ def run(capsys):
         return code, out, err
 
     return command
+
+
+@pytest.fixture
+def base(tmp_path):
+    """Two runs: one with a value that is no number, one that was begun again."""
+    with SummaryRecord(str(tmp_path / "base" / "strange")) as record:
+        for step, value in enumerate((0.5, float("nan"))):
+            record.add_value("scalar", "=a,b", value)
+            record.record(step)
+    for suffix, steps in (("_0", (1, 2, 3)), ("_1", (2, 3))):
+        with SummaryRecord(str(tmp_path / "base" / "again"), file_suffix=suffix) as record:
+            for step in steps:
+                record.add_value("scalar", "loss", 0.1 * step)
+                record.record(step)
+    return tmp_path / "base"

@@ -12,7 +12,7 @@ import pytest
 from mindinsight.proto import dump_pb2
 from mindinsight.server.formats.dumps import find_dump_dirs, list_tensors, open_dump, read_tensor
 
-DATA = Path(__file__).parents[2] / "data" / "dumps"
+DATA = Path(__file__).parents[3] / "data" / "dumps"
 ARCHIVES = ("async_synthetic", "rdr_v2_0", "ms_sync_full_stats", "msprobe_pytorch")
 DUMPS = {  # how many tensors the first step of the first rank has
     "async_SYNTHETIC/bin": 22,

@@ -1,0 +1,67 @@
+"""Comparison of two dumps."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.server.commands.dump.conftest import LENET
+
+
+def test_compare_finds_where_two_dumps_part(run, broken, tmp_path):
+    report = tmp_path / "report.csv"
+    code, out, _ = run("dump", "compare", broken, LENET, "--step", 1, "--csv", report)
+    assert code == 1
+    assert "They diverge at Gradients/Default" in out
+    assert "MatMul-op66: its inputs agree, its outputs do not." in out
+    rows = list(csv.DictReader(report.read_text().splitlines()))
+    assert len(rows) == 99
+    assert [row["target"].endswith("MatMul-op66.output.0") for row in rows if row["result"] != "pass"] == [
+        True
+    ]
+
+
+def test_compare_puts_what_became_nan_first(run, tmp_path):
+    """All elements of a late tensor are NaN: no distance of 0, and above an early one that moved."""
+    path = Path(shutil.copytree(LENET, tmp_path / "lost"))
+    step = path / "rank_0" / "Net" / "0" / "1"
+    for pattern, change in (
+        ("ReLU.ReLU-op52.*.output.0.*", 1.0),
+        ("MatMul.MatMul-op66.*.output.0.*", np.nan),
+    ):
+        (file,) = step.glob(pattern)
+        np.save(file, np.load(file) + np.float32(change))
+    code, out, _ = run("dump", "compare", path, LENET, "--step", 1)
+    assert code == 1
+    rows = [line.split() for line in out.splitlines()[1:3]]
+    assert [row[0].rpartition("/")[2] for row in rows] == ["MatMul-op66.output.0", "ReLU-op52.output.0"]
+    assert [row[2] for row in rows] == ["108", "0"]
+    assert rows[0][3:6] == ["-", "-", "-"]
+    assert "Tensors with NaN or infinities (LOST) where the reference is finite: 1." in out
+
+
+def test_compare_of_a_dump_with_itself_agrees(run):
+    code, out, _ = run("dump", "compare", LENET, LENET)
+    assert code == 0
+    assert out.splitlines()[-1] == "They agree within the tolerance."
+    code, out, _ = run("dump", "compare", LENET, LENET, "--reference-step", 1, "--json")
+    assert code == 1
+    assert json.loads(out)["first_divergence"]["kind"] == "arrived"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"Default/a": "Default/b"}', "Default/a,Default/b\n", "Default/a , Default/b\n\n"]
+)
+def test_compare_takes_a_map_of_names(run, tmp_path, text):
+    (tmp_path / "names").write_text(text)
+    assert run("dump", "compare", LENET, LENET, "--map", tmp_path / "names")[0] == 0
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "a,b,c\n", "{"])
+def test_compare_refuses_a_map_it_does_not_understand(run, tmp_path, text):
+    (tmp_path / "names").write_text(text)
+    code, _, err = run("dump", "compare", LENET, LENET, "--map", tmp_path / "names")
+    assert (code, bool(err)) == (2, True)

@@ -1,0 +1,65 @@
+"""Report of damaged event files."""
+
+import json
+import time
+from pathlib import Path
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
+
+DATA = Path(__file__).parents[2] / "data" / "events"
+
+
+VERSION = encode_record(Event(wall_time=0.0, version="MindSpore.Event:1").SerializeToString())
+
+
+def written(directory, age, closed=False):
+    """An event file whose last event is ``age`` seconds old; the file itself is written now."""
+    now = time.time()
+    event = Event(wall_time=now - age, step=1)
+    event.summary.value.add(tag="loss", scalar_value=0.5)
+    directory.mkdir(parents=True)
+    path = directory / f"events.out.events.summary.{int(now - age)}.0.host_MS"
+    path.write_bytes(VERSION + encode_record(event.SerializeToString()))
+    path.chmod(0o400 if closed else 0o600)
+    return path
+
+
+def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_path):
+    whole, cut, growing = (
+        written(tmp_path / name, age) for name, age in (("a", 9_000), ("b", 9_000), ("c", 0))
+    )
+    for path in (cut, growing):
+        path.write_bytes(path.read_bytes()[:-5])
+    code, out, err = run("ls", "--summary-dir", tmp_path)
+    assert code == 1
+    assert [line.split()[1:4] for line in out.splitlines()[2:3]] == [["stopped,", "1", "damaged"]]
+    assert err.splitlines() == [f"unfinished: ./b/{cut.name} ends in 37 bytes of an incomplete record"]
+    _, out, _ = run("ls", "--summary-dir", tmp_path, "--json")
+    assert [(row["unfinished"], row["damage"]) for row in json.loads(out)] == [
+        ([], 0),
+        ([cut.name], 1),
+        ([], 0),
+    ]
+    cut.unlink()
+    growing.unlink()
+    assert run("ls", "--summary-dir", tmp_path)[::2] == (0, "")
+    assert whole.exists()
+
+
+def test_wrong_checksums_everywhere_are_said(run, tmp_path):
+    path = written(tmp_path / "a", 9_000)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    content[len(VERSION) - 1] ^= 1
+    path.write_bytes(content)
+    code, out, err = run("ls", "--summary-dir", tmp_path)
+    assert code == 1
+    assert "stopped, 2 damaged" in out
+    (line,) = err.splitlines()
+    assert line.startswith(f"skipped 2 stretches ({len(content)} bytes) of ./a/{path.name}: ")
+
+
+def test_damage_is_counted(run):
+    _, out, _ = run("ls", "--summary-dir", DATA / "damaged", "--runs", "./flip_body_crc", "--json")
+    assert json.loads(out)[0]["damage"] == 1

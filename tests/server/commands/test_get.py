@@ -1,0 +1,82 @@
+"""Printing scalar series."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.client import reader
+from mindinsight.writer import SummaryRecord
+
+DATA = Path(__file__).parents[2] / "data" / "events"
+
+
+LENET = DATA / "lenet"
+
+
+def test_a_series_is_printed_point_by_point(run):
+    code, out, _ = run("get", "./lenet", "loss/auto", "--summary-dir", DATA)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    (columns,) = reader.open(LENET).scalars("loss/auto").values()
+    assert code == 0
+    assert {(row["run"], row["tag"]) for row in rows} == {("./lenet", "loss/auto")}
+    assert [int(row["step"]) for row in rows] == columns.steps.tolist()
+    assert [float(row["wall_time"]) for row in rows] == columns.walls.tolist()
+    assert np.array([row["value"] for row in rows], np.float32).tolist() == columns.values.tolist()
+
+
+def test_what_a_restart_overwrote_is_printed_and_marked_when_asked_for(run, base):
+    _, out, _ = run("get", "./again", "loss", "--summary-dir", base, "--overwritten")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["overwritten"], row["step"]) for row in rows] == [
+        ("0", "1"), ("1", "2"), ("1", "3"), ("0", "2"), ("0", "3"),
+    ]  # fmt: skip
+    _, out, _ = run("get", "./again", "loss", "--summary-dir", base, "--format", "json", "--overwritten")
+    (one,) = json.loads(out)
+    assert (one["overwritten"], one["step"]) == ([False, True, True, False, False], [1, 2, 3, 2, 3])
+
+
+def test_what_is_strange_stays_strict_json_and_safe_csv(run, base):
+    _, out, _ = run("get", "./strange", "*", "--summary-dir", base, "--format", "json")
+    (one,) = json.loads(out, parse_constant=lambda name: 1 / 0)
+    assert (one["tag"], one["value"]) == ("=a,b", [0.5, "nan"])
+    _, out, _ = run("get", "./strange", "*", "--summary-dir", base)
+    assert [row["tag"] for row in csv.DictReader(io.StringIO(out))] == ["'=a,b"] * 2
+
+
+def test_patterns_choose_several(run):
+    _, out, _ = run("get", "./rank_?", "*", "--summary-dir", DATA / "multi_rank")
+    runs = {row["run"] for row in csv.DictReader(io.StringIO(out))}
+    assert runs == {f"./rank_{number}" for number in range(4)}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "tag", "told"), [("./no", "loss", "no run './no'"), ("./", "no", "no scalar 'no'")]
+)
+def test_what_is_not_there_is_named(run, chosen, tag, told):
+    code, out, err = run("get", chosen, tag, "--summary-dir", LENET)
+    assert (code, out) == (1, "")
+    assert told in err
+    assert "mindinsight ls" in err
+
+
+def test_a_reader_who_has_enough_is_no_error(tmp_path):
+    """``mindinsight get ... | head -1``"""
+    with SummaryRecord(str(tmp_path / "long")) as record:
+        for step in range(5000):
+            record.add_value("scalar", "loss", 0.5)
+            record.record(step)
+    code = "import sys; from mindinsight.server.commands.main import main; sys.exit(main())"
+    arguments = ["get", "./", "loss", "--summary-dir", str(tmp_path / "long")]
+    asked = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    asked.stdout.readline()
+    asked.stdout.close()
+    assert (asked.stderr.read(), asked.wait()) == (b"", 0)
+    asked.stderr.close()

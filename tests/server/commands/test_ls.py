@@ -1,0 +1,124 @@
+"""Listing runs."""
+
+import csv
+import io
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.client import reader
+from mindinsight.writer import SummaryRecord
+
+DATA = Path(__file__).parents[2] / "data" / "events"
+
+
+LENET = DATA / "lenet"
+
+
+VERSION = encode_record(Event(wall_time=0.0, version="MindSpore.Event:1").SerializeToString())
+
+
+def written(directory, age, closed=False):
+    """An event file whose last event is ``age`` seconds old; the file itself is written now."""
+    now = time.time()
+    event = Event(wall_time=now - age, step=1)
+    event.summary.value.add(tag="loss", scalar_value=0.5)
+    directory.mkdir(parents=True)
+    path = directory / f"events.out.events.summary.{int(now - age)}.0.host_MS"
+    path.write_bytes(VERSION + encode_record(event.SerializeToString()))
+    path.chmod(0o400 if closed else 0o600)
+    return path
+
+
+def states(run, base):
+    _, out, _ = run("ls", "--summary-dir", base, "--json")
+    return {row["run"]: row["state"] for row in json.loads(out)}
+
+
+def test_runs_are_listed_with_their_last_values(run, base):
+    code, out, _ = run("ls", "--summary-dir", base)
+    assert code == 0
+    assert [line.split() for line in out.splitlines()] == [
+        ["RUN", "STATE", "STEP", "LAST", "VALUES"],
+        ["./again", "finished", "3", "loss=0.3"],
+        ["./strange", "finished", "1", "=a,b=nan"],
+    ]
+
+
+def test_a_state_is_the_time_since_the_last_event(run, tmp_path):
+    for age in (0, 730, 10_000):
+        written(tmp_path / str(age), age)
+    assert states(run, tmp_path) == {"./0": "running", "./730": "quiet", "./10000": "stopped"}
+    assert "no data for 12 min" in run("ls", "--summary-dir", tmp_path)[1]
+
+
+def test_a_copy_of_runs_does_not_run(run, tmp_path):
+    for name in ("lenet", "multi_rank", "rollover"):
+        shutil.copytree(DATA / name, tmp_path / "base" / name, copy_function=shutil.copyfile)
+    found = states(run, tmp_path / "base")
+    assert len(found) > 3
+    assert set(found.values()) == {"stopped"}
+
+
+def test_a_run_that_was_closed_is_finished_at_once(run, tmp_path):
+    path = written(tmp_path / "a", 0, closed=True)
+    assert states(run, tmp_path) == {"./a": "finished"}
+    path.chmod(0o600)
+    assert states(run, tmp_path) == {"./a": "running"}
+
+
+def test_a_closing_record_says_how_a_training_ended(run, tmp_path):
+    with SummaryRecord(str(tmp_path / "well")) as record:
+        record.add_value("scalar", "loss", 0.5)
+        record.record(1)
+    with pytest.raises(ValueError, match="odd"), SummaryRecord(str(tmp_path / "ill")) as record:
+        record.add_value("scalar", "loss", 0.5)
+        record.record(1)
+        raise ValueError("odd batch")
+    for path in tmp_path.glob("*/*summary*"):
+        path.chmod(0o600)  # as a copy of it has
+    assert states(run, tmp_path) == {"./ill": "failed", "./well": "finished"}
+    assert "failed: ValueError: odd batch" in run("ls", "--summary-dir", tmp_path)[1]
+
+
+def test_a_script_is_told_everything(run):
+    code, out, _ = run("ls", "--summary-dir", DATA, "--runs", "./lenet", "--json")
+    (one,) = json.loads(out)
+    known = reader.open(LENET)
+    assert code == 0
+    assert (one["run"], one["step"], one["damage"]) == ("./lenet", 60, 0)
+    for tag in known.tags():
+        (columns,) = known.scalars(tag).values()
+        last = {"count": len(columns.steps), "step": columns.steps[-1], "value": columns.values[-1]}
+        assert one["scalars"][tag] == last
+    assert one["others"]["image"] == list(known.tags("image"))
+
+
+def test_nothing_to_list_is_not_a_success(run, tmp_path):
+    assert run("ls", "--summary-dir", tmp_path)[0] == 1
+    assert run("ls", "--summary-dir", LENET, "--runs", "nope")[0] == 1
+    code, _, err = run("ls", "--summary-dir", tmp_path / "no")
+    assert code == 1
+    assert "not a directory" in err
+
+
+def test_several_directories_are_listed_and_asked_by_name(run, base, tmp_path):
+    shutil.move(base / "again", tmp_path / "other" / "again")
+    where = ("--summary-dir", base, "--summary-dir", f"lab={tmp_path}/other")
+    code, out, _ = run("ls", *where, "--json")
+    assert code == 0
+    assert [facts["run"] for facts in json.loads(out)] == ["./base/strange", "./lab/again"]
+    code, out, _ = run("get", "./lab/again", "loss", *where)
+    assert code == 0
+    assert {row["run"] for row in csv.DictReader(io.StringIO(out))} == {"./lab/again"}
+    code, _, said = run("export", *where, "--runs", "none", "--output", tmp_path / "out")
+    assert code == 1
+    assert f"No run below {base} or lab={tmp_path}/other is called 'none'." in said
+    assert run("export", *where, "--output", tmp_path / "out")[0] == 0
+    written = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.csv")}
+    assert written == {"base/strange/scalars.csv", "lab/again/scalars.csv"}

@@ -1,0 +1,187 @@
+"""Starting a server: real processes, real ports."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.server.commands.conftest import ended
+
+
+def test_start_returns_when_the_server_answers_and_stop_ends_it(shell):
+    done = shell.start()
+    assert done.returncode == 0, done.stderr
+    assert f"Workspace: {shell.workspace}" in done.stdout
+    assert f"Summary base dir: {shell.base}" in done.stdout
+    assert f"Web address: http://127.0.0.1:{shell.port}/" in done.stdout
+    assert "service start state: success" in done.stdout
+    log = Path(re.search("Log file: (.*)", done.stdout).group(1))
+    assert "Application startup complete" in log.read_text()
+    assert json.loads(shell.get("/health"))["status"] == "ok"
+    pid = shell.pid()
+    done = shell.stop()
+    assert done.returncode == 0
+    assert f"process {pid}" in done.stdout
+    assert ended(pid)
+    assert "Finished server process" in log.read_text()
+
+
+def test_a_second_start_says_who_is_there(shell):
+    shell.start()
+    again = shell.start()
+    assert again.returncode == 2
+    assert f"http://127.0.0.1:{shell.port}/" in again.stdout
+    assert f"mindinsight stop --port {shell.port}" in again.stdout
+    other = shell.run("start", "--summary-base-dir", shell.workspace, "--port", shell.port)
+    assert other.returncode == 1
+    assert str(shell.base) in other.stdout
+
+
+def test_a_port_in_use_is_said(shell):
+    with socket.create_server(("127.0.0.1", shell.port)):
+        done = shell.start()
+    assert done.returncode == 1
+    assert done.stderr == f"Port {shell.port} is in use by another program; choose another with --port.\n"
+
+
+def test_an_option_without_effect_is_said(shell):
+    done = shell.start("--max-graph-node-size", "5")
+    assert done.returncode == 0
+    assert "--max-graph-node-size has no effect: graphs of any size are shown." in done.stderr
+
+
+def test_a_missing_directory_is_said(shell):
+    shell.base.rmdir()
+    done = shell.start()
+    assert done.returncode == 1
+    assert done.stderr == f"There is no directory {shell.base}; name another with --summary-base-dir.\n"
+
+
+def test_several_directories_are_shown_and_told(shell):
+    (shell.base / "mine").mkdir()
+    (shell.base / "users" / "ann").mkdir(parents=True)
+    bases = [f"{shell.base}/mine", f"lab={shell.base}/lab", f"{shell.base}/users/*"]
+    given = [word for base in bases for word in ("--summary-base-dir", base)]
+    starting = ("start", *given, "--workspace", shell.workspace, "--port", shell.port)
+    done = shell.run(*starting)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith("Summary base dir: ")] == [
+        f"Summary base dir: {base}" for base in bases
+    ]
+    absent = f"Warning: directory {shell.base}/lab does not exist; it will be shown once it does.\n"
+    assert done.stderr == absent
+    assert f"showing {os.pathsep.join(bases)}, 0 runs" in shell.run("status").stdout
+    again = shell.run(*starting)
+    assert again.returncode == 2
+    assert os.pathsep.join(bases) in again.stdout
+    assert shell.run("start", *given[2:], "--port", shell.port).returncode == 1
+
+
+def test_directories_that_cannot_be_shown_together_are_refused(shell):
+    inner = shell.base / "inner"
+    done = shell.start("--summary-base-dir", inner)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{inner} lies in {shell.base}: its runs would be shown twice.")
+    shell.base.rmdir()
+    none = shell.start("--summary-base-dir", f"lab={shell.base}2")
+    assert none.returncode == 1
+    assert none.stderr.startswith(f"There is no directory {shell.base}; name another")
+
+
+def test_a_workspace_that_cannot_be_is_said(shell):
+    shell.workspace.write_text("a file")
+    done = shell.start()
+    assert done.returncode == 1
+    assert f"The workspace {shell.workspace} cannot be used" in done.stderr
+    assert "Name another with --workspace" in done.stderr
+
+
+def test_a_server_that_dies_while_starting_leaves_its_last_words(shell):
+    (shell.workspace / "log" / f"mindinsight.{shell.port}.log").mkdir(parents=True)
+    done = shell.start()
+    assert done.returncode == 1
+    assert "The server ended while starting" in done.stderr
+    assert "Is a directory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--port", "0"),
+        ("--port", "70000"),
+        ("--port", "x"),
+        ("--reload-interval", "301"),
+        ("--reload-interval", "-1"),
+        ("--url-path-prefix", "a/../b"),
+        ("--watch", "sometimes"),
+        ("--enable-debugger", "maybe"),
+        ("--offline-debugger-mem-limit", "100"),
+        ("--max-offline-debugger-session-num", "3"),
+        ("--max-graph-node-size", "0"),
+        ("--por", "8080"),
+    ],
+)
+def test_bad_values_are_named(shell, option, value):
+    done = shell.run("start", option, value)
+    assert done.returncode == 2
+    assert option in done.stderr.splitlines()[-1]
+
+
+def test_the_environment_gives_defaults_and_options_win(shell):
+    shell.environ |= {
+        "MINDINSIGHT_SUMMARY_BASE_DIR": str(shell.base),
+        "MINDINSIGHT_WORKSPACE": str(shell.workspace),
+        "MINDINSIGHT_PORT": "1",
+        "MINDINSIGHT_URL_PATH_PREFIX": "board",
+    }
+    done = shell.run("start", "--port", shell.port)
+    assert f"Web address: http://127.0.0.1:{shell.port}/board/" in done.stdout
+    assert "runs" in shell.get("/board/v2/runs")
+
+
+def test_bound_to_all_addresses_a_token_is_asked_for(shell):
+    done = shell.start("--host", "0.0.0.0")
+    token = re.search(r"\?token=(\S+)", done.stdout).group(1)
+    assert len(token) >= 32
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        shell.get("/v2/runs")
+    assert "runs" in shell.get("/v2/runs", Authorization=f"Bearer {token}")
+    logs = shell.workspace / "log"
+    said = "".join(path.read_text() for path in logs.iterdir())
+    assert "a token is asked for" in said
+    assert token not in said
+    assert token not in Path(f"/proc/{shell.pid()}/cmdline").read_text()
+
+
+def test_without_a_token_it_is_said_aloud(shell):
+    done = shell.start("--host", "0.0.0.0", "--no-token")
+    assert "anyone who can reach this machine can see the data" in done.stderr
+    assert "runs" in shell.get("/v2/runs")
+    (log,) = (shell.workspace / "log").glob("mindinsight.*.log")
+    assert "no token is asked for" in log.read_text()
+
+
+def test_ctrl_c_in_the_foreground_ends_cleanly(shell):
+    process = subprocess.Popen(
+        shell.starting("--foreground"),
+        env=shell.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while "Web address" not in process.stdout.readline():
+        assert process.poll() is None
+    stream = urllib.request.urlopen(f"http://127.0.0.1:{shell.port}/v2/events", timeout=60)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    stream.close()
+    assert process.returncode == 0
+    assert errors == ""
+    assert shell.run("status").returncode == 1
