@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,16 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page, url):
     expect(side(page).locator("figure pre")).to_have_text("return self.fc2(x)")
     expect(page.get_by_role("spinbutton", name="Step")).to_have_value("1")
     assert 0 < len(clicks) <= 4
+
+
+def test_a_recorded_fault_is_explained_by_the_value_that_came_in(page, serve, tmp_path):
+    with zipfile.ZipFile(DUMPS / "samples" / "recorded_torch.zip") as archive:
+        archive.extractall(tmp_path / "base")
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./recorded_torch&tab=check")
+    expect(page.get_by_text("Default/sqrt-op0 makes values that are not finite")).to_be_visible()
+    expect(page.get_by_text("sqrt received -100.993 at [0, 0].")).to_be_visible()
+    expect(page.get_by_text("That value came from Default/sub-op0.")).to_be_visible()
+    expect(page.get_by_text("return torch.sqrt(hidden - 100)")).to_be_visible()
 
 
 def test_no_all_clear_for_what_was_not_judged(page, serve, tmp_path):

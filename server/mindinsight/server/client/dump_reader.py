@@ -25,6 +25,7 @@ from typing import Final
 from mindinsight.server.client.dump_results import Comparison, FaultReport, FirstFault, StatisticsTable
 from mindinsight.server.debug.compare.comparison import Side, compare_sides
 from mindinsight.server.debug.examine import measure_all
+from mindinsight.server.debug.explanation import explain
 from mindinsight.server.debug.fault import Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.formats.dumps import (
     find_dump_dirs,
@@ -183,7 +184,10 @@ class DumpReader:
             fault = report.faults[0]
             operator = faulty_operator(self.info, fault)
             verdict = message(fault.key, fault.words, language)
-            first = FirstFault(fault, verdict, operator, source_frame(operator))
+            explanation = explain(self.info, fault)
+            texts = explanation.sentences if explanation else ()
+            reason = " ".join(message(key, words, language) for key, words in texts)
+            first = FirstFault(fault, verdict, operator, source_frame(operator), reason)
         return FaultReport(first, coverage.tensors, coverage.judged, summary, tuple(report.damage))
 
 

@@ -70,6 +70,7 @@ class FirstFault:
     verdict: str
     operator: Operator | None
     source: Frame | None
+    explanation: str = ""  # which value came in and why the result is not finite, where that is known
 
     @property
     def kind(self) -> str:
@@ -89,8 +90,9 @@ class FirstFault:
         return self.fault.entry
 
     def __str__(self) -> str:
+        reason = f" {self.explanation}" if self.explanation else ""
         line = f" ({self.source.file}:{self.source.line})" if self.source else ""
-        return f"Rank {self.rank}, step {self.step}: {self.verdict}{line}"
+        return f"Rank {self.rank}, step {self.step}: {self.verdict}{reason}{line}"
 
 
 @dataclass(frozen=True)

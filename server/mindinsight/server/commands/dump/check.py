@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import starmap
 from typing import Any
 
 from mindinsight.server.commands.dump.selection import (
@@ -19,6 +20,7 @@ from mindinsight.server.commands.options import resolve_path
 from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.examine import measure_all
+from mindinsight.server.debug.explanation import explain
 from mindinsight.server.debug.fault import Fault, Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
@@ -116,6 +118,8 @@ def _text(dump: Dump, report: Report) -> str:
         f"  {fault.entry.direction} {fault.entry.slot}: {_count(fault_json['nans'])} NaN,"
         f" {_count(fault_json['infs'])} infinities"
     ]
+    if fault_json["explanation"]:
+        lines.append(f"  {fault_json['explanation']}")
     if fault_json["file"]:
         lines.append(f"  {fault_json['file']}:{fault_json['line']}  {fault_json['code']}")
     return "\n".join(lines)
@@ -137,7 +141,9 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
     frame = source_frame(faulty_operator(dump, fault))
     measured = fault.answers[0].measured
     statistics = measured.statistics if measured else None
+    explanation = explain(dump, fault)
     return {
+        "explanation": " ".join(starmap(localize, explanation.sentences)) if explanation else None,
         "kind": fault.kind,
         "verdict": localize(fault.key, fault.words),
         "carrier": fault.origin.carrier or None,

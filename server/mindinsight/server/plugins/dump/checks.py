@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from mindinsight.server.compute.background_job import BackgroundJob
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
+from mindinsight.server.debug.explanation import Explanation, explain
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
@@ -192,6 +193,7 @@ def _watchpoint(number: int, body: Watch, ranks: tuple[int, ...], steps: tuple[i
 
 def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
     operator = faulty_operator(dump, fault)
+    explanation = explain(dump, fault)
     return {
         "kind": fault.kind,
         "key": fault.key,
@@ -200,7 +202,14 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
         "step": fault.step,
         "tensors": [entry_json(answer.entry, answer) for answer in fault.answers],
         "operator": operator_json(operator) if operator else None,
+        "explanation": _explanation_json(explanation) if explanation else None,
     }
+
+
+def _explanation_json(explanation: Explanation) -> dict[str, Any]:
+    """Rule, index and sentences: keys of the locale files with their words."""
+    sentences = [{"key": key, "words": dict(words)} for key, words in explanation.sentences]
+    return {"reason": explanation.reason, "index": list(explanation.index), "sentences": sentences}
 
 
 def _hit_json(hit: Hit) -> dict[str, Any]:

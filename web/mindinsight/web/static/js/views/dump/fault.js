@@ -85,6 +85,7 @@ function verdict(page, fault) {
       t("dump.fault.where", { rank: fault.rank, step: fault.step }),
     ),
     h("p", { class: "dump-verdict" }, t(fault.key, fault.words)),
+    fault.explanation?.sentences.map((/** @type {any} */ { key, words }) => h("p", null, t(key, words))),
     h(
       "p",
       null,

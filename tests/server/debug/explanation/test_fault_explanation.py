@@ -1,0 +1,87 @@
+"""Explanations of faults in real dumps."""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug.explanation import explain
+from mindinsight.server.debug.fault import find_faults
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.http.locale_texts import language_texts, message
+from tests.server.debug.conftest import spoil
+from tests.server.debug.planting import write_msprobe
+
+DUMPS = Path(__file__).parents[3] / "data" / "dumps"
+
+
+@pytest.fixture
+def lenet(tmp_path):
+    return Path(shutil.copytree(DUMPS / "ms_sync_v2_0_names", tmp_path / "dump"))
+
+
+def explained(path):
+    dump = open_dump(path)
+    return explain(dump, find_faults(dump).faults[0])
+
+
+def test_a_planted_square_root_is_explained_with_its_value_and_source(tmp_path):
+    with zipfile.ZipFile(DUMPS / "samples" / "recorded_torch.zip") as archive:
+        archive.extractall(tmp_path)
+    explanation = explained(tmp_path / "recorded_torch")
+    assert (explanation.reason, explanation.index) == ("sqrt_negative", (0, 0))
+    text = " ".join(message(key, words) for key, words in explanation.sentences)
+    assert text == (
+        "sqrt received -100.993 at [0, 0]. The square root of a negative number is NaN."
+        " That value came from Default/sub-op0."
+    )
+
+
+def test_where_no_rule_fits_values_stand_side_by_side(lenet):
+    spoil(lenet / "rank_0" / "Net" / "0" / "0", "ReluGrad.ReluGrad-op71.*.output.0.*", np.nan, position=3)
+    explanation = explained(lenet)
+    assert explanation.reason == "values"
+    (sentence,) = explanation.sentences
+    assert sentence[1]["result"] == "nan"
+    assert sentence[1]["values"].startswith("0: ")
+
+
+def test_an_overflow_names_the_limit(lenet):
+    spoil(lenet / "rank_0" / "Net" / "0" / "0", "MatMul.MatMul-op66.*.output.0.*", np.inf)
+    explanation = explained(lenet)
+    assert explanation.reason == "overflow"
+    assert explanation.sentences[0][1]["limit"] == "3.40282e+38"
+
+
+def test_without_values_nothing_is_claimed(tmp_path):
+    write_msprobe(tmp_path, "L1", "Torch.log.0.forward")
+    assert explained(tmp_path) is None
+
+
+def test_a_fault_that_came_in_is_not_explained(lenet):
+    spoil(lenet / "rank_0" / "Net" / "0" / "0", "Conv2D.*.input.1.*", np.nan)
+    dump = open_dump(lenet)
+    fault = find_faults(dump).faults[0]
+    assert fault.kind == "met"
+    assert explain(dump, fault) is None
+
+
+def test_a_tensor_that_is_too_large_is_not_read(lenet, monkeypatch):
+    spoil(lenet / "rank_0" / "Net" / "0" / "0", "MatMul.MatMul-op66.*.output.0.*", np.inf)
+    monkeypatch.setattr("mindinsight.server.debug.explanation.fault_explanation.LARGEST_TENSOR", 8)
+    assert explained(lenet) is None
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_reason_has_a_text(language):
+    source = Path(explain.__code__.co_filename).parent
+    reasons = {
+        part
+        for file in source.glob("*.py")
+        for part in file.read_text().replace("(", '"').split('"')
+        if f"dump.explain.{part}" in language_texts("en")
+    }
+    assert {"log_negative", "overflow", "values", "result"} <= reasons
+    assert all(f"dump.explain.{reason}" in language_texts(language) for reason in reasons)

@@ -1,0 +1,124 @@
+"""Rules of explanations, on what NumPy really computes."""
+
+import numpy as np
+import pytest
+
+from mindinsight.server.debug.explanation.rules import Element, canonical, cause_of
+
+
+def element(output, *inputs, dtype=None):
+    """The first element of an output that is not finite."""
+    index = tuple(int(axis) for axis in np.argwhere(~np.isfinite(output))[0])
+    arrays = [np.asarray(values) for values in inputs]
+    return Element(arrays, np.asarray(output), index, dtype or output.dtype.name)
+
+
+def floats(*values, dtype=np.float32):
+    return np.array(values, dtype)
+
+
+@pytest.fixture(autouse=True)
+def silent():
+    with np.errstate(all="ignore"):
+        yield
+
+
+def unary(function, *values, dtype=np.float32):
+    given = floats(*values, dtype=dtype)
+    return element(function(given), given)
+
+
+@pytest.mark.parametrize(
+    ("operator", "found", "reason", "words", "slot"),
+    [
+        ("Log", lambda: unary(np.log, 1, -1), "log_negative", {"value": "-1", "pole": "0"}, 0),
+        ("aten::log2", lambda: unary(np.log2, 1, 0), "log_zero", {"value": "0"}, 0),
+        ("log1p", lambda: unary(np.log1p, 0, -3), "log_negative", {"value": "-3", "pole": "-1"}, 0),
+        ("sqrt_", lambda: unary(np.sqrt, 4, -0.25), "sqrt_negative", {"value": "-0.25"}, 0),
+        ("Rsqrt", lambda: unary(lambda x: 1 / np.sqrt(x), 4, 0), "division_by_zero", {"value": "1"}, 0),
+        ("rsqrt", lambda: unary(lambda x: 1 / np.sqrt(x), -4), "sqrt_negative", {"value": "-4"}, 0),
+        ("Reciprocal", lambda: unary(lambda x: 1 / x, 2, 0), "division_by_zero", {"value": "1"}, 0),
+        ("exp", lambda: unary(np.exp, 1, 100), "exp_overflow", {"value": "100", "limit": "88.7228"}, 0),
+        (
+            "Exp",
+            lambda: unary(np.exp, 12, dtype=np.float16),
+            "exp_overflow",
+            {"limit": "11.0899", "dtype": "float16"},
+            0,
+        ),
+        ("Acos", lambda: unary(np.arccos, 0, 1.5), "arc_outside", {"value": "1.5"}, 0),
+        ("aSin", lambda: unary(np.arcsin, -2), "arc_outside", {"value": "-2"}, 0),
+    ],
+)
+def test_functions_of_one_value(operator, found, reason, words, slot):
+    cause = cause_of(operator, found())
+    assert (cause.reason, cause.slot) == (reason, slot)
+    assert words.items() <= cause.words.items()
+
+
+@pytest.mark.parametrize(
+    ("operator", "left", "right", "reason", "value"),
+    [
+        ("RealDiv", [[1.0, 2.0]], [1.0, 0.0], "division_by_zero", "2"),
+        ("div", [0.0], [0.0], "zero_by_zero", "0"),
+    ],
+)
+def test_divisions_blame_the_divisor_and_broadcast(operator, left, right, reason, value):
+    left, right = np.float32(left), np.float32(right)
+    cause = cause_of(operator, element(left / right, left, right))
+    assert (cause.reason, cause.slot, cause.words["value"]) == (reason, 1, value)
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "reason"), [(-8.0, 1 / 3, "power_negative"), (0.0, -2.0, "power_zero")]
+)
+def test_powers(base, exponent, reason):
+    left, right = floats(2, base), floats(exponent)
+    cause = cause_of("Pow", element(np.power(left, right), left, right))
+    assert (cause.reason, cause.words["value"]) == (reason, f"{base:g}")
+
+
+def test_a_row_of_a_softmax_that_is_masked_as_a_whole():
+    given = np.float32([[0, 1], [-np.inf, -np.inf]])
+    shifted = np.exp(given - given.max(1, keepdims=True))
+    output = shifted / shifted.sum(1, keepdims=True)
+    found = element(output, given)
+    assert found.index == (1, 0)
+    assert cause_of("_softmax", found).reason == "softmax_masked"
+    assert cause_of("_softmax", element(np.float32([[np.nan, 1]]), np.float32([[0, 1]]))) is None
+
+
+def test_normalizations_without_variance():
+    single = np.ones((1, 3), np.float32)
+    assert cause_of("BatchNorm", element(single * np.nan, single)).reason == "batch_of_one"
+    constant = np.float32([[1, 2], [5, 5]])
+    output = (constant - constant.mean(1, keepdims=True)) / constant.std(1, keepdims=True)
+    cause = cause_of("native_layer_norm", element(output, constant))
+    assert (cause.reason, cause.words["value"]) == ("constant_row", "5")
+    batch = np.ones((4, 3), np.float32)
+    assert cause_of("BatchNorm", element(batch * np.nan, batch)) is None
+
+
+def test_any_operator_may_overflow():
+    left, right = np.full((2, 2), 300, np.float16), np.full((2, 2), 300, np.float16)
+    cause = cause_of("MatMul", element(left @ right, left, right))
+    assert (cause.reason, cause.slot) == ("overflow", None)
+    assert cause.words == {"dtype": "float16", "limit": "65504", "value": "300"}
+    wide = np.float32([np.inf])
+    assert (
+        cause_of("Mul", element(wide, np.float32([3e38]), dtype="bfloat16")).words["limit"] == "3.38953e+38"
+    )
+
+
+def test_no_rule_is_better_than_a_wrong_one():
+    assert cause_of("Custom", element(floats(np.nan), floats(1))) is None
+    assert cause_of("Log", element(floats(np.nan), floats(1))) is None
+    assert cause_of("Log", element(floats(np.nan))) is None
+    assert cause_of("Mul", element(floats(np.inf), floats(np.inf))) is None
+    assert cause_of("Div", element(floats(np.nan, 1), np.ones((3, 5)), np.ones(7))) is None
+
+
+def test_types_are_compared_without_case_and_punctuation():
+    assert {canonical(name) for name in ("RealDiv", "real_div_", "Torch.realDiv", "aten::real_div")} == {
+        "realdiv"
+    }
