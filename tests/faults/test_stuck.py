@@ -102,6 +102,41 @@ def test_three_hundred_slow_clients_take_little_memory(base, server):
     assert server.get("health")
 
 
+ENDLESS_PAYLOADS = """
+import sys, time
+from mindinsight.server.store import series
+series.read_payload = lambda *values: time.sleep(600)
+from mindinsight.server.process.serve import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "v2/image/picture?run=./run&tag=picture&row=0",
+        "v1/mindinsight/datavisual/image/single-image?train_id=./run&tag=picture&step=0",
+    ],
+    ids=["v2", "v1"],
+)
+def test_payloads_that_never_come_keep_no_list_waiting(base, server, wait, monkeypatch, path):
+    """Lists and files of runs are answered by the light threads, of which there are eight."""
+    monkeypatch.setitem(type(server).start.__globals__, "SERVE", ENDLESS_PAYLOADS)
+    with base.run("run").open("ab") as file:
+        file.write(base.heavy(0, 100))
+    server.start()
+    assert wait(lambda: server.get("v2/tags?kind=image")["tags"])
+    asking = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(AT_ONCE)]
+    for connection in asking:
+        connection.sendall(f"GET /{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    for _ in range(10):
+        assert server.get("v2/runs/files?run=./run")["files"]
+        assert server.get("v1/mindinsight/datavisual/train-jobs")["total"] == 1
+    for connection in asking:
+        connection.close()
+    assert server.stop() == 0
+
+
 STUCK = """
 import sys, time
 from mindinsight.server.api import tables

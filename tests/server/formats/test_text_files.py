@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 
 from mindinsight.server.formats.budgets import Budget
@@ -12,6 +14,15 @@ def test_texts_within_a_limit(tmp_path):
         read_text(tmp_path / "a.txt", Budget("text", 3, 3))
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_text(tmp_path / "b.txt")
+
+
+def test_a_small_text_takes_little_memory(tmp_path):
+    (tmp_path / "a.txt").write_text("small")
+    tracemalloc.start()
+    read_text(tmp_path / "a.txt")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
 
 
 def test_json_within_a_limit(tmp_path):

@@ -1,4 +1,4 @@
-"""Routes whose work is held apart: dumps, graphs and checkpoints.
+"""Routes whose work is held apart: payloads of event files, dumps, graphs and checkpoints.
 
 Each class of routes has a bulkhead of its own, and each request a deadline. Whatever happens in one class,
 the others, ``/health``, ``/metrics``, the pages and the series answer as before.
@@ -64,6 +64,12 @@ class BulkheadRoute(APIRoute):
         return limited
 
 
+class PayloadRoute(BulkheadRoute):
+    """A route that reads payloads of event files: pictures, tensors, histograms, landscapes."""
+
+    name_of_bulkhead = "payloads"
+
+
 class DumpRoute(BulkheadRoute):
     """A route that reads dumps."""
 
@@ -82,12 +88,11 @@ class CheckpointRoute(BulkheadRoute):
     name_of_bulkhead = "checkpoints"
 
 
-def stream(chunks: Iterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
+def stream(
+    chunks: Iterator[bytes], headers: Mapping[str, str], media_type: str = "application/octet-stream"
+) -> StreamingResponse:
     """A download whose chunks are made in the bulkhead of this request, which holds no slot in between."""
-    bulkhead = _bulkhead.get()
-    return StreamingResponse(
-        bulkhead.iterate(chunks), media_type="application/octet-stream", headers=dict(headers)
-    )
+    return StreamingResponse(_bulkhead.get().iterate(chunks), media_type=media_type, headers=dict(headers))
 
 
 async def _unless_left(request: Request, handle: Handler) -> Response:

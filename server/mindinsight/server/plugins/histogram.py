@@ -10,13 +10,14 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from mindinsight.server.curves.buckets import PERCENTILES, Bucketed, in_columns, on_edges, percentiles
 from mindinsight.server.curves.overflow import even_edges
 from mindinsight.server.formats.payloads import Histograms, histograms
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Ints
 
-router = APIRouter()
+router = APIRouter(route_class=PayloadRoute)
 
 Uses = Annotated[Service, Depends(service_of)]
 Accept = Annotated[str, Header()]

@@ -9,11 +9,12 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.payloads import image, image_header
 from mindinsight.server.formats.picture_types import picture_type
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 
-router = APIRouter()
+router = APIRouter(route_class=PayloadRoute)
 
 Uses = Annotated[Service, Depends(service_of)]
 

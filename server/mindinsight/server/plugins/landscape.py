@@ -8,12 +8,13 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 
 from mindinsight.server.formats.payloads import Landscape, Point
 from mindinsight.server.formats.payloads import landscape as read_landscape
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
 
-router = APIRouter()
+router = APIRouter(route_class=PayloadRoute)
 
 
 @router.get("/all")

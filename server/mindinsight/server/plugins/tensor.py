@@ -13,13 +13,13 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Depends, Header, Query, Response
-from fastapi.responses import StreamingResponse
 
 from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
 from mindinsight.server.compute.statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.stored import npy_header, write_npy
 from mindinsight.server.formats.payloads import Recorded
+from mindinsight.server.http.bulkhead_routes import PayloadRoute, stream
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins import Plugin
@@ -27,7 +27,7 @@ from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.store.tensors import opened_tensor
 
-router = APIRouter()
+router = APIRouter(route_class=PayloadRoute)
 
 Uses = Annotated[Service, Depends(service_of)]
 Accept = Annotated[str, Header()]
@@ -128,11 +128,9 @@ def download(
         rest = iter(_npy(tensor, table) if format == "npy" else _csv(tensor, table))
         first = next(rest, b"")
     name = re.sub(r"[^\w.-]+", "_", f"{tag}_{int(series.steps[row])}.{format}")
-    return StreamingResponse(
-        _within(series, row, first, rest),
-        media_type="text/csv" if format == "csv" else "application/octet-stream",
-        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"},
-    )
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    media_type = "text/csv" if format == "csv" else "application/octet-stream"
+    return stream(_within(series, row, first, rest), headers, media_type)
 
 
 def _within(series: ReferenceSeries, row: int, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

@@ -16,8 +16,9 @@ from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.curves.buckets import finite_edges
 from mindinsight.server.formats.payloads import Histograms
 from mindinsight.server.formats.payloads import histograms as read_histograms
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
 
-router = JsonRouter(prefix="/datavisual", tags=["histograms"])
+router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual", tags=["histograms"])
 
 
 @router.get("/histograms")

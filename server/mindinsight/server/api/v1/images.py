@@ -21,8 +21,9 @@ from mindinsight.server.api.v1.sampling import IMAGES, even_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.formats.payloads import image, image_header
 from mindinsight.server.formats.picture_types import picture_type
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
 
-router = JsonRouter(prefix="/datavisual/image", tags=["images"])
+router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual/image", tags=["images"])
 
 
 @router.get("/metadata")

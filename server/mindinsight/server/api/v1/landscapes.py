@@ -13,9 +13,10 @@ from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import RequiredText, Text, Texts, find_run, first_value, required
 from mindinsight.server.formats.payloads import Landscape, Point, landscape
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.store.run import Run
 
-router = JsonRouter(prefix="/datavisual/landscape", tags=["landscapes"])
+router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual/landscape", tags=["landscapes"])
 
 
 @router.get("/intervals")

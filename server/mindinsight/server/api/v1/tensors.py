@@ -29,10 +29,11 @@ from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.compute.slices import Index, Table, parse_slice
 from mindinsight.server.compute.statistics import Statistics, measure, measure_values
 from mindinsight.server.formats.payloads import Recorded
+from mindinsight.server.http.bulkhead_routes import PayloadRoute
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.store.tensors import opened_tensor
 
-router = JsonRouter(prefix="/datavisual", tags=["tensors"])
+router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual", tags=["tensors"])
 
 MOST_VALUES: Final = 100_000
 _DETAILS: Final = ("stats", "histogram", "data")
