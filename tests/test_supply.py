@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -25,7 +26,7 @@ def asked(*lists):
 
 def locked():
     """Versions in the lock by name; some have one for each of several versions of Python."""
-    found = {}
+    found: dict[Any, Any] = {}
     for line in LOCK.splitlines():
         requirement = Requirement(line)
         (pin,) = requirement.specifier

@@ -9,6 +9,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from mindinsight.proto import framing
 from mindinsight.proto.lineage_pb2 import LineageEvent
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.formats import dumps
+from tests.narrowing import require
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -42,7 +44,7 @@ def events(directory):
 
 def tags(directory):
     """Kind of value -> tags."""
-    found = {}
+    found: dict[Any, Any] = {}
     for event in events(directory):
         for value in event.summary.value:
             found.setdefault(value.WhichOneof("value"), set()).add(value.tag)
@@ -108,10 +110,13 @@ def test_the_demo_leaves_lineage_of_every_kind(demo):
 def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo):
     dump = dumps.open_dump(demo / "lr_0.1" / "dump")
     assert dump.damage == ()
-    wrong = {}
+    wrong: dict[Any, Any] = {}
     for folder in dump.folders:
         for entry in dumps.list_tensors(dump, 0, folder.step).items:
-            if entry.dtype.startswith("float") and not np.isfinite(dumps.read_tensor(entry.ref)).all():
+            if (
+                entry.dtype.startswith("float")
+                and not np.isfinite(dumps.read_tensor(require(entry.ref))).all()
+            ):
                 wrong.setdefault(folder.step, f"{entry.type} {entry.direction}")
     assert min(wrong) >= 3
     assert wrong[min(wrong)] == "Exp output"
@@ -128,11 +133,11 @@ def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path):
         while path.stat().st_size == size:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert "ended" in process.stdout.read()
+        assert "ended" in require(process.stdout).read()
         assert process.wait(30) == 0
     finally:
         process.kill()
-        process.stdout.close()
+        require(process.stdout).close()
         process.wait()
 
 

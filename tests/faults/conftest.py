@@ -15,6 +15,7 @@ import pytest
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.settings import Settings
+from tests.narrowing import require
 
 SERVE = "import sys; from mindinsight.server.process.serve import main; sys.exit(main())"
 NAME = "events.out.events.summary.1700000000.0.host_MS"
@@ -78,8 +79,8 @@ class Server:
             env=environ,
             preexec_fn=limits,  # noqa: PLW1509
         )
-        self.process.stdin.write(chosen.to_json().encode())
-        self.process.stdin.close()
+        require(self.process.stdin).write(chosen.to_json().encode())
+        require(self.process.stdin).close()
         assert until(self.answers)
         return self
 
@@ -93,7 +94,7 @@ class Server:
             return json.loads(answer.read())
 
     def answers(self):
-        assert self.process.poll() is None
+        assert require(self.process).poll() is None
         try:
             return self.get("health")
         except OSError:
@@ -120,27 +121,27 @@ class Server:
 
     def children(self):
         """Process numbers of the server's processes below it."""
-        found, new = set(), {self.process.pid}
+        found, new = set(), {require(self.process).pid}
         while new:
             found |= new
             new = {pid for pid, parent in parents().items() if parent in new} - found
-        return found - {self.process.pid}
+        return found - {require(self.process).pid}
 
     def workers(self):
         """Those of them that read files: the server begins them by way of another process."""
-        return {pid for pid in self.children() if parents().get(pid) not in (None, self.process.pid)}
+        return {pid for pid in self.children() if parents().get(pid) not in (None, require(self.process).pid)}
 
     def memory(self):
         """Bytes of memory the server's own process holds."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        pages = int(Path(f"/proc/{require(self.process).pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def log(self):
         return "".join(path.read_text() for path in (self.workspace / "log").glob("*.log"))
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
+        require(self.process).kill()
+        require(self.process).wait()
 
     def stop(self):
         if self.process and self.process.poll() is None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.narrowing import require
+
 DATA = Path(__file__).parents[1] / "data" / "dumps"
 AT_ONCE = 20
 
@@ -84,7 +86,7 @@ def test_three_hundred_slow_clients_take_little_memory(base, server):
     base.run("run")
     server.start()
     page = urllib.request.urlopen(f"http://127.0.0.1:{server.port}/scalar").read().decode()
-    script = re.search(r"static/\w+/plotly\.min\.js", page)[0]
+    script = require(re.search(r"static/\w+/plotly\.min\.js", page))[0]
     urllib.request.urlopen(f"http://127.0.0.1:{server.port}/{script}").read()
     before = server.memory()
     clients = []

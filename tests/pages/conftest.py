@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -35,6 +36,7 @@ from playwright.sync_api import (
 from mindinsight.server.app import create_app, make_service
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
+from tests.narrowing import require
 
 PATIENCE = 30.0  # s: a machine may be busy; nothing is measured here
 
@@ -161,10 +163,10 @@ def copy_samples(base: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def expected() -> Callable[[str, str, str], dict]:
+def expected() -> Callable[[str, str, str], dict[str, Any]]:
     """``expected("lenet", "scalar", "loss/auto")``: what the sample's other reader found under a tag."""
 
-    def find(run: str, kind: str, tag: str) -> dict:
+    def find(run: str, kind: str, tag: str) -> dict[str, Any]:
         sample = DATA / SAMPLES.get(run, run)
         known = sample if (sample / "expected.json").exists() else sample.parent
         runs = json.loads((known / "expected.json").read_text())["runs"]
@@ -181,7 +183,7 @@ class Chart:
         self.page = page
         self.element: Locator = page.get_by_role("img", name=name, exact=True)
 
-    def traces(self) -> list[dict]:
+    def traces(self) -> list[dict[str, Any]]:
         """Every trace drawn, oldest first, with its columns as lists."""
         expect(self.element.locator(".main-svg, canvas").first).to_be_attached()
         return self.element.evaluate(
@@ -193,9 +195,9 @@ class Chart:
                 z: Array.from(trace.z ?? [], row => Array.from(row)), zmax: trace.zmax, text: trace.text}))"""
         )
 
-    def until(self, holds: Callable[[list[dict]], object]) -> list[dict]:
+    def until(self, holds: Callable[[list[dict[str, Any]]], object]) -> list[dict[str, Any]]:
         """The traces once they are as wanted."""
-        traces: list[dict] = []
+        traces: list[dict[str, Any]] = []
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
@@ -207,7 +209,7 @@ class Chart:
             self.page.wait_for_timeout(50)
         raise AssertionError(f"the chart stayed {traces!r}"[:2000])
 
-    def axis(self, name: str) -> dict:
+    def axis(self, name: str) -> dict[str, Any]:
         expect(self.element.locator(".main-svg").first).to_be_attached()
         return self.element.evaluate(
             """(element, name) => {
@@ -220,7 +222,7 @@ class Chart:
     def drag(self, start: float, end: float) -> None:
         """Over the plot from one share of its width to another."""
         self.element.scroll_into_view_if_needed()
-        box = self.element.locator(".nsewdrag").first.bounding_box()
+        box = require(self.element.locator(".nsewdrag").first.bounding_box())
         middle = box["y"] + box["height"] / 2
         self.page.mouse.move(box["x"] + start * box["width"], middle)
         self.page.mouse.down()
@@ -231,7 +233,7 @@ class Chart:
     def drag_up(self, start: float, end: float) -> None:
         """Over the middle of the plot from one share of its height to another, counted from its top."""
         self.element.scroll_into_view_if_needed()
-        box = self.element.locator(".nsewdrag").first.bounding_box()
+        box = require(self.element.locator(".nsewdrag").first.bounding_box())
         middle = box["x"] + box["width"] / 2
         self.page.mouse.move(middle, box["y"] + start * box["height"])
         self.page.mouse.down()
@@ -241,7 +243,7 @@ class Chart:
     def point(self, across: float, down: float) -> None:
         """Move the pointer to a place, in shares of the plot."""
         self.element.scroll_into_view_if_needed()
-        box = self.element.locator(".nsewdrag").first.bounding_box()
+        box = require(self.element.locator(".nsewdrag").first.bounding_box())
         self.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"], steps=2)
 
 

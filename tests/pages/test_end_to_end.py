@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 from mindinsight.server.plugins import plugins
 from mindinsight.writer import SummaryRecord
+from tests.narrowing import require
 
 VIEWS = ["", "overview", "docs", *(plugin.name for plugin in plugins() if plugin.page)]
 
@@ -45,7 +46,7 @@ def started(page, command, sample_base, tmp_path, free_port):
     where = ("--summary-base-dir", sample_base, "--workspace", workspace, "--port", free_port)
     done = command("start", *where)
     assert done.returncode == 0, done.stderr
-    yield re.search("Web address: (.*)", done.stdout).group(1)
+    yield require(re.search("Web address: (.*)", done.stdout)).group(1)
     page.goto("about:blank")
 
 

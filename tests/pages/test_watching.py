@@ -4,6 +4,7 @@ import re
 import shutil
 import threading
 from concurrent.futures import Executor, Future
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -45,7 +46,7 @@ class Reluctant(Executor):
         self._willing = False
 
     def submit(self, read, requests):
-        future = Future()
+        future: Future[Any] = Future()
         with self._lock:
             if not self._willing and any("/slow/" in request.path for request in requests):
                 self._held.append((future, read, requests))

@@ -5,6 +5,7 @@ import threading
 import time
 from concurrent.futures import Executor, Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -27,7 +28,7 @@ class Reluctant(Executor):
         self.willing = False
 
     def submit(self, fn, /, *args, **kwargs):
-        future = Future()
+        future: Future[Any] = Future()
         if not self.willing and any("/slow/" in request.path for request in args[0]):
             self.held.append((future, fn, args))
             self.asked.set()

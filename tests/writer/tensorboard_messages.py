@@ -1,5 +1,7 @@
 """TensorBoard's messages, made by protobuf itself from a table of fields; what files hold of them."""
 
+from typing import Any
+
 import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -105,7 +107,7 @@ def events(directory):
 
 def read(directory):
     """What the runs below ``directory`` hold, by run and tag, as plain JSON values."""
-    runs = {}
+    runs: dict[Any, Any] = {}
     for folder in sorted({path.parent for path in directory.rglob("*.tfevents.*")}):
         tags = runs.setdefault(folder.relative_to(directory).as_posix(), {})
         for event in events(folder):

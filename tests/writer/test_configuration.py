@@ -1,6 +1,7 @@
 from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from mindinsight.writer.configuration import flatten, train_facts
 @dataclass
 class Schedule:
     warmup: int = 10
-    shape: tuple = (1, 2)
+    shape: tuple[Any, ...] = (1, 2)
 
 
 def test_nested_settings_are_named_by_their_path():
@@ -37,7 +38,7 @@ def test_nested_settings_are_named_by_their_path():
 
 
 def test_a_setting_that_holds_itself_ends():
-    settings: dict = {"name": "loop"}
+    settings: dict[str, Any] = {"name": "loop"}
     settings["inner"] = settings
     facts = flatten(settings)
     assert facts["inner.name"] == "loop" and len(facts) < 20

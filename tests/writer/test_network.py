@@ -4,6 +4,7 @@ The real ones are exercised by the scripts of tests/interop.
 """
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -63,7 +64,7 @@ def test_what_cannot_be_traced_is_a_warning_of_one_line(framework, caplog):
 
 
 def test_the_first_call_gives_the_inputs_when_the_framework_can_see_it(framework):
-    calls = []
+    calls: list[Any] = []
     framework.first_inputs = lambda network: lambda: calls[0] if calls else None
     graph = observed_graph({"graph": lambda inputs: repr(inputs).encode()})
     assert graph() == b"None"

@@ -4,12 +4,13 @@ import re
 import pytest
 
 from mindinsight.server.plugins import plugins
+from tests.narrowing import require
 
 VIEWS = ["", "overview", "docs", *(plugin.name for plugin in plugins() if plugin.page)]
 
 
 def boot_of(text):
-    return json.loads(re.search(r'id="boot">(.*?)</script>', text).group(1))
+    return json.loads(require(re.search(r'id="boot">(.*?)</script>', text)).group(1))
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -20,7 +21,7 @@ def test_every_view_has_its_page_and_its_module(samples, view):
     boot = boot_of(answer.text)
     assert boot["view"] == (view or "runs")
     assert client.get(f"/{boot['assets']}/js/views/{boot['view']}.js").status_code == 200
-    title = re.search("<title>(.*?) · MindInsight</title>", answer.text).group(1)
+    title = require(re.search("<title>(.*?) · MindInsight</title>", answer.text)).group(1)
     assert title not in ("", f"nav.{view}")
 
 

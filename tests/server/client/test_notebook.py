@@ -4,12 +4,14 @@ import os
 import sys
 from importlib.metadata import version
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import mindinsight
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.process import daemon
+from tests.narrowing import require
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def show(base, **options):
 def test_a_server_is_started_once_and_lets_notebooks_frame_it(base):
     address = show(base)
     assert address.endswith("/scalar")
-    told = daemon.health(address.removesuffix("scalar"))
+    told = require(daemon.health(address.removesuffix("scalar")))
     assert told["service"] == "mindinsight"
     assert show(base, view="lineage") == address.removesuffix("scalar") + "lineage"
     assert len(list(daemon.all_running())) == 1
@@ -45,7 +47,7 @@ def test_several_directories_have_a_server_of_their_own(base):
 
 
 def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch):
-    displayed = []
+    displayed: list[Any] = []
     ipython, display = ModuleType("IPython"), ModuleType("IPython.display")
     ipython.get_ipython = object
     display.IFrame = lambda src, width, height: (src, width, height)

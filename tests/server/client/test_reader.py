@@ -11,6 +11,7 @@ import pytest
 
 from mindinsight.server.client import reader
 from mindinsight.server.errors import BadSettings, Gone
+from tests.narrowing import require
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 
@@ -84,7 +85,7 @@ def test_a_frame_without_pandas_says_what_to_install(lenet, monkeypatch):
 def test_a_tag_that_looks_like_a_pattern_is_found_by_its_name():
     landscapes = list(reader.open(DATA / "landscape").landscapes("landscape_[1, 5]"))
     assert [item.tag for item in landscapes] == ["landscape_[1, 5]"]
-    assert landscapes[0].data.grid.z.ndim == 2
+    assert require(landscapes[0].data.grid).z.ndim == 2
 
 
 def test_images_and_tensors_are_read_when_asked_for(lenet, expected):

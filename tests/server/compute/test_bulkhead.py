@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,7 @@ def test_what_an_abandoned_call_waits_for_is_cancelled():
 
 def test_a_call_whose_future_another_one_cancels_is_interrupted():
     async def scenario():
-        future = Future()
+        future: Future[Any] = Future()
         future.cancel()
         with pytest.raises(Interrupted):
             await Bulkhead().run(future.result)

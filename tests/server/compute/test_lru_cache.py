@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(thread
 
 
 def test_what_is_dropped_while_it_is_made_is_evicted_when_it_is(threads):
-    dropped = []
+    dropped: list[Any] = []
     cache, slow = LruCache[str](1, evict=dropped.append), Slow("slow")
     asked = threads.submit(cache.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)

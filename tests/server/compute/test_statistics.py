@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from mindinsight.server.compute import statistics
 from mindinsight.server.compute.statistics import as_dumped, bin_edges, combine, measure, parts
+from tests.narrowing import require
 
 DTYPES = [
     np.dtype(name)
@@ -73,7 +74,7 @@ def test_the_size_of_the_pieces_does_not_matter(values, cut):
     assert split.count == whole.count
     assert (split.minimum, split.maximum, split.nans) == (whole.minimum, whole.maximum, whole.nans)
     if whole.mean is not None:
-        scale = max(abs(whole.minimum), abs(whole.maximum))
+        scale = max(abs(require(whole.minimum)), abs(require(whole.maximum)))
         assert split.mean == pytest.approx(whole.mean, rel=1e-9, abs=1e-12 * scale)
         assert split.std == pytest.approx(whole.std, rel=1e-6, abs=1e-6 * scale)
 

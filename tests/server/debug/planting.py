@@ -5,6 +5,7 @@ The network: ``relu(x @ w1)``, a logarithm outside of all modules, ``@ w2``, a l
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -109,7 +110,7 @@ def spread_sync(path, culprit, step=0):
     """
     dump = open_dump(path)
     operators = sorted(list_operators(dump, 0, step).items, key=lambda each: each.order)
-    tensors = {}
+    tensors: dict[Any, Any] = {}
     for entry in list_tensors(dump, 0, step).items:
         tensors.setdefault(entry.recorded, []).append(entry)
     lost = {culprit}

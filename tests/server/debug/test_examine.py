@@ -4,6 +4,7 @@ import os
 import sqlite3
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
 from mindinsight.server.formats.dumps.types import RecordedStatistics
+from tests.narrowing import require
 
 
 @pytest.fixture
@@ -34,15 +36,19 @@ def test_every_tensor_is_measured_in_order(entries):
     answers = list(measure_all(entries))
     assert [answer.entry for answer in answers] == list(entries)
     for answer in answers:
-        values = read_tensor(answer.entry.ref)
-        assert answer.measured.statistics == measure(values)
-        assert (answer.measured.shape, answer.measured.dtype) == (values.shape, values.dtype.name)
+        values = read_tensor(require(answer.entry.ref))
+        measured = require(answer.measured)
+        assert measured.statistics == measure(values)
+        assert (measured.shape, measured.dtype) == (
+            values.shape,
+            values.dtype.name,
+        )
 
 
 def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cache):
     entries = list_tensors(open_dump(copied("ms_sync_v2_0_names")), 0, 0).items
     first = [answer.measured for answer in measure_all(entries, cache=cache)]
-    path = Path(entries[0].ref.path)
+    path = Path(require(entries[0].ref).path)
     stamp = path.stat()
     healthy = path.read_bytes()
     path.write_bytes(b"x" * len(healthy))  # nobody can read this, and nobody has to
@@ -51,7 +57,7 @@ def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cach
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 1))
     changed = next(measure_all(entries, cache=cache))
     assert changed.measured is None
-    assert changed.damage.path == str(path)
+    assert require(changed.damage).path == str(path)
 
 
 @pytest.mark.parametrize("content", [b"no database at all" * 99, b""])
@@ -74,12 +80,15 @@ def test_a_cache_that_cannot_be_written_is_done_without(entries, tmp_path):
 def test_damage_of_one_tensor_is_an_answer(copied):
     path = copied("ms_sync_v2_0_names")
     entries = list_tensors(open_dump(path), 0, 0).items
-    Path(entries[0].ref.path).write_bytes(b"\x93NUMPY")
-    Path(entries[1].ref.path).unlink()
-    np.save(entries[2].ref.path, np.array(["text"]))
+    Path(require(entries[0].ref).path).write_bytes(b"\x93NUMPY")
+    Path(require(entries[1].ref).path).unlink()
+    np.save(require(entries[2].ref).path, np.array(["text"]))
     answers = list(measure_all(entries[:4]))
     assert [answer.measured is None for answer in answers] == [True, True, True, False]
-    assert all(answer.damage.reason and answer.damage.path == answer.entry.ref.path for answer in answers[:3])
+    assert all(
+        require(answer.damage).reason and require(answer.damage).path == require(answer.entry.ref).path
+        for answer in answers[:3]
+    )
 
 
 def test_recorded_statistics_serve_where_there_are_no_values(entries):
@@ -88,7 +97,10 @@ def test_recorded_statistics_serve_where_there_are_no_values(entries):
     rules = (("tensor_overflow", {}), ("tensor_too_large", {"max_gt": 0.0}))
     answer = examine(Question(entry, rules))
     assert not answer.computed
-    assert (answer.measured.statistics.finite, answer.measured.statistics.nans) == (False, None)
+    assert (require(answer.measured).statistics.finite, require(answer.measured).statistics.nans) == (
+        False,
+        None,
+    )
     assert [(verdict.hit, verdict.error) for verdict in answer.verdicts] == [(True, 0), (False, HOLDS_NAN)]
 
 
@@ -158,7 +170,7 @@ class Counting(Executor):
 
     def submit(self, function, /, *arguments, **more):
         self.submitted += 1
-        future = Future()
+        future: Future[Any] = Future()
         try:
             future.set_result(function(*arguments, **more))
         except Exception as error:
@@ -171,7 +183,7 @@ def test_a_huge_tensor_is_shared_among_the_processes(large, cache):
     executor = Counting()
     (answer,) = measure_all(entries, executor, cache)
     assert executor.submitted >= 12
-    found, whole = answer.measured.statistics, measure(np.load(path))
+    found, whole = require(answer.measured).statistics, measure(np.load(path))
     assert (found.count, found.nans, found.negative_infs) == (120_000, 1, 1)
     assert (found.minimum, found.maximum) == (whole.minimum, whole.maximum)
     assert (found.mean, found.std) == (pytest.approx(whole.mean), pytest.approx(whole.std))
@@ -184,7 +196,7 @@ def test_a_huge_tensor_that_is_cut_off_is_damage_like_any(large):
     path, entries = large
     path.write_bytes(path.read_bytes()[:-1])
     (answer,) = measure_all(entries, Counting())
-    assert (answer.measured, answer.damage.reason) == (None, "dump.truncated")
+    assert (answer.measured, require(answer.damage).reason) == (None, "dump.truncated")
 
 
 def test_rules_judge_a_huge_tensor_too(large):

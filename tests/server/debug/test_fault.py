@@ -9,6 +9,7 @@ import pytest
 from mindinsight.server.debug.fault import faulty_operator, find_faults
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.graphs.call_stacks import own_frame
+from tests.narrowing import require
 from tests.server.debug.conftest import spoil
 from tests.server.debug.planting import write_msprobe
 
@@ -44,7 +45,7 @@ def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken):
     assert (fault.kind, fault.rank, fault.step) == ("made", 0, 0)
     assert fault.entry.recorded == "MatMulBiasAddReluFusion-op55"
     assert (fault.entry.direction, fault.entry.slot) == ("output", "0")
-    frame = own_frame(faulty_operator(dump, fault).stack)
+    frame = require(own_frame(require(faulty_operator(dump, fault)).stack))
     assert (frame.line, frame.code) == (13, "x = self.relu(self.fc1(x))")
 
 
@@ -73,7 +74,7 @@ def test_a_mask_of_infinities_does_not_hide_the_operator_that_fails_later(broken
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken):
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*")
-    Path(list_tensors(dump, 0, 0).items[0].ref.path).write_bytes(b"")
+    Path(require(list_tensors(dump, 0, 0).items[0].ref).path).write_bytes(b"")
     report = find_faults(dump)
     assert report.faults[0].entry.type == "MatMul"
     assert report.coverage.unread == 1

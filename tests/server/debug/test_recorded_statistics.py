@@ -9,6 +9,7 @@ import pytest
 from mindinsight.server.compute.statistics import measure
 from mindinsight.server.debug.recorded_statistics import find_disagreements, infer_statistics
 from mindinsight.server.formats.dumps.types import RecordedStatistics
+from tests.narrowing import require
 
 VALUES = np.array([1.0, -2.0, 0.0, 4.5])
 RECORDED = RecordedStatistics(
@@ -17,7 +18,7 @@ RECORDED = RecordedStatistics(
 
 
 def test_what_is_recorded_is_what_is_concluded():
-    found = infer_statistics(RECORDED, (4,))
+    found = require(infer_statistics(RECORDED, (4,)))
     assert (found.minimum, found.maximum, found.mean, found.norm) == (-2, 4.5, 0.875, 5.02494)
     assert (found.count, found.negative, found.positive, found.zeros) == (4, 1, 2, 1)
     assert found.finite
@@ -40,28 +41,28 @@ def test_what_is_recorded_is_what_is_concluded():
     ],
 )
 def test_extremes_tell_whether_a_tensor_is_finite(recorded, finite):
-    assert infer_statistics(recorded, (2,)).finite is finite
+    assert require(infer_statistics(recorded, (2,))).finite is finite
 
 
 def test_zeros_are_known_when_both_extremes_are_zero():
-    found = infer_statistics(RecordedStatistics(max=0, min=0), (2, 3))
+    found = require(infer_statistics(RecordedStatistics(max=0, min=0), (2, 3)))
     assert (found.zeros, found.count) == (6, 6)
 
 
 def test_no_count_is_invented():
     """30 positive elements are not one because the largest is positive."""
-    found = infer_statistics(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8))
+    found = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8)))
     assert (found.count, found.zeros, found.negative, found.positive) == (48, None, None, None)
     assert (found.nans, found.positive_infs, found.negative_infs) == (0, 0, 0)
-    lost = infer_statistics(RecordedStatistics(max=math.nan, min=math.nan), None)
+    lost = require(infer_statistics(RecordedStatistics(max=math.nan, min=math.nan), None))
     assert (lost.count, lost.nans, lost.infinities, lost.positive) == (None, None, None, None)
 
 
 def test_signs_are_known_where_the_extremes_have_one():
     found = infer_statistics(RecordedStatistics(max=4, min=1), (30,))
-    assert (found.positive, found.negative, found.zeros) == (30, 0, 0)
+    assert (require(found).positive, require(found).negative, require(found).zeros) == (30, 0, 0)
     found = infer_statistics(RecordedStatistics(max=4, min=0), (30,))
-    assert (found.positive, found.negative, found.zeros) == (None, 0, None)
+    assert (require(found).positive, require(found).negative, require(found).zeros) == (None, 0, None)
 
 
 def test_nothing_recorded_is_nothing_concluded():

@@ -6,6 +6,7 @@ from pathlib import Path
 from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug import statistics_cache
 from mindinsight.server.debug.statistics_cache import Measured, StatisticsCache, identify
+from tests.narrowing import require
 
 
 class Ref:
@@ -21,7 +22,7 @@ def test_an_inode_of_64_bits_and_a_name_that_is_not_utf8_are_kept(tmp_path, monk
     found = os.lstat(path)
     large = os.stat_result((found.st_mode, 2**64 - 5, 2**63 + 1, *found[3:10]), {"st_mtime_ns": 1})
     monkeypatch.setattr(statistics_cache.Path, "lstat", lambda _: large)
-    identity = identify(Ref(path))
+    identity = require(identify(Ref(path)))
     cache = StatisticsCache(tmp_path / "cache.sqlite")
     measured = Measured(Statistics(1, 0, 0, 1, 0, 0, 0), (1,), "float32")
     cache.keep({identity: measured})

@@ -10,6 +10,7 @@ import pytest
 from mindinsight.server.compute.statistics import as_dumped
 from mindinsight.server.debug.weights import compare_weights, measure_weights
 from mindinsight.server.formats.weights.weight_files import open_weights
+from tests.narrowing import require
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def test_statistics_of_a_checkpoint(folder, name):
     found = {each.weight.name: each for each in measure_weights(open_weights(folder / name))}
     assert list(found) == list(expected)
     for tag, answer in expected.items():
-        statistics = found[tag].statistics
+        statistics = require(found[tag].statistics)
         assert found[tag].weight.shape == tuple(answer["shape"])
         assert (statistics.nans, statistics.positive_infs) == (answer["nan"], answer["pinf"])
         wanted = tuple(float(answer[key]) for key in ("min", "max", "avg", "l2"))
@@ -43,7 +44,7 @@ def test_what_stood_still_between_two_checkpoints(folder, first, second):
             values = [file.read(each.name).astype(float) for file in files]
             assert each.equal == np.mean(values[0] == values[1])
             moved = np.abs(np.subtract(*values))
-            assert each.measures.max_absolute == moved[np.isfinite(moved)].max()
+            assert require(each.measures).max_absolute == moved[np.isfinite(moved)].max()
 
 
 def test_what_became_not_finite_is_counted(tmp_path):
@@ -56,9 +57,9 @@ def test_what_became_not_finite_is_counted(tmp_path):
     files = [open_weights(tmp_path / name) for name in ("a.npz", "b.npz")]
     found = {each.name: each for each in compare_weights(*files)}
     assert {name: each.lost for name, each in found.items()} == {"all": 6, "some": 2, "back": 0}
-    gone = found["all"].measures
+    gone = require(found["all"].measures)
     assert (gone.max_absolute, gone.relative_distance, gone.one_thousandth) == (None, None, None)
-    assert (found["some"].measures.max_absolute, found["back"].measures.apart) == (0.0, 2)
+    assert (require(found["some"].measures).max_absolute, require(found["back"].measures).apart) == (0.0, 2)
 
 
 def test_a_pool_finds_the_same(folder, monkeypatch):
@@ -108,8 +109,8 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path):
         "empty": "unchanged",
         "added": "second",
     }
-    assert (found["moved"].equal, found["moved"].measures.max_absolute) == (0.5, 1)
-    assert found["wider"].measures.max_absolute == 0
+    assert (found["moved"].equal, require(found["moved"].measures).max_absolute) == (0.5, 1)
+    assert require(found["wider"].measures).max_absolute == 0
     assert (found["gone"].second, found["added"].first) == (None, None)
 
 
@@ -119,6 +120,6 @@ def test_a_tensor_that_cannot_be_read_is_named_and_the_rest_compared(tmp_path):
     states = {each.name: each.state for each in compare_weights(file, file)}
     assert states == {"good": "unchanged", "bad": "unreadable"}
     measured = {each.weight.name: each for each in measure_weights(file)}
-    assert measured["good"].statistics.zeros == 3
+    assert require(measured["good"].statistics).zeros == 3
     assert measured["bad"].statistics is None
-    assert measured["bad"].error.reason
+    assert require(measured["bad"].error).reason

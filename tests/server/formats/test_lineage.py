@@ -6,6 +6,7 @@ import json
 import os
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from mindinsight.server.formats.lineage import (
     read_lineage,
 )
 from mindinsight.server.types import Damage
+from tests.narrowing import require
 
 SAMPLES = Path(__file__).parents[2] / "data" / "events"
 RECORDED = {  # field -> message and field of TrainLineage
@@ -40,7 +42,7 @@ HYPER_PARAMETERS += ["parallel_mode", "device_num"]
 RECORDED |= {name: ("hyper_parameters", name) for name in HYPER_PARAMETERS}
 
 
-def _files() -> list:
+def _files() -> list[Any]:
     cases = []
     for source in sorted(SAMPLES.glob("*/expected.json")):
         for run, content in json.loads(source.read_text()).get("runs", {}).items():
@@ -52,7 +54,7 @@ def _files() -> list:
 
 
 @pytest.mark.parametrize(("path", "expected"), _files())
-def test_sample(path: Path, expected: dict):
+def test_sample(path: Path, expected: dict[str, Any]):
     found = read_lineage(str(path))
     wanted = dict(expected["lineage"])
     assert (found.damage, found.pending) == ((), 0)
@@ -64,10 +66,10 @@ def test_sample(path: Path, expected: dict):
         check_graph(found.dataset_graph, wanted["dataset_graph"])
 
 
-def check_train(train: TrainLineage | None, wanted: dict | None) -> None:
+def check_train(train: TrainLineage | None, wanted: dict[str, Any] | None) -> None:
     assert (train is None) == (wanted is None)
     for name, (message, field) in RECORDED.items() if wanted else ():
-        recorded = wanted.get(message, {}).get(field)
+        recorded = require(wanted).get(message, {}).get(field)
         found = getattr(train, name)
         if name == "model_path" and recorded is not None:
             recorded = json.loads(recorded)["ckpt"]
@@ -77,16 +79,16 @@ def check_train(train: TrainLineage | None, wanted: dict | None) -> None:
         assert found == recorded
 
 
-def check_evaluation(evaluation: EvaluationLineage | None, wanted: dict | None) -> None:
+def check_evaluation(evaluation: EvaluationLineage | None, wanted: dict[str, Any] | None) -> None:
     assert (evaluation is None) == (wanted is None)
     if evaluation is not None:
-        dataset = wanted.get("valid_dataset", {})
-        assert evaluation.metric == json.loads(wanted["metric"])
+        dataset = require(wanted).get("valid_dataset", {})
+        assert evaluation.metric == json.loads(require(wanted)["metric"])
         assert evaluation.valid_dataset_path == dataset.get("valid_dataset_path")
         assert evaluation.valid_dataset_size == dataset.get("valid_dataset_size")
 
 
-def check_graph(found: dict, wanted: dict) -> None:
+def check_graph(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     rest = dict(found)
     children, wanted_children = rest.pop("children"), wanted.get("children", [])
     assert len(children) == len(wanted_children)
@@ -98,12 +100,12 @@ def check_graph(found: dict, wanted: dict) -> None:
     assert rest == nulls(wanted["parameter"])
 
 
-def flat(operation: dict) -> dict:
+def flat(operation: dict[str, Any]) -> dict[str, Any]:
     lists = {name: operation[name] for name in ("size", "weights") if name in operation}
     return {**nulls(operation["param"]), **lists}
 
 
-def nulls(parameters: dict) -> dict:
+def nulls(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value == "None" else value for name, value in parameters.items()}
 
 
@@ -124,7 +126,7 @@ def user(**values: int) -> bytes:
 
 
 def test_float32_is_told_in_its_shortest_form():
-    train = decode_lineage(TRAIN).train
+    train = require(decode_lineage(TRAIN).train)
     assert (train.learning_rate, train.loss, train.epoch, train.optimizer) == (0.01, 1e-7, 3, None)
 
 
@@ -239,7 +241,7 @@ def metrics_record(text: str | bytes) -> bytes:
         (b'{"a": "\xff"}', {"a": "\ufffd"}),
     ],
 )
-def test_odd_metrics_are_shown_as_what_they_are(text: str | bytes, metrics: dict):
+def test_odd_metrics_are_shown_as_what_they_are(text: str | bytes, metrics: dict[str, Any]):
     lineage = decode_lineage(metrics_record(text))
     assert lineage.metrics == metrics
     assert lineage.damage == ()
@@ -249,7 +251,7 @@ def test_odd_metrics_are_shown_as_what_they_are(text: str | bytes, metrics: dict
 def test_text_that_is_not_utf8_is_escaped():
     record = ParseDict({"train_lineage": {"algorithm": {"network": "@@"}}}, LineageEvent(wall_time=1.0))
     data = record.SerializeToString().replace(b"@@", b"\xff\xfe")
-    assert decode_lineage(encode_record(data)).train.network == "\\xff\\xfe"
+    assert require(decode_lineage(encode_record(data)).train).network == "\\xff\\xfe"
 
 
 def test_more_values_than_the_budget_are_damage():

@@ -1,5 +1,7 @@
 """Graphs written by hand in a few words."""
 
+from typing import Any
+
 import pytest
 from hypothesis import strategies as st
 
@@ -55,7 +57,7 @@ def layers_of_blocks(count, scope="Default/net"):
 @st.composite
 def graphs(draw):
     """Operators in a few scopes, each fed by earlier ones, parameters and a constant."""
-    nodes = []
+    nodes: list[Any] = []
     for number in range(draw(st.integers(1, 24))):
         scope = "/".join(draw(st.lists(st.sampled_from("abc"), max_size=3)))
         kind = draw(st.sampled_from(["Add", "Mul", "Load", "UpdateState"]))

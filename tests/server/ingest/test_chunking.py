@@ -7,6 +7,7 @@ import pytest
 
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.store.store import Store
+from tests.narrowing import require
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_a_restart_of_the_server_at_any_moment_goes_on(content, whole, base, eve
         path.write_bytes(content[:cut])
         first = Loader(settings, Store())
         first.load()
-        first._cache.save(first._catalogue.stages, everything=True)
+        require(first._cache).save(first._catalogue.stages, everything=True)
         events.append(path, content[cut:])
         store = Store()
         Loader(settings, store).load()

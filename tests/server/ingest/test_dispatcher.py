@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from mindinsight.server.ingest import catalogue, dispatcher
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.piece_reader import PieceRequest, read_piece
 from mindinsight.server.ingest.staging.staged_columns import ScalarTable
+from tests.narrowing import require
 
 
 class Held(Executor):
@@ -22,7 +24,7 @@ class Held(Executor):
         self.log = []
 
     def submit(self, fn, /, *args, **kwargs):
-        future = Future()
+        future: Future[Any] = Future()
         self.held.append((future, fn, args))
         self.log.append([request.path.split("/")[-2] for request in args[0]])
         return future
@@ -354,7 +356,7 @@ def test_a_piece_is_read_only_where_the_file_is_still_the_same(base, events):
     path = events.file(base, first + events.records(3))
     known = read_piece(PieceRequest(str(path), 0, len(first))).fingerprint
     answer = read_piece(PieceRequest(str(path), len(first), 1000, known))
-    assert answer.stretch.blocks[0].steps.tolist() == [3]
+    assert require(answer.stretch).blocks[0].steps.tolist() == [3]
     path.write_bytes(events.records(7, 8, 9))
     assert read_piece(PieceRequest(str(path), len(first), 1000, known)).replaced
 
@@ -385,7 +387,7 @@ def test_a_fault_of_ours_is_said_once_and_not_tried_again_until_the_file_changes
         tried.append(args)
         raise ValueError("ours")
 
-    tried = []
+    tried: list[Any] = []
     paths = [events.file(base / name, events.records(1)) for name in "abc"]
     loader = Loader(settings, store)
     monkeypatch.setattr("mindinsight.server.formats.events.read_stretch", fail)

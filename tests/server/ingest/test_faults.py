@@ -20,6 +20,7 @@ from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.staging.file_stage import FileStage
 from mindinsight.server.ingest.staging.run_stage import RunStage
 from mindinsight.server.types import ScalarBlock, Stretch
+from tests.narrowing import require
 
 
 def errors(store, run="./a"):
@@ -203,7 +204,7 @@ def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store
     assert list(settings.workspace.rglob("*.pack")) == []
     loader = Loader(dataclasses.replace(settings, reload_interval=0), store)
     loader.start()
-    loader._thread.join()
+    require(loader._thread).join()
     assert steps() == [1, 2]
     assert len(list(settings.workspace.rglob("*.pack"))) == 1
 

@@ -10,6 +10,7 @@ import pytest
 from mindinsight.server.ingest import piece_reader
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.ingest.watch import watcher
+from tests.narrowing import require
 
 from .conftest import loader_threads
 
@@ -194,7 +195,7 @@ def test_listening_that_breaks_down_is_begun_again(base, events, settings, store
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
     loader.start()
     assert wait(lambda: store.snapshot().watch == "events")
-    observer = loader._scanner._watchers._watchers[str(base)][1]._observer
+    observer = require(loader._scanner._watchers._watchers[str(base)][1]._observer)
     observer.stop()
     assert wait(lambda: loader._scanner._watchers._watchers[str(base)][1]._observer is not observer)
     events.file(base / "a", events.records(1))

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,7 +124,7 @@ def test_only_what_changed_gets_a_new_version(base, events, loader, store):
     path = events.file(base / "b", events.records(1) + events.records(1, tag="acc"))
     loader.load()
     before = store.snapshot()
-    told = []
+    told: list[Any] = []
     store.subscribe(told.append)
     events.append(path, events.records(2))
     loader.load()
@@ -217,7 +218,7 @@ def test_removed_files_take_their_values_with_them(base, events, loader, store, 
 def test_runs_that_vanish_appear_and_are_renamed_are_followed(base, events, loader, store, steps):
     events.file(base / "a", events.records(1))
     loader.load()
-    told = []
+    told: list[Any] = []
     store.subscribe(told.append)
     (base / "a").rename(base / "b")
     loader.load()

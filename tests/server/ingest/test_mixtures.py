@@ -8,6 +8,7 @@ record that is cut.
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import google_crc32c
 from hypothesis import HealthCheck, settings, strategies
@@ -53,7 +54,7 @@ def events_of(path):
 
 def slowly(base):
     """(run, tag) -> [(step, value)] in file order, oldest file first."""
-    found = {}
+    found: dict[Any, Any] = {}
     for path in sorted(base.glob("*/*summary*"), key=lambda path: (path.parent, order(path.name))):
         for event in events_of(path):
             for value in event.summary.value:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ PAYLOADS = ("image", "tensor", "histogram")
 
 def expected(name):
     """Id of each run of a sample -> {(kind, tag): [facts, one for each file that holds it]}."""
-    found = {}
+    found: dict[Any, Any] = {}
     for folder, facts in json.loads((DATA / name / "expected.json").read_text())["runs"].items():
         tags = found.setdefault("./" + folder.strip("./"), {})
         for _, file in sorted(facts["files"].items()):

@@ -1,5 +1,7 @@
 """Arrays come out of a block as they were put in."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from mindinsight.server.store.array_block import ALIGNMENT, ArrayBlock, ArrayPos
 
 
 def test_arrays_come_back_and_are_aligned():
-    pieces = []
+    pieces: list[Any] = []
     block = ArrayBlock(pieces.append)
     arrays = [np.arange(3, dtype="u1"), np.zeros(0), np.arange(6, dtype=">f4")[::2], np.array([2**62])]
     positions = [block.append(array) for array in arrays]

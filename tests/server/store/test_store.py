@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_versions_grow_from_one_start_of_the_server_to_the_next(store):
 
 
 def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store):
-    told = []
+    told: list[Any] = []
     store.subscribe(told.append)
     version = store.snapshot().version
     store.scanned(12.5)
@@ -39,7 +40,7 @@ def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store):
 
 
 def test_subscribers_are_told_until_they_leave(store):
-    told = []
+    told: list[Any] = []
     leave = store.subscribe(told.append)
     first = publish(store)
     leave()
@@ -58,7 +59,7 @@ def test_a_failing_subscriber_does_not_keep_the_others_from_hearing(store, caplo
     def fail(changes):
         raise RuntimeError("no")
 
-    told = []
+    told: list[Any] = []
     store.subscribe(fail)
     store.subscribe(told.append)
     with caplog.at_level(logging.ERROR):

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from mindinsight.server.workspace.file_lock import locked
+from tests.narrowing import require
 
 HOLD = """
 import sys
@@ -22,7 +23,7 @@ def test_another_process_waits_until_it_is_free(tmp_path):
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    assert holder.stdout.readline() == "held\n"
+    assert require(holder.stdout).readline() == "held\n"
     with pytest.raises(TimeoutError, match=r"values\.json\.lock"), locked(file, wait=0.1):
         pass
     holder.kill()  # a lock dies with who holds it

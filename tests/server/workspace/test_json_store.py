@@ -8,6 +8,7 @@ import pytest
 
 from mindinsight.server.workspace.json_store import JsonStore
 from mindinsight.server.workspace.notes import Notes
+from tests.narrowing import require
 
 CHANGES = 60
 WRITE = """
@@ -52,10 +53,10 @@ def test_two_processes_lose_and_double_nothing(tmp_path):
         for name in "ab"
     ]
     for writer in writers:
-        assert writer.stdout.readline() == "ready\n"
+        assert require(writer.stdout).readline() == "ready\n"
     for writer in writers:
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
+        require(writer.stdin).write("go\n")
+        require(writer.stdin).flush()
     for writer in writers:
         writer.communicate()
         assert writer.returncode == 0

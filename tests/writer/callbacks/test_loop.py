@@ -1,5 +1,7 @@
 """Several callbacks driven as one."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.writer.callbacks import Callback, CallbackList, RunContext
@@ -49,21 +51,21 @@ def test_every_hook_reaches_every_callback_in_order(hook):
 
 
 def test_callbacks_are_entered_in_order_and_left_in_reverse():
-    notes = []
+    notes: list[Any] = []
     with CallbackList([Noting("a", notes), Noting("b", notes)]) as callbacks:
         callbacks.on_train_step_end(RUN)
     assert notes == ["enter a", "enter b", "step_end a", "step_end b", "exit b None", "exit a None"]
 
 
 def test_an_error_in_the_loop_reaches_the_exits_and_the_caller():
-    notes = []
+    notes: list[Any] = []
     with pytest.raises(ZeroDivisionError), CallbackList(Noting("a", notes)):
         _ = 1 / 0
     assert notes == ["enter a", "exit a ZeroDivisionError"]
 
 
 def test_when_one_cannot_be_entered_the_ones_before_it_are_left():
-    notes = []
+    notes: list[Any] = []
     broken = type("Broken", (Callback,), {"__enter__": lambda self: 1 / 0})()
     with pytest.raises(ZeroDivisionError), CallbackList([Noting("a", notes), broken]):
         pass

@@ -1,6 +1,7 @@
 import pytest
 
 from mindinsight.writer.collector import SummaryCollector, options
+from tests.narrowing import require
 
 INTERVALS = [[1, 2, 3]]
 
@@ -60,7 +61,7 @@ def test_a_landscape_that_cannot_be_meant_is_refused(given, error):
 def test_a_landscape_is_made_only_when_asked_for():
     assert options.collected_kinds(None, True).collect_landscape is None
     assert options.landscape({}) is None
-    assert options.landscape({"intervals": INTERVALS}).intervals == ((1, 2, 3),)
+    assert require(options.landscape({"intervals": INTERVALS})).intervals == ((1, 2, 3),)
 
 
 @pytest.mark.parametrize("keep", [True, False])

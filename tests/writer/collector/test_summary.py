@@ -1,6 +1,7 @@
 """SummaryCollector in a loop of no framework; in MindSpore and PyTorch it runs under tests/interop."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from mindinsight.writer.operators import ScalarSummary, TensorSummary
 
 
 def steps_by_tag(reading):
-    steps = {}
+    steps: dict[Any, Any] = {}
     for step, value in reading.values():
         steps.setdefault(value.tag, []).append(step)
     return steps

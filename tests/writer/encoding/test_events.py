@@ -7,11 +7,12 @@ import pytest
 from mindinsight.proto import framing
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.writer.encoding.events import closing_record, version_record
+from tests.narrowing import require
 
 
 def event_of(record):
     size = framing.decode_header(record[: framing.HEADER_SIZE])
-    payload = framing.decode_payload(record[framing.HEADER_SIZE :])
+    payload = require(framing.decode_payload(record[framing.HEADER_SIZE :]))
     assert len(payload) == size
     return Event.FromString(payload)
 

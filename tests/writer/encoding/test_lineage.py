@@ -1,6 +1,7 @@
 import json
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_metrics_are_json_whatever_they_were():
 
 def facts_in(message):
     """Name to value as a reader of MindSpore's layout finds them."""
-    found = {}
+    found: dict[Any, Any] = {}
     for entry in message.user_info:
         maps = [dict(getattr(entry, field)) for field in ("map_int32", "map_double", "map_str")]
         assert sum(map(len, maps)) == 1

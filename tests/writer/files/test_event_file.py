@@ -2,6 +2,7 @@
 
 import errno
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,7 +170,7 @@ def test_an_export_that_fails_does_not_stop_the_event(make, disk, caplog):
 
 
 def test_jobs_are_told_when_they_are_on_disk(make, disk):
-    finished = []
+    finished: list[Any] = []
     file = make(done=finished.extend)
     disk.full = True
     file.put(job(1))

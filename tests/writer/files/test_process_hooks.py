@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from typing import Any
 
 import pytest
 
@@ -109,7 +110,7 @@ def test_several_processes_in_one_directory_share_no_file(tmp_path, reading):
     for process in [subprocess.Popen(command) for _ in range(4)]:
         assert process.wait() == 0
     assert len(reading.files()) == 4
-    steps = {}
+    steps: dict[Any, Any] = {}
     for step, tag, _ in reading.scalars():
         steps.setdefault(tag, []).append(step)
     assert [sorted(numbers) for numbers in steps.values()] == [list(range(50))] * 4
@@ -143,7 +144,7 @@ def test_values_of_several_threads_are_all_recorded(tmp_path, reading):
         record.record(3000)
     """, tmp_path)  # fmt: skip
     assert (status, errors) == (0, "")
-    numbers = {}
+    numbers: dict[Any, Any] = {}
     for _, tag, number in reading.scalars():
         numbers.setdefault(tag, []).append(number)
     assert {tag: sorted(values) for tag, values in numbers.items()} == {

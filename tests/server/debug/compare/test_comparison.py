@@ -8,6 +8,7 @@ import pytest
 from mindinsight.server.debug.compare.comparison import Side, compare
 from mindinsight.server.debug.compare.report import fields
 from mindinsight.server.formats.dumps import open_dump
+from tests.narrowing import require
 from tests.server.debug.conftest import DUMPS
 
 REPORTS = json.loads((DUMPS / "compare" / "msprobe_reports.json").read_text())
@@ -83,8 +84,8 @@ def test_mindspore_is_matched_with_pytorch_layer_by_layer():
     for row in rows:
         pair = row.compared.pair
         assert pair.way == "alike"
-        assert pair.target.slot == pair.reference.slot
-        assert row.compared.target.shape == row.compared.reference.shape
+        assert require(pair.target).slot == require(pair.reference).slot
+        assert require(row.compared.target).shape == require(row.compared.reference).shape
 
 
 def test_a_file_that_is_gone_is_said_and_the_rest_compared(copied):

@@ -3,6 +3,7 @@
 from mindinsight.server.debug.compare.comparison import Side, compare
 from mindinsight.server.debug.compare.divergence import Tolerance, first_divergence
 from mindinsight.server.formats.dumps import open_dump
+from tests.narrowing import require
 from tests.server.debug.conftest import DUMPS, spoil
 
 
@@ -13,9 +14,9 @@ def test_a_perturbed_operator_is_found(copied):
     for pattern in ("MatMul.MatMul-op59.*.output.0.*", "ReluGrad.ReluGrad-op63.*.input.0.*"):
         spoil(step, pattern, 1.5)
     rows = list(compare(Side(open_dump(path), 0, 0).entries(), Side(healthy, 0, 0).entries()))
-    divergence = first_divergence(rows, Tolerance())
+    divergence = require(first_divergence(rows, Tolerance()))
     assert divergence.kind == "made"
-    assert [row.compared.pair.target.recorded for row in divergence.rows] == ["MatMul-op59"]
+    assert [require(row.compared.pair.target).recorded for row in divergence.rows] == ["MatMul-op59"]
     assert [row.codes for row in divergence.rows] == [("cosine",)]
 
 
@@ -25,8 +26,8 @@ def test_a_perturbed_weight_is_named_as_the_cause(copied):
     spoil(path / "rank_0" / "Net" / "0" / "0", "Conv2D.*.input.1.*", 1.5)
     spoil(path / "rank_0" / "Net" / "0" / "0", "Conv2D.*.output.0.*", 1.5)
     rows = compare(Side(open_dump(path), 0, 0).entries(), Side(healthy, 0, 0).entries())
-    divergence = first_divergence(rows, Tolerance())
-    assert (divergence.kind, divergence.rows[0].compared.pair.target.slot) == ("arrived", "1")
+    divergence = require(first_divergence(rows, Tolerance()))
+    assert (divergence.kind, require(divergence.rows[0].compared.pair.target).slot) == ("arrived", "1")
 
 
 def test_a_dump_agrees_with_itself():

@@ -9,6 +9,7 @@ from mindinsight.server.debug.compare.matching import (
     plain_name,
 )
 from mindinsight.server.formats.dumps.types import TensorEntry
+from tests.narrowing import require
 
 
 def entry(operator, direction="output", slot="0", shape=(2, 2), graph=""):
@@ -54,7 +55,10 @@ def test_another_graph_is_another_operator_of_the_same_name():
     ours = group_by_operator([entry("a", graph="g0"), entry("a", graph="g1")])
     theirs = group_by_operator([entry("a", graph="g1"), entry("a", graph="g0")])
     found = match_operators(ours, theirs, {}, lambda each: each.shape)
-    assert [(m.target.graph, m.reference.graph) for m in found] == [("g0", "g0"), ("g1", "g1")]
+    assert [(require(m.target).graph, require(m.reference).graph) for m in found] == [
+        ("g0", "g0"),
+        ("g1", "g1"),
+    ]
 
 
 def test_slots_are_paired_by_name_then_by_order_and_none_is_lost():

@@ -17,6 +17,7 @@ from mindinsight.server.debug.conditions import (
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.formats.dumps.types import RecordedStatistics
+from tests.narrowing import require
 from tests.server.debug.conditions.conftest import judge
 
 ABBREVIATIONS = {
@@ -148,7 +149,7 @@ def test_what_statistics_alone_do_not_tell_is_not_judged():
     def never():
         raise AssertionError("there are no values to read")
 
-    told = infer_statistics(RecordedStatistics(max=4, min=-2, mean=1), (48,))
+    told = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1), (48,)))
     sample = Sample(told, never)
     for condition in ("tensor_all_zero", "gradient_vanishing"):
         limits = checked_limits(condition, {} if condition == "tensor_all_zero" else {"abs_mean_lt": 1e-9})
@@ -156,5 +157,5 @@ def test_what_statistics_alone_do_not_tell_is_not_judged():
     assert (
         conditions()["tensor_too_large"].judge(sample, checked_limits("tensor_too_large", {"max_gt": 3})).hit
     )
-    unknown = Sample(infer_statistics(RecordedStatistics(max=4), (48,)), never)
+    unknown = Sample(require(infer_statistics(RecordedStatistics(max=4), (48,))), never)
     assert conditions()["tensor_overflow"].judge(unknown, {}).error == NO_VALUES

@@ -7,19 +7,20 @@ import pytest
 from mindinsight.server.debug.graphs.operator_tree import operator_tree, share
 from mindinsight.server.debug.neighbours import graph_links
 from mindinsight.server.formats.dumps import list_operators, open_dump
+from tests.narrowing import require
 
 
 def test_operators_stand_in_their_scopes_and_are_joined(lenet):
     operators = list_operators(lenet, 0, 0).items
     drawn = operator_tree(operators, graph_links(operators))
-    leaves = {drawn.operator_at(place).recorded: place for place in drawn.tree.leaves(0)}
+    leaves = {require(drawn.operator_at(place)).recorded: place for place in drawn.tree.leaves(0)}
     assert set(leaves) == {each.recorded for each in operators if each.type != "Parameter"}
     edges = drawn.tree.edges
     joined = set(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
     assert (leaves["Conv2D-op51"], leaves["ReLU-op52"]) in joined
     scope = drawn.tree.indices["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
     assert drawn.operator_at(scope) is None
-    names = {drawn.operator_at(leaf).recorded for leaf in drawn.tree.leaves(scope)}
+    names = {require(drawn.operator_at(leaf)).recorded for leaf in drawn.tree.leaves(scope)}
     assert names == {"ReLU-op52", "MatMulBiasAddReluFusion-op55"}
 
 
@@ -29,7 +30,7 @@ def test_a_scope_has_the_largest_value_inside(lenet):
     values = {each.name: float(each.order) for each in operators}
     scope = drawn.tree.indices["Default/network-WithLossCell/_backbone-Net/relu-ReLU"]
     assert drawn.largest(scope, values) == max(
-        values[drawn.operator_at(leaf).name] for leaf in drawn.tree.leaves(scope)
+        values[require(drawn.operator_at(leaf)).name] for leaf in drawn.tree.leaves(scope)
     )
     assert drawn.largest(scope, {}) is None
 
@@ -38,7 +39,7 @@ def test_functions_inside_modules_of_msprobe_keep_their_names(data):
     dump = open_dump(data / "msprobe_pytorch" / "mix_statistics_md5")
     operators = list_operators(dump, dump.ranks[0], 0).items
     drawn = operator_tree(operators, [])
-    found = [drawn.operator_at(place).recorded for place in drawn.tree.leaves(0)]
+    found = [require(drawn.operator_at(place)).recorded for place in drawn.tree.leaves(0)]
     assert sorted(found) == sorted(each.recorded for each in operators)
 
 

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from mindinsight.server.compute.statistics import measure, measure_values
-from mindinsight.server.debug.pictures import binned_values, shrunk_rows
+from mindinsight.server.debug.pictures import bin_values, shrink_rows
 from mindinsight.server.formats.arrays import stored
 from mindinsight.server.formats.arrays.npy import read_npy, read_npy_header
 from mindinsight.server.formats.arrays.stored import Held, Stored, stored_as, stored_npy, write_npy
 from mindinsight.server.formats.unreadable import UnreadableError
+from tests.narrowing import require
 
 DTYPES = ["<f4", ">f4", "<f2", "<f8", ">i2", "<u8", "|b1", "<c8", "|i1"]
 
@@ -65,7 +66,7 @@ def test_bfloat16_is_widened_part_by_part(tmp_path, small):
     halves = np.arange(0x3F80, 0x3F80 + 30, dtype="<u2").reshape(5, 6)
     path = tmp_path / "a.npy"
     np.save(path, halves.view("V2"))
-    found = stored_npy(path, read_npy_header(path))
+    found = require(stored_npy(path, read_npy_header(path)))
     np.testing.assert_array_equal(found.part((slice(1, 4), 2)), read_npy(path)[1:4, 2])
     assert found.dtype == np.float32
     assert measure_values(found) == measure(read_npy(path))
@@ -81,13 +82,13 @@ def test_fortran_order_is_read_whole_and_means_the_same(tmp_path):
 def test_elements_that_share_a_byte_are_read_whole(tmp_path):
     assert stored_as(tmp_path / "a", 0, (4,), "int4") is None
     assert stored_as(tmp_path / "a", 0, (4,), "no such type") is None
-    assert stored_as(tmp_path / "a", 0, (4,), "BFloat16").name == "bfloat16"
+    assert require(stored_as(tmp_path / "a", 0, (4,), "BFloat16")).name == "bfloat16"
 
 
 @pytest.mark.parametrize("array", [np.arange(20, dtype=">i4").reshape(4, 5), np.float16(3), np.zeros((0, 3))])
 def test_what_is_written_reads_the_same(tmp_path, small, array):
     np.save(tmp_path / "a.npy", array)
-    found = stored_npy(tmp_path / "a.npy", read_npy_header(tmp_path / "a.npy"))
+    found = require(stored_npy(tmp_path / "a.npy", read_npy_header(tmp_path / "a.npy")))
     (tmp_path / "b.npy").write_bytes(b"".join(write_npy(found)))
     again = np.load(tmp_path / "b.npy")
     assert (again.shape, again.dtype) == (np.shape(array), found.dtype)
@@ -97,7 +98,7 @@ def test_what_is_written_reads_the_same(tmp_path, small, array):
 def test_a_file_cut_short_while_it_is_read_is_an_error_and_no_crash(tmp_path, small):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(100.0))
-    found = stored_npy(path, read_npy_header(path))
+    found = require(stored_npy(path, read_npy_header(path)))
     pieces = found.pieces()
     next(pieces)
     path.write_bytes(path.read_bytes()[:200])
@@ -130,10 +131,10 @@ def huge(tmp_path_factory):
     ("look", "found"),
     [
         (lambda values: measure_values(values).minimum, -3),
-        (lambda values: int(binned_values(values, 10)[0].sum()), ROWS * COLUMNS),
+        (lambda values: int(bin_values(values, 10)[0].sum()), ROWS * COLUMNS),
         (lambda values: values.part((slice(2990, 3010), slice(70, 80))).min(), -3),
         (lambda values: values.part((slice(None), 77)).min(), -3),
-        (lambda values: shrunk_rows(lambda a, b: values.part((slice(a, b),)), ROWS, 256).min(), -3),
+        (lambda values: shrink_rows(lambda a, b: values.part((slice(a, b),)), ROWS, 256).min(), -3),
         (lambda values: sum(map(len, write_npy(values))), 128 + 4 * ROWS * COLUMNS),
     ],
     ids=["statistics", "histogram", "window", "column", "heat map", "download"],

@@ -20,6 +20,7 @@ from mindinsight.server.formats.dumps import (
 from mindinsight.server.formats.dumps.layout import Layout
 from mindinsight.server.formats.dumps.types import Dump, LazySequence, StepFolder, TensorRef
 from mindinsight.server.formats.unreadable import UnreadableError
+from tests.narrowing import require
 
 SERVER = Path(dumps.__file__).parents[2]
 
@@ -74,11 +75,11 @@ def test_the_surest_wins_and_one_that_fails_is_named(samples, monkeypatch):
     real = known_layouts()
     monkeypatch.setattr(dumps, "known_layouts", lambda: (broken, unsure, *real))
     path = samples / "ms_sync_kernels_filter"
-    assert find_layout(path).name == "sync"
+    assert require(find_layout(path)).name == "sync"
     assert [(each.reason, each.detail) for each in open_dump(path).damage] == [
         ("dump.layout_failed", "broken: no such thing")
     ]
-    assert find_layout(Path(__file__).parent).name == "unsure"
+    assert require(find_layout(Path(__file__).parent)).name == "unsure"
 
 
 def test_not_a_dump_is_an_answer(tmp_path):

@@ -10,12 +10,15 @@ from mindinsight.server.formats.dumps.names import (
     parse_npy_names,
     resolve_names,
 )
+from tests.narrowing import require
 
 TIME = "1795248166105555"
 
 
 def test_names_of_newer_versions():
-    file = parse_npy_name(f"MatMul.Default_net_MatMul-op0.3.7.{TIME}.input.1.DefaultFormat.Float32.npy", "p")
+    file = require(
+        parse_npy_name(f"MatMul.Default_net_MatMul-op0.3.7.{TIME}.input.1.DefaultFormat.Float32.npy", "p")
+    )
     assert (file.type, file.operator, file.timestamp) == ("MatMul", "Default_net_MatMul-op0", int(TIME))
     assert (file.task, file.stream) == (3, 7)
     assert (file.io, file.slot, file.format, file.dtype) == ("input", "1", "DefaultFormat", "float32")
@@ -23,17 +26,17 @@ def test_names_of_newer_versions():
 
 
 def test_names_of_older_versions_keep_dots():
-    file = parse_npy_name(f"Parameter.moments.fc1.0.weight.0.0.{TIME}.output.0.DefaultFormat.npy")
+    file = require(parse_npy_name(f"Parameter.moments.fc1.0.weight.0.0.{TIME}.output.0.DefaultFormat.npy"))
     assert (file.type, file.operator, file.slot, file.dtype) == ("Parameter", "moments.fc1.0.weight", "0", "")
 
 
 def test_a_parameter_that_ends_in_a_number():
-    assert parse_npy_name(f"Parameter.layers.0.0.0.{TIME}.output.0.ND.npy").operator == "layers.0"
+    assert require(parse_npy_name(f"Parameter.layers.0.0.0.{TIME}.output.0.ND.npy")).operator == "layers.0"
 
 
 def test_operators_run_in_parts():
-    assert parse_npy_name(f"Add.op.1.2.{TIME}.0.1.2.3.output.0.ND.npy").timestamp == int(TIME)
-    file = parse_bin_name(f"Add.op.1.2.{TIME}.0.1.2.3")
+    assert require(parse_npy_name(f"Add.op.1.2.{TIME}.0.1.2.3.output.0.ND.npy")).timestamp == int(TIME)
+    file = require(parse_bin_name(f"Add.op.1.2.{TIME}.0.1.2.3"))
     assert (file.operator, file.task, file.stream, file.timestamp) == ("op", 1, 2, int(TIME))
 
 
@@ -61,14 +64,14 @@ FIELD = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"
 @given(FIELD.filter(lambda text: "." not in text), FIELD, st.integers(0, 65535), st.integers(0, 9))
 def test_whatever_the_operator_is_called(kind, operator, number, slot):
     name = f"{kind}.{operator}.{number}.{number}.{TIME}.output.{slot}.ND.Float16.npy"
-    file = parse_npy_name(name)
+    file = require(parse_npy_name(name))
     assert (file.type, file.operator, file.task, file.slot) == (kind, operator, number, str(slot))
 
 
 @pytest.mark.parametrize("operator", ["a\nb", "..", "%2e%2e", "../../etc", "a\tb", "x.input.0.y"])
 def test_strange_operators_are_only_text(operator):
     name = f"Add.{operator}.0.0.{TIME}.output.0.DefaultFormat.Float32.npy"
-    assert parse_npy_name(name).operator == operator
+    assert require(parse_npy_name(name)).operator == operator
 
 
 @pytest.mark.parametrize("name", ["", "Add", "Add.op.1.2", "Add.op.1.2.x", "Add.op.one.2.3", "157301586524"])
@@ -157,5 +160,5 @@ def test_a_name_with_a_line_in_it_changes_no_other():
     names = [PLAIN[0], f"Add.op\n{PLAIN[1]}", PLAIN[1]]
     found = parse_npy_names(names, "/d")
     assert [file and file.operator for file in found] == [
-        parse_npy_name(name).operator if parse_npy_name(name) else None for name in names
+        require(parse_npy_name(name)).operator if parse_npy_name(name) else None for name in names
     ]

@@ -6,6 +6,7 @@ import pytest
 
 from mindinsight.server.formats.arrays.element_types import decode
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
+from tests.narrowing import require
 
 HEADER = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value"
 
@@ -24,12 +25,12 @@ def test_rows_of_every_category(samples):
         *("Add", "Default_Add-op0", "output", "0", "float32"),
         (2, 3),
     )
-    found = first.statistics
+    found = require(first.statistics)
     assert (found.max, found.min, found.mean, found.l2norm) == (3.5, -7.25, -0.791667, 8.35539)
     assert (found.count, found.negative, found.positive, found.zero, found.size) == (6, 2, 2, 2, 24)
     assert (found.checksum, found.checksum_kind) == ("6d2a5d5a7ed933ff461566fb7ac560bc", "md5")
-    assert math.isnan(second.statistics.max)
-    assert second.statistics.nan == 1
+    assert math.isnan(require(require(second.statistics).max))
+    assert require(second.statistics).nan == 1
 
 
 def test_numbers_agree_with_the_tensors_they_are_about(samples):
@@ -42,17 +43,17 @@ def test_numbers_agree_with_the_tensors_they_are_about(samples):
         content = bytes.fromhex(given.get(row.operator, {}).get("bytes_hex", ""))
         if not content:
             continue
-        values = decode(np.frombuffer(content, np.uint8), row.dtype, row.shape).astype(np.float64)
+        values = decode(np.frombuffer(content, np.uint8), row.dtype, require(row.shape)).astype(np.float64)
         found, finite = row.statistics, values[np.isfinite(values)]
-        assert (found.count, found.nan) == (values.size, np.isnan(values).sum())
-        assert (found.negative, found.positive, found.zero) == (
+        assert (require(found).count, require(found).nan) == (values.size, np.isnan(values).sum())
+        assert (require(found).negative, require(found).positive, require(found).zero) == (
             *((values < 0).sum(), (values > 0).sum()),
             (values == 0).sum(),
         )
         if finite.size == values.size:
-            assert found.max == pytest.approx(values.max(), rel=1e-5)
-            assert found.l2norm == pytest.approx(math.hypot(*values.flat), rel=1e-5) or math.isinf(
-                found.l2norm
+            assert require(found).max == pytest.approx(values.max(), rel=1e-5)
+            assert require(found).l2norm == pytest.approx(math.hypot(*values.flat), rel=1e-5) or math.isinf(
+                require(require(found).l2norm)
             )
         checked += 1
     assert checked >= 10
@@ -76,8 +77,12 @@ def test_both_spellings_of_shapes_and_odd_numbers(tmp_path):
 def test_the_default_categories(samples):
     rows, _ = read_statistics(samples / "ms_sync_full_stats/statistic/rank_0/TinyNet/0/0/statistic.csv")
     assert len(rows) == 241
-    assert rows[0].statistics.l2norm == 2
-    assert (rows[0].statistics.count, rows[0].statistics.mean, rows[0].statistics.checksum) == (
+    assert require(rows[0].statistics).l2norm == 2
+    assert (
+        require(rows[0].statistics).count,
+        require(rows[0].statistics).mean,
+        require(rows[0].statistics).checksum,
+    ) == (
         None,
         None,
         "",

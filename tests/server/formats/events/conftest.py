@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from mindinsight.proto.framing import decode_header, decode_payload
 from mindinsight.proto.lazy_pb2 import LazyEvent, LazySummary
 from mindinsight.server.types import Stretch
 
-Points = dict[tuple[str, str], list[tuple]]
+Points = dict[tuple[str, str], list[tuple[Any, ...]]]
 
 
 @dataclass
@@ -26,7 +27,7 @@ class Facts:
     records: int = 0
     end: int = 0
 
-    def add(self, kind: str, tag: str, row: tuple) -> None:
+    def add(self, kind: str, tag: str, row: tuple[Any, ...]) -> None:
         self.points.setdefault((kind, tag), []).append(row)
 
     def skip(self, name: str) -> None:

@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import google_crc32c
 import pytest
@@ -47,7 +48,7 @@ def short(step: int) -> bytes:
     return encode_record(message.SerializeToString())
 
 
-def follow(path: Path) -> list:
+def follow(path: Path) -> list[Any]:
     stretches, offset = [], 0
     while offset < path.stat().st_size:
         stretches.append(read_stretch(str(path), offset, 1 << 16))

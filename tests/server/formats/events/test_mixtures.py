@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -70,7 +71,7 @@ PROGRAM = st.lists(st.tuples(SHAPE, st.sampled_from([1, 1, 2, 9, 60])), min_size
 ORDER = st.sampled_from(["runs", "interleaved", "subsets"])
 
 
-def event(shape: dict, number: int, rng: np.random.Generator, subset: bool) -> bytes:
+def event(shape: dict[str, Any], number: int, rng: np.random.Generator, subset: bool) -> bytes:
     wall = b"\x09" + struct.pack("<d", 1.7e9 + number) if shape["wall"] else b""
     steps = {"counter": number, "behind": number, "negative": -number, "huge": 2**40 + number}
     step = b"\x10" + varint(steps[shape["step"]]) if shape["step"] in steps else b""
@@ -89,11 +90,11 @@ def event(shape: dict, number: int, rng: np.random.Generator, subset: bool) -> b
     return wall + what + step if shape["step"] == "behind" else wall + step + what
 
 
-def usual(*values: tuple[bytes, str]) -> dict:
+def usual(*values: tuple[bytes, str]) -> dict[str, Any]:
     return {"values": values, "what": "summary", "wall": True, "step": "counter"}
 
 
-def build(program: list, order: str, seed: int) -> bytes:
+def build(program: list[Any], order: str, seed: int) -> bytes:
     rng = np.random.default_rng(seed)
     sequence = [shape for shape, times in program for _ in range(times)]
     if order == "interleaved":

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ SAMPLES = Path(__file__).parents[3] / "data" / "events"
 KINDS = ("image", "tensor", "histogram", "landscape")
 
 
-def _cases() -> list:
+def _cases() -> list[Any]:
     cases = []
     for source in sorted(SAMPLES.glob("*/expected.json")):
         for run, content in json.loads(source.read_text()).get("runs", {}).items():
@@ -46,7 +47,7 @@ def payloads(stretch: Stretch, data: bytes, kind: str, tag: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
-def test_scalars(path: Path, expected: dict):
+def test_scalars(path: Path, expected: dict[str, Any]):
     stretch = read_stretch(str(path), 0, 1 << 30)
     found = {
         tag: (block.steps.tolist(), [number(value) for value in values.tolist()])
@@ -61,7 +62,7 @@ def test_scalars(path: Path, expected: dict):
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
-def test_file_as_a_whole(path: Path, expected: dict):
+def test_file_as_a_whole(path: Path, expected: dict[str, Any]):
     stretch = read_stretch(str(path), 0, 1 << 30)
     assert (stretch.records, stretch.next_offset) == (expected["records"], expected["size"])
     assert (stretch.pending, stretch.damage, stretch.version) == (0, (), expected.get("version", ""))
@@ -70,14 +71,14 @@ def test_file_as_a_whole(path: Path, expected: dict):
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
-def test_steps_of_payloads(path: Path, expected: dict):
+def test_steps_of_payloads(path: Path, expected: dict[str, Any]):
     stretch = read_stretch(str(path), 0, 1 << 30)
     found = {(one.kind, one.tag): one.steps.tolist() for one in stretch.references if one.kind != "graph"}
     tags = expected.get("tags", {})
     assert found == {(kind, row["tag"]): row["steps"] for kind in KINDS for row in tags.get(kind, [])}
 
 
-def rows(kind: str) -> list:
+def rows(kind: str) -> list[Any]:
     return [
         pytest.param(path, row, id=f"{path.parent.name}/{row['tag'][:40]}")
         for path, expected in (case.values for case in HEALTHY)
@@ -85,7 +86,7 @@ def rows(kind: str) -> list:
     ]
 
 
-def first_and_last(path: Path, kind: str, row: dict) -> list[tuple[bytes, dict]]:
+def first_and_last(path: Path, kind: str, row: dict[str, Any]) -> list[tuple[bytes, dict[str, Any]]]:
     data = path.read_bytes()
     found = payloads(decode(data, 0, True), data, kind, row["tag"])
     assert len(found) == row["number"]
@@ -93,7 +94,7 @@ def first_and_last(path: Path, kind: str, row: dict) -> list[tuple[bytes, dict]]
 
 
 @pytest.mark.parametrize(("path", "row"), rows("image"))
-def test_images(path: Path, row: dict):
+def test_images(path: Path, row: dict[str, Any]):
     for payload, facts in first_and_last(path, "image", row):
         found = image(payload)
         header = {name: getattr(found.header, name) for name in ("width", "height", "colorspace")}
@@ -104,13 +105,13 @@ def test_images(path: Path, row: dict):
 
 
 @pytest.mark.parametrize(("path", "row"), rows("tensor"))
-def test_tensors(path: Path, row: dict):
+def test_tensors(path: Path, row: dict[str, Any]):
     for payload, facts in first_and_last(path, "tensor", row):
         check_tensor(tensor(payload).values, facts)
         assert tensor(payload).data_type == facts["data_type"]
 
 
-def check_tensor(values: np.ndarray, facts: dict) -> None:
+def check_tensor(values: np.ndarray, facts: dict[str, Any]) -> None:
     flat = values.astype(np.float64).ravel()
     finite = flat[np.isfinite(flat)]
     assert (list(values.shape), values.size) == (facts["dims"], facts["float_data_len"])
@@ -121,7 +122,7 @@ def check_tensor(values: np.ndarray, facts: dict) -> None:
 
 
 @pytest.mark.parametrize(("path", "row"), rows("histogram"))
-def test_histograms(path: Path, row: dict):
+def test_histograms(path: Path, row: dict[str, Any]):
     pairs = first_and_last(path, "histogram", row)
     found = histograms([payload for payload, _ in pairs])
     for place, (_, facts) in enumerate(pairs):
@@ -142,7 +143,7 @@ def test_histograms(path: Path, row: dict):
 
 
 @pytest.mark.parametrize(("path", "row"), rows("landscape"))
-def test_landscapes(path: Path, row: dict):
+def test_landscapes(path: Path, row: dict[str, Any]):
     for payload, facts in first_and_last(path, "landscape", row):
         found = landscape(payload)
         metadata = {name: getattr(found, name) for name in ("decomposition", "unit", "step_per_epoch")}
@@ -156,7 +157,7 @@ def test_landscapes(path: Path, row: dict):
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
-def test_graphs(path: Path, expected: dict):
+def test_graphs(path: Path, expected: dict[str, Any]):
     data = path.read_bytes()
     stretch = decode(data, 0, True)
     graphs = payloads(stretch, data, "graph", "") if expected.get("graphs") else []
@@ -170,6 +171,6 @@ def test_graphs(path: Path, expected: dict):
 
 
 @pytest.mark.parametrize(("path", "expected"), _cases())
-def test_sample_reads_as_with_protobuf(path: Path, expected: dict, reference, facts):
+def test_sample_reads_as_with_protobuf(path: Path, expected: dict[str, Any], reference, facts):
     data = path.read_bytes()
     assert facts([decode(data, 0, True)], data) == reference(data)

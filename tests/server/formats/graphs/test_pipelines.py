@@ -4,13 +4,14 @@ from mindinsight.server.formats.graphs.pipelines import pipeline_graph
 from mindinsight.server.formats.lineage import read_lineage
 from mindinsight.server.graph.model.node_details import attribute_summaries
 from mindinsight.server.graph.scopes.folding import folded_tree
+from tests.narrowing import require
 
 EVENTS = Path(__file__).parents[3] / "data" / "events"
 
 
 def recorded():
     (path,) = [path for path in (EVENTS / "lenet").glob("*_lineage") if path.stat().st_size > 500]
-    return pipeline_graph(read_lineage(str(path)).dataset_graph)
+    return pipeline_graph(require(read_lineage(str(path)).dataset_graph))
 
 
 def chain(graph):

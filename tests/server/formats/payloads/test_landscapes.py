@@ -7,6 +7,7 @@ import pytest
 from mindinsight.proto.summary_pb2 import LossLandscape
 from mindinsight.server.formats.payloads import Landscape, landscape
 from mindinsight.server.formats.unreadable import UnreadableError
+from tests.narrowing import require
 
 
 def test_empty_message():
@@ -18,7 +19,7 @@ def test_path_without_one_axis():
     message = LossLandscape(loss_path=path, metadata={"unit": "epoch", "step_per_epoch": 4})
     found = landscape(message.SerializeToString())
     assert (found.intervals, found.unit, found.step_per_epoch) == ((1, 3), "epoch", 4)
-    assert (found.path.x.tolist(), found.path.y.size) == ([0.5, 1.5], 0)
+    assert (require(found.path).x.tolist(), require(found.path).y.size) == ([0.5, 1.5], 0)
 
 
 def test_what_is_no_landscape_is_refused():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -64,7 +66,7 @@ def test_float_data_out_of_the_range_of_their_type_stay_as_they_are(name: str, n
         ("int32_data", "int8", [-128, 127]),
     ],
 )
-def test_other_number_fields(field: str, name: str, numbers: list):
+def test_other_number_fields(field: str, name: str, numbers: list[Any]):
     values = np.array(numbers, name)
     found = tensor(message(name, values, **{field: numbers}))
     assert (found.values.dtype, found.values.tolist()) == (values.dtype, numbers)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import mindinsight
+from tests.narrowing import require
 
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 
@@ -10,9 +11,9 @@ RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 def test_torch_and_tensorboardx_sessions_are_lineage():
     summary = mindinsight.open(RUNS)
     torch, x = (summary.run(run).lineage for run in ("./torch/trial", "./x/trial"))
-    assert torch.user_defined == {"lr": 0.1, "layers": 3, "name": "adam", "flag": 1}
-    assert x.user_defined == {"lr": 0.1, "layers": 3, "flag": True}
-    assert {name: round(value, 6) for name, value in torch.metrics.items()} == {
+    assert require(torch).user_defined == {"lr": 0.1, "layers": 3, "name": "adam", "flag": 1}
+    assert require(x).user_defined == {"lr": 0.1, "layers": 3, "flag": True}
+    assert {name: round(value, 6) for name, value in require(torch).metrics.items()} == {
         "hparam/accuracy": 0.9,
         "hparam/loss": 0.1,
     }
@@ -25,8 +26,8 @@ def test_a_metric_follows_its_scalar(tf, folder):
     file = folder / "events.out.tfevents.1700000000.host"
     file.write_bytes(tf.record(0, experiment) + tf.record(1, tf.scalar("accuracy", 0.5)))
     summary = mindinsight.open(folder.parent)
-    assert summary.run("./run").lineage.metrics == {"accuracy": 0.5}
+    assert require(summary.run("./run").lineage).metrics == {"accuracy": 0.5}
     with file.open("ab") as stream:
         stream.write(tf.record(2, tf.scalar("accuracy", 0.75)))
     summary.refresh()
-    assert summary.run("./run").lineage.metrics == {"accuracy": 0.75}
+    assert require(summary.run("./run").lineage).metrics == {"accuracy": 0.75}

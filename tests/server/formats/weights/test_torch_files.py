@@ -2,6 +2,7 @@ import io
 import pickle
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ def test_saved_on_a_big_endian_machine(tmp_path, kind, values):
 
 
 def test_what_is_not_a_tensor_is_passed_over(tmp_path):
-    loop = []
+    loop: list[Any] = []
     loop.append(loop)
     value = {
         "weight": tensor(Storage("0", 6)),

@@ -6,6 +6,7 @@ import pytest
 
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
+from tests.narrowing import require
 
 DATA = Path(__file__).parents[3] / "data" / "weights"
 
@@ -52,16 +53,16 @@ def test_bad_entries_are_listed_with_their_error(tmp_path):
     (tmp_path / "a").write_bytes(len(header).to_bytes(8, "little") + header)
     weight = open_weights(tmp_path / "a").weights[0]
     assert weight.name == "bad"
-    assert weight.error.reason == "dump.truncated"
+    assert require(weight.error).reason == "dump.truncated"
     np.savez(tmp_path / "b.npz", o=np.array([None]))
-    assert open_weights(tmp_path / "b.npz").weights[0].error.reason == "dump.object_dtype"
+    assert require(open_weights(tmp_path / "b.npz").weights[0].error).reason == "dump.object_dtype"
 
 
 def test_a_torch_file_of_a_type_this_does_not_know(tmp_path):
     content = (DATA / "legacy.pt").read_bytes()
     (tmp_path / "a.pt").write_bytes(content.replace(b"FloatStorage", b"FlootStorage"))
     file = open_weights(tmp_path / "a.pt")
-    assert {weight.error.reason for weight in file.weights} == {"dump.unknown_dtype"}
+    assert {require(weight.error).reason for weight in file.weights} == {"dump.unknown_dtype"}
     assert "model.0.weight" in {weight.name for weight in file.weights}
 
 

@@ -3,6 +3,7 @@
 import json
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_boxes_lie_in_their_scopes_and_apart(tree):
     drawing = draw(tree, everything(tree))
     assert len(drawing.boxes) == len(tree.paths) - 1
     boxes = {box.index: box for box in drawing.boxes}
-    inside = {}
+    inside: dict[Any, Any] = {}
     for box in drawing.boxes:
         parent = int(tree.parents[box.index])
         inside.setdefault(parent, []).append(box)

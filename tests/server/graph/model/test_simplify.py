@@ -1,5 +1,7 @@
 """What MindInsight does is compared in test_v1.py; here is what goes beyond it."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +48,7 @@ BYPASSED = {"Load", "UpdateState"}
 
 def reaching(graph, through):
     """(source, target) pairs that an edge joins, looking through the nodes that ``through`` names."""
-    inputs = {}
+    inputs: dict[Any, Any] = {}
     for source, target in zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True):
         inputs.setdefault(target, []).append(source)
 

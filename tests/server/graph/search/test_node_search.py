@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from mindinsight.server.graph.scopes.folding import folded_tree
@@ -46,7 +48,7 @@ def test_parameters_and_constants_by_name(tree):
 
 
 def test_what_is_found_stands_in_its_scopes(tree):
-    shape = nest(
+    shape: list[Any] = nest(
         tree, find_nodes(tree, "relu"), lambda index, inside: {tree.paths[index].split("/")[-1]: inside}
     )
     blocks = [{f"{n}-Block": [{"act": [{f"ReLU-op{n}": []}]}]} for n in range(3)]

@@ -8,6 +8,7 @@ from mindinsight.server.ingest.cache.cache_file import CacheFile, CacheFileWrite
 from mindinsight.server.ingest.cache.entries import decode_file, encode_file
 from mindinsight.server.ingest.piece_reader import PieceRequest, read_piece
 from mindinsight.server.ingest.staging.file_stage import FileStage
+from tests.narrowing import require
 
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 
@@ -18,7 +19,7 @@ def test_a_file_is_known_as_it_was_read(tmp_path, run):
         file = FileStage(path.name, str(path))
         size = path.stat().st_size
         answer = read_piece(PieceRequest(str(path), 0, size, tensorboard=True))
-        file.fold(answer.stretch, None, answer.fingerprint)
+        file.fold(require(answer.stretch), None, answer.fingerprint)
         pack = CacheFileWriter(tmp_path / "a.pack")
         pack.run("./run", encode_file(file, pack))
         pack.finish()
@@ -38,6 +39,6 @@ def test_the_samples_have_sessions_and_hyperparameters_to_keep():
     for path in RUNS.rglob("*tfevents*"):
         file = FileStage(path.name, str(path))
         answer = read_piece(PieceRequest(str(path), 0, path.stat().st_size, tensorboard=True))
-        file.fold(answer.stretch)
+        file.fold(require(answer.stretch))
         facts.append((file.sessions > 0, bool(file.hparams), bool(file.layout)))
     assert tuple(map(any, zip(*facts, strict=True))) == (True, True, True)

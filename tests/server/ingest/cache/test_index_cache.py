@@ -14,6 +14,7 @@ from mindinsight.server.ingest.cache import index_cache as cache
 from mindinsight.server.ingest.cache.cache_file import CacheFile, CacheFileWriter, StaleError
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.store.store import Store
+from tests.narrowing import require
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def restart(settings, read):
         loader = Loader(dataclasses.replace(settings, reload_interval=0, **changes), store)
         del read[:]
         loader.start()
-        loader._thread.join()
+        require(loader._thread).join()
         loader.stop()
         return store.snapshot()
 

@@ -5,6 +5,7 @@ import pytest
 from mindinsight.server.ingest.discovery.folder_listing import stamp_of
 from mindinsight.server.ingest.watch import watcher, watchers
 from mindinsight.server.ingest.watch.watchers import Watchers
+from tests.narrowing import require
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def folders(tmp_path):
     """Two directories, by path with device and inode."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    return {str(tmp_path / name): stamp_of(str(tmp_path / name))[:2] for name in ("a", "b")}
+    return {str(tmp_path / name): require(stamp_of(str(tmp_path / name)))[:2] for name in ("a", "b")}
 
 
 def modes(one, folders):

@@ -1,5 +1,7 @@
 """Rules over HTTP: what is kept, what is refused, who is told, and that no other site can change them."""
 
+from typing import Any
+
 import pytest
 
 ABOVE = {"condition": "above", "tags": "loss*", "limit": 10.0, "level": "warning", "on": True}
@@ -97,7 +99,7 @@ def test_with_a_token_nobody_else_sees_them(samples):
 
 
 def test_every_open_page_is_told_of_a_change(client):
-    told = []
+    told: list[Any] = []
     hub = client.app.state.hub
     publish, hub.publish = hub.publish, told.append
     client.post(RULES, json=ABOVE)

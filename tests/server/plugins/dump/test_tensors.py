@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
+from tests.narrowing import require
 
 BROKEN = {"dump": "./job/broken", "rank": 0, "step": 1}
 
@@ -13,7 +14,7 @@ def test_the_table_has_every_tensor_with_its_statistics(finished, base):
     entries = list_tensors(open_dump(base / "job" / "broken"), 0, 1).items
     assert (answer["all"], answer["measured"], answer["total"]) == (99, 99, 99)
     for row, entry in zip(answer["rows"], entries, strict=True):
-        values = read_tensor(entry.ref)
+        values = read_tensor(require(entry.ref))
         assert (row["recorded"], row["shape"]) == (entry.recorded, list(values.shape))
         assert row["statistics"]["nans"] == np.isnan(values).sum()
 

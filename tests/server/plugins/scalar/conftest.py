@@ -1,6 +1,7 @@
 """The scalar routes over a store made by hand: what a page and a script get."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -22,7 +23,7 @@ def ask():
         app = FastAPI()
         app.include_router(PLUGIN.router)
         snapshot = Snapshot(1, {one.id: one for one in runs}, 0, "/x", "polling", WALL)
-        wanted = []
+        wanted: list[Any] = []
         store, loader = SimpleNamespace(snapshot=lambda: snapshot), SimpleNamespace(want=wanted.extend)
         app.state.service = Service(None, store, loader, None, None, started=WALL)
 

@@ -1,6 +1,7 @@
 """Curves for a width, and what they have grown by."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,7 +152,7 @@ def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(ask, monkeypa
         threads.append(work)
         return work()
 
-    threads = []
+    threads: list[Any] = []
     monkeypatch.setattr(curves, "run_in_threadpool", noted)
     steps = np.arange(30_000)
     one, two = (run(name, loss=[part(steps, np.sin(steps))]) for name in ("./a", "./b"))

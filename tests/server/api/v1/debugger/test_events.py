@@ -4,6 +4,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from mindinsight.server.api.v1.debugger.events import CAPACITY, Events
+from tests.narrowing import require
 
 
 def run(coroutine):
@@ -16,8 +17,8 @@ def test_events_come_one_after_the_other():
     events = Events()
     for step in range(3):
         events.add({"metadata": {"step": step}})
-    first = events.after("0")
-    second = events.after(first["metadata"]["pos"])
+    first = require(events.after("0"))
+    second = require(events.after(first["metadata"]["pos"]))
     assert [first["metadata"]["step"], second["metadata"]["step"]] == [0, 1]
     assert events.after("elsewhere:2") == first
 
@@ -26,7 +27,7 @@ def test_the_oldest_are_forgotten():
     events = Events()
     for step in range(CAPACITY + 5):
         events.add({"metadata": {"step": step}})
-    assert events.after("0")["metadata"]["step"] == 5
+    assert require(events.after("0"))["metadata"]["step"] == 5
 
 
 def test_waiting_ends_with_an_event():

@@ -25,6 +25,7 @@ from mindinsight.server.formats.dumps.layouts.msprobe.entries import (
 from mindinsight.server.formats.dumps.layouts.msprobe.stacks import ancestors, stacks_of_entries
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.formats.unreadable import UnreadableError
+from tests.narrowing import require
 
 
 @pytest.fixture
@@ -82,7 +83,9 @@ def test_directions_and_slots(samples):
     assert ("Functional.linear.1.backward", "output", "2") in found
     weight = next(e for e in entries if e.slot == "weight")
     assert weight.requires_grad is True
-    assert weight.statistics.l2norm == pytest.approx(np.linalg.norm(read_tensor(weight.ref)), rel=1e-4)
+    assert require(weight.statistics).l2norm == pytest.approx(
+        np.linalg.norm(read_tensor(require(weight.ref))), rel=1e-4
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,13 +99,13 @@ def test_directions_and_slots(samples):
 def test_checksums_of_every_kind(samples, name, kind, digits):
     listed = list_tensors(open_dump(samples / name), 0, 0)
     entries = [entry for entry in listed if entry.statistics]
-    numbers = [entry for entry in entries if entry.statistics.checksum_kind == "value"]
+    numbers = [entry for entry in entries if require(entry.statistics).checksum_kind == "value"]
     assert {entry.shape for entry in numbers} == ({()} if kind == "xor64" else set())
     entries = [entry for entry in entries if entry not in numbers]
     assert len(entries) >= len(listed) - 8
-    assert {entry.statistics.checksum_kind for entry in entries} == {kind}
-    assert {len(entry.statistics.checksum) for entry in entries} == {digits}
-    assert all((entry.statistics.max is None) == (kind == "xor64") for entry in entries)
+    assert {require(entry.statistics).checksum_kind for entry in entries} == {kind}
+    assert {len(require(entry.statistics).checksum) for entry in entries} == {digits}
+    assert all((require(entry.statistics).max is None) == (kind == "xor64") for entry in entries)
 
 
 def test_calls_have_modules_arguments_and_source_lines(samples):
@@ -113,8 +116,8 @@ def test_calls_have_modules_arguments_and_source_lines(samples):
     linear = operators["Functional.linear.0.forward"]
     assert linear.type == "linear"
     assert linear.scope == ("Module.fc1.Linear.forward.0",)
-    assert own_frame(linear.stack).line == 15
-    assert "self.fc1(x)" in own_frame(linear.stack).code
+    assert require(own_frame(linear.stack)).line == 15
+    assert "self.fc1(x)" in require(own_frame(linear.stack)).code
     assert operators["Functional.linear.0.backward"].stack == linear.stack
     assert operators["Tensor.add_.0.forward"].arguments == (("input.alpha", "-0.1"),)
     gradient = operators["Module.fc1.Linear.parameters_grad.0"]
@@ -147,7 +150,7 @@ def test_tensors_come_before_the_json(root):
     assert entries.damage == ()
     assert entries[0].operator == "Distributed.all_reduce.0.forward"
     assert entries[0].shape is None
-    assert describe_tensor(entries[0].ref).dtype == "float32"
+    assert describe_tensor(require(entries[0].ref)).dtype == "float32"
     assert len(list_operators(open_dump(root), 0, 0)) > 10
 
 
@@ -182,10 +185,10 @@ def test_damaged_tensors_leave_the_others(root):
     entries = list_tensors(open_dump(root), 0, 0)
     assert sorted(each.reason for each in entries.damage) == ["dump.missing", "dump.unknown_name"]
     with pytest.raises(UnreadableError, match=r"dump.bad_zip"):
-        read_tensor(entries[0].ref)
-    assert (entries[1].ref, entries[1].damage.reason) == (None, "dump.missing")
+        read_tensor(require(entries[0].ref))
+    assert (entries[1].ref, require(entries[1].damage).reason) == (None, "dump.missing")
     assert entries[1].statistics is not None
-    assert read_tensor(entries[2].ref).size
+    assert read_tensor(require(entries[2].ref)).size
 
 
 @pytest.mark.parametrize("name", ["../../dump.json", "/etc/passwd", "a\\b.npy"])
@@ -355,9 +358,9 @@ def test_steps_without_ranks(tmp_path):
 
 def test_a_single_number_stands_in_place_of_its_checksum():
     """``summary_mode: xor`` of msprobe 26.2 writes the value of a 0-d tensor as its ``md5``."""
-    found = statistics_of({"shape": [], "md5": -1.5})
+    found = require(statistics_of({"shape": [], "md5": -1.5}))
     assert (found.min, found.max, found.mean, found.l2norm) == (-1.5, -1.5, -1.5, 1.5)
     assert (found.checksum, found.checksum_kind) == ("-1.5", "value")
-    assert statistics_of({"shape": [], "md5": float("nan")}).checksum == "nan"
+    assert require(statistics_of({"shape": [], "md5": float("nan")})).checksum == "nan"
     assert statistics_of({"shape": [], "md5": None}) is None
     assert statistics_of({"shape": [], "md5": True}) is None

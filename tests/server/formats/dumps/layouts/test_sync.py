@@ -17,6 +17,7 @@ from mindinsight.server.formats.dumps import (
 )
 from mindinsight.server.formats.graphs.call_stacks import own_frame
 from mindinsight.server.formats.unreadable import UnreadableError
+from tests.narrowing import require
 
 TIME = 1795248166105555
 
@@ -96,8 +97,8 @@ def test_operators_have_sources_and_source_lines(samples):
     assert conv.sources == ("inputs0", "conv.weight")
     assert conv.scope == ("Default", "network-WithLossCell", "_backbone-TinyNet", "conv-Conv2d")
     assert (conv.inputs[:2], conv.outputs) == (("0", "1"), ("0",))
-    assert own_frame(conv.stack).line == 24
-    assert "self.conv(x)" in own_frame(conv.stack).code
+    assert require(own_frame(conv.stack)).line == 24
+    assert "self.conv(x)" in require(own_frame(conv.stack)).code
     weight = operators["conv.weight"]
     assert (weight.type, weight.scope, weight.order) == ("Parameter", ("conv",), -1)
     assert sum(bool(each.stack) for each in operators.values()) >= 50
@@ -117,12 +118,12 @@ def test_statistics_beside_tensors_and_alone(samples):
     assert len(full) == len(alone) == 241
     for one, other in zip(full, alone, strict=True):
         assert (one.recorded, one.slot, one.timestamp) == (other.recorded, other.slot, other.timestamp)
-        assert one.shape == other.shape == describe_tensor(one.ref).shape
+        assert one.shape == other.shape == describe_tensor(require(one.ref)).shape
         assert other.ref is None
-        assert one.statistics.max == other.statistics.max
-        array = read_tensor(one.ref)
-        assert one.statistics.count == array.size
-        assert one.statistics.max == pytest.approx(float(array.max()), rel=1e-5)
+        assert require(one.statistics).max == require(other.statistics).max
+        array = read_tensor(require(one.ref))
+        assert require(one.statistics).count == array.size
+        assert require(one.statistics).max == pytest.approx(float(array.max()), rel=1e-5)
 
 
 def test_one_rank_or_one_step_alone(samples):
@@ -137,8 +138,8 @@ def test_one_rank_or_one_step_alone(samples):
 def test_a_window_of_a_tensor(samples):
     entries = list_tensors(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)
     entry = next(each for each in entries if each.recorded == "fc1_weight")
-    whole = read_tensor(entry.ref)
-    np.testing.assert_array_equal(read_tensor(entry.ref, (slice(1, 3), 0)), whole[1:3, 0])
+    whole = read_tensor(require(entry.ref))
+    np.testing.assert_array_equal(read_tensor(require(entry.ref), (slice(1, 3), 0)), whole[1:3, 0])
 
 
 def test_a_dump_that_grows_is_listed_again(dump):
