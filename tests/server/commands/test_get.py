@@ -12,6 +12,7 @@ import pytest
 
 from mindinsight.server.client import reader
 from mindinsight.writer import SummaryRecord
+from tests.narrowing import require
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 
@@ -76,7 +77,7 @@ def test_a_reader_who_has_enough_is_no_error(tmp_path):
     asked = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    asked.stdout.readline()
-    asked.stdout.close()
-    assert (asked.stderr.read(), asked.wait()) == (b"", 0)
-    asked.stderr.close()
+    require(asked.stdout).readline()
+    require(asked.stdout).close()
+    assert (require(asked.stderr).read(), asked.wait()) == (b"", 0)
+    require(asked.stderr).close()

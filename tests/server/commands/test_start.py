@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.narrowing import require
 from tests.server.commands.conftest import ended
 
 
@@ -22,7 +23,7 @@ def test_start_returns_when_the_server_answers_and_stop_ends_it(shell):
     assert f"Summary base dir: {shell.base}" in done.stdout
     assert f"Web address: http://127.0.0.1:{shell.port}/" in done.stdout
     assert "service start state: success" in done.stdout
-    log = Path(re.search("Log file: (.*)", done.stdout).group(1))
+    log = Path(require(re.search("Log file: (.*)", done.stdout)).group(1))
     assert "Application startup complete" in log.read_text()
     assert json.loads(shell.get("/health"))["status"] == "ok"
     pid = shell.pid()
@@ -148,7 +149,7 @@ def test_the_environment_gives_defaults_and_options_win(shell):
 
 def test_bound_to_all_addresses_a_token_is_asked_for(shell):
     done = shell.start("--host", "0.0.0.0")
-    token = re.search(r"\?token=(\S+)", done.stdout).group(1)
+    token = require(re.search(r"\?token=(\S+)", done.stdout)).group(1)
     assert len(token) >= 32
     with pytest.raises(urllib.error.HTTPError, match="401"):
         shell.get("/v2/runs")
@@ -176,7 +177,7 @@ def test_ctrl_c_in_the_foreground_ends_cleanly(shell):
         stderr=subprocess.PIPE,
         text=True,
     )
-    while "Web address" not in process.stdout.readline():
+    while "Web address" not in require(process.stdout).readline():
         assert process.poll() is None
     stream = urllib.request.urlopen(f"http://127.0.0.1:{shell.port}/v2/events", timeout=60)
     process.send_signal(signal.SIGINT)
