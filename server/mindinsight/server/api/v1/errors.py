@@ -68,10 +68,12 @@ class Fault(Enum):
 
     @property
     def status(self) -> int:
+        """HTTP status."""
         return self.value[2]
 
     @property
     def code(self) -> str:
+        """Error code, eight hexadecimal digits."""
         module, number, _ = self.value
         return f"{1 << 30 | 1 << 28 | 42 << 17 | _MODULES[module] << 12 | number:08X}"
 

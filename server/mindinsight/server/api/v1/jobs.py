@@ -107,6 +107,7 @@ def newest_first(snapshot: Snapshot) -> list[Run]:
 
 
 def load_status(snapshot: Snapshot) -> str:
+    """Status of the whole base directory: init, loading or loaded."""
     if not snapshot.scanned:
         return "init"
     return "loaded" if all(_cache_status(run) == "CACHED" for run in snapshot.runs.values()) else "loading"

@@ -24,6 +24,7 @@ class JsonRouter(APIRouter):
     """Router that encodes the results of its endpoints as sorted JSON; responses pass unchanged."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        """Register an endpoint, wrapped so that it returns a JSON response."""
         super().add_api_route(path, _json_endpoint(endpoint), **options)
 
 

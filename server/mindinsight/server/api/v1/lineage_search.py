@@ -78,6 +78,7 @@ class Condition:
     operand: Any
 
     def holds(self, row: Row) -> bool:
+        """Evaluate the condition on a row."""
         value = row.get(self.name)
         try:
             if self.operation in _LISTS:
@@ -106,6 +107,7 @@ class Search:
         return sort_rows(matching, self.sorted_name, self.descending) if self.sorted_name else matching
 
     def page(self, rows: Sequence[T]) -> Sequence[T]:
+        """The requested page of the rows; all rows without a limit."""
         if self.limit is None:
             return rows
         return rows[self.offset * self.limit : (self.offset + 1) * self.limit]

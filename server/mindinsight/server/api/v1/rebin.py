@@ -32,6 +32,7 @@ class HistogramColumns:
 
     @property
     def total(self) -> int:
+        """Sum of the counts."""
         return int(self.count.sum())
 
 

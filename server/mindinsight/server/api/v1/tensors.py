@@ -175,6 +175,7 @@ def _text(value: float) -> float | str:
 
 
 def statistics_json(part: Statistics, overall: Statistics) -> dict[str, Any]:
+    """Statistics of a slice and of the whole tensor as JSON; 0 where there is none."""
     return {
         "max": part.maximum or 0.0,
         "min": part.minimum or 0.0,

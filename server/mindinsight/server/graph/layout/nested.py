@@ -48,6 +48,7 @@ class Box:
     leaves: int = 0  # values to the outside that no line shows
 
     def moved(self, x: float, y: float) -> Box:
+        """A copy moved by (x, y)."""
         return replace(self, x=self.x + x, y=self.y + y)
 
     def chips(self) -> list[tuple[Chip, Point]]:
@@ -70,6 +71,7 @@ class Line:
     flow: Flow | None = None
 
     def moved(self, x: float, y: float) -> Line:
+        """A copy moved by (x, y)."""
         return replace(self, points=tuple((px + x, py + y) for px, py in self.points))
 
 

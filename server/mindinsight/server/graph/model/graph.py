@@ -37,6 +37,7 @@ class Edges:
         return len(self.sources)
 
     def select(self, chosen: Flags | Offsets) -> Edges:
+        """Edges selected by flags [e] or indices, in that order."""
         return Edges(self.sources[chosen], self.targets[chosen], self.controls[chosen])
 
 

@@ -40,6 +40,7 @@ class Output:
 
 
 def output_of(graph: Graph, node: int) -> Output:
+    """Decode the output of a node; for a constant its value."""
     message = graph.message(node)
     if graph.kinds[node] == CONSTANT:
         value = NamedValueProto.FromString(message).value

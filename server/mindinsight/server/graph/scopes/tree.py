@@ -62,6 +62,7 @@ class Tree:
         return [int(child) for child in order[begins[index] : begins[index + 1]]]
 
     def is_leaf(self, index: int) -> bool:
+        """Whether an index is an operator, parameter or constant."""
         return bool(self.nodes[index] >= 0)
 
     def leaves(self, index: int) -> list[int]:

@@ -37,6 +37,7 @@ def collections_json(session: Session) -> list[dict[str, Any]]:
 
 
 def watchpoint_json(watchpoint: SessionWatchpoint) -> dict[str, Any]:
+    """A watchpoint as JSON: its id, condition and limits."""
     params = [{"name": name, "value": value} for name, value in visible_limits(watchpoint).items()]
     return {"id": watchpoint.id, "watch_condition": _watch_condition(watchpoint, params)}
 

@@ -26,16 +26,6 @@ class DumpGraph:
     operators: tuple[Operator, ...]
 
     @cached_property
-    def indices(self) -> dict[tuple[str, str], list[int]]:
-        """Indices of an operator in the tree, by its graph and recorded name."""
-        indices: dict[tuple[str, str], list[int]] = {}
-        for index, node in enumerate(self.tree.nodes.tolist()):
-            if node >= 0:
-                operator = self.operators[node]
-                indices.setdefault((operator.graph, operator.recorded or operator.name), []).append(index)
-        return indices
-
-    @cached_property
     def by_name(self) -> dict[str, int]:
         """First index of an operator in the tree, by its full name."""
         indices: dict[str, int] = {}

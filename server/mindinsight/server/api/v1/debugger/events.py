@@ -34,6 +34,7 @@ class Events:
         self._closed = True
 
     def add(self, event: Event) -> None:
+        """Append an event; its position is added to its metadata."""
         with self._lock:
             self._count += 1
             metadata = {**event.get("metadata", {}), "pos": f"{self._id}:{self._count}"}

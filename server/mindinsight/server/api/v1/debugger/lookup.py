@@ -26,6 +26,7 @@ class OpenSessions:
         self.numbers: Final = itertools.count(1)
 
     def stop(self) -> None:
+        """Close all sessions, when the server stops."""
         for session in list(self.by_number.values()):
             session.close()
 
@@ -39,6 +40,7 @@ Sessions = Annotated[OpenSessions, Depends(sessions_of)]
 
 
 def session_of(sessions: Sessions, session_id: str) -> Session:
+    """Dependency: the session of the path. Raises V1Error."""
     session = sessions.by_number.get(session_id)
     if session is None:
         raise V1Error(Fault.DEBUGGER_SESSION, "There is no such session.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -40,10 +39,6 @@ class WatchedLeaves:
             return _NONE
         return _ALL if count == int(np.count_nonzero(self.leaves[inside])) else _SOME
 
-    @cached_property
-    def whole(self) -> int:
-        return self.state(ROOT)
-
 
 def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
     """Classes of the outputs of each operator (tensor, weight, gradient, activation), by full name."""
@@ -66,6 +61,7 @@ def watched_operators(session: Session, rank: int, watchpoint: SessionWatchpoint
 def watched_leaves(
     session: Session, rank: int, graph: DumpGraph, watchpoint: SessionWatchpoint
 ) -> WatchedLeaves:
+    """Leaves of a graph that a watchpoint covers."""
     names = watched_operators(session, rank, watchpoint)
     operators = [graph.operator(index) for index in range(len(graph.tree.paths))]
     flags = np.array(
@@ -86,16 +82,19 @@ def node_json(graph: DumpGraph, index: int, watched: WatchedLeaves | None = None
 
 
 def stack_json(operator: Operator | None) -> list[dict[str, Any]]:
+    """Call stack of an operator as JSON, innermost frame first; empty for a scope."""
     return [frame_json(frame) for frame in (operator.stack if operator else ())]
 
 
 def frame_json(frame: Frame) -> dict[str, Any]:
+    """A stack frame as JSON."""
     return {"file_path": frame.file, "line_no": frame.line, "code_line": frame.code}
 
 
 def nodes_json(
     graph: DumpGraph, indices: Sequence[int], watched: WatchedLeaves | None = None
 ) -> list[dict[str, Any]]:
+    """Several nodes as JSON, as ``node_json``."""
     return [node_json(graph, index, watched) for index in indices]
 
 

@@ -54,6 +54,7 @@ def watch_of(session: Session, rank: int, graph: DumpGraph, watchpoint_id: objec
 
 
 def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Names of a rank's graphs, and the given nodes, as JSON."""
     names = [display_name(graph) for graph in session.dump.graphs(rank)]
     return {"graph_names": names, "nodes": nodes}
 

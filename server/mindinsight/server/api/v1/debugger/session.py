@@ -68,10 +68,12 @@ class Session:
         self._last_watchpoint = 0
 
     def total_steps(self, rank: int | None = None) -> int:
+        """Number of steps of a rank, or the largest of all ranks."""
         return max(self.dump.steps(rank), default=-1) + 1
 
     @property
     def can_recheck(self) -> bool:
+        """Whether watchpoints have changed since the step was checked, and nothing is running."""
         return self.outdated and self.step > 0 and self.state == WAITING
 
     def status(self, *names: str) -> dict[str, Any]:
@@ -86,10 +88,12 @@ class Session:
         return self._last_watchpoint
 
     def set_watchpoint(self, watchpoint: SessionWatchpoint) -> None:
+        """Add or replace the watchpoint with this id."""
         self.watchpoints = {**self.watchpoints, watchpoint.id: watchpoint}
         self.outdated = True
 
     def remove_watchpoint(self, number: int) -> None:
+        """Remove the watchpoint with this id."""
         self.watchpoints = {key: watchpoint for key, watchpoint in self.watchpoints.items() if key != number}
         self.outdated = True
 
@@ -108,6 +112,7 @@ class Session:
         self.events.add({"metadata": self.status()})
 
     def pause(self) -> None:
+        """Let the background job stop; returns at once."""
         if self._work is not None:
             self._work.stop()
 
