@@ -55,11 +55,16 @@ def short_type(proto: Any) -> str:
     """A TypeProto in readable form: ``float32 [32, 6]``, ``(float32 [2], int64)``, "" if undefined."""
     if proto.data_type == _TENSOR:
         dims = [dimension.size for dimension in proto.tensor_type.shape.dim]
-        return f"{_plain(proto.tensor_type.elem_type)} {dims}"
+        return f"{_element(proto.tensor_type.elem_type)} {dims}".lstrip()
     if proto.data_type in _SEQUENCES:
         elements = [short_type(element) or "-" for element in proto.sequence_type.elem_types]
         return f"({', '.join(elements)})"
     return "" if proto.data_type == _UNDEFINED else _plain(proto.data_type)
+
+
+def _element(number: int) -> str:
+    """Element type of a tensor; "" where only the shape was recorded, as torch does."""
+    return "" if number == _UNDEFINED else _plain(number)
 
 
 def _plain(number: int) -> str:
@@ -114,7 +119,7 @@ def compact_type(proto: Any) -> str:
     """A TypeProto in short form: ``float32 32×6×28×28``, ``int64``, ``(3)`` for three values, ""."""
     if proto.data_type == _TENSOR:
         dims = "×".join(_length(dimension.size) for dimension in proto.tensor_type.shape.dim)
-        return f"{_plain(proto.tensor_type.elem_type)} {dims}".rstrip()
+        return f"{_element(proto.tensor_type.elem_type)} {dims}".strip()
     if proto.data_type in _SEQUENCES:
         return f"({len(proto.sequence_type.elem_types)})"
     return "" if proto.data_type == _UNDEFINED else _plain(proto.data_type)
