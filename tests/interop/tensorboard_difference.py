@@ -18,10 +18,11 @@ import numpy as np
 import mindinsight
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.payloads import histograms, image, tensor
+from mindinsight.server.formats.payloads.texts import text
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import PAYLOAD_KINDS
 
-_BYTES = {"text": "text", "audio": "audio"}  # plugin: kind whose payload is one string of the tensor
+_BYTES = {"audio": "audio"}  # plugin: kind whose payload is one string of the tensor
 
 
 def differences(target: Path) -> list[str]:
@@ -98,6 +99,9 @@ def _tensors(run: Run, tag: str, plugin: str, rows: list) -> Iterator[str]:
             name = tag if len(rows[0][2]) == 3 else f"{tag}/{number}"
             read = [[step, digest(i.encoded)] for step, i in _payloads(run, "image", name, image)]
             yield from _compared(f"image {name}", read, [[step, flat[2 + number]] for step, _, flat in rows])
+    elif plugin == "text" and len(rows[0][2]) < 3:
+        read = [[step, digest(content.encode())] for step, content in _payloads(run, "text", tag, text)]
+        yield from _compared(f"text {tag}", read, [[step, flat[0]] for step, _, flat in rows])
     elif _BYTES.get(plugin, "") in PAYLOAD_KINDS and len(rows[0][2]) < 3:
         read = [[step, digest(data)] for step, data in _payloads(run, _BYTES[plugin], tag, bytes)]
         yield from _compared(f"{plugin} {tag}", read, [[step, flat[0]] for step, _, flat in rows])

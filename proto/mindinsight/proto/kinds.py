@@ -35,6 +35,7 @@ KINDS: Final = (
     DataKind("tensor", "Summary.Value", "tensor", 8, "payload"),
     DataKind("histogram", "Summary.Value", "histogram", 9, "payload"),
     DataKind("landscape", "Summary.Value", "loss_landscape", 10, "payload"),
+    DataKind("text", "Summary.Value", "text", 1002, "payload"),
     DataKind("graph", "Event", "graph_def", 4, "payload", run_wide=True),
     DataKind("alert", "Event", "alert", 1001, "payload", in_add_value=False),
 )

@@ -28,13 +28,14 @@ class LazyEvent(_message.Message):
 class LazySummary(_message.Message):
     __slots__ = ("value",)
     class Value(_message.Message):
-        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "exact_scalar")
+        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "exact_scalar")
         TAG_FIELD_NUMBER: _ClassVar[int]
         SCALAR_VALUE_FIELD_NUMBER: _ClassVar[int]
         IMAGE_FIELD_NUMBER: _ClassVar[int]
         TENSOR_FIELD_NUMBER: _ClassVar[int]
         HISTOGRAM_FIELD_NUMBER: _ClassVar[int]
         LOSS_LANDSCAPE_FIELD_NUMBER: _ClassVar[int]
+        TEXT_FIELD_NUMBER: _ClassVar[int]
         EXACT_SCALAR_FIELD_NUMBER: _ClassVar[int]
         tag: bytes
         scalar_value: float
@@ -42,8 +43,9 @@ class LazySummary(_message.Message):
         tensor: bytes
         histogram: bytes
         loss_landscape: bytes
+        text: bytes
         exact_scalar: float
-        def __init__(self, tag: _Optional[bytes] = ..., scalar_value: _Optional[float] = ..., image: _Optional[bytes] = ..., tensor: _Optional[bytes] = ..., histogram: _Optional[bytes] = ..., loss_landscape: _Optional[bytes] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
+        def __init__(self, tag: _Optional[bytes] = ..., scalar_value: _Optional[float] = ..., image: _Optional[bytes] = ..., tensor: _Optional[bytes] = ..., histogram: _Optional[bytes] = ..., loss_landscape: _Optional[bytes] = ..., text: _Optional[bytes] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
     VALUE_FIELD_NUMBER: _ClassVar[int]
     value: _containers.RepeatedCompositeFieldContainer[LazySummary.Value]
     def __init__(self, value: _Optional[_Iterable[_Union[LazySummary.Value, _Mapping]]] = ...) -> None: ...

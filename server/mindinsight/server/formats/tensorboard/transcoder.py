@@ -98,7 +98,7 @@ _TRANSCODERS: Final[dict[str, Callable[[bytes], bytes]]] = {
     "tensor": _tensor,
     "pr_curve": _tensor,
     "histogram": _histogram,
-    "text": _text,
+    "text": lambda payload: message(1, _text(payload)),
     "audio": _audio,
     "graph": _graph,
 }

@@ -1,0 +1,95 @@
+"""Renderer of Markdown as a tree of elements, which the page builds without parsing any HTML.
+
+A text may come from anybody. HTML in it stays text, an address is a link only with the scheme http, https or
+mailto, and a picture is a link to it: nothing is loaded that nobody clicked. Nodes are texts or
+``[tag, attributes, children]`` with the tags of ``TAGS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+Node: TypeAlias = "str | list[Any]"
+MAX_TEXT: Final = 1 << 18  # characters that are rendered
+_MOST_NODES: Final = 20_000
+_DEEPEST: Final = 50
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS: Final = ("p", "blockquote", "ul", "ol", "li", "hr", "pre")
+_TABLES: Final = ("table", "thead", "tbody", "tr", "th", "td")
+TAGS: Final = frozenset((*_HEADINGS, *_BLOCKS, *_TABLES, "code", "em", "strong", "s", "a", "br"))
+_SCHEMES: Final = ("http://", "https://", "mailto:")
+
+
+def markdown_tree(text: str) -> list[Node]:
+    """Elements of a text; of one that is too long, of its beginning."""
+    builder = _Builder()
+    builder.add_all(_parser().parse(text[:MAX_TEXT]))
+    return builder.root
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # loaded with the first text
+
+    options = {"html": False, "linkify": False, "typographer": False, "maxNesting": _DEEPEST}
+    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+
+
+class _Builder:
+    """Builds the tree from a flat list of tokens, in which elements open and close."""
+
+    def __init__(self) -> None:
+        self.root: list[Node] = []
+        self._open: list[list[Node]] = [self.root]
+        self._count = 0
+
+    def add_all(self, tokens: Iterable[Token]) -> None:
+        for token in tokens:
+            if self._count > _MOST_NODES:
+                return
+            self._add(token)
+
+    def _add(self, token: Token) -> None:
+        self._count += 1
+        if token.type == "inline":
+            self.add_all(token.children or ())
+        elif token.type in ("fence", "code_block"):
+            self._open[-1].append(["pre", {}, [["code", {}, [token.content]]]])
+        elif token.type == "code_inline":
+            self._open[-1].append(["code", {}, [token.content]])
+        elif token.type == "image":
+            self._open[-1].append(_link(str(token.attrGet("src") or ""), [token.content or "image"]))
+        elif token.type == "softbreak":
+            self._open[-1].append("\n")
+        elif token.type == "hardbreak":
+            self._open[-1].append(["br", {}, []])
+        elif token.nesting == 0:
+            self._open[-1].append(["hr", {}, []] if token.type == "hr" else token.content)
+        elif token.nesting < 0:
+            if len(self._open) > 1 and not token.hidden:
+                self._open.pop()
+        elif not token.hidden:
+            self._enter(token)
+
+    def _enter(self, token: Token) -> None:
+        children: list[Node] = []
+        if token.type == "link_open":
+            self._open[-1].append(_link(str(token.attrGet("href") or ""), children))
+        else:
+            tag = token.tag if token.tag in TAGS else "p"
+            start = token.attrGet("start") if tag == "ol" else None
+            attributes = {"start": int(start)} if start is not None else {}
+            self._open[-1].append([tag, attributes, children])
+        self._open.append(children)
+
+
+def _link(address: str, children: list[Node]) -> list[Any]:
+    """A link; only its text, in italics, where the address is of another scheme."""
+    allowed = address.lower().startswith(_SCHEMES)
+    return ["a", {"href": address}, children] if allowed else ["em", {}, children]

@@ -1,0 +1,41 @@
+"""Texts: rendered without HTML of the file, steps, search, and the difference of two steps."""
+
+from playwright.sync_api import expect
+
+from mindinsight.writer import SummaryRecord
+
+HOSTILE = "<img src=x onerror=\"document.title='hacked'\"> [link](javascript:alert(1))"
+TEXT = f"# Step {{}}\n\n**bold** {HOSTILE}\n\n* word {{}}"
+
+
+def write(folder, steps=3):
+    with SummaryRecord(str(folder / "run")) as record:
+        for step in range(steps):
+            record.add_value("text", "note", TEXT.format(step, "needle" if step == 1 else "hay"))
+            record.record(step)
+
+
+def test_a_text_is_rendered_and_its_html_stays_text(page, serve, tmp_path):
+    write(tmp_path / "base")
+    page.goto(f"{serve(tmp_path / 'base')}text")
+    card = page.get_by_role("group", name="note", exact=True)
+    expect(card.locator(".markdown h1")).to_have_text("Step 2")
+    expect(card.locator(".markdown strong")).to_have_text("bold")
+    expect(card.locator(".markdown")).to_contain_text("<img src=x onerror=")
+    assert card.locator(".markdown :is(img, a, script)").count() == 0
+    assert "hacked" not in page.title()
+
+
+def test_steps_search_and_difference(page, serve, tmp_path):
+    write(tmp_path / "base")
+    page.goto(f"{serve(tmp_path / 'base')}text")
+    card = page.get_by_role("group", name="note", exact=True)
+    expect(card.locator(".markdown h1")).to_have_text("Step 2")
+    page.get_by_role("searchbox", name="Search in texts").fill("NEEDLE")
+    card.get_by_role("button", name="step 1").click()
+    expect(card.locator(".markdown h1")).to_have_text("Step 1")
+    card.get_by_text("Difference", exact=True).click()
+    expect(card.locator(".text-line.removed")).to_contain_text(["-# Step 0", "-* word hay"])
+    expect(card.locator(".text-line.added")).to_contain_text(["+# Step 1", "+* word needle"])
+    card.get_by_text("As recorded", exact=True).click()
+    expect(card.locator("pre.text-source")).to_contain_text("# Step 1")

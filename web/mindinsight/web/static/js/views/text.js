@@ -1,0 +1,127 @@
+// Texts in Markdown: every recorded step of every tag, searched and compared.
+
+import { empty } from "../components/empty.js";
+import { searchBox } from "../components/field.js";
+import { grownRuns } from "../core/changes.js";
+import { h, replace } from "../core/dom.js";
+import { latest, leaveAsIs } from "../core/latest.js";
+import { nameOf, tagsOf } from "../core/tags.js";
+import { TextCard } from "./text/card.js";
+
+/** @typedef {import("../core/types.js").App} App */
+
+/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+export async function mount(root, app) {
+  const view = new Texts(root, app);
+  await view.follow([]);
+  return {
+    update(change) {
+      const changed = grownRuns(app, change, "text");
+      if (changed.length) view.follow(changed, leaveAsIs);
+    },
+    unmount: () => view.end(),
+  };
+}
+
+class Texts {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.app = app;
+    this.filter = "";
+    this.query = "";
+    /** @type {TextCard[]} */
+    this.cards = [];
+    /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
+    this.tags = null;
+    this.requests = latest(root);
+    this.head = h("div", null);
+    this.body = h("div", null);
+    replace(root, this.head, this.body);
+    this.reread();
+    this.offs = [app.selection.on(() => this.follow([], leaveAsIs)), app.url.on(() => this.reread())];
+  }
+
+  /** The address has changed. */
+  reread() {
+    this.filter = this.app.url.get("q", "");
+    this.query = this.app.url.get("find", "");
+    this.drawHead();
+    if (this.tags) this.build();
+  }
+
+  drawHead() {
+    const { t, url } = this.app;
+    const filter = searchBox({
+      label: t("text.filter"),
+      value: this.filter,
+      onchange: (text) => {
+        this.filter = text;
+        url.set({ q: text || null });
+        this.build();
+      },
+    });
+    const find = searchBox({
+      label: t("text.find"),
+      value: this.query,
+      delay: 300,
+      onchange: (text) => {
+        this.query = text;
+        url.set({ find: text || null });
+        this.cards.forEach((card) => card.search());
+      },
+    });
+    replace(this.head, h("div", { class: "toolbar" }, filter, find));
+  }
+
+  build() {
+    const { app, filter } = this;
+    this.cards.forEach((card) => card.end());
+    const wanted = filter.toLowerCase();
+    const shown = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(wanted));
+    this.cards = shown.flatMap(({ tag, runs }) =>
+      runs
+        .filter((run) => app.selection.has(run))
+        .map((run) => new TextCard(app, { tag, run }, () => this.query)),
+    );
+    const elements = this.cards.map((card) => card.element);
+    replace(
+      this.body,
+      elements.length ? h("div", { class: "cards text-cards" }, elements) : nothing(app, filter),
+    );
+    this.cards.forEach((card) => card.load());
+  }
+
+  /**
+   * New steps, new tags or other runs.
+   * @param {string[]} changed runs
+   * @param {(error: any) => any} [failed]
+   */
+  follow(changed, failed) {
+    return this.requests.ask(
+      (signal) => tagsOf(this.app, "text", signal),
+      (tags) => {
+        const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
+        this.tags = tags;
+        if (!same) this.build();
+        else this.cards.filter((card) => changed.includes(card.run)).forEach((card) => card.load());
+      },
+      failed,
+    );
+  }
+
+  end() {
+    this.requests.end();
+    this.offs.forEach((off) => off());
+    this.cards.forEach((card) => card.end());
+  }
+}
+
+/** @param {App} app @param {string} filter */
+function nothing({ t }, filter) {
+  if (filter) return empty({ title: t("text.none_match") });
+  return empty({
+    title: t("text.none"),
+    text: t("text.none_how"),
+    code: 'record.add_value("text", "sample", "# Output\\n\\n*written* by the model")',
+  });
+}

@@ -1,0 +1,226 @@
+// One tag of one run: the text of a step, rendered, as recorded, or beside that of another step.
+
+import { segments } from "../../components/button.js";
+import { card } from "../../components/card.js";
+import { slider } from "../../components/field.js";
+import { h, replace, throttle } from "../../core/dom.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
+import { whenNear } from "../../core/near.js";
+import { markdown } from "./markdown.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+
+const MODES = ["rendered", "source", "difference"];
+const MOST_HITS = 12;
+/** @type {Record<string, string>} */
+const LINE_CLASSES = { "-": "removed", "+": "added", " ": "same" };
+
+export class TextCard {
+  /**
+   * @param {App} app @param {{tag: string, run: string}} what
+   * @param {() => string} query what is searched for
+   */
+  constructor(app, { tag, run }, query) {
+    this.app = app;
+    this.tag = tag;
+    this.run = run;
+    this.query = query;
+    /** @type {Float64Array} */
+    this.steps = new Float64Array(0);
+    this.row = -1;
+    this.other = -1;
+    /** Whether a person chose the step to compare with; it is the one before otherwise. */
+    this.otherHeld = false;
+    this.mode = MODES[0];
+    /** Whether a person chose the step; the newest is followed otherwise. */
+    this.held = false;
+    this.stage = h("div", {
+      class: "text-stage",
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${tag}, ${run}`,
+    });
+    this.hits = h("div", { class: "text-hits row wrap small" });
+    this.foot = h("div", { class: "row small wrap" });
+    this.move = this.stepSlider("text.step", (row) => this.pick(row));
+    this.moveOther = this.stepSlider("text.other_step", (row) => this.pickOther(row));
+    this.moveOther.hidden = true;
+    this.element = card({
+      title: tag,
+      body: h("div", { class: "stack" }, this.modes(), this.hits, this.stage, this.move, this.moveOther),
+      foot: this.foot,
+      full: { label: app.t("common.fullscreen") },
+    });
+    this.asked = latest(this.element);
+    this.askedText = latest(this.stage);
+    this.askedHits = latest(this.hits);
+    this.seen = whenNear(
+      this.element,
+      throttle(() => this.read(), 1000),
+    );
+  }
+
+  /** @param {string} label @param {(row: number) => void} onrow */
+  stepSlider(label, onrow) {
+    return slider({
+      label: this.app.t(label),
+      values: [0],
+      value: 0,
+      hideLabel: label === "text.step",
+      delay: 60,
+      onchange: (step) => onrow(this.rowOf(step)),
+    });
+  }
+
+  modes() {
+    return segments({
+      label: this.app.t("text.mode"),
+      options: MODES.map((value) => ({ value, label: this.app.t(`text.mode.${value}`) })),
+      value: this.mode,
+      onchange: (mode) => {
+        this.mode = mode;
+        this.moveOther.hidden = mode !== "difference";
+        this.draw();
+      },
+    });
+  }
+
+  /** Last row of the step. @param {number} step */
+  rowOf(step) {
+    return this.steps.lastIndexOf(step);
+  }
+
+  /** @param {number} row */
+  pick(row) {
+    this.held = row !== this.steps.length - 1;
+    this.row = row;
+    this.draw();
+  }
+
+  /** @param {number} row */
+  pickOther(row) {
+    this.otherHeld = true;
+    this.other = row;
+    this.draw();
+  }
+
+  /** Ask for the steps when the card is near the window. */
+  load() {
+    this.seen.ask();
+  }
+
+  read() {
+    const { app, run, tag } = this;
+    return this.asked.ask(
+      (signal) => app.api.columns("v2/text/steps", { run, tag }, { signal }),
+      (answer) => this.take(answer.step),
+      leaveAsIs,
+    );
+  }
+
+  /** @param {Float64Array} next all steps there are now */
+  take(next) {
+    const step = this.held ? this.steps[this.row] : undefined;
+    const other = this.otherHeld ? this.steps[this.other] : undefined;
+    this.steps = next;
+    const steps = [...new Set(next)].sort((a, b) => a - b);
+    this.move.setValues(steps);
+    this.moveOther.setValues(steps);
+    this.row = step === undefined ? next.length - 1 : this.rowOf(step);
+    if (other !== undefined) this.other = this.rowOf(other);
+    this.draw();
+    this.search();
+  }
+
+  draw() {
+    if (!this.otherHeld) this.other = Math.max(0, this.row - 1);
+    const { app, run, tag, row, other, steps } = this;
+    if (row < 0) return;
+    this.move.set(steps[row]);
+    this.moveOther.set(steps[other]);
+    const compares = this.mode === "difference";
+    const address = compares ? "v2/text/difference" : "v2/text/content";
+    this.askedText.ask(
+      (signal) =>
+        app.api.get(address, compares ? { run, tag, row: other, other: row } : { run, tag, row }, { signal }),
+      (answer) => (compares ? this.showDifference(answer) : this.showText(answer)),
+    );
+    replace(
+      this.foot,
+      h("i", { class: "swatch", style: { background: app.selection.colour(run) } }),
+      h("span", { class: "ellipsis" }, app.selection.run(run)?.name ?? run),
+      h("span", { class: "grow" }, app.t("text.of", { row: row + 1, n: steps.length })),
+    );
+  }
+
+  /** @param {{source: string, tree: import("./markdown.js").Node[], cut: boolean, length: number}} answer */
+  showText({ source, tree, cut, length }) {
+    const body = this.mode === "source" ? h("pre", { class: "text-source" }, source) : markdown(tree);
+    replace(this.stage, body, cut ? this.note("text.cut", { shown: source.length, length }) : null);
+  }
+
+  /** @param {{lines: [string, string][], steps: number[], cut: boolean}} answer */
+  showDifference({ lines, steps, cut }) {
+    const [before, after] = steps;
+    const rows = lines.map(([sign, line]) =>
+      h(
+        "div",
+        { class: `text-line ${LINE_CLASSES[sign]}` },
+        h("span", { class: "sign" }, sign),
+        h("span", null, line),
+      ),
+    );
+    const same = lines.every(([sign]) => sign === " ");
+    replace(
+      this.stage,
+      this.note(same ? "text.same" : "text.compared", { before, after }),
+      h("div", { class: "text-difference" }, rows),
+      cut ? this.note("text.difference_cut", {}) : null,
+    );
+  }
+
+  /** @param {string} key @param {Record<string, any>} values */
+  note(key, values) {
+    return h("p", { class: "small muted" }, this.app.t(key, values));
+  }
+
+  /** Steps whose text contains what is searched for. */
+  search() {
+    const { app, run, tag } = this;
+    const q = this.query();
+    if (!q || this.row < 0) {
+      replace(this.hits);
+      return;
+    }
+    this.askedHits.ask(
+      (signal) => app.api.get("v2/text/search", { run, tag, q }, { signal }),
+      ({ hits }) => this.showHits(hits),
+      leaveAsIs,
+    );
+  }
+
+  /** @param {{row: number, step: number, excerpt: string}[]} hits */
+  showHits(hits) {
+    const { t } = this.app;
+    replace(
+      this.hits,
+      h("span", null, t("text.hits", { n: hits.length })),
+      hits
+        .slice(0, MOST_HITS)
+        .map(({ row, step, excerpt }) =>
+          h(
+            "button",
+            { type: "button", class: "link", title: excerpt, onclick: () => this.pick(row) },
+            t("text.at", { step }),
+          ),
+        ),
+    );
+  }
+
+  end() {
+    this.asked.end();
+    this.askedText.end();
+    this.askedHits.end();
+    this.seen.end();
+  }
+}

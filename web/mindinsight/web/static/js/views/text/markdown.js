@@ -1,0 +1,41 @@
+// Elements of a text in Markdown, from the tree that the server sends: no HTML is parsed here or there.
+
+import { h } from "../../core/dom.js";
+
+/** @typedef {string | [string, Record<string, any>, any[]]} Node as made by plugins/text/markdown_tree.py */
+
+const TAGS = new Set(
+  "h1 h2 h3 h4 h5 h6 p blockquote ul ol li hr pre table thead tbody tr th td code em strong s a br".split(
+    " ",
+  ),
+);
+const SCHEMES = ["http:", "https:", "mailto:"];
+
+/** @param {Node[]} tree @returns {Element} */
+export function markdown(tree) {
+  return h("div", { class: "markdown" }, tree.map(element));
+}
+
+/** @param {Node} node @returns {any} */
+function element(node) {
+  if (typeof node === "string") return node;
+  const [tag, attributes, children] = node;
+  if (!TAGS.has(tag)) return children.map(element);
+  return h(tag, allowed(tag, attributes), children.map(element));
+}
+
+/** @param {string} tag @param {Record<string, any>} attributes */
+function allowed(tag, { href, start }) {
+  if (tag === "a" && isSafe(href)) return { href, rel: "noopener noreferrer nofollow", target: "_blank" };
+  if (tag === "ol" && Number.isInteger(start)) return { start };
+  return null;
+}
+
+/** @param {any} href */
+function isSafe(href) {
+  try {
+    return SCHEMES.includes(new URL(href).protocol);
+  } catch {
+    return false; // relative: it would lead into this dashboard
+  }
+}
