@@ -2,58 +2,26 @@ import re
 import types
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from mindinsight.server.formats import dumps
 from mindinsight.server.formats.dumps import (
-    describe_tensor,
     find_dump_dirs,
     find_layout,
     known_layouts,
-    list_operators,
-    list_overflows,
     list_tensors,
     open_dump,
     read_tensor,
 )
-from mindinsight.server.formats.dumps.layout import Layout
-from mindinsight.server.formats.dumps.types import Dump, LazySequence, StepFolder, TensorRef
+from mindinsight.server.formats.dumps.types import TensorRef
 from mindinsight.server.formats.unreadable import UnreadableError
 from tests.narrowing import require
 
 SERVER = Path(dumps.__file__).parents[2]
 
 
-class Single(Layout):
-    """A directory of one step; the least that a layout can be."""
-
-    name = "single"
-
-    def match(self, path):
-        return 0.99 if (path / "single").exists() else -1.0
-
-    def open_dump(self, path):
-        return Dump(str(path), self.name, (StepFolder(0, 3, "", str(path), str(path)),), ((0, ""),))
-
-
 def test_every_module_is_a_layout_of_its_name():
     assert [layout.name for layout in known_layouts()] == ["asynchronous", "msprobe", "recorder", "sync"]
-
-
-def test_a_layout_inherits_what_it_does_not_have(tmp_path, monkeypatch):
-    """A directory it knows and how to open it: the rest is a dump without tensors, or of npy files."""
-    monkeypatch.setattr(dumps, "known_layouts", lambda: (Single(),))
-    monkeypatch.setattr(dumps, "_load_layout", lambda name: Single())
-    (tmp_path / "single").mkdir()
-    np.save(tmp_path / "a.npy", np.arange(6.0).reshape(2, 3))
-    dump = open_dump(tmp_path)
-    assert (dump.layout, dump.steps()) == ("single", (3,))
-    for listing in (list_tensors, list_operators, list_overflows):
-        assert len(listing(dump, 0, 3)) == 0
-    ref = TensorRef("single", str(tmp_path / "a.npy"))
-    assert describe_tensor(ref).shape == (2, 3)
-    assert read_tensor(ref).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_no_module_but_its_own_names_a_layout():
@@ -117,20 +85,3 @@ def test_what_is_not_there_is_empty(samples):
     assert not list_tensors(dump, 5, 1)
     assert not list_tensors(dump, 0, 77)
     assert not list_tensors(dump, 0, 1, "no such graph")
-
-
-def test_listings_are_sequences(samples):
-    entries = list_tensors(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
-    assert len(entries) == len(list(entries)) == 61
-    assert entries[-1] == entries[60] == list(entries)[60]
-    assert list(entries[2:9:3]) == [entries[2], entries[5], entries[8]]
-    assert entries[3] in entries
-    with pytest.raises(IndexError):
-        entries[61]
-
-
-def test_items_are_made_when_asked_for():
-    asked = []
-    items = LazySequence(1000, lambda at: asked.append(at) or at)
-    assert (items[5], items[-1], items[10:12]) == (5, 999, (10, 11))
-    assert asked == [5, 999, 10, 11]

@@ -2,7 +2,6 @@ import io
 import pickle
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -98,13 +97,6 @@ def test_tensors_of_every_kind():
     assert not any(array.flags.writeable for array in (found["a"], found["exp"]))
 
 
-def test_a_whole_module_gives_its_parameters():
-    assert {name: tensor.shape for name, tensor in open_torch(DATA / "module.pt").tensors.items()} == {
-        "_parameters.weight": (2, 3),
-        "_parameters.bias": (2,),
-    }
-
-
 def test_both_ways_of_saving_give_the_same():
     new, old = open_torch(DATA / "state.pt"), open_torch(DATA / "legacy.pt")
     assert list(new.tensors) == list(old.tensors)
@@ -135,25 +127,6 @@ def test_saved_on_a_big_endian_machine(tmp_path, kind, values):
     value = tensor(Storage("0", 2, kind), 0, (2,), (1,))
     file = open_torch(write(tmp_path / "a.pt", value, byteorder="big", s0=content))
     assert read_torch(file, "").tolist() == values
-
-
-def test_what_is_not_a_tensor_is_passed_over(tmp_path):
-    loop: list[Any] = []
-    loop.append(loop)
-    value = {
-        "weight": tensor(Storage("0", 6)),
-        "system": Described("os", "system", "exit 1"),
-        "half": Described("torch._utils", "_rebuild_tensor_v2", "no storage", 0, (1,), (1,)),
-        "short": Described("torch._utils", "_rebuild_tensor_v2", Storage("0", 6)),
-        "parameter": Described("torch._utils", "_rebuild_parameter"),
-        "dict": Described("collections", "OrderedDict", [1, 2]),
-        "odd": Described("torch._utils", "_rebuild_tensor_v2", Storage("0", 6), "x", None, (1,)),
-        "loop": loop,
-        "twice": [{"x": 1}] * 2,
-        ("a", "tuple"): tensor(Storage("0", 6)),
-    }
-    file = open_torch(write(tmp_path / "a.pt", value, s0=SIX))
-    assert list(file.tensors) == ["weight"]
 
 
 @pytest.mark.parametrize(
@@ -188,23 +161,6 @@ def test_a_type_this_does_not_know_is_named(tmp_path):
     file = open_torch(write(tmp_path / "a.pt", value, s0=SIX))
     with pytest.raises(UnreadableError, match=r"dump.unknown_dtype: float2_e1m0"):
         read_torch(file, "")
-
-
-def test_tensors_of_subclasses_and_parameters(tmp_path):
-    inner = (Storage("0", 6), 0, (2, 3), (3, 1), False, {})
-    value = {
-        "parameter": Described("torch._utils", "_rebuild_parameter", tensor(Storage("0", 6)), True, {}),
-        "subclass": Described(
-            *("torch._tensor", "_rebuild_from_type_v2", Global("torch._utils", "_rebuild_tensor_v2")),
-            *(Global("my.own", "Tensor"), inner, {}),
-        ),
-        "device": Described("torch_npu.utils", "_rebuild_npu_tensor", *inner, "format"),
-        "no type": Described("torch._utils", "_rebuild_tensor_v3", *inner, "float32", {}),
-    }
-    file = open_torch(write(tmp_path / "a.pt", value, s0=SIX))
-    assert list(file.tensors) == ["parameter", "subclass", "device"]
-    for name in file.tensors:
-        assert read_torch(file, name).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_a_packed_storage_that_is_too_short(tmp_path):

@@ -1,11 +1,8 @@
-import os
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.dumps import (
     describe_tensor,
     find_layout,
@@ -16,34 +13,7 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
 )
 from mindinsight.server.formats.graphs.call_stacks import own_frame
-from mindinsight.server.formats.unreadable import UnreadableError
 from tests.narrowing import require
-
-TIME = 1795248166105555
-
-
-@pytest.fixture
-def dump(tmp_path):
-    """A dump of one step, made by hand: ``dump.add("MatMul", "op", slot=1)``."""
-    return Made(tmp_path / "dump")
-
-
-class Made:
-    def __init__(self, root):
-        self.root = root
-        self.step = root / "rank_0" / "Net" / "0" / "0"
-        self.step.mkdir(parents=True)
-        self.count = 0
-
-    def add(self, kind, operator, io="output", slot=0, value=1.0, name=None):
-        self.count += 1
-        full = f"{kind}.{operator}.0.0.{TIME + self.count}.{io}.{slot}.DefaultFormat.Float32.npy"
-        path = self.step / (name or full)
-        np.save(path, np.full((2,), value, np.float32))
-        return path, full
-
-    def list(self):
-        return list_tensors(open_dump(self.root), 0, 0)
 
 
 def test_what_a_dump_says_of_itself(samples):
@@ -150,87 +120,6 @@ def test_a_dump_that_grows_is_listed_again(dump):
     assert [entry.operator for entry in list_tensors(opened, 0, 0)] == ["first", "second"]
     (dump.step.parent / "1").mkdir()
     assert open_dump(dump.root).steps() == (0, 1)
-
-
-def test_names_beyond_the_length_of_names(dump):
-    _, full = dump.add("MatMul", "x" * 300, name="1234567.npy")
-    dump.add("Add", "op")
-    (dump.step / "mapping.csv").write_text(f"1234567.npy,{full}\n77.npy,../../etc/passwd\nno comma\n")
-    entries = dump.list()
-    assert [entry.operator for entry in entries] == ["x" * 300, "op"]
-    assert read_tensor(entries[0].ref).tolist() == [1, 1]
-
-
-def test_a_mapping_beyond_any(dump, monkeypatch):
-    monkeypatch.setattr("mindinsight.server.formats.dumps.npy_folder.MAPPING", Budget("names", 10, 10))
-    _, full = dump.add("Add", "op", name="7.npy")
-    (dump.step / "mapping.csv").write_text(f"7.npy,{full}\n")
-    assert [each.reason for each in dump.list().damage] == ["dump.too_large", "dump.unknown_name"]
-
-
-def test_listing_opens_no_tensor(dump, monkeypatch):
-    for number in range(20):
-        path, _ = dump.add("Add", f"op{number}")
-        path.write_bytes(b"")
-    opened = []
-    before = Path.open
-
-    def noted(path, *rest, **more):
-        opened.append(path.name)
-        return before(path, *rest, **more)
-
-    monkeypatch.setattr(Path, "open", noted)
-    assert len(list(dump.list())) == 20
-    assert [name for name in opened if name.endswith(".npy")] == []
-
-
-def test_a_name_nobody_explains_is_still_a_tensor(dump):
-    dump.add("Add", "op")
-    dump.add("Add", "op", name="999.npy")
-    entries = dump.list()
-    assert [each.reason for each in entries.damage] == ["dump.unknown_name"]
-    assert (entries[0].operator, entries[0].type) == ("999", "")
-    assert read_tensor(entries[0].ref).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize("operator", ["two\nlines", "..", "100%", "%2e%2e", "a b", "<script>", "名前"])
-def test_strange_names(dump, operator):
-    dump.add("Add", operator)
-    (entry,) = dump.list()
-    assert entry.operator == entry.recorded == operator
-    assert read_tensor(entry.ref).shape == (2,)
-
-
-def test_a_name_that_is_no_text(dump):
-    path, _ = dump.add("Add", "op")
-    path.rename(os.fsdecode(os.fsencode(path).replace(b".op.", b".\xff\xfe.")))
-    entries = dump.list()
-    assert [each.reason for each in entries.damage] == ["dump.name_not_text"]
-    assert read_tensor(entries[0].ref).shape == (2,)
-
-
-def test_broken_tensors_leave_the_others(dump):
-    whole, _ = dump.add("Add", "whole")
-    cut, _ = dump.add("Add", "cut")
-    cut.write_bytes(cut.read_bytes()[:-3])
-    huge, _ = dump.add("Add", "huge")
-    huge.write_bytes(huge.read_bytes().replace(b"(2,), }" + b" " * 15, b"(1000000000000000,), }"))
-    objects, _ = dump.add("Add", "objects")
-    np.save(objects, np.array([None, "x"], object), allow_pickle=True)
-    gone, _ = dump.add("Add", "gone")
-    entries = {entry.operator: entry for entry in dump.list()}
-    gone.unlink()
-    for operator, reason in (
-        ("cut", "dump.truncated"),
-        ("huge", "dump.truncated"),
-        ("objects", "dump.object_dtype"),
-        ("gone", "dump.missing"),
-    ):
-        with pytest.raises(UnreadableError) as error:
-            read_tensor(entries[operator].ref)
-        assert error.value.reason == reason
-    assert read_tensor(entries["whole"].ref).tolist() == [1, 1]
-    assert whole.exists()
 
 
 def test_links_do_not_lead_out(dump, tmp_path):

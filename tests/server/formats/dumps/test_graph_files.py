@@ -1,0 +1,51 @@
+"""Execution orders and graphs beside the tensors of a dump."""
+
+import pytest
+
+from mindinsight.server.formats.dumps.graph_files import GraphFiles
+from mindinsight.server.formats.dumps.types import StepFolder
+
+HEADER = "NodeExecutionOrder-FullNameWithScope"
+
+
+@pytest.fixture
+def rank(tmp_path):
+    (tmp_path / "execution_order").mkdir()
+    return tmp_path
+
+
+def graph_files(rank, graph="Net/1"):
+    return GraphFiles(StepFolder(0, 0, graph, str(rank / "step"), str(rank)), [])
+
+
+def write_order(rank, number, *names):
+    path = rank / "execution_order" / f"ms_execution_order_graph_{number}.csv"
+    path.write_text("\n".join((HEADER, *names, "")))
+
+
+def test_the_order_of_the_own_graph_comes_first(rank):
+    for number, name in ((0, "Default/a-op0"), (1, "Default/b-op1"), (10, "Default/c-op2")):
+        write_order(rank, number, name)
+    assert graph_files(rank).order() == ["Default/b-op1", "Default/a-op0", "Default/c-op2"]
+
+
+def test_recorded_names_are_resolved_by_the_order(rank):
+    write_order(rank, 1, "Default/fc/MatMul-op1", "Default/fc/Add-op2")
+    names = graph_files(rank).resolve_names(["Default_fc_Add-op2", "unknown"])
+    assert names["Default_fc_Add-op2"] == ("Default/fc/Add-op2", 1)
+    assert names["unknown"] == ("unknown", -1)
+
+
+def test_without_files_there_is_nothing(tmp_path):
+    files = graph_files(tmp_path)
+    assert (files.order(), files.parameters(), files.nodes(), files.damage) == ([], [], {}, [])
+
+
+def test_a_file_that_cannot_be_read_is_damage_and_the_others_are_used(rank):
+    (rank / "graphs").mkdir()
+    (rank / "graphs" / "ms_output_trace_code_graph_1.pb").write_bytes(b"\xff no graph")
+    write_order(rank, 1, "Default/a-op0")
+    files = graph_files(rank)
+    assert files.nodes() == {}
+    assert [damage.path.rpartition("/")[2] for damage in files.damage] == ["ms_output_trace_code_graph_1.pb"]
+    assert files.order() == ["Default/a-op0"]
