@@ -35,6 +35,7 @@ from mindinsight.server.formats.graphs.ir import read_ir
 from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import by_parts
+from mindinsight.server.formats.texts import encodable, parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
 
@@ -183,10 +184,11 @@ def read_bin(path: Path) -> None:
 
 
 def read_json(path: Path) -> None:
-    """What came whole is what a plain parser finds."""
+    """What came whole is what a plain parser finds, with integers and texts that can be sent."""
     found, wrong = read_object(path, "data")
     if wrong is None:
-        assert repr(found) == repr(json.loads(path.read_bytes().decode("utf-8", "replace")))
+        text = path.read_bytes().decode("utf-8", "replace")
+        assert repr(found) == repr(encodable(json.loads(text, parse_int=parse_integer)))
 
 
 def file_of(data: bytes) -> bytes:
