@@ -98,9 +98,11 @@ def diff(options: argparse.Namespace) -> int:
         print(table(heads, map(_difference_row, shown), terminal_width()) if shown else "Nothing changed.")
         counts = Counter(tensor.state for tensor in differences)
         print(", ".join(f"{counts[state]} {text}" for state, text in _STATES.items() if counts[state]))
-        lost = sum(tensor.lost > 0 for tensor in differences)
-        if lost:
-            print(f"Tensors with NaN or infinities (LOST) where the first file is finite: {lost}.")
+        newly_non_finite = sum(tensor.lost > 0 for tensor in differences)
+        if newly_non_finite:
+            print(
+                f"Tensors with NaN or infinities (LOST) where the first file is finite: {newly_non_finite}."
+            )
     damage = [*damage_of(first), *damage_of(second)]
     for error in damage:
         say(describe_reason(error.reason, error.detail))

@@ -76,12 +76,12 @@ def infer_statistics(
 
 def _all_finite(recorded: RecordedStatistics, count: int | None) -> bool | None:
     """Whether all elements are finite; an infinite norm or mean proves nothing, as a sum may overflow."""
-    lost = (recorded.nan, recorded.positive_inf, recorded.negative_inf)
+    non_finite_counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf)
     extremes = [value for value in (recorded.min, recorded.max) if value is not None]
     sums = [value for value in (recorded.mean, recorded.l2norm) if value is not None]
-    if any(lost) or not all(map(math.isfinite, extremes)) or any(map(math.isnan, sums)):
+    if any(non_finite_counts) or not all(map(math.isfinite, extremes)) or any(map(math.isnan, sums)):
         return False
-    known = len(extremes) == 2 or any(map(math.isfinite, sums)) or None not in lost
+    known = len(extremes) == 2 or any(map(math.isfinite, sums)) or None not in non_finite_counts
     return True if known or count == 0 else None
 
 

@@ -66,28 +66,28 @@ def _weight(answer: Answer, earlier: Answer) -> Trend:
         ratio = answer.verdicts[0].findings[0].actual
         state = "unchanged" if answer.verdicts[1].hit else "jumping" if ratio > JUMP else ""
     return Trend(
-        answer.entry, "weight", _magnitude(earlier), _magnitude(answer), ratio, _or_lost(answer, state)
+        answer.entry, "weight", _magnitude(earlier), _magnitude(answer), ratio, _or_not_finite(answer, state)
     )
 
 
 def _gradient(answer: Answer, earlier: Answer) -> Trend:
     now, before = _magnitude(answer), _magnitude(earlier)
     if now is None or before is None:
-        return Trend(answer.entry, "gradient", before, now, None, _or_lost(answer, ""))
+        return Trend(answer.entry, "gradient", before, now, None, _or_not_finite(answer, ""))
     ratio = now / before if before else None
     state: State = "vanishing" if now < VANISHED else ""
     if ratio is not None and ratio > GROWTH:
         state = "exploding"
-    return Trend(answer.entry, "gradient", before, now, ratio, _or_lost(answer, state))
+    return Trend(answer.entry, "gradient", before, now, ratio, _or_not_finite(answer, state))
 
 
 def _magnitude(answer: Answer) -> float | None:
     return None if answer.measured is None else answer.measured.statistics.absolute_mean
 
 
-def _or_lost(answer: Answer, state: State) -> State:
-    lost = answer.measured is not None and answer.measured.statistics.finite is False
-    return "not_finite" if lost else state
+def _or_not_finite(answer: Answer, state: State) -> State:
+    not_finite = answer.measured is not None and answer.measured.statistics.finite is False
+    return "not_finite" if not_finite else state
 
 
 def _rules(kind: str) -> tuple[tuple[str, Limits], ...]:

@@ -119,8 +119,8 @@ def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
 
 def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[WeightDifference]:
     files = open_weights(first), open_weights(second)
-    ours, theirs = ({weight.name: weight for weight in file.weights} for file in files)
-    return [_compared(files[0], files[1], ours[name], theirs[name]) for name in names]
+    first_weights, second_weights = ({weight.name: weight for weight in file.weights} for file in files)
+    return [_compared(files[0], files[1], first_weights[name], second_weights[name]) for name in names]
 
 
 def _compared(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:

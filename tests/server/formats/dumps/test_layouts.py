@@ -8,6 +8,7 @@ from mindinsight.server.formats import dumps
 from mindinsight.server.formats.dumps import (
     find_dump_dirs,
     find_layout,
+    growing_paths,
     known_layouts,
     list_tensors,
     open_dump,
@@ -85,3 +86,18 @@ def test_what_is_not_there_is_empty(samples):
     assert not list_tensors(dump, 5, 1)
     assert not list_tensors(dump, 0, 77)
     assert not list_tensors(dump, 0, 1, "no such graph")
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("ms_sync_kernels_filter", {"statistic.csv"}),
+        ("msprobe_pytorch/mix_tensor_2ranks", {"dump.json", "stack.json", "dump_tensor_data"}),
+    ],
+)
+def test_a_layout_tells_which_paths_of_a_step_change_while_it_grows(samples, name, files):
+    dump = open_dump(samples / name)
+    (folder,) = {folder.path for folder in dump.folders if (folder.rank, folder.step) == (0, dump.steps()[0])}
+    paths = growing_paths(dump, 0, dump.steps()[0])
+    assert {str(path) for path in paths} == {folder, *(f"{folder}/{file}" for file in files)}
+    assert growing_paths(dump, 99, 0) == []

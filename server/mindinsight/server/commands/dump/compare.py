@@ -146,9 +146,11 @@ def _text(shown: Sequence[Row], rows: Sequence[Row], divergence: Divergence | No
     )
     levels = ", ".join(f"{count} {level}" for level, count in counts.items())
     lines.append(f"{len(rows)} tensors: {levels}; {unmatched} on one side only.")
-    lost = sum(bool(row.lost) or "not_finite" in row.codes for row in rows)
-    if lost:
-        lines.append(f"Tensors with NaN or infinities (LOST) where the reference is finite: {lost}.")
+    newly_non_finite = sum(bool(row.lost) or "not_finite" in row.codes for row in rows)
+    if newly_non_finite:
+        lines.append(
+            f"Tensors with NaN or infinities (LOST) where the reference is finite: {newly_non_finite}."
+        )
     if divergence is None:
         return "\n".join([*lines, "They agree within the tolerance."])
     entry = divergence.rows[0].compared.pair.target

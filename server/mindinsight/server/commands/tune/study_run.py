@@ -154,14 +154,14 @@ def _need_optuna() -> None:
 def _signals(tuner: Tuner) -> Iterator[None]:
     """Context in which Ctrl-C, SIGTERM and SIGHUP end the trials and the study; a second one, at once."""
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    asked = False
+    interrupted = False
 
     def end(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
+        nonlocal interrupted
+        if interrupted:
             tuner.kill()
             return
-        asked = True
+        interrupted = True
         tuner.stop()
 
     before = {name: signal.signal(getattr(signal, name), end) for name in names}

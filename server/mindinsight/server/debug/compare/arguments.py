@@ -52,8 +52,8 @@ def differences(
 def _differ(text: str, other: str) -> bool:
     if text == other:  # NaN too
         return False
-    ours, theirs = _value(text), _value(other)
-    return ours is not None and type(ours) is type(theirs) and bool(ours != theirs)
+    value, other_value = _value(text), _value(other)
+    return value is not None and type(value) is type(other_value) and bool(value != other_value)
 
 
 def _value(text: str) -> Any:

@@ -128,13 +128,15 @@ def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Ite
     """A pair without tensors for each argument that differs."""
     if match.target is None or match.reference is None:
         return
-    ours, theirs = match.target.entries[0], match.reference.entries[0]
+    target_entry, reference_entry = match.target.entries[0], match.reference.entries[0]
     operator_arguments = (
         arguments_by_key.get((entry.graph, entry.recorded), ())
-        for arguments_by_key, entry in zip(arguments, (ours, theirs), strict=True)
+        for arguments_by_key, entry in zip(arguments, (target_entry, reference_entry), strict=True)
     )
     for difference in differences(*operator_arguments):
-        yield Pair(_argument(ours, difference), _argument(theirs, difference), match.way, difference)
+        yield Pair(
+            _argument(target_entry, difference), _argument(reference_entry, difference), match.way, difference
+        )
 
 
 def _argument(entry: TensorEntry, difference: Difference) -> TensorEntry:
@@ -159,11 +161,13 @@ def compare_pair(pair: Pair) -> Compared:
         return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same)
     path = target.ref.path
     try:
-        ours = tensor_values(target.ref)
+        target_values = tensor_values(target.ref)
         path = reference.ref.path
-        theirs = tensor_values(reference.ref)
-        measures = measure_value_pair(ours, theirs)
-        return Compared(pair, _measured(target, ours), _measured(reference, theirs), measures, same)
+        reference_values = tensor_values(reference.ref)
+        measures = measure_value_pair(target_values, reference_values)
+        return Compared(
+            pair, _measured(target, target_values), _measured(reference, reference_values), measures, same
+        )
     except UnreadableError as error:
         return Compared(pair, None, None, damage=FileDamage(path, error.reason, error.detail))
     except (OSError, TypeError) as error:
@@ -179,10 +183,14 @@ def _weight(pairs: Sequence[Pair]) -> int:
 
 
 def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
-    ours, theirs = target.statistics, reference.statistics
-    if not (ours and theirs and ours.checksum and theirs.checksum):
+    statistics, reference_statistics = target.statistics, reference.statistics
+    if not (statistics and reference_statistics and statistics.checksum and reference_statistics.checksum):
         return None
-    return ours.checksum == theirs.checksum if ours.checksum_kind == theirs.checksum_kind else None
+    return (
+        statistics.checksum == reference_statistics.checksum
+        if statistics.checksum_kind == reference_statistics.checksum_kind
+        else None
+    )
 
 
 def _measured(entry: TensorEntry, values: Values) -> Measured:

@@ -144,11 +144,16 @@ def _align(
     unmatched_references = list(free)
     if not unmatched or not unmatched_references or max(len(unmatched), len(unmatched_references)) > ALIGNED:
         return
-    ours = [_signature(targets[position], shapes) for position in unmatched]
-    theirs = [_signature(free[position], shapes) for position in unmatched_references]
-    for start, other, size in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
+    signatures = [_signature(targets[position], shapes) for position in unmatched]
+    reference_signatures = [_signature(free[position], shapes) for position in unmatched_references]
+    for start, reference_start, size in SequenceMatcher(
+        None, signatures, reference_signatures, autojunk=False
+    ).get_matching_blocks():
         for offset in range(size):
-            matched[unmatched[start + offset]] = (free.pop(unmatched_references[other + offset]), "order")
+            matched[unmatched[start + offset]] = (
+                free.pop(unmatched_references[reference_start + offset]),
+                "order",
+            )
 
 
 def _signature(group: Group, shapes: Shapes) -> Hashable:
