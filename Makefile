@@ -90,7 +90,7 @@ screenshots: $(VENV)/.test-installed chromium  ## every page in both themes, wid
 benchmarks: $(VENV)/.test-installed  ## our figures beside those of the peers
 	$(BIN)/python -m benchmarks
 
-interop:  ## the writer inside real PyTorch, JAX and MindSpore, its files in real MindInsight (downloads 3 GB)
+interop:  ## the writer inside real PyTorch, JAX, MindSpore and training loops, its files in real MindInsight (downloads 3 GB)
 	bash tests/interop/frameworks.sh
 
 interop-v1: $(VENV)/.test-installed chromium  ## the v1 interface beside real MindInsight 2.3.1, answer by answer, and its pages over ours (downloads 200 MB)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs our writer inside the real frameworks, the examples, and real MindInsight on what was written.
 #
-#   bash tests/interop/frameworks.sh [torch] [jax] [mindspore] [mindinsight]
+#   bash tests/interop/frameworks.sh [torch] [jax] [mindspore] [mindinsight] [loops]
 #
 # Each has an environment of its own in $ENVIRONMENTS/venv-<name>, made when it is missing.
 set -euo pipefail
@@ -12,12 +12,15 @@ declare -A packages=(
     [torch]="torch==2.13.0 numpy protobuf google-crc32c"
     [jax]="jax jaxlib protobuf google-crc32c"
     [mindspore]="mindspore==2.10.0 numpy<2 protobuf google-crc32c"
+    [loops]="torch==2.13.0 tensorboard==2.21.0 lightning pytorch-lightning transformers accelerate keras jax
+        pytorch-ignite matplotlib pillow numpy protobuf google-crc32c"
     [mindinsight]="mindinsight==2.3.1 numpy<2 pandas<2.2 marshmallow<4 scikit-learn<1.5 setuptools<70"
 )
 declare -A scripts=(
     [torch]="in_torch training_in_torch recording_in_torch"
     [jax]="in_jax arrays_of_jax"
     [mindspore]="in_mindspore training_in_mindspore"
+    [loops]="summary_writer_in_torch loggers_in_frameworks"
 )
 runs=$(mktemp -d)
 trap 'rm -rf "$runs"' EXIT
@@ -30,7 +33,7 @@ environment() {
     fi
 }
 
-for name in ${*:-torch jax mindspore mindinsight}; do
+for name in ${*:-torch jax loops mindspore mindinsight}; do
     environment "$name"
     if [ "$name" = mindinsight ]; then
         environment mindspore
@@ -41,6 +44,7 @@ for name in ${*:-torch jax mindspore mindinsight}; do
     for script in ${scripts[$name]}; do
         PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" "$root/tests/interop/$script.py"
     done
+    [ "$name" != loops ] || continue  # its scripts run the examples
     PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" \
         "$root/examples/${name}_train.py" --out "$runs/$name"
     if [ "$name" = mindspore ]; then

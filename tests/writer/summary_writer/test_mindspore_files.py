@@ -65,6 +65,13 @@ def test_histograms_have_mindspores_buckets_or_the_ones_asked_for(reading):
     assert (found["nothing"].count, found["nothing"].nan_count, len(found["nothing"].buckets)) == (1, 1, 0)
 
 
+def test_texts_are_texts(reading):
+    with SummaryWriter(reading.directory) as writer:
+        writer.add_text("notes", "**bold** 注意", 3)
+    ((step, value),) = values_of(reading, "notes")
+    assert (step, value.text.content) == (3, "**bold** 注意")
+
+
 def test_fractions_of_counts_are_refused_in_words(reading):
     with SummaryWriter(reading.directory) as writer, pytest.raises(ValueError, match="format='tensorboard'"):
         writer.add_histogram_raw("raw", 0, 1, 1, 1, 1, [1.0], [0.5])

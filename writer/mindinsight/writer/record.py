@@ -108,6 +108,7 @@ class SummaryRecord:
         scalar               a number, or an array of one element
         image                an array (N, C, H, W) of 1 to 4 channels; scaling: see image_grid.py
         tensor, histogram    an array of one dimension or more; no complex numbers
+        text                 a str, read as Markdown
         graph                bytes of a ModelProto, a network or a graph object
         train_lineage,       the message, or a dict of its fields (lineage.py)
         eval_lineage,

@@ -24,12 +24,12 @@ class MindSporeFiles:
 
     def __init__(self, directory: Path, flush_seconds: float, suffix: str = "") -> None:
         self._directory, self._flush_seconds, self._suffix = directory, flush_seconds, suffix
-        self._record = self._recorder(directory)
+        self.record = self._recorder(directory)
         self._trials: dict[str, SummaryRecord] = {}
         self._beside: TensorBoardFiles | None = None
 
     def scalar(self, tag: str, number: float, at: Moment) -> None:
-        self._record.add_value("scalar", tag, number, step=at[0], wall_time=at[1])
+        self.record.add_value("scalar", tag, number, step=at[0], wall_time=at[1])
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
         del double  # a scalar that float32 would change is kept exactly as it is
@@ -54,7 +54,7 @@ class MindSporeFiles:
         self._add("image", tag, batch, at)
 
     def text(self, tag: str, text: str, at: Moment) -> None:
-        self._tensorboard().text(tag, text, at)
+        self._add("text", tag, text, at)
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
         self._tensorboard().audio(tag, sound, at)
@@ -66,11 +66,11 @@ class MindSporeFiles:
         self._tensorboard().layout(categories)
 
     def graph(self, model: bytes) -> None:
-        self._record.add_value("graph", "graph", model, step=0)
+        self.record.add_value("graph", "graph", model, step=0)
 
     def trial(self, trial: Trial, at: Moment) -> None:
         """Lineage of this run, or of the run below it that has a name."""
-        record = self._record if trial.run_name is None else self._run(trial.run_name)
+        record = self.record if trial.run_name is None else self._run(trial.run_name)
         record.add_value("train_lineage", "lineage", train_facts(trial.parameters), step=at.step)
         record.add_value("custom_lineage_data", "hparams", trial.parameters, step=at.step)
         record.add_value("eval_lineage", "lineage", {"metrics": trial.metrics}, step=at.step)
@@ -78,23 +78,23 @@ class MindSporeFiles:
             record.add_value("scalar", tag, number, step=at.step, wall_time=at.wall)
 
     def flush(self) -> None:
-        for record in (self._record, *self._trials.values()):
+        for record in (self.record, *self._trials.values()):
             record.flush()
         if self._beside is not None:
             self._beside.flush()
 
     def close(self, error: BaseException | None = None) -> None:
-        for record in (self._record, *self._trials.values()):
+        for record in (self.record, *self._trials.values()):
             record.__exit__(None if error is None else type(error), error, None)
         if self._beside is not None:
             self._beside.close()
 
     def _add(self, kind: str, tag: str, value: Any, at: Moment) -> None:
-        self._record.add_value(kind, tag, value, step=at.step, wall_time=at.wall)
+        self.record.add_value(kind, tag, value, step=at.step, wall_time=at.wall)
 
     def _tensorboard(self) -> TensorBoardFiles:
         if self._beside is None:
-            directory = Path(self._record.log_dir).parent
+            directory = Path(self.record.log_dir).parent
             self._beside = TensorBoardFiles(directory, self._flush_seconds, self._suffix)
         return self._beside
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mindinsight.writer import options
+from mindinsight.writer.record import SummaryRecord
 from mindinsight.writer.summary_writer.mindspore_files import MindSporeFiles
 from mindinsight.writer.summary_writer.target import Moment, Target
 from mindinsight.writer.summary_writer.tensorboard_files import TensorBoardFiles
@@ -62,6 +63,14 @@ class RunFiles:
     def get_logdir(self) -> str:
         """Directory of the run."""
         return self.log_dir
+
+    @property
+    def record(self) -> SummaryRecord:
+        """The recorder of a run in our format, for alerts and lineage. Raises ValueError in TensorBoard's."""
+        files = self._files()
+        if not isinstance(files, MindSporeFiles):
+            raise ValueError("TensorBoard's files have no alerts and no lineage")
+        return files.record
 
     def flush(self) -> None:
         """Return when everything recorded is in the files."""

@@ -1,0 +1,74 @@
+import json
+
+import numpy as np
+import pytest
+
+from mindinsight.writer.integrations.training import Training
+
+
+@pytest.fixture
+def lineage(reading):
+    def last():
+        return {event.WhichOneof("what"): event for event in reading.lineage()}
+
+    return last
+
+
+def test_numbers_are_recorded_and_the_rest_is_passed_over(reading):
+    training = Training(reading.directory)
+    training.numbers(
+        {"loss": np.float32(0.5), "inner": {"a": 2}, "note": "begun", "list": [1, 2]}, 3, "train/"
+    )
+    training.close()
+    assert reading.scalars() == [(3, "train/loss", 0.5), (3, "train/inner/a", 2.0)]
+
+
+def test_nan_is_told_once_for_each_tag(reading):
+    training = Training(reading.directory)
+    for step in range(3):
+        training.numbers({"loss": float("nan"), "rate": float("inf") if step else 0.5}, step)
+    training.close()
+    alerts = [(event.step, event.alert.title) for event in reading.events() if event.HasField("alert")]
+    assert alerts == [(0, "loss is nan"), (1, "rate is inf")]
+    assert len(reading.scalars()) == 6
+
+
+def test_what_is_known_is_together_in_the_last_message(reading, lineage):
+    checkpoint = reading.directory / "checkpoint"
+    checkpoint.mkdir()
+    (checkpoint / "weights.bin").write_bytes(bytes(100))
+    training = Training(reading.directory)
+    training.configure({"lr": 0.5, "data": {"folds": 3}}, network="Net", optimizer=None)
+    training.checkpoint(checkpoint)
+    training.evaluation({"accuracy": 0.5, "report": "text"})
+    training.evaluation({"recall": 0.25})
+    training.close(loss=np.float64(0.125))
+    train = lineage()["train_lineage"].train_lineage
+    assert (train.algorithm.network, train.algorithm.loss) == ("Net", 0.125)
+    assert train.hyper_parameters.learning_rate == 0.5
+    assert json.loads(train.model.path) == {"ckpt": str(checkpoint)} and train.model.size == 100
+    assert json.loads(lineage()["evaluation_lineage"].evaluation_lineage.metric) == {
+        "accuracy": 0.5,
+        "recall": 0.25,
+    }
+    (entry,) = [
+        entry for entry in lineage()["user_defined_info"].user_defined_info.user_info if entry.map_int32
+    ]
+    assert dict(entry.map_int32) == {"data.folds": 3}
+
+
+def test_distributions_of_what_has_elements(reading):
+    training = Training(reading.directory)
+    training.distributions([("a", np.ones(3)), ("b", None), ("c", np.ones((0, 2)))], 4, "/gradient")
+    training.close()
+    assert [(step, value.tag) for step, value in reading.values()] == [(4, "a/gradient")]
+
+
+def test_each_process_of_a_launcher_has_its_directory(reading, reading_of, monkeypatch):
+    monkeypatch.setenv("RANK", "3")
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    training = Training(reading.directory / "job")
+    training.configure({})
+    training.close()
+    (event,) = reading_of(reading.directory / "job" / "rank_3").lineage()
+    assert event.train_lineage.hyper_parameters.device_num == 8

@@ -1,0 +1,67 @@
+"""Tracker for Hugging Face Accelerate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from accelerate.tracking import GeneralTracker
+
+from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.summary_writer import SummaryWriter
+
+
+class MindInsightTracker(GeneralTracker):
+    """Tracker of an ``Accelerator``: ``Accelerator(log_with=MindInsightTracker("run", "runs"))``.
+
+    Args:
+        run_name: directory of the run.
+        logging_dir: directory of all runs.
+        every_rank: record what every process logs, each into its own ``rank_N``.
+    """
+
+    name = "mindinsight"
+    requires_logging_directory = True
+
+    def __init__(self, run_name: str, logging_dir: str | Path = "runs", every_rank: bool = False) -> None:
+        super().__init__()
+        self.main_process_only = not every_rank
+        self._directory = Path(logging_dir) / run_name
+        self._training: Training | None = None
+        self._step = 0
+
+    @property
+    def training(self) -> Training:
+        """The recorder of the run, opened when something is recorded: not every process has one."""
+        if self._training is None:
+            self._training = Training(self._directory)
+        return self._training
+
+    @property
+    def tracker(self) -> SummaryWriter:
+        """The writer of the run, for everything that is no number."""
+        return self.training.writer
+
+    def store_init_configuration(self, values: Mapping[str, Any]) -> None:
+        """Record settings as lineage."""
+        self.training.configure(values)
+
+    def log(self, values: Mapping[str, Any], step: int | None = None, **_options: Any) -> None:
+        """Record numbers and texts; without a ``step`` under the one after the last."""
+        self._step = self._step + 1 if step is None else int(step)
+        self.training.numbers(values, self._step)
+        for tag, value in values.items():
+            if isinstance(value, str):
+                self.tracker.add_text(tag, value, self._step)
+
+    def log_images(self, values: Mapping[str, Any], step: int | None = None, **options: Any) -> None:
+        """Record batches of pictures, (N, H, W, C) or as ``dataformats`` says."""
+        for tag, batch in values.items():
+            layout = options.get("dataformats", "NHWC")
+            self.tracker.add_images(tag, batch, self._step if step is None else step, dataformats=layout)
+
+    def finish(self) -> None:
+        """Finish the files."""
+        if self._training is not None:
+            self._training.close()

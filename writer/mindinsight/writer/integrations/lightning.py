@@ -1,0 +1,203 @@
+"""Logger and callback for PyTorch Lightning, as ``lightning`` or as ``pytorch_lightning``."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.summary_writer import SummaryWriter
+
+# The two packages are the same code with classes of their own; a trainer takes those of its package.
+_OLD: Final = "pytorch_lightning" in sys.modules and "lightning" not in sys.modules
+_PACKAGE: Final = "pytorch_lightning" if _OLD else "lightning.pytorch"
+if TYPE_CHECKING:
+    from lightning.pytorch.callbacks import Callback
+    from lightning.pytorch.loggers.logger import DummyExperiment, Logger
+else:
+    Callback = import_module(f"{_PACKAGE}.callbacks").Callback
+    Logger = import_module(f"{_PACKAGE}.loggers.logger").Logger
+    DummyExperiment = import_module(f"{_PACKAGE}.loggers.logger").DummyExperiment
+rank_zero_only: Any = import_module(f"{_PACKAGE}.utilities").rank_zero_only
+
+
+class MindInsightLogger(Logger):
+    """Logger of a ``Trainer``: metrics, hyper-parameters, graph, paths of checkpoints.
+
+    ``experiment`` is a ``SummaryWriter``: ``self.logger.experiment.add_image(...)`` works as TensorBoard's.
+
+    Args:
+        save_dir: directory of all runs.
+        name: directory of this experiment below it.
+        version: directory of this run below that: a name, or N for ``version_N``; by default the next free N.
+        log_graph: record the graph of the module, if it has an ``example_input_array``.
+        prefix: put before every name of a metric.
+        every_rank: record the metrics of every process, each into its own ``rank_N``; needs a ``version``.
+    """
+
+    def __init__(
+        self,
+        save_dir: str | Path = "runs",
+        name: str | None = "lightning",
+        version: int | str | None = None,
+        log_graph: bool = False,
+        prefix: str = "",
+        every_rank: bool = False,
+    ) -> None:
+        super().__init__()
+        if every_rank and version is None:
+            raise ValueError("every_rank needs a version, so that all ranks record into one run")
+        self._save_dir, self._name, self._version = Path(save_dir), name or "", version
+        self._log_graph, self._every_rank = log_graph, every_rank
+        self._prefix = f"{prefix}/" if prefix else ""
+        self._training: Training | None = None
+
+    @property
+    def name(self) -> str:
+        """Directory of the experiment."""
+        return self._name
+
+    @property
+    def version(self) -> int | str:
+        """Name or number of the run."""
+        if self._version is None:
+            taken = [path.name for path in self._root.glob("version_*")]
+            numbers = [int(name[8:]) for name in taken if name[8:].isdecimal()]
+            self._version = max(numbers, default=-1) + 1
+        return self._version
+
+    @property
+    def save_dir(self) -> str:
+        """Directory of all runs."""
+        return str(self._save_dir)
+
+    @property
+    def root_dir(self) -> str:
+        """Directory of the experiment's runs."""
+        return str(self._root)
+
+    @property
+    def log_dir(self) -> str:
+        """Directory of this run."""
+        version = self.version
+        return str(self._root / (version if isinstance(version, str) else f"version_{version}"))
+
+    @property
+    def experiment(self) -> SummaryWriter:
+        """The writer of this run; on the other ranks one whose methods do nothing."""
+        return DummyExperiment() if self._is_silent() else self.training.writer
+
+    @property
+    def training(self) -> Training:
+        """The recorder of this run."""
+        if self._training is None:
+            self._training = Training(self.log_dir)
+        return self._training
+
+    def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
+        """Record numbers."""
+        if not self._is_silent():
+            self.training.numbers(metrics, 0 if step is None else step, self._prefix)
+
+    def log_hyperparams(
+        self, params: Mapping[str, Any] | Namespace, metrics: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record settings as lineage, and ``metrics`` as what came out."""
+        if not self._is_silent():
+            self.training.configure(params)
+            if metrics:
+                self.training.evaluation(metrics)
+
+    def log_graph(self, model: Any, input_array: Any = None) -> None:
+        """Record the graph of the module, if it was asked for."""
+        inputs = model.example_input_array if input_array is None else input_array
+        if self._log_graph and inputs is not None and not self._is_silent():
+            self.training.writer.add_graph(model, inputs)
+
+    def after_save_checkpoint(self, checkpoint_callback: Any) -> None:
+        """Record the path of the newest checkpoint, and the best value of what it watches."""
+        path = checkpoint_callback.last_model_path or checkpoint_callback.best_model_path
+        if not path or self._is_silent():
+            return
+        self.training.checkpoint(path)
+        if checkpoint_callback.monitor and checkpoint_callback.best_model_score is not None:
+            self.training.evaluation({checkpoint_callback.monitor: checkpoint_callback.best_model_score})
+
+    def save(self) -> None:
+        """Nothing to do: what is recorded is in the file within seconds."""
+
+    def finalize(self, status: str) -> None:
+        """Finish the files; without ``success`` the error that is being handled ended the training."""
+        if self._training is not None:
+            self._training.close(None if status == "success" else sys.exc_info()[1])
+
+    @property
+    def _root(self) -> Path:
+        return self._save_dir / self._name
+
+    def _is_silent(self) -> bool:
+        return not self._every_rank and getattr(rank_zero_only, "rank", 0) != 0
+
+
+class MindInsightCallback(Callback):
+    """Callback that records learning rates, and histograms by option, with every ``MindInsightLogger``.
+
+    Args:
+        weights_every: training steps between two histograms of each parameter; 0 for none.
+        gradients_every: the same for gradients, as they are before the optimizer's step.
+    """
+
+    def __init__(self, weights_every: int = 0, gradients_every: int = 0) -> None:
+        super().__init__()
+        self._weights_every, self._gradients_every = weights_every, gradients_every
+
+    def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
+        """Record what is trained and how."""
+        optimizers = trainer.optimizers
+        for training in _trainings(trainer):
+            training.configure(
+                {},
+                network=type(pl_module).__name__,
+                epoch=trainer.max_epochs if (trainer.max_epochs or -1) > 0 else None,
+                optimizer=type(optimizers[0]).__name__ if optimizers else None,
+                learning_rate=optimizers[0].param_groups[0].get("lr") if optimizers else None,
+            )
+
+    def on_train_batch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Record learning rates, as often as the trainer logs, and weights."""
+        step = trainer.global_step
+        if step % trainer.log_every_n_steps == 0:
+            rates = _learning_rates(trainer.optimizers)
+            for training in _trainings(trainer):
+                training.numbers(rates, step, "learning_rate/")
+        if self._weights_every and step % self._weights_every == 0:
+            for training in _trainings(trainer):
+                training.distributions(pl_module.named_parameters(), step)
+
+    def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
+        """Record gradients."""
+        step = trainer.global_step
+        if self._gradients_every and step % self._gradients_every == 0:
+            gradients = [(name, parameter.grad) for name, parameter in pl_module.named_parameters()]
+            for training in _trainings(trainer):
+                training.distributions(gradients, step, "/gradient")
+
+
+def _trainings(trainer: Any) -> list[Training]:
+    loggers = [logger for logger in trainer.loggers if isinstance(logger, MindInsightLogger)]
+    return [logger.training for logger in loggers if not logger._is_silent()]
+
+
+def _learning_rates(optimizers: list[Any]) -> dict[str, float]:
+    """Rates by the optimizer's class, its number and the number of the parameter group."""
+    return {
+        f"{type(optimizer).__name__}_{number}/group_{index}": group["lr"]
+        for number, optimizer in enumerate(optimizers)
+        for index, group in enumerate(optimizer.param_groups)
+    }

@@ -1,0 +1,91 @@
+"""Recorder of a training that a framework's callback feeds: numbers, lineage, distributions and alerts."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from mindinsight.writer.configuration import flatten, train_facts
+from mindinsight.writer.encoding import scalars
+from mindinsight.writer.ranks import rank_of
+from mindinsight.writer.summary_writer import SummaryWriter
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Training:
+    """Recorder of one training in ``log_dir``.
+
+    Among several processes of a launcher each that has one writes into its own ``rank_N`` (ranks.py).
+    ``writer`` is open for everything else: pictures, texts, tensors, alerts by ``writer.record``.
+    """
+
+    def __init__(self, log_dir: str | Path) -> None:
+        self.writer = SummaryWriter(log_dir)
+        self._facts: dict[str, Any] = {"device_num": rank_of().world}
+        self._metrics: dict[str, float] = {}
+        self._alerted: set[str] = set()
+        self._refused: set[str] = set()
+
+    def configure(self, configuration: Any, **facts: Any) -> None:
+        """Record settings as lineage; ``facts`` are those of ``lineage.train_lineage`` known otherwise."""
+        settings = flatten(configuration)
+        if settings:
+            self.writer.record.add_value("custom_lineage_data", "configuration", settings, step=0)
+        known = {name: value for name, value in facts.items() if value is not None}
+        self._learn({**train_facts(settings), **known})
+
+    def checkpoint(self, path: str | Path) -> None:
+        """Record the newest checkpoint: a file, or a directory of files."""
+        saved = Path(path).absolute()
+        files = saved.rglob("*") if saved.is_dir() else [saved]
+        size = sum(file.stat().st_size for file in files if file.is_file())
+        self._learn({"model_path": str(saved), "model_size": size})
+
+    def evaluation(self, metrics: Mapping[str, Any]) -> None:
+        """Record what came out of an evaluation as lineage, beside what other evaluations found."""
+        self._metrics.update(self._numbers(metrics, ""))
+        if self._metrics:
+            self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
+
+    def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
+        """Record what is a number, nested dicts by their path; an alert tells of NaN, once for each tag."""
+        for tag, number in self._numbers(values, prefix):
+            self.writer.add_scalar(tag, number, step)
+            if not math.isfinite(number) and tag not in self._alerted:
+                self._alerted.add(tag)
+                text = f"It was recorded at step {step}. Later ones are not told."
+                self.writer.record.alert(f"{tag} is {number}", text, "error", step)
+
+    def distributions(self, arrays: Iterable[tuple[str, Any]], step: int, suffix: str = "") -> None:
+        """Record histograms, by names; arrays that are None or empty are left out."""
+        for name, array in arrays:
+            if array is not None and math.prod(array.shape):
+                self.writer.add_histogram(f"{name}{suffix}", array, step)
+
+    def close(self, error: BaseException | None = None, loss: Any = None) -> None:
+        """Finish the files; ``error`` is what ended the training."""
+        if loss is not None:
+            self._learn({"loss": scalars.number("loss", loss)})
+        self.writer.__exit__(None if error is None else type(error), error, None)
+
+    def _learn(self, facts: Mapping[str, Any]) -> None:
+        """Of several messages the last counts, so each holds all that is known."""
+        self._facts.update(facts)
+        self.writer.record.add_value("train_lineage", "lineage", self._facts, step=0)
+
+    def _numbers(self, values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
+        for name, value in values.items():
+            tag = f"{prefix}{name}"
+            if isinstance(value, Mapping):
+                yield from self._numbers(value, f"{tag}/")
+                continue
+            try:
+                yield tag, scalars.number(tag, value)
+            except (TypeError, ValueError) as error:  # loggers are given texts and lists as well
+                if tag not in self._refused:
+                    self._refused.add(tag)
+                    _log.info("'%s' is not recorded: %s", tag, error)

@@ -1,0 +1,117 @@
+"""Callback for the ``Trainer`` of Hugging Face Transformers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from transformers import TrainerCallback
+
+from mindinsight.writer.integrations.training import Training
+
+_PREFIXES: Final = {"eval_": "eval/", "test_": "test/"}
+
+
+class MindInsightCallback(TrainerCallback):
+    """Callback of a ``Trainer``: what it logs, arguments, the model's configuration, paths of checkpoints.
+
+    Args:
+        log_dir: directory of the run; ``<output_dir>/mindinsight`` when left out.
+        weights_every: optimizer steps between two histograms of each parameter; 0 for none.
+        gradients_every: the same for gradients, as they are before the optimizer's step.
+        every_rank: record what every process logs, each into its own ``rank_N``.
+    """
+
+    def __init__(
+        self,
+        log_dir: str | Path | None = None,
+        weights_every: int = 0,
+        gradients_every: int = 0,
+        every_rank: bool = False,
+    ) -> None:
+        self._log_dir = log_dir
+        self._weights_every, self._gradients_every = weights_every, gradients_every
+        self._every_rank = every_rank
+        self.training: Training | None = None
+        self._loss: Any = None
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Open the run and record its configuration."""
+        training = self._open(args, state)
+        if training is None:
+            return
+        model, optimizer = given.get("model"), given.get("optimizer")
+        named = str(getattr(args.optim, "value", args.optim))
+        training.configure(
+            {"arguments": args.to_dict(), "model": _configuration(model)},
+            network=None if model is None else type(model).__name__,
+            learning_rate=args.learning_rate,
+            batch_size=args.train_batch_size,
+            optimizer=named if optimizer is None else type(optimizer).__name__,
+            epoch=int(state.num_train_epochs) if state.num_train_epochs else None,
+        )
+
+    def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Record what the trainer logs: ``train/loss``, ``train/learning_rate``, ``eval/loss``, …"""
+        training, logs = self._open(args, state), given.get("logs")
+        if training is not None and logs:
+            training.numbers(dict(map(_renamed, logs.items())), state.global_step)
+            self._loss = logs.get("loss", self._loss)
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Record gradients."""
+        step = state.global_step + 1
+        if self._gradients_every and step % self._gradients_every == 0:
+            training = self._open(args, state)
+            gradients = ((name, parameter.grad) for name, parameter in given["model"].named_parameters())
+            if training is not None:
+                training.distributions(gradients, step, "/gradient")
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Record weights."""
+        if self._weights_every and state.global_step % self._weights_every == 0:
+            training = self._open(args, state)
+            if training is not None:
+                training.distributions(given["model"].named_parameters(), state.global_step)
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Record what came out as lineage."""
+        training, metrics = self._open(args, state), given.get("metrics")
+        if training is not None and metrics:
+            training.evaluation({name.removeprefix("eval_"): value for name, value in metrics.items()})
+
+    def on_save(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Record the path of the checkpoint."""
+        training, path = self._open(args, state), Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if training is not None and path.exists():
+            training.checkpoint(path)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Finish the files; a later evaluation opens new ones."""
+        if self.training is not None:
+            self.training.close(loss=self._loss)
+
+    def _open(self, args: Any, state: Any) -> Training | None:
+        """The recorder of this process, opened by the first event; None on a process that records nothing."""
+        if not (self._every_rank or state.is_world_process_zero):
+            return None
+        if self.training is None:
+            directory = Path(self._log_dir or Path(args.output_dir) / "mindinsight")
+            trial = state.trial_name if state.is_hyper_param_search else None
+            self.training = Training(directory / trial if trial else directory)
+        return self.training
+
+
+def _renamed(entry: tuple[str, Any]) -> tuple[str, Any]:
+    """``eval_loss`` as ``eval/loss``; what has no such prefix is of the training."""
+    name, value = entry
+    for prefix, folder in _PREFIXES.items():
+        if name.startswith(prefix):
+            return folder + name[len(prefix) :], value
+    return f"train/{name}", value
+
+
+def _configuration(model: Any) -> dict[str, Any]:
+    configuration: Any = getattr(model, "config", None)
+    settings: dict[str, Any] = configuration.to_dict() if hasattr(configuration, "to_dict") else {}
+    return settings
