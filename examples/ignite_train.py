@@ -29,8 +29,8 @@ def main(directory):
         logger.attach_opt_params_handler(trainer, step, optimizer)
         logger.attach(trainer, Weights(model), Events.EPOCH_COMPLETED)
         logger.attach(trainer, Gradients(model), Events.EPOCH_COMPLETED)
-        found = {"tag": "eval", "metric_names": ["mse"], "global_step_transform": lambda *_: trainer.state.epoch}
-        logger.attach_output_handler(evaluator, Events.COMPLETED, **found)
+        steps = {"global_step_transform": lambda *_: trainer.state.epoch}
+        logger.attach_output_handler(evaluator, Events.COMPLETED, "eval", ["mse"], **steps)
         trainer.run(loader, max_epochs=4)
         logger.evaluation(evaluator.state.metrics)
 
