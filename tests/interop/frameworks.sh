@@ -50,5 +50,7 @@ for name in ${*:-torch jax loops mindspore mindinsight}; do
     if [ "$name" = mindspore ]; then
         "$root/.venv/bin/python" "$root/tests/interop/ranks_in_mindspore.py" \
             --mindspore "$environments/venv-mindspore/bin/python"
+        "$root/.venv/bin/python" "$root/tests/interop/tuning_in_mindspore.py" \
+            --mindspore "$environments/venv-mindspore/bin/python"
     fi
 done
