@@ -1,0 +1,174 @@
+"""Studies on the lineage page: while a tuner is at work, when it has ended, and what may be done."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from mindinsight.server.tuning.config import parse_config
+from mindinsight.server.tuning.journal import journal_path, tuning
+from mindinsight.server.tuning.study import (
+    FAILURE,
+    LOG,
+    RUN,
+    STOP,
+    note_plan,
+    open_study,
+    quiet_optuna,
+    read_study,
+)
+from mindinsight.writer import SummaryRecord
+
+FILE = """\
+summary_base_dir: {base}
+command: python train.py
+study: {name}
+target: {target}
+tuner: {{name: random, seed: 1}}
+parameters:
+  rate: {{bounds: [0.001, 1], type: float, log: true}}
+  kind: {{choice: [sgd, adam]}}
+"""
+ONE = "{name: loss}"
+TWO = "[{name: loss}, {name: accuracy, goal: maximize}]"
+FAILED, PRUNED, RUNNING = "failed", "pruned", "running"
+
+
+@pytest.fixture
+def make_study(tmp_path):
+    """make_study(results, target=ONE, name="probe") -> the journal of a study of such trials."""
+
+    def make(results, target=ONE, name="probe", wanted=10):
+        base = tmp_path / "base"
+        config = parse_config(FILE.format(base=base, target=target, name=name), "t")
+        path = journal_path(tmp_path / "workspace", base, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with quiet_optuna():
+            study = open_study(path, config)
+            note_plan(study, config, wanted, 1)
+            for result in results:
+                add_trial(study, base, name, result)
+        return path
+
+    return make
+
+
+def add_trial(study, base, name, result):
+    from optuna.trial import TrialState
+
+    trial = study.ask()
+    values = {
+        "rate": trial.suggest_float("rate", 0.001, 1, log=True),
+        "kind": trial.suggest_categorical("kind", ("sgd", "adam")),
+    }
+    folder = base / name / f"trial_{trial.number}"
+    with SummaryRecord(str(folder)) as record:
+        record.add_value("custom_lineage_data", "user", values)
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+    trial.set_user_attr(RUN, str(folder))
+    if result == FAILED:
+        trial.set_user_attr(FAILURE, {"reason": "exit", "code": 3})
+        trial.set_user_attr(LOG, ["Traceback", "<b>no data</b>"])
+        study.tell(trial, state=TrialState.FAIL)
+    elif result == PRUNED:
+        trial.report(9.0, 1)
+        study.tell(trial, state=TrialState.PRUNED)
+    elif result != RUNNING:
+        study.tell(trial, result)
+
+
+def panel(page):
+    return page.get_by_role("region", name="Tuning")
+
+
+def trial_rows(page):
+    return panel(page).locator(".study-trials tbody tr")
+
+
+def test_a_study_with_all_that_came_out(page, serve, tmp_path, make_study):
+    make_study([3.0, 1.0, FAILED, PRUNED, 2.0, 4.0])
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(panel(page)).to_contain_text("6 of 10 trials")
+    for count in ("4 complete", "1 pruned", "1 failed"):
+        expect(panel(page)).to_contain_text(count)
+    expect(panel(page).locator(".study-best")).to_contain_text("Lowest loss 1 trial 1")
+    expect(panel(page).locator(".badge").first).to_have_text("Stopped")
+    expect(panel(page).get_by_text("fANOVA (Optuna)")).to_be_attached()
+    expect(panel(page).locator(".importance tr")).to_have_count(2)
+    expect(panel(page).get_by_role("heading", name="Next suggestions")).to_be_visible()
+    expect(panel(page).get_by_role("button", name="Stop study")).to_have_count(0)
+    expect(trial_rows(page)).to_have_count(6)
+    expect(trial_rows(page).locator("nth=0")).to_contain_text("Complete")
+    panel(page).get_by_role("button", name="loss").click()
+    expect(trial_rows(page).first).to_contain_text("1")
+    expect(panel(page).locator("tr.pruned")).to_have_count(1)
+    grey = page.evaluate(
+        "getComputedStyle(document.documentElement).getPropertyValue('--line-strong').trim()"
+    )
+    expect(page.locator(".axes path[data-run='./probe/trial_3']")).to_have_attribute("stroke", grey)
+
+
+def test_the_last_lines_of_a_failed_trial(page, serve, tmp_path, make_study):
+    make_study([FAILED])
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    panel(page).get_by_role("button", name="exit code 3").click()
+    dialog = page.get_by_role("dialog", name="Trial 0 failed")
+    expect(dialog.locator("pre")).to_have_text("Traceback\n<b>no data</b>")
+
+
+def test_importance_names_its_method(page, serve, tmp_path, make_study):
+    make_study([3.0, 1.0, 2.0, 4.0, 5.0])
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(panel(page).locator(".importance tr")).to_have_count(2)
+    panel(page).get_by_label("Method").select_option("ped_anova")
+    expect(panel(page)).to_contain_text("Share of each parameter in what sets the better trials apart.")
+    expect(page).to_have_url(re.compile("importance=ped_anova"))
+    expect(panel(page).locator(".importance tr")).to_have_count(2)
+
+
+def test_a_study_is_chosen_and_the_address_keeps_it(page, serve, tmp_path, make_study):
+    first = make_study([3.0], name="first")
+    make_study([1.0, 2.0], name="second")
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(panel(page)).to_contain_text("2 of 10 trials")
+    panel(page).get_by_label("Study").select_option("first")
+    expect(panel(page)).to_contain_text("1 of 10 trials")
+    expect(page).to_have_url(re.compile(f"study={first.stem}"))
+    page.reload()
+    expect(panel(page)).to_contain_text("1 of 10 trials")
+
+
+def test_several_targets_have_a_front(page, serve, tmp_path, make_study):
+    make_study([(1.0, 0.5), (2.0, 0.9), (3.0, 0.2)], TWO)
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(panel(page)).to_contain_text("2 trials on the Pareto front")
+    expect(panel(page).get_by_role("img", name="Pareto front")).to_be_visible()
+    expect(panel(page).locator("tr.best")).to_have_count(2)
+
+
+def test_a_tuner_at_work_is_followed_and_stopped(page, serve, tmp_path, make_study):
+    path = make_study([3.0, RUNNING])
+    with tuning(path):
+        page.goto(f"{serve(tmp_path / 'base')}lineage")
+        expect(panel(page).locator(".badge").first).to_have_text("Running")
+        expect(panel(page)).to_contain_text("left")
+        with quiet_optuna():
+            add_trial(read_study(path), tmp_path / "base", "probe", 0.5)
+        expect(panel(page).locator(".study-best")).to_contain_text("Lowest loss 0.5")
+        panel(page).get_by_role("button", name="Stop study").click()
+        page.get_by_role("dialog").get_by_role("button", name="Stop study").click()
+        expect(panel(page).locator(".badge").first).to_have_text("Stopping")
+        with quiet_optuna():
+            assert read_study(path).user_attrs[STOP]
+    expect(panel(page).locator(".badge").first).to_have_text("Interrupted")
+    expect(panel(page).get_by_role("button", name="Stop study")).to_have_count(0)
+
+
+def test_without_studies_there_is_no_section(page, serve, tmp_path):
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        record.add_value("custom_lineage_data", "user", {"rate": 1.0})
+        record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(page.locator("table tr[data-run]")).to_have_count(1)
+    expect(panel(page)).to_be_hidden()
