@@ -154,3 +154,10 @@ def test_the_numpy_example_learns(tmp_path):
     ]
     assert len(losses) == 200
     assert np.mean(losses[-20:]) < 0.5 * np.mean(losses[:20])
+
+
+def test_tuning_leaves_a_study_and_a_run_for_each_trial(tmp_path):
+    out = tmp_path / "runs"
+    run("tune.py", "--out", out, "--trials", 3, "--workspace", tmp_path / "workspace")
+    assert len(list(out.glob("half_moons/trial_*/*_MS"))) == 3
+    assert len(list((tmp_path / "workspace" / "studies").glob("half_moons-*.journal"))) == 1
