@@ -46,9 +46,11 @@ class Contest:
     def ours(self, base: Path) -> Start:
         return lambda: Ours(base, self.new_folder())
 
-    def tensorboard(self, base: Path, kind: str = "scalars", keep: int | None = None) -> Start | None:
+    def tensorboard(
+        self, base: Path, kind: str = "scalars", keep: int | None = None, fast: bool = True
+    ) -> Start | None:
         python = self.tensorboard_python
-        return None if python is None else lambda: TensorBoard(python, base, kind, keep)
+        return None if python is None else lambda: TensorBoard(python, base, kind, keep, fast)
 
     def mindinsight(self, base: Path) -> Start | None:
         python = self.mindinsight_python
@@ -126,6 +128,34 @@ def w1(contest: Contest) -> list[Row]:
         ),
         Row("the same, MB", f"{some_memory}, {every_memory}", eighth_memory, memory, "≤ 260"),
     ]
+
+
+def tfevents(contest: Contest) -> list[Row]:
+    """Both servers read the same files, those of TensorBoard's writers."""
+    rows = []
+    for workload, runs, title, promise, part in (
+        ("w1", 8, "W1 in TensorBoard's format: 8 million points, CPU s", 0.35, "run_0"),
+        ("w2", 999, "W2 in TensorBoard's format: 999 runs, CPU s", 0.5, ""),
+    ):
+        base = workloads.folder(workload, "tensorboard")
+        ours, memory, number = loading(contest.ours(base), runs, 2)
+        rust, rust_memory, rust_number = loading(contest.tensorboard(base), runs, 2)
+        python, python_memory, _ = loading(
+            contest.tensorboard(base / part, fast=False), 1 if part else runs, 1
+        )
+        whole = " of one run" if part else ""
+        share = f"{ours} keeping all, {number / rust_number:.2f} of the Rust loader"
+        rows += [
+            Row(
+                title,
+                f"{rust} (Rust), {python} (Python{whole}), keeping 1 000 a tag",
+                NONE,
+                share,
+                f"≤ {promise} of it",
+            ),
+            Row("the same, MB", f"{rust_memory}, {python_memory}", NONE, memory, "≤ 25 bytes a point"),
+        ]
+    return rows
 
 
 def whole_series(contest: Contest) -> list[Row]:
@@ -250,5 +280,5 @@ def growing(_: Contest) -> list[Row]:
 
 MEASURES: dict[str, Callable[[Contest], list[Row]]] = {
     one.__name__: one
-    for one in (start, w1, whole_series, w2, short_series, w3, w4, decoding, while_loading, growing)
+    for one in (start, w1, whole_series, w2, tfevents, short_series, w3, w4, decoding, while_loading, growing)
 }

@@ -121,11 +121,14 @@ class TensorBoard(Server):
     first_page = ("/", "/data/environment", "/data/plugins_listing", "/data/runs")
     form = "tensorboard"
 
-    def __init__(self, python: Path, base: Path, kind: str = "scalars", keep: int | None = None) -> None:
+    def __init__(
+        self, python: Path, base: Path, kind: str = "scalars", keep: int | None = None, fast: bool = True
+    ) -> None:
+        """``fast`` is its loader in Rust, which it uses unless told otherwise; else the one in Python."""
         self.port = free_port()
         self._kind = kind
         samples = [] if keep is None else [f"--samples_per_plugin=scalars={keep}"]
-        options = ["--logdir", base, "--port", str(self.port), "--load_fast=true", *samples]
+        options = ["--logdir", base, "--port", str(self.port), f"--load_fast={str(fast).lower()}", *samples]
         super().__init__([python, "-m", "tensorboard.main", *options])
 
     def loaded(self, runs: int) -> bool:
