@@ -21,6 +21,11 @@ __path__ = extend_path(__path__, __name__)
 __all__ = ["__version__", "dump", "open", "show"]
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """``%load_ext mindinsight``: adds the magic ``%mindinsight start --logdir runs``."""
+    importlib.import_module(f"{__name__}.server.client.notebook_magic").register(ipython)
+
+
 def __dir__() -> list[str]:
     return __all__
 

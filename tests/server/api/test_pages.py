@@ -52,6 +52,6 @@ def test_the_language_is_the_chosen_one_or_the_browsers(samples, headers, lang):
     assert [
         name for name, view in views.items() if view["navigation"] and not view["icon"].startswith("M")
     ] == []
-    tiles = {"graph", "histogram", "image", "scalar", "tensor"}
+    tiles = {"graph", "histogram", "image", "scalar", "tensor", "text"}
     assert {name for name, view in views.items() if view["tile"]} == tiles
     assert [name for name, view in views.items() if not view["navigation"]] == ["alert"]

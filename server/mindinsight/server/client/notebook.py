@@ -25,18 +25,20 @@ def show(
     height: int = 800,
     frames: tuple[str, ...] = (),
     workspace: str | Path | None = None,
+    port: int | None = None,
 ) -> str:
     """Show the runs of a directory, or of several, in this cell, and return the address they are at.
 
     Directories are given as to ``mindinsight start``. A server that shows the same and may be framed by
     notebooks is used again, else one is started in the background on a free port; ``mindinsight stop --port
     N`` ends it. ``view`` is a page's name ("" for the table of runs), ``height`` in pixels; ``frames`` are
-    the origins of notebooks that are not on this machine. Outside of a notebook nothing is displayed. Raises
-    BadSettings when the directory is missing or the server cannot start.
+    the origins of notebooks that are not on this machine; ``port`` is that of a new server. Outside of a
+    notebook nothing is displayed. Raises BadSettings when the directory is missing or the server cannot
+    start.
     """
     bases = bases_of(summary_base_dir)
     running = None if frames else _running(bases)
-    address = (running or _start(bases, frames, workspace)) + view
+    address = (running or _start(bases, frames, workspace, port)) + view
     _display(address, height)
     return address
 
@@ -57,9 +59,11 @@ def _framed(address: str) -> bool:
         return False
 
 
-def _start(bases: Bases, frames: tuple[str, ...], workspace: str | Path | None) -> str:
+def _start(
+    bases: Bases, frames: tuple[str, ...], workspace: str | Path | None, port: int | None = None
+) -> str:
     folder = Path(workspace).expanduser().absolute() if workspace else Path.home() / "mindinsight"
-    settings = Settings(bases, folder, port=free_port(), frame_ancestors=(*LOCAL_FRAMES, *frames))
+    settings = Settings(bases, folder, port=port or free_port(), frame_ancestors=(*LOCAL_FRAMES, *frames))
     check(settings)
     daemon.launch(settings)
     return settings.address

@@ -27,18 +27,27 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     """Add all options of ``start``; variables ``MINDINSIGHT_*`` of the environment are their defaults."""
     defaults = environment(environ)
 
-    def option(name: str, kind: Callable[[str], object], default: object, text: str) -> None:
+    def option(name: str, kind: Callable[[str], object], default: object, text: str, *aliases: str) -> None:
         key = name.replace("-", "_")
         used = defaults.get(key, default)
         shown = _with_default(text, used) if default not in (None, "") else text
-        parser.add_argument(f"--{name}", type=kind, default=used, help=shown, metavar=key.upper())
+        names = (f"--{name}", *aliases)
+        parser.add_argument(*names, type=kind, default=used, help=shown, metavar=key.upper())
 
-    add_bases(parser, "--summary-base-dir", default=split(defaults.get("summary_base_dir", ".")))
+    add_bases(parser, "--summary-base-dir", "--logdir", default=split(defaults.get("summary_base_dir", ".")))
     option("workspace", Path, str(Path.home() / "mindinsight"), "directory for cache, notes and logs")
     option("port", number(1, 65535), 8080, "port to listen on")
     option("host", str, "127.0.0.1", "address to listen on; other than loopback addresses require a token")
-    option("url-path-prefix", prefix, "", "prefix of all URL paths, such as /team/mindinsight")
-    option("reload-interval", number(0, 300), 3, "seconds between scans of the files; 0 scans once")
+    option(
+        "url-path-prefix", prefix, "", "prefix of all URL paths, such as /team/mindinsight", "--path_prefix"
+    )
+    option(
+        "reload-interval",
+        number(0, 300),
+        3,
+        "seconds between scans of the files; 0 scans once",
+        "--reload_interval",
+    )
     option(
         "watch",
         choice("auto", "events", "polling"),
@@ -53,6 +62,13 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     for name, (kind, default, reason) in unused_options().items():
         option(name, kind, default, f"no effect, accepted for scripts of earlier versions: {reason}")
     option("max-offline-debugger-session-num", number(1, 2), 2, "maximum number of concurrent dump sessions")
+    parser.add_argument(
+        "--bind_all",
+        action="store_const",
+        dest="host",
+        const="0.0.0.0",
+        help="the same as --host 0.0.0.0",
+    )
     parser.add_argument(
         "--no-token", action="store_true", help="require no token: serve anyone who can reach the port"
     )
@@ -139,6 +155,11 @@ def unused_options() -> Mapping[str, Unused]:
             16384,
             "each reader of dumps has its own limit (docs/security.md)",
         ),
+        "samples_per_plugin": (str, "", "nothing is sampled"),
+        "load_fast": (str, "auto", "there is one loader"),
+        "reload_multifile": (str, "", "every file of a run is followed"),
+        "max_reload_threads": (number(1, 256), 1, "--workers says how many processes read"),
+        "purge_orphaned_data": (str, "", "overwritten steps are kept apart and shown when asked for"),
     }
 
 

@@ -166,3 +166,9 @@ def test_a_session_log_of_a_stop_and_a_session_end_close_a_run(tf, folder):
         assert (run.finished, run.failure) == (finished, failure)
     (folder / NAME).write_bytes(tf.record(1, tf.scalar("loss", 1)) + tf.session(2, status=2))
     assert opened(folder).finished
+
+
+def test_values_that_are_not_shown_are_counted_by_names_we_know(tf, folder):
+    values = [tf.field(1, b"a") + tf.plugin(name) for name in ("mesh", "x" * 100, "")]
+    (folder / NAME).write_bytes(tf.record(1, *values))
+    assert dict(opened(folder).files[0].skipped) == {"mesh": 1, "plugin": 1, "unknown": 1}

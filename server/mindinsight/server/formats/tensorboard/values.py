@@ -19,7 +19,9 @@ _SIGNATURE: Final = 12  # bytes by which a picture is known
 _MOST_SAMPLES: Final = 1000  # pictures or sounds in one value
 # Of numbers, by plugin; tensors of other plugins stay tensors.
 _PLUGIN_KINDS: Final = {"histograms": "histogram", "pr_curves": "pr_curve"}
-_DRAWN_ELSEWHERE: Final = ("images", "audio", "text", "custom_scalars", "hparams")
+_TEXT_PLUGINS: Final = ("images", "audio", "text", "custom_scalars", "hparams")
+_OTHER_PLUGINS: Final = ("scalars", "mesh", "graphs", "graph_keras_model", "graph_run_metadata", "profile")
+_PLUGINS: Final = frozenset((*_PLUGIN_KINDS, *_TEXT_PLUGINS, *_OTHER_PLUGINS))
 
 
 def read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
@@ -37,7 +39,7 @@ def read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
         ending = session_end(content)
         event.closing = event.closing if ending is None else ending
     elif value is None:
-        event.skipped.append(plugin or "unknown")
+        event.skipped.append(_skipped_name(plugin))
     elif value[0] == TENSOR:
         _Value(event, data, tag, (at, end), plugin).read_tensor(*value[1:])
     else:
@@ -71,6 +73,11 @@ def _plugin(data: Octets, at: int, end: int) -> tuple[str, bytes]:
     return name.decode("utf-8", "replace"), content
 
 
+def _skipped_name(plugin: str) -> str:
+    """Name under which a value is counted that is not shown; a file may name any plugin."""
+    return plugin if plugin in _PLUGINS else "plugin" if plugin else "unknown"
+
+
 def _add(event: ParsedEvent, kind: str, tag: bytes, span: tuple[int, int]) -> None:
     """A payload of a kind that there is; others are counted."""
     if kind in CODES:
@@ -91,7 +98,7 @@ class _Value:
         tensor = tensor_fields(self.data, start, stop)
         if tensor.dtype == STRING:
             self._read_strings(tensor)
-        elif self.plugin in _DRAWN_ELSEWHERE:
+        elif self.plugin in _TEXT_PLUGINS:
             self.event.skipped.append(self.plugin)
         elif self._is_scalar(tensor):
             self._read_scalar(tensor)
@@ -127,7 +134,7 @@ class _Value:
         elif self.plugin in ("", "text"):
             _add(self.event, "text", self.tag, self.whole)
         else:
-            self.event.skipped.append(self.plugin)
+            self.event.skipped.append(_skipped_name(self.plugin))
         self.event.free += [(start, stop - start) for start, stop in spans]
 
     def _add_samples(self, kind: str, spans: list[tuple[int, int]]) -> None:
