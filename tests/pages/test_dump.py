@@ -163,8 +163,11 @@ def test_the_tree_leads_to_what_is_not_finite(shown):
         row = page.get_by_role("treeitem").filter(has=page.get_by_text("1 not finite")).last
         expect(row.get_by_role("button", name=name, exact=True).first).to_be_visible()
         row.get_by_role("button", name=name, exact=True).last.click()
-    page.get_by_role("button", name="MatMul-op66").click()
+    leaf = page.get_by_role("button", name="MatMul-op66")
+    leaf.click()
     expect(side(page)).to_contain_text("return self.fc2(x)")
+    expect(page.locator(".dump-tree .row.current")).to_be_visible()  # the tree was drawn again
+    expect(leaf).to_be_focused()
 
 
 def test_common_faults_and_conditions_of_ones_own(shown):

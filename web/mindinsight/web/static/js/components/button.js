@@ -1,6 +1,7 @@
 // Buttons: with words, with an icon and a name, or several of which one is pressed.
 
-import { h } from "../core/dom.js";
+import { h, replace } from "../core/dom.js";
+import { keepFocus } from "../core/focus.js";
 import { icon } from "./icons.js";
 
 /** @param {string} label @param {() => void} onclick @param {Record<string, any>} [attrs] */
@@ -74,9 +75,8 @@ export function turning() {
     /** @param {string} name of the icon @param {string} label @param {() => void} onclick */
     show(name, label, onclick) {
       if (element.firstElementChild?.getAttribute("aria-label") === label) return;
-      const focused = element.contains(document.activeElement);
-      element.replaceChildren(iconButton(name, label, onclick));
-      if (focused) element.firstElementChild.focus();
+      const next = iconButton(name, label, onclick, { "data-focus": "turning" });
+      keepFocus(element, () => replace(element, next));
     },
   };
 }

@@ -101,8 +101,8 @@ export class Alerts {
   /** @param {{alerts: Alert[], total: number}} answer */
   #take({ alerts, total }) {
     const known = this.#known;
-    const came = known ? alerts.filter((one) => !known.has(one.id)) : [];
-    this.#known = new Set([...alerts.map((one) => one.id), ...(known ?? [])].slice(0, KNOWN));
+    const came = known ? alerts.filter((alert) => !known.has(alert.id)) : [];
+    this.#known = new Set([...alerts.map((alert) => alert.id), ...(known ?? [])].slice(0, KNOWN));
     this.#new = total;
     this.#callbacks.forEach((callback) => callback(came));
   }

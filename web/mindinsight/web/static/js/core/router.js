@@ -2,6 +2,7 @@
 
 import { together } from "./changes.js";
 import { h, replace } from "./dom.js";
+import { latest } from "./latest.js";
 import { empty } from "../components/empty.js";
 
 /** @typedef {import("./types.js").App} App */
@@ -18,7 +19,7 @@ export class Router {
   #view = null;
   /** What came while a view was still being mounted. @type {Change | null} */
   #missed = null;
-  #turn = 0;
+  #mounting = latest();
   /** @type {Set<(view: string) => void>} */
   #callbacks = new Set();
 
@@ -73,33 +74,33 @@ export class Router {
   }
 
   async #show() {
-    const mine = ++this.#turn;
     this.#leave();
     this.#callbacks.forEach((callback) => callback(this.#current));
     document.title = `${this.#title()} · MindInsight`;
-    try {
-      await this.#mount(() => mine === this.#turn);
-    } catch (error) {
-      if (mine !== this.#turn) return; // what was asked for has been left meanwhile
-      replace(root(), this.#failed(error));
-      root().setAttribute("aria-busy", "false");
-      console.error(error);
-    }
+    await this.#mounting.ask(
+      (signal) => this.#mount(signal),
+      () => {},
+      (error) => {
+        replace(root(), this.#failed(error));
+        root().setAttribute("aria-busy", "false");
+        console.error(error);
+      },
+    );
   }
 
-  /** @param {() => boolean} wanted whether nobody has gone on to another view */
-  async #mount(wanted) {
+  /** @param {AbortSignal} signal aborted when somebody goes on to another view */
+  async #mount(signal) {
     const module = /** @type {import("./types.js").ViewModule} */ (
       await import(`../views/${this.#current}.js`)
     );
-    if (!wanted()) return;
+    if (signal.aborted) return;
     document.getElementById("body")?.classList.toggle("alone", module.alone === true);
     const element = h("div", { class: `view-${this.#current}` });
     replace(root(), element);
     root().setAttribute("aria-busy", "true");
     this.#missed = null;
     const mounted = await module.mount(element, this.#app);
-    if (!wanted()) {
+    if (signal.aborted) {
       mounted.unmount();
       return;
     }

@@ -72,7 +72,7 @@ function choices(app, close) {
           "fieldset",
           null,
           h("legend", { class: "label" }, t(`colour.${kind}`)),
-          names.slice(0, SHOWN).map((one) => item(`${kind}:${one}`)),
+          names.slice(0, SHOWN).map((name) => item(`${kind}:${name}`)),
         )
       : null;
   const [settings, scalars] = [h("div", { class: "stack" }), h("div")];

@@ -46,7 +46,7 @@ class Box {
       this.fault,
       this.list,
     );
-    this.asked = latest(this.element);
+    this.requests = latest(this.element);
     this.close = menu(opener, this.element, app.t("views.title")).close;
     this.ask(() => app.api.get(PATH));
   }
@@ -57,11 +57,11 @@ class Box {
    */
   ask(question) {
     replace(this.fault);
-    return this.asked.ask(
+    return this.requests.ask(
       question,
       ({ views }) => {
         this.views = views
-          .filter((/** @type {View} */ one) => this.app.router.knows(one.view))
+          .filter((/** @type {View} */ view) => this.app.router.knows(view.view))
           .sort((/** @type {View} */ a, /** @type {View} */ b) => byName(a.name, b.name));
         this.draw();
         return true;

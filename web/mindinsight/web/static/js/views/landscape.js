@@ -47,13 +47,13 @@ export class Landscapes {
     /** @type {ReturnType<typeof toolbar> | null} */
     this.controls = null;
     this.playing = false;
-    this.plays = 0; // counted up whenever the path is played anew or not any more
     this.head = h("div", null);
     this.curve = h("div", null);
     this.body = h("div", null);
     replace(root, this.head, this.curve, this.body);
-    this.asked = latest(root);
-    this.askedLosses = latest(root);
+    this.requests = latest(root);
+    this.lossRequests = latest(root);
+    this.playback = latest(root);
     this.known = this.shown();
     this.offs = [
       app.selection.on(() => this.chosen()),
@@ -92,7 +92,7 @@ export class Landscapes {
       .runs()
       .filter((one) => one.kinds.landscape)
       .map((one) => one.id);
-    return this.asked.ask(
+    return this.requests.ask(
       async (signal) =>
         run.length ? (await api.columns("v2/landscape/all", { run }, { signal })).landscapes : [],
       (found) => {
@@ -107,7 +107,7 @@ export class Landscapes {
   /** The curves that the intervals are stretches of; a page without them is whole. */
   readLosses() {
     const runs = [...new Set(this.all.map((one) => one.run))];
-    return this.askedLosses.ask(
+    return this.lossRequests.ask(
       (signal) => readLosses(this.app, runs, signal),
       (losses) => {
         this.losses = losses;
@@ -202,24 +202,30 @@ export class Landscapes {
   /** Point after point, each for a while after it was drawn: a slow machine shows all of them, too. */
   async play() {
     this.stop();
-    const mine = this.plays;
     this.playing = true;
     this.keep();
     this.controls?.tell();
+    await this.playback.ask(
+      (signal) => this.drawPoints(signal),
+      () => this.stop(),
+    );
+  }
+
+  /** @param {AbortSignal} signal aborted when the path is played anew or not any more */
+  async drawPoints(signal) {
     for (let point = 1; point <= this.longest(); point++) {
       this.state.shown = point;
       this.controls?.tell();
       this.draw();
       await this.app.charts.drawn();
       await new Promise((done) => setTimeout(done, PLAY_MS));
-      if (mine !== this.plays) return;
+      if (signal.aborted) return;
     }
-    this.stop();
   }
 
   /** The path stands still, whole or up to a point. @param {number} [point] */
   stop(point = Infinity) {
-    this.plays++;
+    this.playback.end();
     this.playing = false;
     this.state.shown = point;
     this.controls?.tell();
@@ -277,8 +283,8 @@ export class Landscapes {
 
   end() {
     this.stop();
-    this.asked.end();
-    this.askedLosses.end();
+    this.requests.end();
+    this.lossRequests.end();
     this.offs.forEach((off) => off());
     this.cards.forEach((one) => one.end());
   }

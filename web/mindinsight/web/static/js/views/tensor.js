@@ -45,7 +45,7 @@ export class Tensors {
     this.head = h("div", null);
     this.body = h("div", { class: "tensor-body" });
     replace(root, this.head, this.body);
-    this.asked = latest(root);
+    this.requests = latest(root);
     this.drawn = latest(root);
     this.refresh = throttle(() => this.follow(), 1000);
     this.offs = [
@@ -80,7 +80,7 @@ export class Tensors {
 
   /** What the choice names, in words of the runs that hold the tag. */
   holders() {
-    return this.tags.find((one) => one.tag === this.state.tag)?.runs ?? [];
+    return this.tags.find((tag) => tag.tag === this.state.tag)?.runs ?? [];
   }
 
   /** The row of the step that is shown. */
@@ -96,7 +96,7 @@ export class Tensors {
    * @param {(error: any) => any} [failed] @returns {Promise<any>}
    */
   start(failed) {
-    return this.asked.ask(
+    return this.requests.ask(
       (signal) => this.fetch(signal),
       (found) => {
         const before = this.steps && { stepsOf: this.stepsOf, row: this.row() };
@@ -120,7 +120,7 @@ export class Tensors {
   async fetch(signal) {
     const { api } = this.app;
     const tags = await tagsOf(this.app, "tensor", signal);
-    const known = tags.find((one) => one.tag === this.state.tag) ?? tags[0];
+    const known = tags.find((tag) => tag.tag === this.state.tag) ?? tags[0];
     if (!known) return { tags, run: "", tag: "", steps: null };
     const run = known.runs.includes(this.state.run) ? this.state.run : known.runs[0];
     return {
@@ -259,7 +259,7 @@ export class Tensors {
   }
 
   end() {
-    this.asked.end();
+    this.requests.end();
     this.drawn.end();
     this.offs.forEach((off) => off());
   }

@@ -4,6 +4,7 @@ import { iconButton, button } from "../../components/button.js";
 import { levelBadge } from "../../components/alerts.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
+import { keepFocus } from "../../core/focus.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -57,7 +58,7 @@ class Rules {
       this.list,
       this.place,
     );
-    this.asked = latest(this.element);
+    this.requests = latest(this.element);
     /** Whether a change is on its way. */
     this.sending = false;
     /** Whether others changed something meanwhile. */
@@ -72,7 +73,7 @@ class Rules {
   }
 
   end() {
-    this.asked.end();
+    this.requests.end();
   }
 
   /**
@@ -83,7 +84,7 @@ class Rules {
     this.missed = this.sending;
     return this.sending
       ? undefined
-      : this.asked.ask(
+      : this.requests.ask(
           (signal) => this.app.api.get(PATH, {}, { signal }),
           (answer) => this.take(answer),
           leaveAsIs,
@@ -93,7 +94,7 @@ class Rules {
   /** Ask for a change; whether it was made. @param {() => Promise<{rules: Rule[]}>} question */
   async ask(question) {
     replace(this.fault);
-    this.asked.end();
+    this.requests.end();
     this.sending = true;
     try {
       this.take(await question());
@@ -117,10 +118,8 @@ class Rules {
   draw() {
     this.count.textContent = String(this.rules.filter((rule) => rule.on).length);
     if (this.editing) return; // somebody is writing in a row
-    replace(
-      this.list,
-      this.rules.map((rule) => this.row(rule)),
-    );
+    const rows = this.rules.map((rule) => this.row(rule));
+    keepFocus(this.list, () => replace(this.list, rows));
   }
 
   /** @param {Rule} rule */
@@ -131,6 +130,7 @@ class Rules {
     const box = h("input", {
       type: "checkbox",
       checked: rule.on,
+      "data-focus": "on",
       onchange: () => this.send(rule, { on: box.checked }),
     });
     const change = iconButton("edit", t("alert.rules.change", { rule: words }), () => this.edit(rule.id));
@@ -139,7 +139,7 @@ class Rules {
       : iconButton("close", t("alert.rules.remove", { rule: words }), () => this.remove(rule));
     return h(
       "li",
-      { class: "row", "data-rule": rule.id },
+      { class: "row", "data-key": rule.id },
       h("label", { class: "check grow" }, box, h("span", null, words)),
       levelBadge(app, rule.level),
       change,
@@ -155,7 +155,6 @@ class Rules {
       this.app.api.send("PUT", this.app.api.build(PATH, { id }), { ...given, ...some }),
     );
     if (!made) this.draw(); // the box shows what is kept
-    this.focus(id, "input");
   }
 
   /** @param {Rule} rule */
@@ -175,7 +174,7 @@ class Rules {
       onsave: (given) => this.save(id, given),
       oncancel: () => this.close(id),
     });
-    const row = this.list.querySelector(`[data-rule="${CSS.escape(id)}"]`);
+    const row = this.list.querySelector(`[data-key="${CSS.escape(id)}"]`);
     if (row) replace(row, form);
     else replace(this.place, form);
     /** @type {HTMLElement | null} */ (form.querySelector("select, input"))?.focus();
@@ -193,7 +192,7 @@ class Rules {
   /** @param {string} id @param {string} what */
   focus(id, what) {
     /** @type {HTMLElement | null} */ (
-      this.list.querySelector(`[data-rule="${CSS.escape(id)}"] ${what}`)
+      this.list.querySelector(`[data-key="${CSS.escape(id)}"] ${what}`)
     )?.focus();
   }
 

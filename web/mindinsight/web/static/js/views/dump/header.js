@@ -19,7 +19,7 @@ export function header(page) {
     value: state.tab,
     onchange: (tab) => change({ tab: /** @type {any} */ (tab) }),
   });
-  const steps = summary?.ranks.some((/** @type {any} */ one) => one.steps.length);
+  const steps = summary?.ranks.some((/** @type {any} */ rank) => rank.steps.length);
   const fault = button(t("dump.find_fault"), () => change({ tab: "check", operator: "", tensor: "" }), {
     class: "primary",
   });
@@ -39,7 +39,7 @@ export function header(page) {
       steps && fault,
     ),
     h("div", { class: "toolbar" }, mode, dumps.length > 0 && chooser(page)),
-    ...(summary?.damage ?? []).map((/** @type {any} */ one) => damage(page, one)),
+    ...(summary?.damage ?? []).map((/** @type {any} */ record) => damage(page, record)),
   ];
 }
 
@@ -50,7 +50,7 @@ function chooser(page) {
     dumps.length > 1 &&
       select({
         label: app.t("dump.dump"),
-        options: dumps.map((one) => ({ value: one.id, label: dumpName(one.id) })),
+        options: dumps.map((dump) => ({ value: dump.id, label: dumpName(dump.id) })),
         value: state.dump,
         onchange: (dump) => change({ dump, operator: "", tensor: "" }),
       }),
@@ -71,14 +71,14 @@ export function dumpName(id) {
 export function placeChooser({ app, state, summary, change }) {
   const { t } = app;
   const ranks = summary?.ranks ?? [];
-  const steps = ranks.find((/** @type {any} */ one) => one.rank === state.rank)?.steps ?? [];
+  const steps = ranks.find((/** @type {any} */ rank) => rank.rank === state.rank)?.steps ?? [];
   return [
     ranks.length > 1 &&
       select({
         label: t("dump.rank"),
-        options: ranks.map((/** @type {any} */ one) => ({
-          value: String(one.rank),
-          label: String(one.rank),
+        options: ranks.map((/** @type {any} */ rank) => ({
+          value: String(rank.rank),
+          label: String(rank.rank),
         })),
         value: String(state.rank),
         onchange: (rank) => change({ rank: Number(rank) }),

@@ -3,6 +3,7 @@
 import { button } from "../../components/button.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
+import { keepFocus } from "../../core/focus.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
 import { damage } from "./header.js";
@@ -38,7 +39,7 @@ class OperatorTree {
     this.requests.ask(
       () => this.children([]),
       (items) => {
-        replace(this.list, items);
+        keepFocus(this.list, () => replace(this.list, items));
         if (this.counting) this.requests.later(() => this.refresh(), POLL);
       },
       (error) => replace(this.list, h("li", null, failure(this.page.app, error))),
@@ -93,7 +94,12 @@ class OperatorTree {
     };
     if (open.has(key)) replace(inner, await this.children(path));
     const count = h("span", { class: "badge" }, child.operators);
-    return h("li", { role: "treeitem" }, h("div", { class: "row" }, toggle, count, this.mark(child)), inner);
+    return h(
+      "li",
+      { role: "treeitem", "data-key": key },
+      h("div", { class: "row" }, toggle, count, this.mark(child)),
+      inner,
+    );
   }
 
   /** @param {any} child an operator */
@@ -103,7 +109,7 @@ class OperatorTree {
     const show = () => change({ graph: child.graph, operator: child.recorded, tensor: "" });
     return h(
       "li",
-      { role: "treeitem", "aria-selected": current },
+      { role: "treeitem", "data-key": `${child.graph} ${child.recorded}`, "aria-selected": current },
       h(
         "div",
         { class: current ? "row current" : "row" },

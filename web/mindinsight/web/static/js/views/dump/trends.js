@@ -22,7 +22,7 @@ const HEAD = [
 export function trendsSection(page) {
   const { app, state, summary } = page;
   const { t } = app;
-  const steps = summary?.ranks.find((/** @type {any} */ one) => one.rank === state.rank)?.steps ?? [];
+  const steps = summary?.ranks.find((/** @type {any} */ rank) => rank.rank === state.rank)?.steps ?? [];
   const before = steps[steps.indexOf(state.step) - 1];
   const asking = latest();
   const result = h("div");

@@ -10,8 +10,8 @@ const MEASURES = ["lost", "max_absolute", "relative_distance", "equal", "cosine"
 
 /** @param {App} app @param {any} answer */
 export function weightsTold({ t }, answer) {
-  const lost = answer.tensors.filter((/** @type {any} */ one) => lostElements(one.statistics));
-  const damage = answer.damage.map((/** @type {any} */ one) => `${t(one.reason)} (${one.detail})`);
+  const lost = answer.tensors.filter((/** @type {any} */ tensor) => lostElements(tensor.statistics));
+  const damage = answer.damage.map((/** @type {any} */ record) => `${t(record.reason)} (${record.detail})`);
   return [
     answer.format,
     t("dump.weights.tensors", { n: answer.tensors.length }),
@@ -30,14 +30,14 @@ export function weightsTable(app, answer) {
     ...["name", "dtype", "shape"].map((key) => h("th", null, app.t(`dump.column.${key}`))),
     ...STATISTICS.map((key) => h("th", { class: "number" }, app.t(`dump.column.${key}`))),
   ];
-  const rows = answer.tensors.map((/** @type {any} */ one) =>
+  const rows = answer.tensors.map((/** @type {any} */ tensor) =>
     h(
       "tr",
       null,
-      h("td", { class: "name" }, one.name),
-      h("td", null, one.dtype),
-      h("td", { class: "mono" }, shapeText(one.shape)),
-      values(app, one),
+      h("td", { class: "name" }, tensor.name),
+      h("td", null, tensor.dtype),
+      h("td", { class: "mono" }, shapeText(tensor.shape)),
+      values(app, tensor),
     ),
   );
   return h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows));
@@ -67,7 +67,7 @@ export function changed({ t }, answer) {
   const counts = {};
   for (const one of answer.differences) counts[one.state] = (counts[one.state] ?? 0) + 1;
   const told = Object.entries(counts).map(([state, n]) => `${n} ${t(`dump.weights.state.${state}`)}`);
-  const damage = answer.damage.map((/** @type {any} */ one) => `${t(one.reason)} (${one.detail})`);
+  const damage = answer.damage.map((/** @type {any} */ record) => `${t(record.reason)} (${record.detail})`);
   return [...told, ...damage, !answer.done && t("common.loading"), answer.error].filter(Boolean).join(" · ");
 }
 

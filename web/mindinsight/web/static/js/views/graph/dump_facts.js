@@ -78,7 +78,7 @@ function content(app, { operators, worst, total }, place, goTo) {
         worst.map(row),
         rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest })),
       ),
-    operators.map((/** @type {any} */ one) => dumped(app, one, place)),
+    operators.map((/** @type {any} */ operator) => dumped(app, operator, place)),
   ];
 }
 

@@ -75,7 +75,7 @@ export class Dumped {
       () => this.app.api.get("v2/dump/list"),
       ({ dumps }) => {
         this.dumps = nearestFirst(dumps, run, this.app.selection.all());
-        if (!dumps.some((/** @type {any} */ one) => one.id === this.state.dump)) this.state.dump = "";
+        if (!dumps.some((/** @type {any} */ dump) => dump.id === this.state.dump)) this.state.dump = "";
         this.tools.hidden = !dumps.length;
         this.open();
       },
@@ -192,7 +192,7 @@ export class Dumped {
   /** @param {{boxes: import("./dump_marks.js").Coloured[]} | null} found @param {string} paint */
   mark(found, paint) {
     const { canvas } = this.graph;
-    const of = new Map(found?.boxes.map((one) => [one.id, one]));
+    const of = new Map(found?.boxes.map((box) => [box.id, box]));
     let another = false;
     for (const box of canvas.boxes()) {
       const { badge, heat } = marksOf(this.app, of.get(box.id), paint, box.count > 0);

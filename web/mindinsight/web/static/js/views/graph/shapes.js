@@ -78,7 +78,7 @@ export function shapes(picture, t) {
       svg(
         "g",
         { class: "lines" },
-        lines.map((one) => one.element),
+        lines.map((line) => line.element),
       ),
       texts,
       front,

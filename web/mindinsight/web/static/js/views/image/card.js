@@ -65,7 +65,7 @@ export class ImageCard {
       foot: this.foot,
       full: { label: app.t("common.fullscreen") },
     });
-    this.asked = latest(this.element);
+    this.requests = latest(this.element);
     this.seen = whenNear(
       this.element,
       throttle(() => this.read(), 1000),
@@ -143,7 +143,7 @@ export class ImageCard {
 
   read() {
     const { app, run, tag } = this;
-    return this.asked.ask(
+    return this.requests.ask(
       (signal) => app.api.columns("v2/image/steps", { run, tag }, { signal }),
       (answer) => this.take(answer.step),
       leaveAsIs,
@@ -168,7 +168,7 @@ export class ImageCard {
   }
 
   end() {
-    this.asked.end();
+    this.requests.end();
     this.seen.end();
   }
 }

@@ -14,7 +14,7 @@ const MODES = ["side", "blink", "difference"];
 
 /** @param {App} app @param {Choice} first @param {{tag: string, runs: string[]}[]} tags */
 export async function compareDialog(app, first, tags) {
-  await new Comparison(app, first, tags.find((one) => one.tag === first.tag)?.runs ?? [first.run]).open();
+  await new Comparison(app, first, tags.find((tag) => tag.tag === first.tag)?.runs ?? [first.run]).open();
 }
 
 class Comparison {
@@ -55,8 +55,8 @@ class Comparison {
       h("div", { class: "toolbar" }, how, run, this.steps),
       this.stage,
     );
-    this.askedSteps = latest(this.body);
-    this.askedPictures = latest(this.body);
+    this.stepRequests = latest(this.body);
+    this.pictureRequests = latest(this.body);
   }
 
   open() {
@@ -74,7 +74,7 @@ class Comparison {
   readSteps(run) {
     const { app, first, right } = this;
     right.run = run;
-    return this.askedSteps.ask(
+    return this.stepRequests.ask(
       (signal) => app.api.columns("v2/image/steps", { run, tag: right.tag }, { signal }),
       (answer) => {
         this.known = answer.step;
@@ -101,7 +101,7 @@ class Comparison {
     const { app, first, mode } = this;
     const right = { ...this.right };
     clearInterval(this.timer);
-    return this.askedPictures.ask(
+    return this.pictureRequests.ask(
       () => Promise.all([first, right].map((one) => loadPicture(app, one))),
       (pictures) => {
         if (mode === "difference") this.showDifference(pictures);

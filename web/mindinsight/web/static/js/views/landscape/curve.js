@@ -26,7 +26,7 @@ export async function readLosses(app, runs, signal) {
   const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: some }, { signal });
   const ask = async (/** @type {[string, string[]]} */ [tag, run]) =>
     (await app.api.columns("v2/scalar/series", { tag, run, px: 400 }, { signal })).series.map(
-      (/** @type {any} */ one) => ({ run: one.run, tag, step: one.step, value: one.value }),
+      (/** @type {any} */ series) => ({ run: series.run, tag, step: series.step, value: series.value }),
     );
   return (await Promise.all([...lossTags(tags, some)].map(ask))).flat();
 }
@@ -38,11 +38,11 @@ export async function readLosses(app, runs, signal) {
  * @returns {Map<string, string[]>}
  */
 export function lossTags(tags, runs) {
-  const losses = tags.filter((one) => LOSS.test(one.tag));
+  const losses = tags.filter((tag) => LOSS.test(tag.tag));
   /** @type {Map<string, string[]>} */
   const found = new Map();
   for (const run of runs) {
-    const own = losses.filter((one) => one.runs.includes(run));
+    const own = losses.filter((loss) => loss.runs.includes(run));
     if (!own.length) continue;
     const tag = mainTag(own, TRAINED);
     found.set(tag, [...(found.get(tag) ?? []), run]);
@@ -55,16 +55,20 @@ export function lossTags(tags, runs) {
  * @param {(interval: string) => void} onchange
  */
 export function lossCurve(app, losses, all, chosen, onchange) {
-  const steps = losses.flatMap((one) => ends(one.step));
+  const steps = losses.flatMap((loss) => ends(loss.step));
   const stretches = all.flatMap((one) => stretchOf(one) ?? []);
   if (!losses.length || !stretches.length) return null;
   const [from, to] = [Math.min(...steps, ...stretches), Math.max(...steps, ...stretches)];
   const across = (/** @type {number} */ step) => (step - from) / (to - from || 1);
-  const values = losses.flatMap((one) => Array.from(one.value).filter(Number.isFinite));
+  const values = losses.flatMap((loss) => Array.from(loss.value).filter(Number.isFinite));
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const up = (/** @type {number} */ value) => (high > low ? (high - value) / (high - low) : 0.5);
-  const lines = losses.map((one) =>
-    svg("path", { d: pathOf(one, across, up), stroke: app.selection.colour(one.run), "data-run": one.run }),
+  const lines = losses.map((loss) =>
+    svg("path", {
+      d: pathOf(loss, across, up),
+      stroke: app.selection.colour(loss.run),
+      "data-run": loss.run,
+    }),
   );
   const drawing = svg(
     "svg",
@@ -78,7 +82,7 @@ export function lossCurve(app, losses, all, chosen, onchange) {
     h(
       "h2",
       { class: "panel-title" },
-      [...new Set(losses.map((one) => one.tag))].join(", "),
+      [...new Set(losses.map((loss) => loss.tag))].join(", "),
       " ",
       h("span", { class: "muted small" }, app.t("landscape.curve")),
     ),

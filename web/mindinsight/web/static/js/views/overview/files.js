@@ -121,14 +121,14 @@ function damageReport(app, files) {
   const rows = files.flatMap((file) => [
     ...file.damage
       .slice(0, LISTED)
-      .map((one) =>
+      .map((record) =>
         h(
           "tr",
           null,
           h("td", { class: "mono" }, file.name),
-          h("td", { class: "number" }, one.offset.toLocaleString("en")),
-          h("td", { class: "number" }, format.bytes(one.size)),
-          h("td", null, t(one.reason)),
+          h("td", { class: "number" }, record.offset.toLocaleString("en")),
+          h("td", { class: "number" }, format.bytes(record.size)),
+          h("td", null, t(record.reason)),
         ),
       ),
     file.damage.length > LISTED

@@ -81,8 +81,8 @@ class CurveCard {
       foot: this.foot,
       full: { label: page.app.t("common.fullscreen"), onchange: () => this.showRange() },
     });
-    this.asked = latest(this.element);
-    this.askedRange = latest(this.element);
+    this.requests = latest(this.element);
+    this.rangeRequests = latest(this.element);
     this.seen = whenNear(this.element, () => this.look());
     this.grow = throttle(() => this.follow(), GAP);
     queueMicrotask(() =>
@@ -137,7 +137,7 @@ class CurveCard {
     const runs = page.app.selection.runs().map((run) => run.id);
     /** The question that is on its way. @type {string} */
     this.fetching = this.question();
-    return this.asked.ask(
+    return this.requests.ask(
       (signal) => Promise.all(tags.map((tag) => ask(page, tag, runs, plot.clientWidth, signal))),
       (answers) => {
         this.curves = new Map(answers.map((answer) => [answer.tag, answer.series]));
@@ -166,7 +166,7 @@ class CurveCard {
   /** Put new points behind those that are here. */
   follow() {
     if (this.whole) return; // all of it is on its way
-    this.asked.ask(
+    this.requests.ask(
       () => appended(this.page, this.curves, this.plot.clientWidth),
       (fresh) => {
         if (!fresh) return this.fetch();
@@ -250,11 +250,11 @@ class CurveCard {
   showRange() {
     const wanted = this.page.options().facts || this.element.classList.contains("full");
     if (!wanted) {
-      this.askedRange.end();
+      this.rangeRequests.end();
       replace(this.range);
       return;
     }
-    this.askedRange.ask(
+    this.rangeRequests.ask(
       (signal) => rangeTable(this.page, this.tags, signal),
       (table) => replace(this.range, table),
       leaveAsIs,
@@ -262,8 +262,8 @@ class CurveCard {
   }
 
   end() {
-    this.asked.end();
-    this.askedRange.end();
+    this.requests.end();
+    this.rangeRequests.end();
     this.seen.end();
     this.page.cursor.leave(this.plot);
     this.page.app.charts.remove(this.plot);

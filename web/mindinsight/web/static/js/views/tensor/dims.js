@@ -8,7 +8,7 @@ export function parts(dims) {
 
 /** An empty box means all of its dimension. @param {string[]} texts */
 export function composed(texts) {
-  return `[${texts.map((one) => one.trim() || ":").join(",")}]`;
+  return `[${texts.map((text) => text.trim() || ":").join(",")}]`;
 }
 
 /**
