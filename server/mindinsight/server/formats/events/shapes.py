@@ -25,6 +25,7 @@ from mindinsight.server.types import Floats, Ints
 _FEWEST: Final = 48  # records of a shape that are worth the set-up
 _RARE: Final = 16  # a shape is rare when less than one in so many records of its length has it
 _SAMPLE: Final = 64  # records that are looked at first
+_MOST_TELLING: Final = 8  # bytes by which the tags of records of one length are told apart
 _RARE_SHAPES: Final = 4  # after so many rare shapes one after another the rest is read another way
 _CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
 
@@ -48,8 +49,13 @@ def read_shapes(
     parts: list[RecordBatch] = []
     taken = np.zeros(len(starts), np.bool_)
     misses = 0
-    for same_size in _by_size(sizes, rows):
-        rest = same_size
+    similar = (
+        group
+        for same_size in _by_size(sizes, rows)
+        for group in _by_tags(data, starts, same_size, int(sizes[same_size[0]]), schema)
+    )
+    for group in similar:
+        rest = group
         while len(rest) >= _FEWEST and misses < _RARE_SHAPES:
             size, begins = int(sizes[rest[0]]), starts[rest] + HEADER_SIZE
             shape = _shape(data[begins[0] : begins[0] + size], schema)
@@ -77,6 +83,30 @@ def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
     counts = np.diff(edges)
     frequent = [group for group in np.argsort(-counts, kind="stable").tolist() if counts[group] >= _FEWEST]
     return [rows[order[edges[group] : edges[group + 1]]] for group in frequent]
+
+
+def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -> list[Ints]:
+    """Records of one length, split by the few bytes in which their tags differ: each shape finds its own.
+
+    Only a grouping: records that are apart although their shapes are the same are read all the same.
+    """
+    begins = starts[rows] + HEADER_SIZE
+    shape = _shape(data[begins[0] : begins[0] + size], schema)
+    if shape is None:
+        return [rows]
+    sample = _matrix(data, begins[:: max(len(begins) // _SAMPLE, 1)], size)
+    places = np.flatnonzero(((sample != sample[0]).any(axis=0)) & (shape.mask == 0xFF))[:_MOST_TELLING]
+    if not len(places):
+        return [rows]
+    keys, octets = np.zeros(len(rows), np.uint64), np.frombuffer(data, np.uint8)
+    for position, place in enumerate(places.tolist()):
+        keys |= octets[begins + place].astype(np.uint64) << np.uint64(8 * position)
+    groups, left = [], np.ones(len(rows), np.bool_)
+    for key in np.unique(keys[:: max(len(begins) // _SAMPLE, 1)]):
+        chosen = keys == key
+        groups.append(rows[chosen])
+        left &= ~chosen
+    return [*groups, rows[left]] if left.any() else groups
 
 
 def _frequent(data: bytes, begins: Ints, shape: _Shape) -> bool:
