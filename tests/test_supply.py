@@ -88,7 +88,7 @@ def test_each_dependency_is_argued_for_and_its_licence_named(name):
 
 @pytest.mark.parametrize("name", USERS)
 def test_no_dependency_has_a_licence_that_binds_others(name):
-    about = metadata.metadata(name)
+    about: Any = metadata.metadata(name)
     told = " ".join([about.get("License-Expression") or "", (about.get("License") or "")[:100]])
     told += " ".join(one for one in about.get_all("Classifier", []) if one.startswith("License"))
     assert re.search(r"MIT|BSD|Apache", told), (name, told)

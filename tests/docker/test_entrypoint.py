@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,7 +116,7 @@ AS_ROOT = [  # what stands before the script, more of the environment, exit code
     (("setpriv", "--reuid=10001", "--regid=10001", "--clear-groups"), {}, 1, None, "without --user"),
     (("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"), {}, 0, "12345", ""),
 ]
-AS_OTHERS = [((), {}, 0, str(OWNER), "")]
+AS_OTHERS: list[Any] = [((), {}, 0, str(OWNER), "")]
 
 
 @pytest.mark.parametrize(("before", "environ", "code", "user", "said"), AS_ROOT if ROOT else AS_OTHERS)

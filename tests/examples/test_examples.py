@@ -31,7 +31,7 @@ def run(name, *arguments):
 def messages(path, kind):
     data, start = path.read_bytes(), 0
     while start < len(data):
-        size = framing.decode_header(data[start : start + framing.HEADER_SIZE])
+        size = require(framing.decode_header(data[start : start + framing.HEADER_SIZE]))
         begin = start + framing.HEADER_SIZE
         start = begin + size + framing.FOOTER_SIZE
         yield kind.FromString(framing.decode_payload(data[begin:start]))
@@ -127,7 +127,7 @@ def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path):
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # what runs in the background ignores it
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)  # noqa: PLW1509
     try:
-        assert any("press Ctrl-C" in line for line in process.stdout)
+        assert any("press Ctrl-C" in line for line in require(process.stdout))
         (path,) = (tmp_path / "lr_0.1").glob("*_MS")
         size = path.stat().st_size
         while path.stat().st_size == size:

@@ -19,7 +19,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import Base, Server, until
+from conftest import Base, Server, until  # type: ignore[import-not-found]
 
 WATCHES = Path("/proc/sys/user/max_inotify_watches")
 VIEW = b'{"name": "a", "view": "scalar", "query": "q=loss"}'

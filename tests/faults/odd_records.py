@@ -7,8 +7,9 @@ import numpy as np
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from mindinsight.proto.framing import encode_record
+from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.proto.lineage_pb2 import LineageEvent
-from mindinsight.proto.summary_pb2 import Event
+from mindinsight.proto.summary_pb2 import Event, Summary
 
 GOOD_STEPS = 5
 TEXTS = (
@@ -109,7 +110,7 @@ def good_event(content: str, step: int) -> Event:
     return event
 
 
-def _fill(value: object, content: str) -> None:
+def _fill(value: Summary.Value, content: str) -> None:
     if content == "image":
         value.image.height = value.image.width = value.image.colorspace = 1
         value.image.encoded_image = b"\x89PNG\r\n\x1a\n"
@@ -127,7 +128,7 @@ def _fill(value: object, content: str) -> None:
         value.scalar_value = 1.0
 
 
-def _fill_tensor(tensor: object) -> None:
+def _fill_tensor(tensor: TensorProto) -> None:
     tensor.dims.extend([2, 2])
     tensor.data_type = 11
     tensor.float_data.extend(np.arange(4.0))

@@ -9,6 +9,7 @@ import re
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import httpx2
@@ -100,7 +101,8 @@ FIELDS = (*GOOD, "note", "labels", "session_type", "dump_dir", "summary_dir", "p
 
 def operations(app):
     """(method, path, parameters) of every route that is described, but for the endless stream."""
-    for mounted in [route for route in app.routes if isinstance(route, Mount)]:
+    mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
+    for mounted in mounts:
         prefix = mounted.path
         for path, methods in mounted.app.app().openapi()["paths"].items():
             for method, about in methods.items():
@@ -153,7 +155,8 @@ def bodies_of(client, folder):
 
 def named_fields(app, method, path):
     """The fields of the body that a route describes; those of v1 are described in words."""
-    for mounted in [route for route in app.routes if isinstance(route, Mount)]:
+    mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
+    for mounted in mounts:
         about = mounted.app.app().openapi()
         body = about["paths"].get(path.removeprefix(mounted.path), {}).get(method, {}).get("requestBody")
         if body is not None and path.startswith(mounted.path):

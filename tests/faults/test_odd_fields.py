@@ -11,6 +11,7 @@ import runpy
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import numpy as np
@@ -71,7 +72,8 @@ def settled(client, count):
 
 def routes(app):
     """(path, names of parameters) of every described route that reads something of a run."""
-    for mounted in [route for route in app.routes if isinstance(route, Mount)]:
+    mounts: list[Any] = [route for route in app.routes if isinstance(route, Mount)]
+    for mounted in mounts:
         for path, methods in mounted.app.app().openapi()["paths"].items():
             parameters = methods.get("get", {}).get("parameters", [])
             names = {one["name"]: one["required"] for one in parameters if one["in"] == "query"}
@@ -95,7 +97,8 @@ def questions(client, run):
         values = {name: VALUES.get(name, ("x",)) for name in wanted}
         values |= dict.fromkeys({"run", "train_id"} & values.keys(), (run,))
         if "tag" in values:
-            values["tag"] = [tag for tag in tags.get(kind or "scalar", [""]) if len(tag) < LONGEST]
+            known = tags.get(kind or "scalar", [""])
+            values["tag"] = tuple(tag for tag in known if len(tag) < LONGEST)
         for chosen in itertools.product(*values.values()):
             yield path, dict(zip(values, chosen, strict=True))
 

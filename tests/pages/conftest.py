@@ -63,7 +63,7 @@ ARGUMENTS = [
 class Running:
     """A server in a thread of this process."""
 
-    def __init__(self, settings: Settings, executor: Executor | None = None) -> None:
+    def __init__(self, settings: Settings, executor: Any = None) -> None:
         """``executor`` reads the files in place of worker processes."""
         service = make_service(settings)
         if executor is not None:
@@ -112,7 +112,7 @@ def serve(tmp_path: Path, ports: tuple[int, int]) -> Iterator[Callable[..., str]
     """``serve(base, **settings)`` starts a server and gives its address, ending with a slash."""
     started: list[Running] = []
 
-    def start(base: Path, executor: Executor | None = None, **options: object) -> str:
+    def start(base: Path, executor: Executor | None = None, **options: Any) -> str:
         port = free_port() if started else ports[1]
         settings = Settings(
             base, tmp_path / "workspace", port=port, reload_interval=0.2, workers=1, **options
@@ -296,9 +296,13 @@ def page(profile: BrowserContext, serve: Callable[..., str]) -> Iterator[Page]:
     """
     page = profile.new_page()
     faults: list[str] = []
-    page.on("console", lambda message: is_fault(message) and faults.append(f"console: {message.text}"))
+    page.on(
+        "console", lambda message: faults.append(f"console: {message.text}") if is_fault(message) else None
+    )
     page.on("pageerror", lambda error: faults.append(f"thrown: {error}"))
-    page.on("request", lambda request: foreign(request.url) and faults.append(f"foreign: {request.url}"))
+    page.on(
+        "request", lambda request: faults.append(f"foreign: {request.url}") if foreign(request.url) else None
+    )
     yield page
     forget(profile, page)
     page.close()

@@ -15,6 +15,7 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
@@ -113,7 +114,7 @@ def readme(browser: Browser, address: str) -> None:
     print(target)
 
 
-def shoot(browser: Browser, address: str, target: Path, width: str, theme: str, lang: str) -> None:
+def shoot(browser: Browser, address: str, target: Path, width: str, theme: Any, lang: str) -> None:
     wide, tall = WIDTHS[width]
     locale = "zh-CN" if lang == "zh" else "en-GB"
     context = browser.new_context(viewport={"width": wide, "height": tall}, color_scheme=theme, locale=locale)

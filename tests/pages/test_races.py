@@ -4,12 +4,14 @@ Each test holds an answer back, chooses something else, lets the answer go, and 
 """
 
 import re
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
+from tests.narrowing import require
 
 
 class Held:
@@ -18,7 +20,7 @@ class Held:
     def __init__(self, page, pattern):
         self.page = page
         self._pattern = re.compile(pattern)
-        self._kept = None
+        self._kept: tuple[Any, Any] | None = None
         page.route(lambda url: bool(self._pattern.search(unquote(url))), self._keep)
 
     def _keep(self, route):
@@ -37,7 +39,7 @@ class Held:
 
     def release(self):
         """Let it go, and let the page deal with it."""
-        route, answer = self._kept
+        route, answer = require(self._kept)
         route.fulfill(response=answer)
         self.page.evaluate("async () => { for (let i = 0; i < 5; i++) await fetch('health'); }")
         self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")

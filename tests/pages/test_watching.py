@@ -45,7 +45,7 @@ class Reluctant(Executor):
         self._lock = threading.Lock()
         self._willing = False
 
-    def submit(self, read, requests):
+    def submit(self, read, requests):  # type: ignore[override]
         future: Future[Any] = Future()
         with self._lock:
             if not self._willing and any("/slow/" in request.path for request in requests):

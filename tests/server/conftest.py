@@ -3,6 +3,7 @@
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -27,7 +28,8 @@ def samples(tmp_path):
         for name in names:
             shutil.copytree(DATA / name, base / Path(name).name)
         app = create_app(Settings(base, tmp_path / "workspace", workers=1, reload_interval=0.1, **settings))
-        headers = {"Authorization": f"Bearer {settings['token']}".encode()} if settings.get("token") else {}
+        token = settings.get("token")
+        headers: dict[Any, Any] = {"Authorization": f"Bearer {token}".encode()} if token else {}
         prefix = settings.get("url_path_prefix", "")
         client = TestClient(
             app, base_url=f"http://127.0.0.1{prefix}", headers=headers, follow_redirects=False

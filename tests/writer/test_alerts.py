@@ -95,8 +95,8 @@ def test_long_texts_are_cut(tmp_path, reading):
 
 def test_what_cannot_be_as_given_is_made_to_fit_and_said(tmp_path, reading, caplog):
     with SummaryRecord(tmp_path) as record:
-        record.alert(ValueError("no\ud800"), None, level="fatal", step="nine")
-        record.alert("list", level=["error"], step=1 << 70)
+        record.alert(ValueError("no\ud800"), None, level="fatal", step="nine")  # type: ignore[arg-type]
+        record.alert("list", level=["error"], step=1 << 70)  # type: ignore[arg-type]
     first, second = reading.events()
     assert first.alert == Alert(title="no\\ud800", text="None", level="WARNING")
     assert (first.step, second.step) == (0, 0)

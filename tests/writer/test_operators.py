@@ -2,6 +2,7 @@
 
 import sys
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,6 +78,7 @@ def test_a_tensor_changed_in_place_later_is_recorded_as_it_was(kind):
     tensor = kind([1, 2])
     TensorSummary()("x", tensor)
     tensor.values[0] = 9
+    value: Any
     ((_, _, value),) = take_operator_values()
     assert value.values == [1, 2]
 
@@ -85,6 +87,7 @@ def test_an_array_changed_in_place_later_is_recorded_as_it_was():
     array = np.ones(3)
     HistogramSummary()("x", array)
     array += 1
+    value: Any
     ((_, _, value),) = take_operator_values()
     assert value.tolist() == [1, 1, 1]
 
@@ -109,7 +112,7 @@ def test_a_shape_the_plugin_cannot_show_is_refused_where_it_happens(operator, va
 
 def test_a_name_must_be_text():
     with pytest.raises(TypeError, match="str, got int"):
-        ScalarSummary()(3, 0.5)
+        ScalarSummary()(3, 0.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="empty"):
         ScalarSummary()("", 0.5)
 
@@ -143,7 +146,7 @@ def test_inside_a_compiled_function_the_value_comes_when_it_runs(monkeypatch):
 
 def test_values_of_mindspores_own_operators_come_along(monkeypatch):
     cache = {"loss[:Scalar]": 1, "odd[:y][:Tensor]": 2, "no plugin": 3}
-    module = ModuleType("mindspore.train.summary.summary_record")
+    module: Any = ModuleType("mindspore.train.summary.summary_record")
     module._record_summary_tensor_data = lambda: cache.update({"late[:Image]": 4})
     module._get_summary_tensor_data = lambda: dict(cache)
     monkeypatch.setitem(sys.modules, "mindspore", SimpleNamespace(nn=SimpleNamespace(Cell=object)))

@@ -147,7 +147,7 @@ def test_a_step_must_fit_64_bits(tmp_path):
 def test_a_numpy_step_will_do(tmp_path, reading):
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1.0)
-        record.record(np.int64(7))
+        record.record(np.int64(7))  # type: ignore[arg-type]
     assert reading.scalars() == [(7, "s", 1.0)]
 
 

@@ -105,7 +105,7 @@ def test_a_value_with_a_step_leaves_what_is_collected(reading):
         record.add_value("scalar", "loss", 0.5)
         for kind in ("image", "tensor", "histogram"):
             record.add_value(kind, kind, np.ones((1, 1, 2, 3), np.float32), step=7)
-        record.add_value("scalar", "accuracy", np.float32(0.25), step=np.int64(7))
+        record.add_value("scalar", "accuracy", np.float32(0.25), step=np.int64(7))  # type: ignore[arg-type]
         record.record(1)
     assert [(step, value.tag) for step, value in reading.values()] == [
         (7, "image"), (7, "tensor"), (7, "histogram"), (7, "accuracy"), (1, "loss"),

@@ -39,7 +39,7 @@ def test_the_data_recorder_runs_when_its_variable_is_set(tmp_path, monkeypatch):
     monkeypatch.setattr("mindinsight.writer.recorder.leave_if_asked", lambda run, error: calls.append(error))
     monkeypatch.delenv("MS_RDR_ENABLE", raising=False)
     error = ValueError("nan")
-    variables.run_data_recorder(object(), error)
+    variables.run_data_recorder(object(), error)  # type: ignore[arg-type]
     monkeypatch.setenv("MS_RDR_ENABLE", "1")
-    variables.run_data_recorder(object(), error)
+    variables.run_data_recorder(object(), error)  # type: ignore[arg-type]
     assert calls == [error]

@@ -21,7 +21,7 @@ def ask(samples, tmp_path):
         query = {"run": "./job", "tag": GRAPH, "dump": "./job/dump", "rank": 0, "step": 1}
         return client.request(method, f"/v2/{path}", params={**query, **params})
 
-    get.client = client
+    get.client = client  # type: ignore[attr-defined]
     return get
 
 

@@ -48,7 +48,8 @@ def test_several_directories_have_a_server_of_their_own(base):
 
 def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch):
     displayed: list[Any] = []
-    ipython, display = ModuleType("IPython"), ModuleType("IPython.display")
+    ipython: Any = ModuleType("IPython")
+    display: Any = ModuleType("IPython.display")
     ipython.get_ipython = object
     display.IFrame = lambda src, width, height: (src, width, height)
     display.display = displayed.append

@@ -62,7 +62,7 @@ def test_errors_in_the_input_are_one_line_and_exit_code_2(locale, capsys, error,
     def command(options):
         raise error
 
-    assert report_errors(command)(None) == 2
+    assert report_errors(command)(None) == 2  # type: ignore[arg-type]
     assert capsys.readouterr().err == message
 
 
@@ -73,4 +73,4 @@ def test_other_errors_and_closed_pipes_are_raised():
             raise error
 
         with pytest.raises(type(error)):
-            report_errors(command)(None)
+            report_errors(command)(None)  # type: ignore[arg-type]

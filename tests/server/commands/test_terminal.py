@@ -43,9 +43,9 @@ def test_progress_passes_on_and_speaks_only_to_people(capsys, monkeypatch):
 
     monkeypatch.setattr(sys, "stderr", Screen())
     clock = iter(range(0, 100, 2))
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))  # type: ignore[attr-defined]
     assert list(terminal.progress(range(3), 3, "read")) == [0, 1, 2]
-    assert sys.stderr.getvalue() == "\rread: 1 of 3\rread: 2 of 3\rread: 3 of 3\n"
+    assert sys.stderr.getvalue() == "\rread: 1 of 3\rread: 2 of 3\rread: 3 of 3\n"  # type: ignore[union-attr]
 
 
 ODD = "a\x1b[31m\x9b2J\u202e\ud800\x7f"

@@ -35,7 +35,7 @@ def test_results_and_errors_come_back():
         hold = Bulkhead()
         assert await hold.run(lambda: 3) == 3
         with pytest.raises(KeyError, match="x"):
-            await hold.run(lambda: {}["x"])
+            await hold.run(lambda: dict[str, int]()["x"])
         assert [item async for item in hold.iterate(iter("abc"))] == ["a", "b", "c"]
 
     asyncio.run(scenario())
@@ -92,7 +92,8 @@ def test_too_many_who_wait_are_refused_at_once():
 
 def test_what_an_abandoned_call_waits_for_is_cancelled():
     async def scenario():
-        hold, future = Bulkhead(), Future()
+        hold = Bulkhead()
+        future: Future[Any] = Future()
 
         def wait():
             bulkhead.watch(future)

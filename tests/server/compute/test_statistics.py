@@ -85,7 +85,7 @@ def test_deviation_survives_a_mean_far_from_zero():
 
 
 def test_a_drift_between_pieces_counts_as_deviation():
-    values = np.repeat(np.float64([5, 7]), statistics.PIECE)
+    values = np.repeat(np.array([5, 7], np.float64), statistics.PIECE)
     assert measure(values).std == 1.0
 
 

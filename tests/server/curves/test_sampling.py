@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
+from mindinsight.server.types import Doubles
 
 
 @given(st.integers(1, 4000), st.integers(1, 200), st.integers(0, 2**32 - 1), st.booleans())
@@ -45,8 +46,9 @@ def test_log_buckets_keep_the_start_of_the_curve():
 
 
 def test_an_axis_that_decreases_or_turns_keeps_its_shape():
-    steps = np.arange(2000)
-    for x in (np.exp(-steps / 400), 0.1 * (1 + np.cos(steps / 300)), 1.0 - steps):
+    steps = np.arange(2000, dtype=np.float64)
+    axes: list[Doubles] = [np.exp(-steps / 400), 0.1 * (1 + np.cos(steps / 300)), 1.0 - steps]
+    for x in axes:
         values = np.sin(steps / 50)
         rows = sample_rows(x, values, 300)
         assert 300 < len(rows) <= 602

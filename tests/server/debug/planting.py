@@ -12,7 +12,9 @@ import numpy as np
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
 
 # call at L1, module it runs in, what goes in, what comes out
-FORWARD = [
+Names = tuple[str, ...]
+
+FORWARD: list[tuple[str, str | None, Names, Names]] = [
     ("Functional.linear.0.forward", "Module.fc1.Linear.forward.0", ("x", "w1"), ("h1",)),
     ("Functional.relu.0.forward", "Module.act.ReLU.forward.0", ("h1",), ("h2",)),
     ("Torch.log.0.forward", None, ("h2",), ("h3",)),
@@ -20,7 +22,7 @@ FORWARD = [
     ("Functional.cross_entropy.0.forward", None, ("out", "y"), ("loss",)),
 ]
 # and what was kept from the way forward
-BACKWARD = [
+BACKWARD: list[tuple[str, str | None, Names, Names, Names]] = [
     ("Functional.cross_entropy.0.backward", None, ("one",), ("out",), ("g_out",)),
     (
         "Functional.linear.1.backward",
@@ -57,7 +59,7 @@ def write_msprobe(root, level, culprit="", sides=("input", "output"), values=Fal
     def tensor(name, entry, slot):
         size = 2 + sorted(name).count("h")  # not all alike
         number = float("nan") if name in lost else float(sum(map(ord, name)))
-        fields = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [size]}
+        fields: dict[str, Any] = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [size]}
         fields |= dict.fromkeys(("Max", "Min", "Mean", "Norm"), number)
         if values:
             fields["data_name"] = f"{entry}.{slot}.npy"

@@ -94,7 +94,7 @@ def test_damage_of_one_tensor_is_an_answer(copied):
 def test_recorded_statistics_serve_where_there_are_no_values(entries):
     recorded = RecordedStatistics(max=float("nan"), min=0.0, mean=float("nan"), l2norm=float("nan"))
     entry = entries[0]._replace(ref=None, statistics=recorded, shape=(2, 3))
-    rules = (("tensor_overflow", {}), ("tensor_too_large", {"max_gt": 0.0}))
+    rules: tuple[Any, ...] = (("tensor_overflow", {}), ("tensor_too_large", {"max_gt": 0.0}))
     answer = examine(Question(entry, rules))
     assert not answer.computed
     assert (require(answer.measured).statistics.finite, require(answer.measured).statistics.nans) == (
@@ -127,7 +127,7 @@ def test_spreading_keeps_the_order_and_stops_early(monkeypatch):
             yield number
 
     with ProcessPoolExecutor(1) as pool:
-        results = spread(str, work(), pool)
+        results: Any = spread(str, work(), pool)
         assert [next(results) for _ in range(3)] == ["0", "1", "2"]
         results.close()
     assert len(begun) <= AHEAD + 4

@@ -24,7 +24,7 @@ def test_statistics_come_while_the_listing_is_there(data, executor):
     assert listing.wait(20)
     assert [answer.entry for answer in listing.answers] == list(listing.entries)
     entry = listing.entries[7]
-    assert require(require(listing.answer(entry)).measured).statistics.count > 0
+    assert require(require(require(listing.answer(entry)).measured).statistics.count) > 0
     assert listing.operators[(entry.graph, entry.recorded)].type == entry.type
     assert inspected.listing() is listing
 

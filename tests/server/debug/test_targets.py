@@ -1,5 +1,7 @@
 """What counts as weight, gradient and activation, under the names every layout gives."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.debug.targets import parameter_names, targets
@@ -12,9 +14,16 @@ STATES = (
 
 
 def entry(operator, kind="MatMul", direction="output", slot="0", recorded=None):
-    place = {"rank": 0, "step": 0, "graph": "", "sequence": 0, "order": 0, "timestamp": 0}
-    names = {"operator": operator, "recorded": recorded or operator, "type": kind}
-    what = {"direction": direction, "slot": slot, "shape": None, "dtype": "", "format": "", "ref": None}
+    place: dict[str, Any] = {"rank": 0, "step": 0, "graph": "", "sequence": 0, "order": 0, "timestamp": 0}
+    names: dict[str, Any] = {"operator": operator, "recorded": recorded or operator, "type": kind}
+    what: dict[str, Any] = {
+        "direction": direction,
+        "slot": slot,
+        "shape": None,
+        "dtype": "",
+        "format": "",
+        "ref": None,
+    }
     return TensorEntry(**place, **names, **what)
 
 

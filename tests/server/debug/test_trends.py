@@ -9,9 +9,8 @@ from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tenso
 
 def between(path):
     dump = open_dump(path)
-    return {
-        each.entry.operator: each for each in trends(*[list_tensors(dump, 0, step).items for step in (0, 1)])
-    }
+    first, second = (list_tensors(dump, 0, step).items for step in (0, 1))
+    return {trend.entry.operator: trend for trend in trends(first, second)}
 
 
 def changed(path, step, pattern, change):

@@ -3,6 +3,7 @@
 import json
 import struct
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_statistics_of_a_checkpoint(folder, name):
 def test_what_stood_still_between_two_checkpoints(folder, first, second):
     names = f"tinynet-{first}.ckpt", f"tinynet-{second}.ckpt"
     expected = json.loads((folder / "expected.json").read_text())["pairs"][" -> ".join(names)]
-    files = [open_weights(folder / name) for name in names]
+    files: Any = [open_weights(folder / name) for name in names]
     found = list(compare_weights(*files))
     assert [each.name for each in found if each.state == "unchanged"] == expected["unchanged"]
     assert {each.state for each in found} == {"unchanged", "changed"}
@@ -54,7 +55,7 @@ def test_what_became_not_finite_is_counted(tmp_path):
     lost = np.full_like(values, np.nan)
     np.savez(tmp_path / "a.npz", all=values, some=values, back=some)
     np.savez(tmp_path / "b.npz", all=lost, some=some, back=values)
-    files = [open_weights(tmp_path / name) for name in ("a.npz", "b.npz")]
+    files: Any = [open_weights(tmp_path / name) for name in ("a.npz", "b.npz")]
     found = {each.name: each for each in compare_weights(*files)}
     assert {name: each.lost for name, each in found.items()} == {"all": 6, "some": 2, "back": 0}
     gone = require(found["all"].measures)
@@ -64,9 +65,9 @@ def test_what_became_not_finite_is_counted(tmp_path):
 
 def test_a_pool_finds_the_same(folder, monkeypatch):
     monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
-    files = [open_weights(folder / f"tinynet-{name}.ckpt") for name in ("1", "nan")]
+    first, second = (open_weights(folder / f"tinynet-{name}.ckpt") for name in ("1", "nan"))
     with ProcessPoolExecutor(1) as pool:
-        assert list(compare_weights(*files, pool)) == list(compare_weights(*files))
+        assert list(compare_weights(first, second, pool)) == list(compare_weights(first, second))
 
 
 def safetensors(path, **tensors):
@@ -84,20 +85,21 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path):
     nan = np.array([np.nan, 1], np.float32)
     np.savez(
         tmp_path / "a.npz",
-        same=nan, moved=np.float32([1, 2]), shape=np.zeros((2, 3)), wider=np.float32([1, 2]),
-        gone=np.zeros(1), signed=np.float32([0.0]), empty=np.zeros((0, 4)),
+        same=nan, moved=np.array([1, 2], np.float32), shape=np.zeros((2, 3)),
+        wider=np.array([1, 2], np.float32),
+        gone=np.zeros(1), signed=np.array([0.0], np.float32), empty=np.zeros((0, 4)),
     )  # fmt: skip
     safetensors(
         tmp_path / "b.safetensors",
-        added=("I32", np.int32([1])),
+        added=("I32", np.array([1], np.int32)),
         same=("F32", nan),
-        moved=("F32", np.float32([1, 3])),
+        moved=("F32", np.array([1, 3], np.float32)),
         shape=("F64", np.zeros((3, 2))),
-        wider=("F64", np.float64([1, 2])),
-        signed=("F32", np.float32([-0.0])),
+        wider=("F64", np.array([1, 2], np.float64)),
+        signed=("F32", np.array([-0.0], np.float32)),
         empty=("F64", np.zeros((0, 4))),
     )
-    files = open_weights(tmp_path / "a.npz"), open_weights(tmp_path / "b.safetensors")
+    files: Any = open_weights(tmp_path / "a.npz"), open_weights(tmp_path / "b.safetensors")
     found = {each.name: each for each in compare_weights(*files)}
     assert {name: each.state for name, each in found.items()} == {
         "same": "unchanged",

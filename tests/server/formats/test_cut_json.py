@@ -1,12 +1,17 @@
 import json
+from typing import Any
 
 import pytest
 
 from mindinsight.server.formats.cut_json import read_object
 from mindinsight.server.formats.unreadable import UnreadableError
-from tests.narrowing import require
 
-WHOLE = {"task": "tensor", "level": "L1", "none": None, "data": {"a": [1, {"x": 2}], "b": {"y": "z"}, "c": 3}}
+WHOLE: dict[str, Any] = {
+    "task": "tensor",
+    "level": "L1",
+    "none": None,
+    "data": {"a": [1, {"x": 2}], "b": {"y": "z"}, "c": 3},
+}
 
 
 def read(tmp_path, text, inner="data"):
@@ -29,8 +34,8 @@ def test_cut_at_every_place(tmp_path, indent):
         found, trouble = read(tmp_path, text[:end])
         assert trouble.reason == "dump.json_cut"
         data = found["data"]
-        assert list(data) == list(require(WHOLE["data"]))[: len(data)]
-        assert all(data[key] == require(WHOLE["data"])[key] for key in list(data)[:2])
+        assert list(data) == list(WHOLE["data"])[: len(data)]
+        assert all(data[key] == WHOLE["data"][key] for key in list(data)[:2])
         assert len(data) >= most
         most = len(data)
     assert most == 3

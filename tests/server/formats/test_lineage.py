@@ -101,7 +101,7 @@ def check_graph(found: dict[str, Any], wanted: dict[str, Any]) -> None:
 
 
 def flat(operation: dict[str, Any]) -> dict[str, Any]:
-    lists = {name: operation[name] for name in ("size", "weights") if name in operation}
+    lists: dict[str, Any] = {name: operation[name] for name in ("size", "weights") if name in operation}
     return {**nulls(operation["param"]), **lists}
 
 

@@ -43,7 +43,7 @@ def blocks():
 
 
 def layers_of_blocks(count, scope="Default/net"):
-    nodes = [(f"{scope}/In-op0", [])]
+    nodes: list[Any] = [(f"{scope}/In-op0", [])]
     for number in range(count):
         before = nodes[-1][0]
         block = f"{scope}/{number}-Block"

@@ -1,6 +1,7 @@
 """Bodies that are too large, or that do not come."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from starlette.requests import Request
@@ -21,7 +22,8 @@ async def app(scope, receive, send):
 
 def ask(parts, headers=()):
     """(status, body, how many parts were taken)."""
-    sent, taken = [], []
+    sent: list[Any] = []
+    taken: list[Any] = []
 
     async def receive():
         if len(taken) == len(parts):

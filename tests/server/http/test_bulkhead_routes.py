@@ -30,7 +30,7 @@ def app(tmp_path):
     app = FastAPI()
     app.state = server.state
     app.add_exception_handler(ApiError, _api_error)
-    app.server = server
+    app.server = server  # type: ignore[attr-defined]
     return app
 
 
@@ -118,7 +118,7 @@ def test_work_of_a_client_that_left_is_stopped(app):
 
 
 def test_v1_says_it_in_its_own_words():
-    answer = v1_error(None, ApiError(503, "busy", "The server is busy."))
+    answer = v1_error(None, ApiError(503, "busy", "The server is busy."))  # type: ignore[arg-type]
     assert answer.status_code == 503
     assert b'"error_msg":"The server is busy."' in answer.body
 

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from typing import Any
 
 import pytest
 import uvicorn
@@ -26,7 +27,8 @@ async def app(scope, receive, send):
 @pytest.fixture
 def connect(monkeypatch):
     """connect(HEAD_SECONDS=…) -> a new connection to a server with these limits."""
-    servers, sockets = [], []
+    servers: list[Any] = []
+    sockets: list[Any] = []
 
     def begin(**limits):
         for name, value in limits.items():

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def no_descriptors(monkeypatch):
         def refuse(*args, **kwargs):
             raise OSError(errno.EMFILE, "Too many open files")
 
-        monkeypatch.setattr(opener.os, "open", refuse)
+        monkeypatch.setattr(opener.os, "open", refuse)  # type: ignore[attr-defined]
 
     return begin
 
@@ -58,7 +59,8 @@ def test_a_file_that_could_not_be_opened_is_tried_again(base, events, loader, st
     events.file(base / "a", events.records(1))
     monkeypatch.setattr("mindinsight.server.ingest.catalogue.RETRY", 0.0)
 
-    opened, refused = piece_reader.opened, []
+    opened = piece_reader.opened  # type: ignore[attr-defined]
+    refused: list[Any] = []
 
     def refuse_once(*args):
         if not refused:
@@ -75,7 +77,7 @@ def test_a_file_that_could_not_be_opened_is_tried_again(base, events, loader, st
 
 def test_a_file_removed_while_it_is_read(base, events, loader, store, monkeypatch):
     path = events.file(base / "a", events.records(1))
-    opened = piece_reader.opened
+    opened = piece_reader.opened  # type: ignore[attr-defined]
 
     def remove_first(*args):
         path.unlink(missing_ok=True)

@@ -119,12 +119,12 @@ def test_what_happens_before_it_listens_is_seen(base, events, settings, store, s
     loader.stop()
 
 
-class NoInstances(watcher.Observer):
+class NoInstances(watcher.Observer):  # type: ignore[misc, name-defined]
     def __init__(self):
         raise OSError(24, "inotify instance limit reached")
 
 
-class NoWatches(watcher.Observer):
+class NoWatches(watcher.Observer):  # type: ignore[misc, name-defined]
     def start(self):
         raise OSError(28, "inotify watch limit reached")
 

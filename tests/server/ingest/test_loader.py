@@ -255,7 +255,7 @@ def test_the_newest_runs_are_taken_and_others_make_room(base, events, store, set
 def test_an_unreadable_file_is_named_and_read_when_it_can_be(base, events, loader, store, steps, monkeypatch):
     path = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))
-    opened = piece_reader.opened
+    opened = piece_reader.opened  # type: ignore[attr-defined]
 
     def refuse(name):
         if name == str(path):

@@ -27,7 +27,7 @@ def waiting():
             every.add(stage, file)
         return stage
 
-    every.put = put
+    every.put = put  # type: ignore[attr-defined]
     return every
 
 

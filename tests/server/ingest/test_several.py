@@ -45,9 +45,9 @@ def troubles(found):
 
 
 def test_ids_begin_with_the_names_and_depth_counts_from_each(top, events):
-    for below in ("", "a", "1/2/3/4", "1/2/3/4/5"):
-        events.file(top / "mine" / below)
-        events.file(top / "data/ann" / below)
+    for folder in ("", "a", "1/2/3/4", "1/2/3/4/5"):
+        events.file(top / "mine" / folder)
+        events.file(top / "data/ann" / folder)
     found = discover(of(top, "~~/mine", "lab=~~/data/ann"))
     by_id = {one.id: one for one in found.runs}
     below = ("", "/a", "/1/2/3/4")
@@ -105,7 +105,7 @@ def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top, ev
 
 def test_a_directory_that_may_not_be_looked_into_is_told(top, events, monkeypatch):
     events.file(top / "mine/a")
-    entries_of = folder_listing.entries_of
+    entries_of = folder_listing.entries_of  # type: ignore[attr-defined]
 
     def refusing(path):
         if str(path).endswith("ann"):

@@ -1,5 +1,7 @@
 """Routes of studies: what a page is told of a journal, and who may stop a tuner."""
 
+from typing import Any
+
 import optuna
 import pytest
 from fastapi.testclient import TestClient
@@ -124,10 +126,11 @@ def test_the_front_of_several_targets(make_study, serve):
 def test_importance_is_that_of_optuna(method, make_study, serve):
     path = make_study([float(i % 5) for i in range(12)])
     found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": method}).json()
-    evaluator = {
+    evaluators: dict[str, Any] = {
         "fanova": lambda: optuna.importance.FanovaImportanceEvaluator(seed=0),
         "ped_anova": optuna.importance.PedAnovaImportanceEvaluator,
-    }[method]()
+    }
+    evaluator = evaluators[method]()
     with quiet_optuna():
         expected = optuna.importance.get_param_importances(
             read_study(path), evaluator=evaluator, params=["x", "kind"], target=lambda trial: trial.values[0]

@@ -66,7 +66,7 @@ def test_names_from_files_cannot_make_lines(settings):
 def test_a_repeated_fault_is_said_a_few_times_and_counted(settings, monkeypatch):
     path = logs.configure(settings)
     now = [100.0]
-    monkeypatch.setattr(logs.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(logs.time, "monotonic", lambda: now[0])  # type: ignore[attr-defined]
     for number in range(1000):
         if number == 999:
             now[0] += logs.REPEAT_SECONDS

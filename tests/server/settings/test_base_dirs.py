@@ -9,6 +9,12 @@ from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings.base_dirs import Base, absent, bases_of, home, joined, split, texts_of
 
 
+def several(*texts: str) -> tuple[Base, ...]:
+    bases = bases_of(texts)
+    assert isinstance(bases, tuple)
+    return bases
+
+
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -26,7 +32,7 @@ def test_one_plain_directory_stays_a_path_there_or_not(here):
 def test_what_exists_is_a_path_whatever_it_looks_like(here, name):
     (here / name).mkdir(parents=True)
     assert bases_of(name) == here / name
-    assert bases_of([name, "other"])[0] == Base(str(here / name))
+    assert several(name, "other")[0] == Base(str(here / name))
 
 
 @pytest.mark.parametrize("text", ["=runs", "runs=", "a/b=c", "..=c", "/a=b"])
@@ -78,7 +84,7 @@ def test_what_is_kept_belongs_to_the_only_one_or_to_the_first(here):
 def test_one_name_for_two_is_refused(here):
     with pytest.raises(BadSettings, match=r"/a and .*/b cannot both be called 'lab'; give one another name"):
         bases_of(["lab=a", "lab=b"])
-    assert len(bases_of(["lab=a*", "lab=b*"])) == 2
+    assert len(several("lab=a*", "lab=b*")) == 2
 
 
 def test_one_in_another_is_refused_with_what_to_do(here):
@@ -86,7 +92,7 @@ def test_one_in_another_is_refused_with_what_to_do(here):
         bases_of(["runs", "mine=runs/mine"])
     with pytest.raises(BadSettings, match="the same directory; name it once"):
         bases_of(["runs", "again=./runs"])
-    assert len(bases_of(["runs", "runs2"])) == 2
+    assert len(several("runs", "runs2")) == 2
 
 
 def test_a_link_to_a_directory_is_that_directory(here):

@@ -8,7 +8,7 @@ from mindinsight.server.store.parts import ScalarPart, file_rows, segment_rows
 def part(*steps: int) -> ScalarPart:
     column = np.array(steps, np.int64)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(column) < 0) + 1)).astype(np.int64)
-    return ScalarPart(column, column + 0.5, column.astype(np.float32), starts)
+    return ScalarPart(column, column.astype(np.float64) + 0.5, column.astype(np.float32), starts)
 
 
 def test_a_file_that_goes_on_continues_the_segment() -> None:

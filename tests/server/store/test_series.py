@@ -10,7 +10,12 @@ from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 
 def part(*steps, starts=(0,), scale=1.0):
     rows = np.array(steps, dtype=np.int64)
-    return ScalarPart(rows, rows + 0.5, (rows * scale).astype(np.float32), np.array(starts, dtype=np.int64))
+    return ScalarPart(
+        rows,
+        rows.astype(np.float64) + 0.5,
+        (rows * scale).astype(np.float32),
+        np.array(starts, dtype=np.int64),
+    )
 
 
 def steps_of(columns):
@@ -73,7 +78,7 @@ def reference_part(path, content, offsets, sizes, steps):
     found = path.stat()
     rows = [np.array(column, dtype=np.int64) for column in (steps, offsets, sizes, [0])]
     return ReferencePart(
-        str(path), found.st_dev, found.st_ino, rows[0], rows[0] * 1.0, rows[1], rows[2], rows[3]
+        str(path), found.st_dev, found.st_ino, rows[0], rows[0].astype(np.float64), rows[1], rows[2], rows[3]
     )
 
 

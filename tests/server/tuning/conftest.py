@@ -70,9 +70,9 @@ def begin_tuner(workspace):
 
     def begin(file, *options):
         command = [sys.executable, "-m", "mindinsight.server.commands.main", "tune", "--config", str(file)]
-        options = [*map(str, options), "--workspace", str(workspace)]
+        arguments = [*map(str, options), "--workspace", str(workspace)]
         process = subprocess.Popen(
-            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         begun.append(process)
         return process

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mindinsight.server.tuning.config import Limits, Target, parse_config, seconds
+from mindinsight.server.tuning.config import Limits, Target, parse_config
+from mindinsight.server.tuning.durations import seconds
 from mindinsight.server.tuning.yaml_nodes import ConfigError
 
 TUTORIAL = """\

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import optuna
@@ -127,7 +128,7 @@ def test_gaussian_processes_take_choices_steps_logarithms_and_goals():
 
 def test_parallel_gaussian_trials_differ():
     study = ours(GaussianProcessSampler("ucb", seed=0), branin, 8)
-    pending = [tuple(suggest(study.ask(), parameters(BOUNDS[branin])).values()) for _ in range(4)]
+    pending: list[Any] = [tuple(suggest(study.ask(), parameters(BOUNDS[branin])).values()) for _ in range(4)]
     distances = [math.dist(a, b) for a, b in itertools.combinations(pending, 2)]
     assert min(distances) > 0.2
 
@@ -183,7 +184,7 @@ parameters:
 """
     config = parse_config(text, "t")
     study = optuna.create_study(sampler=make_sampler(config.tuner, config.parameters))
-    study.stop = lambda: None
+    study.stop = lambda: None  # type: ignore[method-assign]
     found = []
     for _ in range(3):
         trial = study.ask()

@@ -1,6 +1,7 @@
 """Notes of several base directories: kept with each directory, under whatever name it is shown."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -26,18 +27,18 @@ def test_a_note_goes_to_its_directory_and_comes_back_under_its_name(beside, tmp_
     assert notes.change("./lab/job/x", note="n") == Note("n")
     notes.change("./mine", hidden=True)
     assert notes.all() == {"./mine": Note(hidden=True), "./lab/job/x": Note("n")}
-    assert Notes(tmp_path, "/b").all() == {"./job/x": Note("n")}
-    assert Notes(tmp_path, "/a").all() == {"./": Note(hidden=True)}
+    assert Notes(tmp_path, Path("/b")).all() == {"./job/x": Note("n")}
+    assert Notes(tmp_path, Path("/a")).all() == {"./": Note(hidden=True)}
 
 
 def test_what_was_noted_when_a_directory_was_alone_is_there_beside_others(beside, tmp_path):
-    Notes(tmp_path, "/a").change("./run", note="alone")
+    Notes(tmp_path, Path("/a")).change("./run", note="alone")
     assert beside(first="/a").all() == {"./first/run": Note("alone")}
     assert beside(other="/b", renamed="/a").all() == {"./renamed/run": Note("alone")}
 
 
 def test_directories_that_come_bring_their_notes_and_take_them_along(tmp_path):
-    Notes(tmp_path, "/b").change("./run", note="n")
+    Notes(tmp_path, Path("/b")).change("./run", note="n")
     there = [Watched("mine", "/a", "polling", False)]
     notes = MultiBaseNotes(tmp_path, lambda: there)
     assert notes.all() == {}

@@ -1,5 +1,6 @@
 import json
 import stat
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_wrong_fields_are_left_out(tmp_path, fields):
     content = {str(tmp_path / "base"): {"./a": {"note": "n", "hidden": True, **fields}}}
     (folder / "notes.json").write_text(json.dumps(content))
     wrong = next(iter(fields))
-    expected = {"note": "n", "hidden": True}
+    expected: dict[str, Any] = {"note": "n", "hidden": True}
     expected.pop(wrong, None)
     assert Notes(folder, tmp_path / "base").all() == {"./a": Note(**expected)}
 

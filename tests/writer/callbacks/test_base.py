@@ -3,6 +3,7 @@
 import copy
 import sys
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ class Old(Callback):
 @pytest.fixture
 def mindspore_callback(monkeypatch):
     """The class MindSpore checks against, as if the program had imported it after us."""
-    module = ModuleType("mindspore.train.callback")
+    module: Any = ModuleType("mindspore.train.callback")
     module.Callback = type("Callback", (), {"on_train_begin": lambda self, run: "theirs"})
     monkeypatch.setitem(sys.modules, "mindspore.train.callback", module)
     return module.Callback

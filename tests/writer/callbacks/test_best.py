@@ -47,4 +47,4 @@ def test_metrics_at_the_end_of_an_epoch_count_too(tmp_path):
 
 def test_a_wrong_mode_is_refused(tmp_path):
     with pytest.raises(ValueError, match="'max' or 'min'"):
-        KeepBest("acc", "best", tmp_path)
+        KeepBest("acc", "best", tmp_path)  # type: ignore[arg-type]

@@ -109,7 +109,7 @@ def test_a_bad_prefix_is_refused(tmp_path, prefix):
 
 def test_a_config_of_another_type_is_refused(tmp_path):
     with pytest.raises(TypeError, match="CheckpointConfig, got dict"):
-        ModelCheckpoint(directory=tmp_path, config={"save_checkpoint_steps": 1})
+        ModelCheckpoint(directory=tmp_path, config={"save_checkpoint_steps": 1})  # type: ignore[arg-type]
 
 
 def left(directory, files, times):

@@ -41,7 +41,7 @@ def test_a_plain_dict_gains_attributes():
 
 def test_anything_else_is_refused():
     with pytest.raises(TypeError, match="dict, got list"):
-        RunContext([("mode", "train")])
+        RunContext([("mode", "train")])  # type: ignore[arg-type]
 
 
 def test_a_stop_is_remembered():

@@ -74,8 +74,8 @@ def test_when_one_cannot_be_entered_the_ones_before_it_are_left():
 
 def test_one_callback_none_and_a_foreign_one_are_taken():
     foreign = Foreign()
-    CallbackList([foreign]).on_train_step_end(RUN)
-    CallbackList(foreign).on_train_step_end(RUN)
+    CallbackList([foreign]).on_train_step_end(RUN)  # type: ignore[list-item]
+    CallbackList(foreign).on_train_step_end(RUN)  # type: ignore[arg-type]
     CallbackList().on_train_step_end(RUN)
     assert foreign.steps == 2
 

@@ -21,7 +21,7 @@ WEIGHT = np.full((4, 3), 0.5, np.float32)
 class Tensor(np.ndarray):
     """An array with the attributes the recorder looks at."""
 
-    device = SimpleNamespace(type="cpu")
+    device = SimpleNamespace(type="cpu")  # type: ignore[assignment]
 
 
 class Network:

@@ -3,15 +3,16 @@
 import logging
 import os
 import threading
+from functools import partial
 
 from mindinsight.writer.capture.write_queue import WriteQueue
 
 
 def test_writes_happen_in_order_and_before_close_returns():
     queue = WriteQueue()
-    done = []
+    done: list[int | None] = []
     for number in range(100):
-        queue.put(lambda number=number: done.append(number), 10)
+        queue.put(partial(done.append, number), 10)
     queue.close()
     assert done == list(range(100))
     queue.put(lambda: done.append(None))
@@ -21,7 +22,11 @@ def test_writes_happen_in_order_and_before_close_returns():
 def test_a_full_queue_makes_the_caller_wait():
     queue = WriteQueue(capacity=100)
     gate, second = threading.Event(), threading.Event()
-    queue.put(gate.wait, 80)
+
+    def wait() -> None:
+        gate.wait()
+
+    queue.put(wait, 80)
     caller = threading.Thread(target=lambda: (queue.put(lambda: None, 80), second.set()))
     caller.start()
     assert not second.wait(0.2)

@@ -139,7 +139,7 @@ def test_a_rank_has_its_directory(tmp_path, reading_of, loop):
 
 def test_alerts_are_at_the_current_step_whatever_the_frequency(tmp_path, reading, loop):
     collector = SummaryCollector(str(tmp_path), collect_freq=100)
-    given = {14: {"step": 14, "level": "error"}, 18: {}}
+    given: dict[int, Any] = {14: {"step": 14, "level": "error"}, 18: {}}
     loop.run(collector, at_step=lambda step: step in given and collector.alert(f"in {step}", **given[step]))
     alerts = [(event.step, event.alert.title) for event in reading.events() if event.HasField("alert")]
     assert alerts == [(14, "in 14"), (17, "in 18")]  # the 18th step has not ended

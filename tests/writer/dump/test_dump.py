@@ -2,6 +2,7 @@
 
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,7 +153,8 @@ def test_complex_tensors_have_a_file_and_no_statistics(tmp_path):
 
 
 def test_files_or_rows_or_both_are_saved(tmp_path):
-    for saved, files, rows in (("tensor", 1, 0), ("statistic", 0, 1), ("full", 1, 1)):
+    cases: list[tuple[Any, int, int]] = [("tensor", 1, 0), ("statistic", 0, 1), ("full", 1, 1)]
+    for saved, files, rows in cases:
         dump = Dump(tmp_path / saved, saved_data=saved, statistic_category=["l2norm", "max"])
         dump.iteration(0).output("Default/Op-op0", np.array([3.0, 4.0]))
         assert len(list((tmp_path / saved).rglob("*.npy"))) == files

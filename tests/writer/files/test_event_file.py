@@ -46,7 +46,8 @@ def make(disk):
     made = []
 
     def event_file(flush_seconds=3600.0, queue_bytes=1 << 20, **options):
-        made.append(EventFile(disk, Disk(), flush_seconds, queue_bytes, **options))
+        lineage: Any = Disk()
+        made.append(EventFile(disk, lineage, flush_seconds, queue_bytes, **options))
         return made[-1]
 
     yield event_file
@@ -143,7 +144,7 @@ def test_past_the_limit_a_full_disk_costs_values_that_are_named(make, disk, capl
 
 def test_one_value_that_cannot_be_encoded_leaves_the_others(make, disk, caplog):
     file = make()
-    file.put((7, 1.0, ["loss", 0.5], [Item("image", "bad", "no array")], 100))
+    file.put((7, 1.0, ["loss", 0.5], [Item("image", "bad", "no array")], 100))  # type: ignore[arg-type]
     file.put(job(8))
     file.flush()
     assert len(disk.records) == 2
@@ -153,7 +154,7 @@ def test_one_value_that_cannot_be_encoded_leaves_the_others(make, disk, caplog):
 
 def test_a_step_with_nothing_left_is_no_record(make, disk):
     file = make()
-    file.put((7, 1.0, [], [Item("image", "bad", "no array")], 100))
+    file.put((7, 1.0, [], [Item("image", "bad", "no array")], 100))  # type: ignore[arg-type]
     file.flush()
     assert disk.records == []
 

@@ -49,7 +49,7 @@ class MindSpore(ModuleType):
         super().__init__("mindspore")
         self.context = {"mode": self.PYNATIVE_MODE, "env_config_path": ""}
         self.nn = ModuleType("mindspore.nn")
-        self.nn.Cell = type("Cell", (Cell,), {"__module__": "mindspore.nn.cell"})
+        self.nn.Cell = type("Cell", (Cell,), {"__module__": "mindspore.nn.cell"})  # type: ignore[attr-defined]
 
     def get_context(self, name):
         if name not in self.context:

@@ -23,7 +23,7 @@ class Pybind11Type(type):
 class Primitive(bytearray, metaclass=Pybind11Type):
     """Base of MindSpore's operators, an extension type; its name is that of the node in a graph."""
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __init__(self):
         super().__init__()

@@ -2,6 +2,7 @@
 
 import sys
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def test_chosen_inputs_in_a_chosen_order():
     assert accuracy(CLASSES, "the loss", SCORES) == pytest.approx(2 / 3)
     for wrong in ((0, 1), [0, "1"], [True]):
         with pytest.raises(ValueError, match="list of int"):
-            accuracy.set_indexes(wrong)
+            accuracy.set_indexes(wrong)  # type: ignore[arg-type]
 
 
 class Largest(Metric):
@@ -47,7 +48,7 @@ def test_a_metric_of_ones_own():
 
 
 def test_mindspores_model_takes_them_as_its_own(monkeypatch):
-    module = ModuleType("mindspore.train.metrics")
+    module: Any = ModuleType("mindspore.train.metrics")
     module.Metric = type("Metric", (), {})
     module.Loss = type("Loss", (module.Metric,), {})
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -30,7 +31,8 @@ RUNS = (
 def serving(base, workspace, **settings):
     """A client of a server over a base directory, once everything in it has been read."""
     chosen = Settings(base, workspace, workers=1, reload_interval=0.1, **settings)
-    service = replace(make_service(chosen), executor=ThreadPoolExecutor(1))
+    threads: Any = ThreadPoolExecutor(1)
+    service = replace(make_service(chosen), executor=threads)
     with TestClient(create_app(chosen, service), base_url="http://127.0.0.1") as client:
         until(lambda: client.get(f"{ROOT}/datavisual/train-jobs").json()["load_status"] == "loaded")
         yield client

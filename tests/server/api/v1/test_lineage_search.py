@@ -1,11 +1,13 @@
 """Searches of lineage: what a body may be, and which rows it finds."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.lineage_search import parse_search, sort_rows
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"summary_dir": "./a", "learning_rate": 0.1, "epoch": 3, "network": "Net", "metric/acc": 0.9},
     {"summary_dir": "./b", "learning_rate": None, "epoch": 5, "network": "Net", "user_defined/kind": "x"},
     {"summary_dir": "./c", "learning_rate": 0.001, "epoch": 4, "network": "Other", "user_defined/kind": 2},

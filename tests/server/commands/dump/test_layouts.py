@@ -5,6 +5,7 @@ import json
 import zipfile
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -173,7 +174,7 @@ def test_a_selection_of_nothing_is_empty_and_no_all_clear(run, samples, argument
     action, *rest = arguments
     code, out, _ = run(action, samples / "ms_sync_full_stats" / "full", *rest, "--json")
     found = json.loads(out)
-    expected = (0, []) if action == "ls" else (2, [])
+    expected: Any = (0, []) if action == "ls" else (2, [])
     assert (code, found["tensors"] if isinstance(found, dict) else found) == expected
 
 

@@ -34,7 +34,7 @@ def test_a_reader_that_has_enough_is_no_trouble(tmp_path):
     """As in ``mindinsight dump stat DUMP | head``."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "mindinsight.server.commands.main", "dump", "stat", LENET]
+    command = [sys.executable, "-m", "mindinsight.server.commands.main", "dump", "stat", str(LENET)]
     done = subprocess.run(command, check=False, stdout=writing, stderr=subprocess.PIPE, timeout=120)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")

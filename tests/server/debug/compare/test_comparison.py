@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ COLUMNS = ("cosine", "distance", "max_absolute", "max_relative", "one_thousandth
 
 def compared(report):
     dump = open_dump(DUMPS / "msprobe_pytorch" / report["dump"])
-    sides = [Side(dump, rank, step).entries() for rank, step in (report["target"], report["reference"])]
+    sides: Any = [Side(dump, rank, step).entries() for rank, step in (report["target"], report["reference"])]
     return list(compare(*sides))
 
 
@@ -50,7 +51,8 @@ def test_the_numbers_of_msprobe_come_out(name):
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_the_verdicts_of_msprobe_come_out(name):
-    ours, theirs = {}, {}
+    ours: dict[Any, Any] = {}
+    theirs: dict[Any, Any] = {}
     for row in compared(REPORTS[name]):
         operator = row.compared.pair.target.recorded
         ours.setdefault(operator, []).append(row.level)
@@ -68,9 +70,9 @@ def test_rows_come_in_the_order_the_target_ran():
 def test_a_pool_finds_the_same(monkeypatch):
     monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     dump = open_dump(DUMPS / "ms_sync_v2_0_names")
-    sides = [Side(dump, 0, step).entries() for step in (0, 1)]
+    target, reference = (Side(dump, 0, step).entries() for step in (0, 1))
     with ProcessPoolExecutor(2) as pool:
-        assert list(compare(*sides, None, pool)) == list(compare(*sides))
+        assert list(compare(target, reference, None, pool)) == list(compare(target, reference))
 
 
 def test_mindspore_is_matched_with_pytorch_layer_by_layer():
@@ -78,8 +80,8 @@ def test_mindspore_is_matched_with_pytorch_layer_by_layer():
         Side(open_dump(DUMPS / f"msprobe_{each}" / "L0_tensor_statistics"), 0, 0)
         for each in ("mindspore", "pytorch")
     ]
-    sides = [Side(each.dump, each.dump.ranks[0], 0).entries() for each in sides]
-    rows = list(compare(*sides))
+    target, reference = (Side(each.dump, each.dump.ranks[0], 0).entries() for each in sides)
+    rows = list(compare(target, reference))
     assert len(rows) == 19
     for row in rows:
         pair = row.compared.pair

@@ -1,5 +1,7 @@
 """Which operator is which: by map, name, plain name, and order."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.debug.compare.matching import (
@@ -13,8 +15,8 @@ from tests.narrowing import require
 
 
 def entry(operator, direction="output", slot="0", shape=(2, 2), graph=""):
-    place = {"rank": 0, "step": 0, "sequence": 0, "order": 0, "timestamp": 0, "ref": None}
-    names = {"operator": operator, "recorded": operator, "type": "x", "graph": graph}
+    place: dict[str, Any] = {"rank": 0, "step": 0, "sequence": 0, "order": 0, "timestamp": 0, "ref": None}
+    names: dict[str, Any] = {"operator": operator, "recorded": operator, "type": "x", "graph": graph}
     return TensorEntry(**place, **names, direction=direction, slot=slot, shape=shape, dtype="", format="")
 
 

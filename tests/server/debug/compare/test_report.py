@@ -13,7 +13,8 @@ from tests.server.debug.conftest import spoil
 
 
 def test_every_pair_is_a_line_with_all_columns(lenet):
-    rows = list(compare(*[Side(lenet, 0, step).entries() for step in (0, 1)]))
+    target, reference = (Side(lenet, 0, step).entries() for step in (0, 1))
+    rows = list(compare(target, reference))
     file = io.StringIO()
     write_csv(rows, file)
     lines = list(csv.DictReader(file.getvalue().splitlines()))
@@ -35,7 +36,8 @@ def test_names_are_no_formulas_and_nothing_infinite_breaks_the_file(copied):
 
 def test_every_message_has_a_text(lenet):
     assert MESSAGES.keys() == LEVELS.keys()
-    row = next(compare(*[Side(lenet, 0, 0).entries()] * 2))
+    entries = Side(lenet, 0, 0).entries()
+    row = next(compare(entries, entries))
     assert (
         fields(Row(row.compared, ("dtype", "shape")))["messages"]
         == f"{MESSAGES['dtype']}; {MESSAGES['shape']}"

@@ -1,5 +1,7 @@
 """Verdicts on made-up operators. The levels were recorded from msprobe 26.2 on the same numbers."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,8 +17,20 @@ OTHER = np.random.default_rng(1).normal(size=1000).astype(np.float32)
 
 
 def entry(direction, slot, dtype="float32"):
-    place = {"rank": 0, "step": 0, "graph": "", "sequence": 0, "order": 0, "timestamp": 0, "ref": None}
-    names = {"operator": "Functional.case.0.forward", "recorded": "Functional.case.0.forward", "type": "case"}
+    place: dict[str, Any] = {
+        "rank": 0,
+        "step": 0,
+        "graph": "",
+        "sequence": 0,
+        "order": 0,
+        "timestamp": 0,
+        "ref": None,
+    }
+    names: dict[str, Any] = {
+        "operator": "Functional.case.0.forward",
+        "recorded": "Functional.case.0.forward",
+        "type": "case",
+    }
     return TensorEntry(**place, **names, direction=direction, slot=slot, shape=None, dtype=dtype, format="")
 
 
@@ -37,9 +51,9 @@ def turned(cosine):
 
 def by_values(direction, slot, values, reference=None):
     reference = BASE[: len(values)] if reference is None else reference
-    measured = [Measured(measure(each), each.shape, "float32") for each in (values, reference)]
+    first, second = (Measured(measure(each), each.shape, "float32") for each in (values, reference))
     pair = Pair(entry(direction, str(slot)), entry(direction, str(slot)), "name")
-    return Compared(pair, *measured, measure_pair(values, reference))
+    return Compared(pair, first, second, measure_pair(values, reference))
 
 
 def statistics(norm, nans=0):

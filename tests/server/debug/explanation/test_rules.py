@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.debug.explanation.rules import Element, canonical, cause_of
+from tests.narrowing import require
 
 
 def element(output, *inputs, dtype=None):
@@ -51,7 +52,7 @@ def unary(function, *values, dtype=np.float32):
     ],
 )
 def test_functions_of_one_value(operator, found, reason, words, slot):
-    cause = cause_of(operator, found())
+    cause = require(cause_of(operator, found()))
     assert (cause.reason, cause.slot) == (reason, slot)
     assert words.items() <= cause.words.items()
 
@@ -65,7 +66,7 @@ def test_functions_of_one_value(operator, found, reason, words, slot):
 )
 def test_divisions_blame_the_divisor_and_broadcast(operator, left, right, reason, value):
     left, right = np.float32(left), np.float32(right)
-    cause = cause_of(operator, element(left / right, left, right))
+    cause = require(cause_of(operator, element(left / right, left, right)))
     assert (cause.reason, cause.slot, cause.words["value"]) == (reason, 1, value)
 
 
@@ -74,26 +75,29 @@ def test_divisions_blame_the_divisor_and_broadcast(operator, left, right, reason
 )
 def test_powers(base, exponent, reason):
     left, right = floats(2, base), floats(exponent)
-    cause = cause_of("Pow", element(np.power(left, right), left, right))
+    cause = require(cause_of("Pow", element(np.power(left, right), left, right)))
     assert (cause.reason, cause.words["value"]) == (reason, f"{base:g}")
 
 
 def test_a_row_of_a_softmax_that_is_masked_as_a_whole():
-    given = np.float32([[0, 1], [-np.inf, -np.inf]])
+    given = np.array([[0, 1], [-np.inf, -np.inf]], np.float32)
     shifted = np.exp(given - given.max(1, keepdims=True))
     output = shifted / shifted.sum(1, keepdims=True)
     found = element(output, given)
     assert found.index == (1, 0)
-    assert cause_of("_softmax", found).reason == "softmax_masked"
-    assert cause_of("_softmax", element(np.float32([[np.nan, 1]]), np.float32([[0, 1]]))) is None
+    assert require(cause_of("_softmax", found)).reason == "softmax_masked"
+    assert (
+        cause_of("_softmax", element(np.array([[np.nan, 1]], np.float32), np.array([[0, 1]], np.float32)))
+        is None
+    )
 
 
 def test_normalizations_without_variance():
     single = np.ones((1, 3), np.float32)
-    assert cause_of("BatchNorm", element(single * np.nan, single)).reason == "batch_of_one"
-    constant = np.float32([[1, 2], [5, 5]])
+    assert require(cause_of("BatchNorm", element(single * np.nan, single))).reason == "batch_of_one"
+    constant = np.array([[1, 2], [5, 5]], np.float32)
     output = (constant - constant.mean(1, keepdims=True)) / constant.std(1, keepdims=True)
-    cause = cause_of("native_layer_norm", element(output, constant))
+    cause = require(cause_of("native_layer_norm", element(output, constant)))
     assert (cause.reason, cause.words["value"]) == ("constant_row", "5")
     batch = np.ones((4, 3), np.float32)
     assert cause_of("BatchNorm", element(batch * np.nan, batch)) is None
@@ -101,12 +105,13 @@ def test_normalizations_without_variance():
 
 def test_any_operator_may_overflow():
     left, right = np.full((2, 2), 300, np.float16), np.full((2, 2), 300, np.float16)
-    cause = cause_of("MatMul", element(left @ right, left, right))
+    cause = require(cause_of("MatMul", element(left @ right, left, right)))
     assert (cause.reason, cause.slot) == ("overflow", None)
     assert cause.words == {"dtype": "float16", "limit": "65504", "value": "300"}
-    wide = np.float32([np.inf])
+    wide = np.array([np.inf], np.float32)
     assert (
-        cause_of("Mul", element(wide, np.float32([3e38]), dtype="bfloat16")).words["limit"] == "3.38953e+38"
+        require(cause_of("Mul", element(wide, np.array([3e38], np.float32), dtype="bfloat16"))).words["limit"]
+        == "3.38953e+38"
     )
 
 

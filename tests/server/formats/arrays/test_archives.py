@@ -6,6 +6,7 @@ from mindinsight.server.formats.arrays import archives
 from mindinsight.server.formats.arrays.archives import Archive
 from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.formats.unreadable import UnreadableError
+from tests.narrowing import require
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def test_members_are_read_and_placed(path):
         assert [archive.size(name) for name in archive.names()] == [5, 500]
         with archive.opened("packed") as member:
             assert member.read() == b"1" * 500
-        start = archive.member_offset("plain")
+        start = require(archive.member_offset("plain"))
         assert archive.member_offset("packed") is None
     assert path.read_bytes()[start : start + 5] == b"12345"
 

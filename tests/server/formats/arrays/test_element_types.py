@@ -155,7 +155,7 @@ def test_an_empty_array_with_an_axis_beyond_reach():
     ],
 )
 def test_hifloat8(pattern, value):
-    assert decode(np.uint8([pattern]), "hifloat8", (1,)).tolist() == [value]
+    assert decode(np.array([pattern], np.uint8), "hifloat8", (1,)).tolist() == [value]
 
 
 def test_hifloat8_has_one_nan_one_zero_and_no_value_twice():
@@ -175,11 +175,11 @@ def test_hifloat8_has_one_nan_one_zero_and_no_value_twice():
     ],
 )
 def test_floats_of_six_bits_take_a_byte_each(name, pattern, value):
-    assert decode(np.uint8([pattern]), name, (1,)).tolist() == [value]
+    assert decode(np.array([pattern], np.uint8), name, (1,)).tolist() == [value]
 
 
 def test_float4_e1m2_counts_in_quarters():
-    found = decode(np.uint8([0x10, 0x72, 0x9F]), "float4_e1m2", (6,))
+    found = decode(np.array([0x10, 0x72, 0x9F], np.uint8), "float4_e1m2", (6,))
     assert found.tolist() == [0, 0.25, 0.5, 1.75, -1.75, -0.25]
 
 

@@ -1,6 +1,7 @@
 import io
 import os
 import zipfile
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,9 +149,14 @@ def test_no_file_and_no_name(folder):
 
 def test_npz_lists_and_reads(folder):
     path = folder / "some.npz"
-    values = {"a": np.arange(6.0).reshape(2, 3), "b/c": np.array(3), "empty": np.empty((0, 4))}
+    values: dict[str, Any] = {
+        "a": np.arange(6.0).reshape(2, 3),
+        "b/c": np.array(3),
+        "empty": np.empty((0, 4)),
+    }
     np.savez_compressed(path, **values)
-    assert [(name, header.shape) for name, header in npz_headers(path)] == [
+    headers: list[tuple[str, Any]] = list(npz_headers(path))
+    assert [(name, header.shape) for name, header in headers] == [
         ("a", (2, 3)),
         ("b/c", ()),
         ("empty", (0, 4)),
@@ -168,7 +174,7 @@ def test_one_broken_member_leaves_the_others(folder):
         archive.writestr("fine.npy", whole.getvalue())
         archive.writestr("../../up.npy", whole.getvalue()[:-3])
         archive.writestr("note.txt", "not an array")
-    found = dict(npz_headers(path))
+    found: dict[str, Any] = dict(npz_headers(path))
     assert list(found) == ["object", "fine", "../../up"]
     assert found["object"].reason == "dump.object_dtype"
     assert found["../../up"].reason == "dump.truncated"
@@ -181,7 +187,7 @@ def test_a_bomb_is_not_unpacked(folder, monkeypatch):
     monkeypatch.setattr(archives, "MAX_UNPACKED", 100_000)
     path = folder / "bomb.npz"
     np.savez_compressed(path, zeros=np.zeros(1_000_000), fine=np.zeros(100))
-    found = dict(npz_headers(path))
+    found: dict[str, Any] = dict(npz_headers(path))
     assert found["zeros"].reason == "dump.zip_bomb"
     assert "8000128" in found["zeros"].detail
     assert read_npz(path, "fine").shape == (100,)

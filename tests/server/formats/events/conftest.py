@@ -127,8 +127,8 @@ def facts_of(stretches: list[Stretch], data: bytes) -> Facts:
                 for at, step, wall, value in zip(*(column.tolist() for column in columns), strict=True):
                     facts.add("scalar", tag, (at, step, bits(wall), bits(value)))
         for reference in stretch.references:
-            columns = (reference.steps, reference.walls, reference.offsets, reference.sizes)
-            for step, wall, at, size in zip(*(column.tolist() for column in columns), strict=True):
+            rows = (reference.steps, reference.walls, reference.offsets, reference.sizes)
+            for step, wall, at, size in zip(*(column.tolist() for column in rows), strict=True):
                 facts.add(reference.kind, reference.tag, (step, bits(wall), data[at : at + size]))
     return facts
 

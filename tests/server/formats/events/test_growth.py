@@ -60,9 +60,9 @@ def test_growing_damaged_file_in_any_parts(facts, reference, cuts, wounds):
     data = bytearray(training(200))
     for place in wounds:
         data[place % len(data)] ^= 0x55
-    data = bytes(data)
-    found = facts(follow(data, sorted(cut for cut in cuts if cut < len(data))), data)
-    wanted = reference(data)
+    content = bytes(data)
+    found = facts(follow(content, sorted(cut for cut in cuts if cut < len(content))), content)
+    wanted = reference(content)
     assert (found.points, found.damaged, found.end) == (wanted.points, wanted.damaged, wanted.end)
 
 

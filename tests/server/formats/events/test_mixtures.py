@@ -122,8 +122,8 @@ def test_damaged_mixture_reads_as_with_protobuf(reference, facts, program, order
     data = bytearray(build(program, order, seed))
     for place, change in wounds:
         data[int(place * len(data))] ^= change
-    data = bytes(data[: int(cut * len(data))])
-    assert facts([decode(data, 0, True)], data) == reference(data)
+    content = bytes(data[: int(cut * len(data))])
+    assert facts([decode(content, 0, True)], content) == reference(content)
 
 
 def test_steps_that_grow_a_byte_stay_one_block(reference, facts):

@@ -1,6 +1,7 @@
 """Nodes read side by side are what protobuf reads of each by itself."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def read(data):
     """For each node that can be read: place, name, type, scope, full name, inputs and their edges' kinds."""
     spans = spans_of(data)
     nodes = read_nodes(data, spans[:, 0], spans[:, 1])
-    fed = [[] for _ in nodes.names]
+    fed: list[Any] = [[] for _ in nodes.names]
     for owner, name, control in zip(nodes.owners, nodes.inputs, nodes.controls, strict=True):
         fed[owner].append((name, bool(control)))
     columns = nodes.rows.tolist(), nodes.names, nodes.types, nodes.scopes, nodes.full_names, fed

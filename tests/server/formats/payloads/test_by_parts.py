@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def by_parts(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(f"{MODULE}.WHOLE", 16)
 
 
-def message(name: str, shape: tuple[int, ...], **fields: object) -> bytes:
+def message(name: str, shape: tuple[int, ...], **fields: Any) -> bytes:
     number = DataType.Value(f"DT_{name.upper()}")
     return TensorProto(dims=shape, data_type=number, **fields).SerializeToString()
 

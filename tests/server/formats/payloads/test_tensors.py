@@ -24,7 +24,7 @@ def extremes(name: str) -> np.ndarray:
     return np.array([[limits.min, limits.max, 7], special], dtype)
 
 
-def message(name: str, values: np.ndarray, **fields: object) -> bytes:
+def message(name: str, values: np.ndarray, **fields: Any) -> bytes:
     number = DataType.Value(f"DT_{name.upper()}")
     return TensorProto(dims=values.shape, data_type=number, **fields).SerializeToString()
 

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,8 @@ def test_what_mindspore_saved():
     found = {name: read_safetensor(file, name) for name in file.tensors}
     assert found["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
     assert found["b"].tolist() == [1.5, 2]
-    assert file.tensors["b"].dtype == "bfloat16"
+    tensor: Any = file.tensors["b"]
+    assert tensor.dtype == "bfloat16"
     assert found["s"].shape == ()
     assert found["s"] == 3
     assert found["flag"].tolist() == [True, False]

@@ -1,6 +1,7 @@
 """What differs between two graphs, node by node and summed over scopes."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -215,7 +216,9 @@ def test_nothing_in_common(graph, side):
 def test_sums_of_scopes_are_those_of_what_is_in_them(written, data):
     trees = [folded_tree(data.draw(written)) for _ in range(2)]
     comparison = compare(*trees)
-    for side, tree in enumerate(trees):
+    side: Literal[0, 1]
+    for side in (0, 1):
+        tree = trees[side]
         for index in range(len(tree.paths)):
             marks = [int(comparison.states[side][leaf]) for leaf in tree.leaves(index)]
             box_counts = comparison.box_counts(side, index)

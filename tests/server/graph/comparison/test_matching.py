@@ -1,5 +1,7 @@
 """Which nodes of two graphs belong together."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ def partners(graph):
 
     def find(left, right, **more):
         trees = [folded_tree(graph(nodes, **more)) for nodes in (left, right)]
-        matching = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
+        matching = match(trees[0], trees[1], (Signatures(trees[0].graph), Signatures(trees[1].graph)))
         others = [None, *trees[1].paths]
         return {
             path: others[index + 1]
@@ -26,8 +28,8 @@ def partners(graph):
 
 
 def test_numbers_of_operators_are_not_looked_at(partners):
-    left = [("net/fc/MatMul-op4", []), ("net/fc/MatMul-op5", [])]
-    right = [("net/fc/MatMul-op5", []), ("net/fc/MatMul-op6", [])]
+    left: list[Any] = [("net/fc/MatMul-op4", []), ("net/fc/MatMul-op5", [])]
+    right: list[Any] = [("net/fc/MatMul-op5", []), ("net/fc/MatMul-op6", [])]
     partner_of = partners(left, right)
     assert partner_of["net/fc/MatMul-op4"] == "net/fc/MatMul-op5"
     assert partner_of["net/fc/MatMul-op5"] == "net/fc/MatMul-op6"
@@ -53,8 +55,8 @@ def test_types_are_never_mixed(partners):
 
 
 def test_a_scope_of_another_number_stands_in_for_one_that_is_gone(partners):
-    left = [("net/3-Block/Add-op0", []), ("net/4-Block/Add-op1", []), ("net/head/Mul-op0", [])]
-    right = [("net/4-Block/Add-op0", []), ("net/5-Block/Add-op1", []), ("net/tail/Mul-op0", [])]
+    left: list[Any] = [("net/3-Block/Add-op0", []), ("net/4-Block/Add-op1", []), ("net/head/Mul-op0", [])]
+    right: list[Any] = [("net/4-Block/Add-op0", []), ("net/5-Block/Add-op1", []), ("net/tail/Mul-op0", [])]
     partner_of = partners(left, right)
     assert partner_of["net/4-Block"] == "net/4-Block"
     assert partner_of["net/3-Block"] == "net/5-Block"
@@ -81,7 +83,7 @@ def test_layers_that_are_not_folded_in_one_graph_still_find_each_other(partners,
 
 def test_boxes_hold_the_partners_of_each_others_members(graph, blocks):
     trees = [folded_tree(graph([*blocks(count), *blocks(6, "Default/other")])) for count in (8, 9)]
-    matching = match(*trees, tuple(Signatures(tree.graph) for tree in trees))
+    matching = match(trees[0], trees[1], (Signatures(trees[0].graph), Signatures(trees[1].graph)))
     for index, kind in enumerate(trees[0].types):
         if kind == REPEAT:
             other = int(matching.to_right[index])

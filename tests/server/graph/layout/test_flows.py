@@ -1,3 +1,5 @@
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +18,9 @@ def test_flows_are_the_edges_lifted_to_children(written, data):
     for scope in range(len(tree.paths)):
         if tree.nodes[scope] >= 0:
             continue
-        expected, enters, leaves = {}, {}, {}
+        expected: dict[Any, Any] = {}
+        enters: dict[Any, Any] = {}
+        leaves: dict[Any, Any] = {}
         for source, target in zip(tree.edges.sources.tolist(), tree.edges.targets.tolist(), strict=True):
             giver, taker = (child_holding(tree, scope, leaf) for leaf in (source, target))
             if giver is not None and taker is not None and giver != taker:

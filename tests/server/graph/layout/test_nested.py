@@ -108,7 +108,8 @@ def test_values_from_far_away_are_numbers_where_no_line_shows_them(graph, blocks
 
 def test_what_was_drawn_before_changes_no_drawing(tree):
     """Scopes are opened and shut one after the other, as a person does."""
-    cache, opened = DrawingCache(tree), []
+    cache = DrawingCache(tree)
+    opened: list[Any] = []
     for index in [*everything(tree), *choose_initial_scopes(tree)]:
         opened = [scope for scope in opened if scope != index] if index in opened else [*opened, index]
         assert cache.draw(opened) == draw(tree, opened)
@@ -119,7 +120,8 @@ def test_one_scope_more_arranges_only_itself_and_those_around_it(tree, monkeypat
         arranged.append(index)
         return inside(tree, index, *more)
 
-    arranged, inside = [], nested._draw_scope
+    arranged: list[Any] = []
+    inside = nested._draw_scope
     monkeypatch.setattr(nested, "_draw_scope", noted)
     cache, opened = DrawingCache(tree), everything(tree)
     inner = max(opened, key=lambda index: len(tree.ancestors(index)))

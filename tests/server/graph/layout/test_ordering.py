@@ -23,11 +23,11 @@ def test_crossings_are_counted_and_never_made_more(links):
     before = crossings([upper, lower], below, position)
     assert before == count_pairs(upper, lower, links)
     ordered = order_layers([list(upper), list(lower)], above, below)
-    assert count_pairs(*ordered, links) <= before
+    assert count_pairs(ordered[0], ordered[1], links) <= before
     assert [sorted(layer) for layer in ordered] == [upper, lower]
 
 
 def test_a_twisted_ladder_is_untwisted():
     links = [(0, 5), (1, 4), (2, 3)]
     ordered = order_layers([[0, 1, 2], [3, 4, 5]], neighbours(6, links, 1), neighbours(6, links, 0))
-    assert count_pairs(*ordered, links) == 0
+    assert count_pairs(ordered[0], ordered[1], links) == 0

@@ -11,7 +11,7 @@ from mindinsight.server.graph.model.simplify import simplify
 
 def chain_of_orders(count):
     """Each side effect waits for the one before: UpdateState after UpdateState."""
-    nodes = [("Default/In-op0", [])]
+    nodes: list[Any] = [("Default/In-op0", [])]
     for number in range(count):
         before = f"Default/UpdateState-op{number - 1}" if number else "Default/In-op0"
         nodes.append((f"Default/Assign-op{number}", ["Default/In-op0", before]))

@@ -1,6 +1,9 @@
+from typing import Any
+
 import numpy as np
 
-from mindinsight.server.graph.scopes.folding import BOXES, GROUP, MOST, REPEAT, RUN, WIDE, folded_tree
+from mindinsight.server.graph.scopes.folding import BOXES, MOST, REPEAT, RUN, WIDE, folded_tree
+from mindinsight.server.graph.scopes.tree import GROUP
 
 
 def of_type(tree, kind):
@@ -32,12 +35,14 @@ def test_layers_of_another_structure_stay_outside(graph, blocks):
 
 
 def test_alike_scopes_without_numbers_are_no_repetition(graph):
-    nodes = [(f"Default/{name}-Dense/MatMul-op{n}", []) for n, name in enumerate(("q", "k", "v", "out"))]
+    nodes: list[Any] = [
+        (f"Default/{name}-Dense/MatMul-op{n}", []) for n, name in enumerate(("q", "k", "v", "out"))
+    ]
     assert of_type(folded_tree(graph(nodes)), REPEAT) == []
 
 
 def test_many_operators_of_a_type_are_put_together_only_in_wide_scopes(graph):
-    narrow = [(f"Default/Load-op{n}", []) for n in range(WIDE - 1)] + [
+    narrow: list[Any] = [(f"Default/Load-op{n}", []) for n in range(WIDE - 1)] + [
         ("Default/Add-op0", ["Default/Load-op0"])
     ]
     assert of_type(folded_tree(graph(narrow)), GROUP) == []

@@ -1,6 +1,7 @@
 """What is open when somebody opens a graph: enough to look at, and no more than can be read."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -41,7 +42,7 @@ def test_a_large_graph_in_one_scope_shows_its_stages(graph):
 
 def test_a_chain_of_single_scopes_is_walked_down_to_what_it_holds(graph):
     scope = "/".join(f"scope{level}" for level in range(20))
-    nodes = [(f"{scope}/Add-op{number}", []) for number in range(9)]
+    nodes: list[Any] = [(f"{scope}/Add-op{number}", []) for number in range(9)]
     tree = folded_tree(graph(nodes))
     assert sorted(box.content.label for box in closed(tree)) == [f"Add-op{number}" for number in range(9)]
 
@@ -54,7 +55,7 @@ def test_one_wide_scope_is_opened_though_it_is_wide(graph, blocks):
 
 
 def test_the_scope_that_holds_the_most_is_opened_first(graph, blocks):
-    small = [(f"Default/small/{number}/x/Add-op{number}", []) for number in range(3)]
+    small: list[Any] = [(f"Default/small/{number}/x/Add-op{number}", []) for number in range(3)]
     tree = folded_tree(graph([*small, *blocks(40)]))
     opened = {tree.paths[index] for index in choose_initial_scopes(tree)}
     assert "Default/net" in opened and "Default/net/*-Block[40]" in opened

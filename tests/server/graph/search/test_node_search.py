@@ -51,5 +51,5 @@ def test_what_is_found_stands_in_its_scopes(tree):
     shape: list[Any] = nest(
         tree, find_nodes(tree, "relu"), lambda index, inside: {tree.paths[index].split("/")[-1]: inside}
     )
-    blocks = [{f"{n}-Block": [{"act": [{f"ReLU-op{n}": []}]}]} for n in range(3)]
+    blocks: list[Any] = [{f"{n}-Block": [{"act": [{f"ReLU-op{n}": []}]}]} for n in range(3)]
     assert shape == [{"Default": [{"net": blocks}]}]

@@ -5,6 +5,7 @@ import os
 import stat
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -205,7 +206,8 @@ def test_a_cache_of_another_format_is_replaced(written, restart, read, packs, mo
 def test_a_strange_note_counts_for_nothing(written, restart, read, packs):
     first = restart()
     (path,) = packs()
-    for note in ({"name": 3}, [], [{}], [{"name": written[0].name, "read": "x"}], None):
+    notes: list[Any] = [{"name": 3}, [], [{}], [{"name": written[0].name, "read": "x"}], None]
+    for note in notes:
         writer = CacheFileWriter(path)
         writer.run("./a", note)
         writer.finish()
@@ -291,7 +293,7 @@ def test_a_run_that_grows_is_written_again_now_and_then(base, events, settings, 
 
 
 def test_arrays_come_back_as_they_were(tmp_path):
-    arrays = [np.arange(5), np.array([1.5, np.nan], np.float32), np.zeros(0), np.arange(12.0)[::3]]
+    arrays: list[Any] = [np.arange(5), np.array([1.5, np.nan], np.float32), np.zeros(0), np.arange(12.0)[::3]]
     writer = CacheFileWriter(tmp_path / "one")
     places = [writer.array(array) for array in arrays]
     writer.run("./a", {"any": places})

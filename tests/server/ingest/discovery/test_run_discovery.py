@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_keeps_what_was_seen(bas
     events.file(base / "b")
     tree = FolderTree(base)
     tree.scan()
-    listing = directories.entries_of
+    listing = directories.entries_of  # type: ignore[attr-defined]
 
     def refuse(path):
         if str(path).endswith("/a"):
@@ -149,7 +149,7 @@ def test_a_folder_that_vanishes_while_it_is_looked_at(base, events, monkeypatch)
     events.file(base / "b")
     kept = FolderTree(base)
     kept.scan()
-    looked = tree_module.list_folder
+    looked = tree_module.list_folder  # type: ignore[attr-defined]
 
     def without_a(path, now):
         return None if path.endswith("/a") else looked(path, now)

@@ -16,12 +16,12 @@ def ints(*numbers: int) -> Ints:
 def scalars(*steps: int, tags: Sequence[str] = ("loss",)) -> ScalarBlock:
     rows = ints(*steps)
     values = np.array([[step * 1.0 for step in steps] for _ in tags], np.float32)
-    return ScalarBlock(tuple(tags), rows, rows, rows + 0.5, values)
+    return ScalarBlock(tuple(tags), rows, rows, rows.astype(np.float64) + 0.5, values)
 
 
 def payloads(*steps: int, kind: Kind = "image", tag: str = "cat") -> ReferenceColumns:
     rows = ints(*steps)
-    return ReferenceColumns(kind, tag, rows, rows + 0.5, rows * 100, rows * 10)
+    return ReferenceColumns(kind, tag, rows, rows.astype(np.float64) + 0.5, rows * 100, rows * 10)
 
 
 def stretch(

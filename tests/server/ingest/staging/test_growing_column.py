@@ -1,5 +1,7 @@
 """Columns that grow behind views, and tags that share an axis."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -105,7 +107,8 @@ def test_a_new_tag_beside_known_ones_begins_an_axis_of_its_own():
 def test_live_tails_of_tags_that_come_and_go_never_make_more_groups_than_tags():
     choice = np.random.default_rng(7)
     tags = [f"tag{number}" for number in range(12)]
-    table, expected = ScalarTable(), {tag: [] for tag in tags}
+    table = ScalarTable()
+    expected: dict[Any, Any] = {tag: [] for tag in tags}
     for step in range(500):
         present = [tag for tag in tags if choice.random() < 0.5]
         table.fold(block(present, step) if present else block([]))

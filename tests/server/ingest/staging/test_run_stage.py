@@ -1,5 +1,7 @@
 """Runs while they are read: what publishing renews, and what stays."""
 
+from typing import Any
+
 import pytest
 
 from mindinsight.server.formats.lineage import Lineage
@@ -9,7 +11,7 @@ from tests.server.ingest.staging.stretches import file_named, payloads, scalars,
 
 
 def found(**changes):
-    facts = {
+    facts: dict[Any, Any] = {
         "id": "./a",
         "folder": "./a",
         "path": "/base/a",

@@ -1,6 +1,7 @@
 """When which folder is looked at."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -101,7 +102,7 @@ def test_without_a_list_of_mounts_the_file_system_is_trusted():
 def test_where_changes_are_told_a_quiet_folder_may_wait_longer_than_where_they_are_not():
     rounds = PollSchedule(longest=3.0)
     rounds.set_folders(["./told", "./asked"], 0.0)
-    times = {"./told": [], "./asked": []}
+    times: dict[Any, Any] = {"./told": [], "./asked": []}
     while (now := rounds.next()) < 100:
         for folder in rounds.due(now):
             times[folder].append(now)

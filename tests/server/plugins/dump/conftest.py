@@ -5,6 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,8 @@ def base(tmp_path_factory):
 @pytest.fixture(scope="module")
 def client(base, tmp_path_factory):
     settings = Settings(base, tmp_path_factory.mktemp("workspace"), reload_interval=0.1)
-    service = replace(make_service(settings), executor=ThreadPoolExecutor(1))
+    threads: Any = ThreadPoolExecutor(1)
+    service = replace(make_service(settings), executor=threads)
     with TestClient(create_app(settings, service), base_url="http://127.0.0.1") as client:
         count = len(find_dump_dirs(base))
         ready(lambda: len(client.get("/v2/dump/list").json()["dumps"]) == count)

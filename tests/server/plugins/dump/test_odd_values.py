@@ -7,6 +7,7 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -43,7 +44,8 @@ def get(tmp_path):
         json.dumps({"0": [["Torch.plain.0.forward"], ["File \ud800.py, line 3, in f, \n code"]]})
     )
     settings = Settings(base, tmp_path / "workspace", reload_interval=0.1)
-    service = replace(make_service(settings), executor=ThreadPoolExecutor(1))
+    threads: Any = ThreadPoolExecutor(1)
+    service = replace(make_service(settings), executor=threads)
     with TestClient(create_app(settings, service), base_url="http://127.0.0.1") as client:
         ready(lambda: len(client.get("/v2/dump/list").json()["dumps"]) == 2)
 
@@ -52,7 +54,7 @@ def get(tmp_path):
             assert answer.status_code == 200, (path, answer.text)
             return answer.json()
 
-        get.client = client
+        get.client = client  # type: ignore[attr-defined]
         yield get
 
 

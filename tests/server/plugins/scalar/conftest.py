@@ -24,8 +24,10 @@ def ask():
         app.include_router(PLUGIN.router)
         snapshot = Snapshot(1, {one.id: one for one in runs}, 0, "/x", "polling", WALL)
         wanted: list[Any] = []
-        store, loader = SimpleNamespace(snapshot=lambda: snapshot), SimpleNamespace(want=wanted.extend)
-        app.state.service = Service(None, store, loader, None, None, started=WALL)
+        store: Any = SimpleNamespace(snapshot=lambda: snapshot)
+        loader: Any = SimpleNamespace(want=wanted.extend)
+        absent: Any = None
+        app.state.service = Service(absent, store, loader, absent, absent, started=WALL)
 
         @app.exception_handler(ApiError)
         def told(request, error):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from mindinsight.server.store.parts import ScalarPart
 from mindinsight.server.store.run import Run
-from mindinsight.server.store.series import ScalarPart, ScalarSeries
+from mindinsight.server.store.series import ScalarSeries
 
 WALL = 1_700_000_000.0
 
@@ -11,7 +12,9 @@ WALL = 1_700_000_000.0
 def part(steps, values, dtype=np.float32):
     steps = np.asarray(steps, np.int64)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(steps) < 0) + 1))
-    return ScalarPart(steps, WALL + 0.5 * np.arange(len(steps)), np.asarray(values, dtype), starts)
+    return ScalarPart(
+        steps, WALL + 0.5 * np.arange(len(steps), dtype=np.float64), np.asarray(values, dtype), starts
+    )
 
 
 def run(run_id, job=None, rank=None, **tags):

@@ -3,6 +3,7 @@
 import pytest
 
 from mindinsight.proto.kinds import KINDS, LINEAGE_FIELDS
+from mindinsight.writer.buffer_pool import BufferPool
 from mindinsight.writer.encoding import kinds
 
 PAYLOADS = [kind.name for kind in KINDS if kind.storage == "payload" and kind.in_add_value]
@@ -23,4 +24,4 @@ def test_a_module_of_its_own_is_all_a_kind_needs(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
     encoder = kinds.encoder("sound")
-    assert encoder.message(encoder.item("s", "ping", 100, None)) == b"ping"
+    assert encoder.message(encoder.item("s", "ping", 100, BufferPool())) == b"ping"

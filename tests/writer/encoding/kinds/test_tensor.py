@@ -78,7 +78,7 @@ def test_the_size_of_a_tensor_is_known_before(array):
 def test_what_is_larger_than_the_room_is_not_copied_and_refused():
     with pytest.raises(TooLarge, match="the most one can have"):
         ENCODER.item("t", np.ones(100, np.float32), 399, BufferPool())
-    assert ENCODER.item("t", np.ones(100, np.float32), 1000, BufferPool()).payload.shape == (100,)
+    assert len(ENCODER.item("t", np.ones(100, np.float32), 1000, BufferPool()).payload) == 100
 
 
 def test_facts_are_those_of_the_elements_that_are_finite():

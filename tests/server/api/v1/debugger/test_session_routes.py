@@ -1,5 +1,7 @@
 """Sessions of the debugger: opened, shared, closed, and their events."""
 
+from typing import Any
+
 import pytest
 
 from tests.server.api.v1.conftest import ROOT, code_of, fine
@@ -45,7 +47,8 @@ def test_a_session_that_is_not_there(dumps, call):
 
 def test_events_are_polled_one_after_the_other(dumps, session):
     go(dumps, session, mode="continue", level="step", steps=1)
-    events, position = [], "0"
+    events: list[Any] = []
+    position = "0"
     while not events or events[-1]["metadata"]["state"] != "waiting":
         events.append(dumps.ok(f"{session}/poll-data", pos=position))
         position = events[-1]["metadata"]["pos"]
