@@ -98,7 +98,7 @@ def test_a_scalar_may_be_any_one_number(tmp_path, reading, number):
         ("graph", 5, TypeError),
         ("train_lineage", ModelProto(), TypeError),
         ("landscape", {}, TypeError),
-        ("text", 1.0, ValueError),
+        ("sound", 1.0, ValueError),
         (3, 1.0, ValueError),
     ],
 )

@@ -163,26 +163,6 @@ def test_a_type_this_does_not_know_is_named(tmp_path):
         read_torch(file, "")
 
 
-<<<<<<< HEAD
-=======
-def test_tensors_of_subclasses_and_parameters(tmp_path):
-    inner: tuple[Any, ...] = (Storage("0", 6), 0, (2, 3), (3, 1), False, {})
-    value = {
-        "parameter": Described("torch._utils", "_rebuild_parameter", tensor(Storage("0", 6)), True, {}),
-        "subclass": Described(
-            *("torch._tensor", "_rebuild_from_type_v2", Global("torch._utils", "_rebuild_tensor_v2")),
-            *(Global("my.own", "Tensor"), inner, {}),
-        ),
-        "device": Described("torch_npu.utils", "_rebuild_npu_tensor", *inner, "format"),
-        "no type": Described("torch._utils", "_rebuild_tensor_v3", *inner, "float32", {}),
-    }
-    file = open_torch(write(tmp_path / "a.pt", value, s0=SIX))
-    assert list(file.tensors) == ["parameter", "subclass", "device"]
-    for name in file.tensors:
-        assert read_torch(file, name).tolist() == [[0, 1, 2], [3, 4, 5]]
-
-
->>>>>>> ea1661d (tests: check types in the bodies of tests)
 def test_a_packed_storage_that_is_too_short(tmp_path):
     path = write(tmp_path / "a.pt", tensor(Storage("0", 7)), zipfile.ZIP_DEFLATED, s0=SIX)
     with pytest.raises(UnreadableError, match=r"dump.truncated: storage 0 of 28 bytes, found 24"):

@@ -35,13 +35,13 @@ class TorchPickler(pickle._Pickler):
 
     def save(self, value, save_persistent_id=True):
         if isinstance(value, Global):
-            self.write(f"c{value.module}\n{value.name}\n".encode())
+            self.write(f"c{value.module}\n{value.name}\n".encode())  # type: ignore[attr-defined]
         elif isinstance(value, Described):
             self.save(Global(value.module, value.name))
             self.save(value.arguments)
-            self.write(pickle.REDUCE)
+            self.write(pickle.REDUCE)  # type: ignore[attr-defined]
         else:
-            super().save(value, save_persistent_id)
+            super().save(value, save_persistent_id)  # type: ignore[misc]
 
 
 class Global:
@@ -95,7 +95,7 @@ def test_what_is_not_a_tensor_is_passed_over(tmp_path):
 
 
 def test_tensors_of_subclasses_and_parameters(tmp_path):
-    inner = (Storage("0", 6), 0, (2, 3), (3, 1), False, {})
+    inner: tuple[Any, ...] = (Storage("0", 6), 0, (2, 3), (3, 1), False, {})
     value = {
         "parameter": Described("torch._utils", "_rebuild_parameter", tensor(Storage("0", 6)), True, {}),
         "subclass": Described(
