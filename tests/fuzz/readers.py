@@ -35,6 +35,7 @@ from mindinsight.server.formats.graphs.ir import read_ir
 from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import by_parts
+from mindinsight.server.formats.tensorboard import TENSORBOARD, transcode
 from mindinsight.server.formats.texts import encodable, parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
@@ -124,6 +125,20 @@ def read_long_records(path: Path) -> None:
             offset = stretches[-1].next_offset
     found, plain = PLAIN["facts_of"](stretches, data), PLAIN["slow_decode"](data)
     assert (found.points, found.damaged) == (plain.points, plain.damaged)
+
+
+def read_tensorboard(data: bytes) -> None:
+    """Payloads of TensorBoard's files are made into messages of ours, and read as these."""
+    data = file_of(data)
+    for columns in decode(data, 0, True, TENSORBOARD).references:
+        for offset, size in zip(columns.offsets.tolist(), columns.sizes.tolist(), strict=True):
+            try:
+                payload = transcode(columns.kind, data[offset : offset + size])
+            except UnreadableError as error:
+                assert error.reason.startswith(("payload.", "graph.", "dump.")), error
+                continue
+            if columns.kind in ("image", "tensor", "histogram", "graph"):
+                read_payload(columns.kind, payload)
 
 
 def read_payload(kind: str, payload: bytes) -> None:
@@ -263,6 +278,7 @@ def arrays() -> Iterator[bytes]:
 READERS = {
     "event": Reader(read_events, lambda: event_seeds("events/**/*summary*MS")),
     "long record": Reader(OnDisk(read_long_records), lambda: event_seeds("events/**/*summary*MS")),
+    "tensorboard": Reader(read_tensorboard, lambda: event_seeds("tfevents/runs/**/*tfevents*")),
     "lineage": Reader(read_lineages, lambda: event_seeds("events/**/*lineage")),
     "graph": Reader(read_graphs, lambda: files("graph/*[bh]")),
     "tensor": Reader(OnDisk(read_tensor_by_parts), tensors),
