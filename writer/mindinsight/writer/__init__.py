@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         StopAfterTime,
         TimeMonitor,
     )
-    from mindinsight.writer.capture import DumpRecorder
+    from mindinsight.writer.capture import DumpRecorder, FlightRecorder, TrainingFaultError
     from mindinsight.writer.collector import SummaryCollector
     from mindinsight.writer.dump import Dump
     from mindinsight.writer.gradients import record_gradients
@@ -56,6 +56,7 @@ _HOMES: Final = {
     "DumpRecorder": "capture",
     "F1": "metrics",
     "Fbeta": "metrics",
+    "FlightRecorder": "capture",
     "GraphBuilder": "graph",
     "HistogramSummary": "operators",
     "HyperConfig": "hyper_config",
@@ -80,6 +81,7 @@ _HOMES: Final = {
     "SummaryWriter": "summary_writer",
     "TensorSummary": "operators",
     "TimeMonitor": "callbacks",
+    "TrainingFaultError": "capture",
     "graph_of": "network",
     "record_gradients": "gradients",
 }
@@ -93,6 +95,7 @@ __all__ = [
     "Dump",
     "DumpRecorder",
     "Fbeta",
+    "FlightRecorder",
     "GraphBuilder",
     "HistogramSummary",
     "HyperConfig",
@@ -117,6 +120,7 @@ __all__ = [
     "SummaryWriter",
     "TensorSummary",
     "TimeMonitor",
+    "TrainingFaultError",
     "graph_of",
     "record_gradients",
 ]

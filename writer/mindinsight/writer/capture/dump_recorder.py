@@ -41,7 +41,8 @@ class DumpRecorder:
     several that train together. The layout is MindSpore's synchronous one; graph and lines of code are those
     of the first step that is dumped. Iterations that are not selected run without any of our code.
 
-    Tensors are copied in the training step and written by a thread; at most ``capacity`` bytes wait. What
+    Tensors are copied in the training step and written by a thread; at most ``capacity`` bytes wait. With
+    ``limit``, tensors beyond so many bytes are left out and counted. What
     fails while the training runs is logged once and ends the dump, never the training. Raises ConfigError for
     a configuration, TypeError for a model and ValueError where no configuration can be found.
     """
@@ -53,9 +54,13 @@ class DumpRecorder:
         path: str | Path | None = None,
         rank: int | None = None,
         capacity: int = CAPACITY,
+        limit: int | None = None,
     ) -> None:
+        self._limit = limit
+        self._bytes = 0
+        self._left_out = 0
         self.config = _config(config, path)
-        self._models = _models(model)
+        self._models = models_of(model)
         self._selects = self.config.selects()
         self._kernels = KernelFilter(self.config.kernels if self.config.dump_mode == 1 else ())
         self._dump = Dump(
@@ -117,6 +122,8 @@ class DumpRecorder:
         self._queue.close()
         if self._kernels.unmatched:
             _log.warning("no operator fits these kernels: %s", ", ".join(self._kernels.unmatched))
+        if self._left_out:
+            _log.warning("%d tensors are not in the dump: it has its %s bytes", self._left_out, self._limit)
         if self._queue.dropped:
             _log.error("%d tensors are missing in the dump %s", self._queue.dropped, self.config.path)
 
@@ -191,6 +198,10 @@ class DumpRecorder:
     def _put(self, kind: str, name: str, io: str, slot: int, host: HostArray | None) -> None:
         if host is None:
             return
+        self._bytes += host.values.nbytes
+        if self._limit is not None and self._bytes > self._limit:
+            self._left_out += 1
+            return
         step = self._step
         if step is None:  # only now, as an iteration without tensors has no folder
             step = self._step = self._dump.iteration(self._iteration)
@@ -230,7 +241,8 @@ def _config(config: str | Path | Mapping[str, object] | None, path: str | Path |
     return loaded if path is None else replace(loaded, path=Path(path).absolute())
 
 
-def _models(model: Any) -> dict[str, Any]:
+def models_of(model: Any) -> dict[str, Any]:
+    """Networks by name; the name of a single one is empty. Raises TypeError for anything else."""
     models = dict(model) if isinstance(model, Mapping) else {"": model}
     for value in models.values():
         if not hasattr(value, "named_modules"):

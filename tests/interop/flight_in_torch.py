@@ -1,0 +1,188 @@
+"""Our flight recorder inside PyTorch: planted faults, and a training that it does not change.
+
+Run with a Python that has torch.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from mindinsight.proto import summary_pb2
+from mindinsight.proto.framing import decode_header
+from mindinsight.writer import FlightRecorder, TrainingFaultError
+
+
+class Net(nn.Module):
+    def __init__(self, domain=False):
+        super().__init__()
+        self.fc1, self.norm, self.drop, self.fc2 = (
+            nn.Linear(4, 8),
+            nn.BatchNorm1d(8),
+            nn.Dropout(0.5),
+            nn.Linear(8, 1),
+        )
+        self.domain = domain
+
+    def forward(self, x):
+        hidden = self.drop(torch.relu(self.norm(self.fc1(x))))
+        out = self.fc2(hidden)
+        return torch.log(out) if self.domain else out
+
+
+def train(directory=None, steps=30, fault=None, at=25, model=None, **options):
+    """Losses, alerts and the last weights of a training in which ``fault(model, x)`` strikes at a step."""
+    torch.manual_seed(0)
+    model = model or Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    losses = []
+    recorder = FlightRecorder(model, directory, optimizer=optimizer, **options) if directory else None
+    for number in range(steps):
+        x, y = torch.randn(16, 4), torch.randn(16, 1)
+        if fault and number == at:
+            fault(model, x)
+
+        def step(x=x, y=y):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            return loss
+
+        loss = recorder.step(step) if recorder else step()
+        optimizer.step()
+        losses.append(loss.item())
+    if recorder:
+        recorder.close()
+    return losses, alerts(directory), [parameter.detach().clone() for parameter in model.parameters()]
+
+
+def alerts(directory):
+    found = []
+    for file in sorted(Path(directory).glob("*.summary.*")) if directory else []:
+        for record in records(file.read_bytes()):
+            event = summary_pb2.Event.FromString(record)
+            if event.HasField("alert"):
+                found.append(event.alert)
+    return found
+
+
+def records(content):
+    while content:
+        length = decode_header(content[:12])
+        yield content[12 : 12 + length]
+        content = content[16 + length :]
+
+
+def data_fault(model, x):
+    x[3, 1] = float("nan")
+
+
+def weight_fault(model, x):
+    with torch.no_grad():
+        model.fc2.weight *= 1e30
+
+
+def dumped(directory):
+    folder = Path(directory) / "flight_dump" / "rank_0" / "Net" / "0"
+    return sorted(int(step.name) for step in folder.iterdir()) if folder.is_dir() else []
+
+
+def check_healthy_training_is_bit_identical(folder):
+    plain = train()
+    watched = train(folder, check_every=5)
+    assert plain[0] == watched[0]
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(watched[2], plain[2], strict=True))
+    assert watched[1] == [] and dumped(folder) == []
+
+
+def check_nan_in_data(folder):
+    plain = train(fault=data_fault)[0]
+    losses, told, _ = train(folder, fault=data_fault, dumps=1)
+    np.testing.assert_array_equal(losses, plain)  # continued, generators as the first run left them
+    assert told[0].title == "Training fault: the loss is nan", told
+    assert "Its dump is" in told[0].text and "--step 25" in told[0].text, told[0].text
+    assert "number is used up" in told[1].text
+    assert dumped(folder) == [25]
+    health = json.loads((folder / "flight_dump" / "rank_0" / "health_25.json").read_text())
+    assert health["healthy_step"] == 0 and set(health["weights"]) >= {"fc1.weight", "norm.weight"}
+    assert health["outputs"]["fc1"] > 0
+
+
+def check_weights_that_grew_are_named(folder):
+    _, told, _ = train(folder, fault=weight_fault, check_every=10)
+    assert told[0].title.startswith("Training fault: the "), told[0].title
+    assert "The weight fc2.weight has norm" in told[0].text and "at step 20" in told[0].text, told[0].text
+
+
+def check_an_operators_domain_and_raising(folder):
+    try:
+        train(folder, model=Net(domain=True), on_trigger="raise")
+    except TrainingFaultError as error:
+        assert "Step 0: the loss is nan" in str(error)
+    else:
+        raise AssertionError("nothing was raised")
+    assert dumped(folder) == [0]
+
+
+def check_skipping_leaves_the_weights_alone(folder):
+    _, _, weights = train(folder, fault=data_fault, at=25, steps=26, on_trigger="skip")
+    _, _, before = train(steps=25)
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(weights, before, strict=True))
+
+
+def check_a_jump(folder):
+    def far(model, x):
+        with torch.no_grad():
+            model.fc2.weight *= 1e3
+
+    _, told, _ = train(folder, fault=far)
+    assert "jumped to" in told[0].title, told[0].title
+
+
+def check_a_fault_that_does_not_come_again(folder):
+    calls = []
+
+    def once(model, x):
+        def replace_input(*_):
+            calls.append(1)
+            x.fill_(float("nan") if len(calls) == 1 else 1.0)
+
+        model.register_forward_pre_hook(replace_input)
+
+    _, told, _ = train(folder, fault=once, steps=26)
+    assert "did not break when it ran again" in told[0].text, told[0].text
+
+
+def check_the_optimizer_stays_outside(folder):
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with FlightRecorder(model, folder, optimizer=optimizer) as recorder:
+        try:
+            recorder.step(lambda: (model(torch.randn(4, 4)).sum().backward(), optimizer.step()))
+        except RuntimeError as error:
+            assert "call it after" in str(error)
+        else:
+            raise AssertionError("the optimizer ran inside")
+
+
+def check_a_budget_cuts_the_dump(folder):
+    _, told, _ = train(folder, fault=data_fault, steps=26, budget=2000)
+    files = list((folder / "flight_dump").rglob("*.npy"))
+    assert files and sum(np.load(file).nbytes for file in files) <= 2000
+    assert "Its dump is" in told[0].text
+
+
+def main():
+    with tempfile.TemporaryDirectory() as base:
+        for name, check in sorted(globals().items()):
+            if name.startswith("check_"):
+                folder = Path(base) / name
+                check(folder)
+    print(json.dumps({"flight recorder in torch": torch.__version__, "ok": True}))
+
+
+if __name__ == "__main__":
+    main()

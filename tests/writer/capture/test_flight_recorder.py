@@ -1,0 +1,182 @@
+"""The flight recorder, with stand-ins for PyTorch: when it triggers, what it says, what it sets back.
+
+``tests/interop/flight_in_torch.py`` is the same with real networks.
+"""
+
+import math
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from mindinsight.writer import FlightRecorder, TrainingFaultError
+from mindinsight.writer.capture import flight_recorder
+
+
+class Network:
+    """A network whose generator, gradients and weight are plain attributes."""
+
+    def __init__(self):
+        self.random, self.gradient, self.weight = 0, None, 1.0
+
+    def named_modules(self):
+        yield "", self
+
+
+class Alerts:
+    """A record that keeps its alerts."""
+
+    def __init__(self):
+        self.kept, self.closed = [], False
+
+    def alert(self, title, text, level, step, wait_seconds):
+        self.kept.append((title, text, level, step))
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def network():
+    return Network()
+
+
+@pytest.fixture(autouse=True)
+def backend(monkeypatch, network):
+    def restore(models, state):
+        network.random = state
+
+    def take(models):
+        gradient, network.gradient = network.gradient, None
+        return gradient
+
+    def give(models, gradient):
+        network.gradient = gradient
+
+    module = SimpleNamespace(
+        collect=lambda models: models,
+        save_state=lambda models: network.random,
+        restore_state=restore,
+        take_gradients=take,
+        give_gradients=give,
+        gradient_norm=lambda models: network.gradient,
+        weight_norms=lambda models: {"fc.weight": network.weight},
+        loss_of=lambda result: result,
+        watch_outputs=lambda models, put: put("fc", 1.0) or (lambda: None),
+        any_rank=lambda flag, device: flag or network.random >= 1000,
+        device_of=lambda models: None,
+    )
+    monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.torch_training", module)
+    monkeypatch.setattr(sys.modules["mindinsight.writer.capture"], "torch_training", module, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def dumps(monkeypatch):
+    """Paths and settings of the dumps that were recorded."""
+    made = []
+
+    @contextmanager
+    def record(models, settings, path, limit):
+        made.append((path, settings["initial_iteration"], limit))
+        yield SimpleNamespace(step=lambda: None)
+
+    monkeypatch.setattr(flight_recorder, "DumpRecorder", record)
+    return made
+
+
+def train(network, folder, losses, **options):
+    """Run steps with these losses; the second run of a step gives the same one."""
+    alerts = Alerts()
+    recorder = FlightRecorder(network, folder, record=alerts, **options)
+
+    def step(loss):
+        network.random += 1
+        network.gradient = 1.0
+        return loss
+
+    results = [recorder.step(lambda loss=loss: step(loss)) for loss in losses]
+    recorder.close()
+    assert not alerts.closed
+    return results, alerts.kept
+
+
+def test_a_healthy_training_leaves_nothing(network, tmp_path, dumps):
+    results, alerts = train(network, tmp_path, [1.0] * 50)
+    assert (results, alerts, dumps) == ([1.0] * 50, [], [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(network, tmp_path, dumps):
+    results, alerts = train(network, tmp_path, [1.0, 1.0, math.nan, 1.0], budget=77)
+    assert len(results) == 4
+    assert dumps == [(tmp_path / "flight_dump", 2, 77)]
+    ((title, text, level, step),) = alerts
+    assert (title, level, step) == ("Training fault: the loss is nan", "error", 2)
+    command = f"mindinsight dump check {tmp_path}/flight_dump --step 2"
+    assert text == f"Step 2: the loss is nan. Its dump is {tmp_path}/flight_dump, step 2: {command}."
+    assert (network.random, network.gradient) == (4, 1.0)
+
+
+def test_the_number_of_dumps_is_limited(network, tmp_path, dumps):
+    _, alerts = train(network, tmp_path, [math.nan] * 5, dumps=2)
+    assert [step for _, step, _ in dumps] == [0, 1]
+    assert len(alerts) == 5
+    assert "No dump was written: their number is used up." in alerts[2][1]
+
+
+def test_a_fault_that_does_not_come_again_is_said_to_be_so(network, tmp_path):
+    losses = iter([math.inf, 1.0])
+    alerts = Alerts()
+    FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))
+    assert "The step did not break when it ran again." in alerts.kept[0][1]
+
+
+def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path):
+    losses = iter([math.nan])
+    alerts = Alerts()
+    result = FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))
+    assert math.isnan(result)
+    assert "The step could not be recorded again: StopIteration" in alerts.kept[0][1]
+
+
+def test_skip_clears_gradients_and_raise_raises(network, tmp_path):
+    train(network, tmp_path, [math.nan], on_trigger="skip")
+    assert network.gradient is None
+    with pytest.raises(TrainingFaultError, match="Step 0: the loss is nan"):
+        train(network, tmp_path, [math.nan], on_trigger="raise")
+    with pytest.raises(ValueError, match="on_trigger is 'continue', 'skip' or 'raise', got 'stop'"):
+        FlightRecorder(network, tmp_path, record=Alerts(), on_trigger="stop")
+
+
+def test_a_weight_that_grew_is_named(network, tmp_path):
+    alerts = Alerts()
+    recorder = FlightRecorder(network, tmp_path, record=alerts, check_every=10)
+    for number in range(15):
+        network.weight = 31000.0 if number == 14 else 12.0
+        recorder.step(lambda number=number: math.nan if number == 14 else 1.0)
+    assert (
+        "The weight fc.weight has norm 3.1e+04, 2.58e+03 times as much as 12 at step 10." in alerts.kept[0][1]
+    )
+    assert '"healthy_step": 10' in Path(tmp_path, "flight_dump", "rank_0", "health_14.json").read_text()
+
+
+def test_a_fault_on_another_rank_is_recorded_here_too(network, tmp_path, dumps):
+    network.random = 1000
+    _, alerts = train(network, tmp_path, [1.0])
+    assert len(dumps) == 1
+    assert "another rank reported a fault" in alerts[0][1]
+
+
+def test_the_optimizer_stays_outside(network, tmp_path):
+    hooks = []
+    optimizer = SimpleNamespace(
+        register_step_pre_hook=lambda hook: hooks.append(hook) or SimpleNamespace(remove=hooks.clear)
+    )
+    with FlightRecorder(network, tmp_path, optimizer, record=Alerts()) as recorder:
+        hooks[0]()
+        with pytest.raises(RuntimeError, match="call it after"):
+            recorder.step(hooks[0])
+        hooks[0]()
+    assert hooks == []

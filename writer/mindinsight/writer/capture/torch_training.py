@@ -1,0 +1,162 @@
+"""State of a PyTorch training: random generators, buffers and gradients, norms of weights and activations."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from torch.nn.modules import module as module_hooks
+
+_SMALL: Final = 1 << 14  # elements
+
+
+class Tensors(NamedTuple):
+    """Parameters and buffers of the networks, collected once, as looking through 500 modules takes long."""
+
+    parameters: list[tuple[str, torch.nn.Parameter]]
+    buffers: list[torch.Tensor]
+    small: list[list[torch.nn.Parameter]]  # of fewer than 16 384 elements, by device and type
+    large: list[torch.nn.Parameter]
+
+
+class TrainingState(NamedTuple):
+    """What a training step reads and changes besides weights and data, as it was at a moment."""
+
+    random: tuple[Any, ...]
+    buffers: list[torch.Tensor]  # copies, in the order of ``Tensors.buffers``
+
+
+def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
+    """Parameters by name and buffers of all networks as they are now."""
+    named = [pair for name, model in models.items() for pair in model.named_parameters(prefix=name)]
+    groups: dict[tuple[torch.device, torch.dtype], list[torch.nn.Parameter]] = {}
+    for _, parameter in named:
+        if parameter.numel() < _SMALL:
+            groups.setdefault((parameter.device, parameter.dtype), []).append(parameter)
+    large = [parameter for _, parameter in named if parameter.numel() >= _SMALL]
+    buffers = [buffer for model in models.values() for buffer in model.buffers()]
+    return Tensors(named, buffers, list(groups.values()), large)
+
+
+def save_state(tensors: Tensors) -> TrainingState:
+    """Copy the states of all random generators and the buffers."""
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+    generators = torch.get_rng_state(), devices, random.getstate(), np.random.get_state()
+    return TrainingState(generators, [buffer.detach().clone() for buffer in tensors.buffers])
+
+
+def restore_state(tensors: Tensors, state: TrainingState) -> None:
+    """Set random generators and buffers back to a saved state."""
+    torch_state, devices, python_state, numpy_state = state.random
+    torch.set_rng_state(torch_state)
+    if devices is not None:
+        torch.cuda.set_rng_state_all(devices)
+    random.setstate(python_state)
+    np.random.set_state(numpy_state)
+    with torch.no_grad():
+        for buffer, saved in zip(tensors.buffers, state.buffers, strict=True):
+            buffer.copy_(saved)
+
+
+def take_gradients(tensors: Tensors) -> list[torch.Tensor | None]:
+    """The gradients of all parameters, which have none afterwards."""
+    gradients = []
+    for _, parameter in tensors.parameters:
+        gradients.append(parameter.grad)
+        parameter.grad = None
+    return gradients
+
+
+def give_gradients(tensors: Tensors, gradients: list[torch.Tensor | None]) -> None:
+    """Set the gradients of all parameters."""
+    for (_, parameter), gradient in zip(tensors.parameters, gradients, strict=True):
+        parameter.grad = gradient
+
+
+def gradient_norm(tensors: Tensors) -> float | None:
+    """L2 norm of all gradients together; None without gradients.
+
+    Those of small parameters are measured as one tensor, since each call costs microseconds.
+    """
+    with torch.no_grad():
+        parts = [gradient for parameter in tensors.large if (gradient := parameter.grad) is not None]
+        for group in tensors.small:
+            gradients = [gradient for parameter in group if (gradient := parameter.grad) is not None]
+            parts += _flat(gradients)
+        dense = [part.coalesce().values() if part.is_sparse else part for part in parts]
+        if not dense:
+            return None
+        norms = torch._foreach_norm(dense)
+        device = norms[0].device
+        return float(
+            torch.linalg.vector_norm(torch.stack([norm.to(device, torch.float32) for norm in norms]))
+        )
+
+
+def weight_norms(tensors: Tensors) -> dict[str, float]:
+    """L2 norm of each parameter by name."""
+    named = [(name, parameter.detach()) for name, parameter in tensors.parameters if parameter.numel()]
+    if not named:
+        return {}
+    norms = torch._foreach_norm([tensor for _, tensor in named])
+    return {name: float(norm) for (name, _), norm in zip(named, norms, strict=True)}
+
+
+def loss_of(result: Any) -> float | None:
+    """The loss in what a training step returned: a number, a tensor of one, its ``loss`` or first item."""
+    if isinstance(result, Mapping):
+        result = result.get("loss")
+    elif isinstance(result, (tuple, list)):
+        result = result[0] if result else None
+    elif hasattr(result, "loss"):
+        result = result.loss
+    if isinstance(result, torch.Tensor):
+        return float(result.detach()) if result.numel() == 1 else None
+    return float(result) if isinstance(result, (int, float)) and not isinstance(result, bool) else None
+
+
+def watch_outputs(
+    models: Mapping[str, torch.nn.Module], put: Callable[[str, float], None]
+) -> Callable[[], None]:
+    """Call ``put(module, norm)`` with the L2 norm of each module's output, until the answer is called."""
+    names = {
+        id(module): ".".join(filter(None, (model_name, path)))
+        for model_name, model in models.items()
+        for path, module in model.named_modules()
+    }
+
+    def hook(module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        name = names.get(id(module))
+        if name is not None and isinstance(output, torch.Tensor) and output.is_floating_point():
+            put(name, float(torch.linalg.vector_norm(output.detach())))
+
+    end: Callable[[], None] = module_hooks.register_module_forward_hook(hook).remove
+    return end
+
+
+def any_rank(flag: bool, device: torch.device) -> bool:
+    """Whether the flag is set on any rank of a distributed training; the flag itself without one."""
+    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return flag
+    on_device = torch.distributed.get_backend() not in ("gloo", "mpi")
+    flags = torch.tensor([int(flag)], device=device if on_device else "cpu")
+    torch.distributed.all_reduce(flags, op=torch.distributed.ReduceOp.MAX)
+    return bool(flags.item())
+
+
+def device_of(tensors: Tensors) -> torch.device:
+    """Device of the first parameter, the CPU without one."""
+    return next((parameter.device for _, parameter in tensors.parameters), torch.device("cpu"))
+
+
+def _flat(gradients: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Gradients one after the other in one tensor; as they are where one of them is sparse."""
+    if not gradients:
+        return []
+    try:
+        return [torch._C._nn.flatten_dense_tensors(gradients)]
+    except RuntimeError:
+        return gradients
