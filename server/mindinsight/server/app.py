@@ -1,4 +1,4 @@
-"""Where a server is put together. Nothing is made at import; two servers in one process share nothing."""
+"""Application factory. Nothing is made at import; two servers in one process share nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong in a way somebody has to be told about."""
+"""Errors that a user or a client is told about."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class ApiError(Exception):
-    """An answer other than success, for a script (code, message) and for a page (key, vars).
+    """Error response, for a script (code, message) and for a page (key, vars).
 
     ``key`` is a key of the locale files; ``message`` is English and names no absolute path.
     """
@@ -24,11 +24,11 @@ class ApiError(Exception):
 
 
 class Gone(Exception):  # noqa: N818
-    """The bytes a reference names are no longer there: the file was removed, replaced or cut short."""
+    """Error: the bytes of a reference no longer exist, as the file was removed, replaced or truncated."""
 
 
 class BadSettings(Exception):  # noqa: N818
-    """The server cannot start like this; the text says what to change."""
+    """Error: the server cannot start with these settings; the text says what to change."""
 
 
 def unknown_run(run: str) -> ApiError:

@@ -1,6 +1,6 @@
-"""Encoder and cache of the list of runs: a run is encoded when it changed, the whole list once for all.
+"""Encoder and cache of the list of runs: a row is encoded when its run changes, the list once for all.
 
-A thousand runs of which fifty grow are asked for by every page that is open, each second.
+Every open page polls the list each second, for up to a thousand runs of which fifty grow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NO_NOTE: Final = Note()
 
 
 class Encoded(NamedTuple):
-    """An answer in both forms."""
+    """Encoded response, plain and compressed."""
 
     plain: bytes
     packed: bytes  # gzip

@@ -1,4 +1,4 @@
-"""The pages: one frame for all; what is in it is drawn by the view's module in the browser."""
+"""Routes of the pages: one HTML frame for all, whose content the view's module draws in the browser."""
 
 from __future__ import annotations
 

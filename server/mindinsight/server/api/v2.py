@@ -1,4 +1,4 @@
-"""Our own interface and the pages over it: what a browser or a script asks for."""
+"""Application of the v2 interface and the pages over it."""
 
 from __future__ import annotations
 

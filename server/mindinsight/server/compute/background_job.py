@@ -1,4 +1,4 @@
-"""A long job whose results are read while they come."""
+"""Background job: a long computation whose results are read while it runs."""
 
 from __future__ import annotations
 

@@ -27,19 +27,19 @@ _END: Final = object()
 
 
 class Full(Exception):  # noqa: N818
-    """A bulkhead takes no more work now."""
+    """Error: the bulkhead takes no more work now."""
 
 
 class Interrupted(Exception):  # noqa: N818
-    """Work was ended from outside before it was done."""
+    """Error: work was ended from outside before it was done."""
 
 
 class Abandoned(BaseException):  # not an Exception: code that goes on after any error must not go on
-    """Raised in a thread whose caller waits no more."""
+    """Error in a thread whose caller no longer waits."""
 
 
 class Bulkhead:
-    """At most ``slots`` calls at a time. Belongs to one event loop."""
+    """Limiter of one class of work: at most ``slots`` calls at a time. Belongs to one event loop."""
 
     def __init__(self, slots: int = SLOTS, waiting: int = WAITING, abandoned: int = ABANDONED) -> None:
         self.abandoned = 0  # threads that have not ended although nobody waits for them

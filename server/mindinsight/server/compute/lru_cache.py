@@ -1,4 +1,4 @@
-"""LRU caches for any thread: values by key, and the sessions of people at work."""
+"""LRU caches, thread-safe: values by key, and sessions of long work that users look at."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Session = TypeVar("Session", bound=Stoppable)
 
 
 class LruCache(Generic[Value]):
-    """An LRU cache whose values are made once: who asks meanwhile waits for that one value only.
+    """An LRU cache whose values are made once: callers that ask meanwhile wait for that value only.
 
     ``evict`` is called with each value that is dropped, once it is made.
     """
@@ -30,16 +30,16 @@ class LruCache(Generic[Value]):
         self._futures: OrderedDict[Hashable, Future[Value]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """The value of a key. What ``make`` raises is raised to all who wait, and is not kept."""
-        mine: Future[Value] = Future()
+        """The value of a key. What ``make`` raises is raised in all waiting callers, and is not cached."""
+        own: Future[Value] = Future()
         with self._lock:
-            future = self._futures.setdefault(key, mine)
+            future = self._futures.setdefault(key, own)
             self._futures.move_to_end(key)
             excess = len(self._futures) - self._capacity
             dropped = [self._futures.popitem(last=False)[1] for _ in range(excess)]
         self._drop(dropped)
-        if future is mine:
-            self._make(key, mine, make)
+        if future is own:
+            self._make(key, own, make)
         return future.result()
 
     def find(self, key: Hashable) -> Value | None:
@@ -70,18 +70,18 @@ class LruCache(Generic[Value]):
             for future in futures:
                 future.add_done_callback(lambda done: evict(done.result()) if _is_made(done) else None)
 
-    def _make(self, key: Hashable, mine: Future[Value], make: Callable[[], Value]) -> None:
+    def _make(self, key: Hashable, own: Future[Value], make: Callable[[], Value]) -> None:
         try:
-            mine.set_result(make())
+            own.set_result(make())
         except BaseException as error:
             with self._lock:
-                if self._futures.get(key) is mine:
+                if self._futures.get(key) is own:
                     del self._futures[key]
-            mine.set_exception(error)
+            own.set_exception(error)
 
 
 class SessionCache:
-    """An LRU cache of work people look at, such as checks and comparisons; what is dropped is stopped."""
+    """An LRU cache of sessions, such as checks and comparisons of dumps; a dropped session is stopped."""
 
     def __init__(self, capacity: int = SESSIONS) -> None:
         self._sessions = LruCache[Stoppable](capacity, evict=lambda session: session.stop())

@@ -1,4 +1,4 @@
-"""NaN and infinities in values that become JSON, which has no numbers for them."""
+"""Replacement of NaN and infinities in values that become JSON, which has no numbers for them."""
 
 from __future__ import annotations
 

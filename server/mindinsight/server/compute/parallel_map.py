@@ -1,4 +1,4 @@
-"""Heavy work spread over an executor, its results in the order of the questions."""
+"""Parallel map over an executor: lazy, bounded, results in the order of the input."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def spread(
 ) -> Iterator[Result]:
     """``map`` over an executor that never runs far ahead of its reader; without one, in this process.
 
-    The first moments are worked here too, unless the executor is ``isolated``: small jobs need nobody else,
-    and large ones show their first results while others start. What is ``easy`` is done here as long as
-    nothing else is under way.
+    In the first half second calls run in this process too, unless the executor is ``isolated``: small jobs
+    need no worker, and large ones show their first results while workers start. Items that are ``easy`` run
+    in this process as long as no call is pending.
     Whatever ``function`` raises comes out in its turn. Closing the iterator cancels what has not begun.
     """
     waiting: deque[Future[Result]] = deque()

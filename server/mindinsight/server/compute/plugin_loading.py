@@ -1,4 +1,4 @@
-"""Folders that grow by a file: every module in them is taken."""
+"""Loader of plugin modules: imports every module in a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kind of data keeps from one request to the next, made when somebody first asks for it."""
+"""Registry of the objects that plugins keep between requests, made when first used."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Stoppable(Protocol):
-    """What has work under way that can be ended."""
+    """Interface of objects with running work that can be stopped."""
 
     def stop(self) -> None: ...
 
 
 class PluginState:
-    """One object of each class, for any thread."""
+    """Registry of one object per class, thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,7 +31,7 @@ class PluginState:
             return made
 
     def stop(self) -> None:
-        """End the work of all parts. They are kept, so that what still runs finds the ended one."""
+        """Stop the work of all objects; they stay registered, so that running requests find them stopped."""
         with self._lock:
             made = list(self._made.values())
         for part in made:

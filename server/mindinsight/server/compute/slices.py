@@ -1,4 +1,4 @@
-"""Which part of a tensor is asked for: ``[0, 1:3, :]``, one entry for each dimension."""
+"""Parser of slice expressions over tensors: ``[0, 1:3, :]``, one entry for each dimension."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ MOST_SLICES: Final = 2
 
 @dataclass(frozen=True)
 class Table:
-    """What ``index`` leaves of an array of ``shape`` as rows and columns; one axis is one column."""
+    """Two-dimensional view of an array of ``shape`` under ``index``; one remaining axis is one column."""
 
     shape: tuple[int, ...]
     index: Index
 
     @property
     def rows(self) -> int:
-        return len(self._places(0))
+        return len(self._positions(0))
 
     @property
     def columns(self) -> int:
-        return len(self._places(1))
+        return len(self._positions(1))
 
     @property
     def whole(self) -> bool:
         """Whether nothing of the array is left out, and nothing turned round."""
         return all(
-            isinstance(entry, slice) and _taken(size, entry) == range(size)
+            isinstance(entry, slice) and _selected(size, entry) == range(size)
             for entry, size in zip(self.index, self.shape, strict=True)
         )
 
     def window(self, rows: slice, columns: slice = slice(None)) -> Index:
         """The index of some rows and columns in the array."""
         index = list(self.index)
-        for axis, wanted in zip(self._axes, (rows, columns), strict=False):
-            index[axis] = _as_slice(_taken(self.shape[axis], self.index[axis])[wanted])
+        for axis, part in zip(self._axes, (rows, columns), strict=False):
+            index[axis] = _as_slice(_selected(self.shape[axis], self.index[axis])[part])
         return tuple(index)
 
     def blocks(self, most: int) -> Iterator[Index]:
@@ -54,30 +54,30 @@ class Table:
 
     def shape_of(self, index: Index) -> tuple[int, int]:
         """Rows and columns of a window."""
-        sizes = [len(_taken(self.shape[axis], index[axis])) for axis in self._axes]
+        sizes = [len(_selected(self.shape[axis], index[axis])) for axis in self._axes]
         return (sizes[0] if sizes else 1), (sizes[1] if len(sizes) > 1 else 1)
 
     @property
     def _axes(self) -> list[int]:
         return [axis for axis, entry in enumerate(self.index) if isinstance(entry, slice)]
 
-    def _places(self, number: int) -> range:
+    def _positions(self, number: int) -> range:
         axes = self._axes
         if number >= len(axes):
             return range(1)
-        return _taken(self.shape[axes[number]], self.index[axes[number]])
+        return _selected(self.shape[axes[number]], self.index[axes[number]])
 
 
-def _taken(size: int, entry: int | slice) -> range:
-    """Places of an axis that a slice leaves."""
+def _selected(size: int, entry: int | slice) -> range:
+    """Positions on an axis that a slice selects."""
     assert isinstance(entry, slice)
     return range(size)[entry]
 
 
-def _as_slice(places: range) -> slice:
-    if not places:
+def _as_slice(positions: range) -> slice:
+    if not positions:
         return slice(0, 0)
-    return slice(places.start, places.stop if places.stop >= 0 else None, places.step)
+    return slice(positions.start, positions.stop if positions.stop >= 0 else None, positions.step)
 
 
 def parse_slice(text: str, shape: tuple[int, ...]) -> Index:
@@ -103,7 +103,7 @@ def parse_slice(text: str, shape: tuple[int, ...]) -> Index:
 
 
 def first_slice(shape: tuple[int, ...]) -> str:
-    """What is looked at first: the last two dimensions, index 0 of all others."""
+    """The default slice: the last two dimensions, index 0 of all others."""
     return "[" + ",".join(["0"] * (len(shape) - MOST_SLICES) + [":"] * min(len(shape), MOST_SLICES)) + "]"
 
 

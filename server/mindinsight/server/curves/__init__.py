@@ -1,1 +1,1 @@
-"""What can be computed from scalar columns: sampling for a width, smoothing, comparing, bands. Pure."""
+"""Pure computation on scalar columns: sampling for a width, smoothing, comparison, bands."""

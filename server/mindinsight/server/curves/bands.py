@@ -1,4 +1,4 @@
-"""Many curves on one grid of steps: mean with its band, and the rank x step picture.
+"""Aggregation of many curves on one grid of steps: mean with its band, and a rank x step picture.
 
 The ranks of one job, or the runs of a group. Curves need not have the same steps.
 """

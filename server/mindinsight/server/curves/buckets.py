@@ -1,4 +1,4 @@
-"""Histograms over steps: on common edges for a heat map, and as percentiles.
+"""Rebinning of histograms over steps: on common edges for a heat map, and as percentiles.
 
 A recorded bucket is taken as filled evenly, as everywhere in the field; between buckets there is nothing. Of
 a bucket that reaches to infinity only the finite edge is known: its values are taken to lie there.

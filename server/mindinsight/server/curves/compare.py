@@ -1,4 +1,4 @@
-"""Two curves against each other: where they part, and by how much."""
+"""Difference of two curves: where they diverge, and by how much."""
 
 from __future__ import annotations
 

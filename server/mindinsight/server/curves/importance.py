@@ -1,4 +1,4 @@
-"""How strongly a hyper-parameter goes with an objective.
+"""Importance of a hyper-parameter: its association with an objective, from 0 to 1.
 
 Numbers: the absolute Pearson correlation. Texts: the correlation ratio (Pearson, 1905), the share of the
 objective's spread that lies between the groups, as a root so that both are on one scale from 0 to 1.

@@ -1,4 +1,4 @@
-"""Arithmetic of float64 whose steps may pass its range while the result does not.
+"""Overflow-safe float64 arithmetic, for when intermediate values leave the range and the result does not.
 
 Values up to 1.8e308 are recorded, and their sums, squares and differences do not fit. A result that does not
 fit itself is the largest finite number: infinity would say that a value is not finite.

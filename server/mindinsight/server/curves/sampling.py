@@ -1,4 +1,4 @@
-"""Which rows of a long curve to draw in so many pixels.
+"""Downsampling of a long curve: which rows to draw in a number of pixels.
 
 Per bucket of the x axis the rows of its minimum and maximum and its first non-finite value, and the
 first and the last row of the whole: the M4 idea (Jugel et al., VLDB 2014) with buckets in x rather

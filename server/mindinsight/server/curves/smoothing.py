@@ -1,4 +1,4 @@
-"""Smoothing that does not invent: a debiased exponential moving average weighted by step distance.
+"""Smoothing: a debiased exponential moving average weighted by step distance.
 
 With weight s and steps k_0 < k_1 < ..., d the median distance of steps and a_i = s ** ((k_i - k_(i-1)) / d):
 

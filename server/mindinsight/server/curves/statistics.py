@@ -1,4 +1,4 @@
-"""Facts about a selected range of a curve."""
+"""Statistics of a selected range of a curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON objects whose end is missing: whatever came whole before the cut is kept."""
+"""Parser of truncated JSON objects: returns the members that are complete."""
 
 from __future__ import annotations
 

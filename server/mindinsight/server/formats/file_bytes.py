@@ -1,4 +1,4 @@
-"""Bytes of files somebody may still be writing: read, never mapped.
+"""Reader of files that may still be written: by reads, as a memory map would fault when one shrinks.
 
 Touching the missing part of a mapped file that was cut short ends the whole process with SIGBUS (mmap(2)),
 and a file of a training may be cut short at any moment. A read only finds fewer bytes.

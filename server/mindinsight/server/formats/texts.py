@@ -1,4 +1,4 @@
-"""Texts and numbers from files made safe where they are read: whatever stands there can be shown.
+"""Sanitizer of texts and numbers from files, so that any content can be shown.
 
 A file may hold half of a surrogate pair, a name that is no UTF-8 or an integer of 400 digits. None of these
 can be sent as JSON or kept in a column, and one of them must not hide its neighbours. They are turned into a

@@ -1,4 +1,4 @@
-"""The one error of the readers of arrays and dumps: a file, or a part of it, that cannot be used."""
+"""Error of the readers of arrays and dumps: a file, or a part of it, cannot be read."""
 
 from __future__ import annotations
 

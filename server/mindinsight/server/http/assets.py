@@ -1,4 +1,4 @@
-"""The files a browser needs, from the web package and from plotly's, under addresses that name their content.
+"""Static assets of the web package and of plotly, under URLs that contain a hash of their content.
 
 ``static/<digest>/...`` never changes, so a browser keeps it for good; relative imports between
 modules stay below the same digest.

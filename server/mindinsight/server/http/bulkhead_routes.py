@@ -1,4 +1,4 @@
-"""Routes whose work is held apart: payloads of event files, dumps, graphs and checkpoints.
+"""Route classes that run in bulkheads: payloads of event files, dumps, graphs and checkpoints.
 
 Each class of routes has a bulkhead of its own, and each request a deadline. Whatever happens in one class,
 the others, ``/health``, ``/metrics``, the pages and the series answer as before.
@@ -136,10 +136,10 @@ def _in_bulkhead(function: Callable[..., Any], answers: bool = False) -> Callabl
     With ``answers`` the result is an answer, unless it is one already.
     """
     signature = inspect.signature(function, eval_str=True)
-    given = list(signature.parameters.values())
-    own = [parameter.replace(annotation=_apart(parameter.annotation)) for parameter in given]
+    parameters = list(signature.parameters.values())
+    own = [parameter.replace(annotation=_apart(parameter.annotation)) for parameter in parameters]
     waits = inspect.iscoroutinefunction(function)
-    if waits and own == given:
+    if waits and own == parameters:
         return function
 
     async def run(**arguments: Any) -> Any:

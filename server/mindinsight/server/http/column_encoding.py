@@ -1,4 +1,4 @@
-"""Arrays in answers: base64 in JSON for scripts, raw bytes behind a JSON head for our pages."""
+"""Encoder of arrays in responses: base64 in JSON for scripts, raw bytes behind a JSON head for our pages."""
 
 from __future__ import annotations
 

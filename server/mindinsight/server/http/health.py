@@ -1,4 +1,4 @@
-"""How the server is, in figures: whether it works, and what of the data is not shown."""
+"""Health report: whether the server works, and counts of the data it shows and does not show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mindinsight.server.store.run import Snapshot
 
 
 class Health:
-    """What ``/health`` answers."""
+    """The report that ``/health`` returns."""
 
     def __init__(self, service: Service) -> None:
         self._service = service

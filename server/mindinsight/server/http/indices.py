@@ -1,4 +1,4 @@
-"""Indices in the text of a request: ``7``, or several with commas."""
+"""Parser of indices in a request: ``7``, or several with commas."""
 
 from __future__ import annotations
 

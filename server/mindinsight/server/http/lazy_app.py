@@ -1,4 +1,4 @@
-"""Parts of the server that are loaded when somebody first asks for them.
+"""Lazy ASGI applications, made on their first request.
 
 What is not asked for costs nothing: a server that only reads files starts in a third of the time.
 """
@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 
 class LazyApp:
-    """An ASGI application that is made on its first request, in a thread, so that others need not wait."""
+    """ASGI application that is made on its first request, in a thread, so that other requests do not wait."""
 
     def __init__(self, make: Callable[[], Starlette]) -> None:
         self._make = make

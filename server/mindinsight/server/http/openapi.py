@@ -1,4 +1,4 @@
-"""What the descriptions of the interfaces (OpenAPI) say of answers other than success."""
+"""OpenAPI descriptions of error responses."""
 
 from __future__ import annotations
 

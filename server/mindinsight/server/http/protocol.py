@@ -1,4 +1,4 @@
-"""HTTP on a connection: uvicorn's httptools protocol with limits on what a client may hold.
+"""HTTP/1.1 protocol: uvicorn's httptools protocol with limits on what a client may hold.
 
 uvicorn's other protocol, on h11, limits the length of a head by itself, but its parser is a quarter of what
 answering a short series costs (docs/dependencies.md). Neither limits the time for a head, or for a client

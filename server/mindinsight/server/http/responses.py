@@ -1,4 +1,4 @@
-"""Answers with columns in them: raw bytes for our pages, JSON for scripts; the same content."""
+"""Responses with columns: raw bytes for our pages, JSON for scripts, with the same content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask, and what a browser may do with the answers.
+"""Security middleware: host and token checks, and the headers that restrict a browser.
 
 Three doors, in this order. The *Host* of a request must be an address, this machine's name or one the
 user allowed, so that a foreign name pointed at 127.0.0.1 (DNS rebinding) gets nothing. A request that

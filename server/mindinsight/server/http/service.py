@@ -1,4 +1,4 @@
-"""What a request may use: one value, made by ``app`` and reached through ``Depends(service_of)``."""
+"""Dependency of requests: the parts of a running server, injected with ``Depends(service_of)``."""
 
 from __future__ import annotations
 

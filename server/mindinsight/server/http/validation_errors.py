@@ -1,4 +1,4 @@
-"""The answer to a request whose parameters or body do not fit the interface's description."""
+"""Exception handler for requests whose parameters or body are invalid (422)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class BaseStatus(NamedTuple):
-    """What a snapshot says of the base directories."""
+    """Status of the base directories in a snapshot."""
 
     base: str
     watch: str
@@ -42,7 +42,7 @@ class BaseStatus(NamedTuple):
 
 
 class Catalogue:
-    """Belongs to the loader's thread alone; readers see what it publishes."""
+    """Catalogue of all runs; belongs to the loader's thread alone, readers see what it publishes."""
 
     def __init__(
         self, store: Store, queue: ReadQueue, status: BaseStatus, cache: IndexCache | None = None

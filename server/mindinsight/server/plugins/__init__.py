@@ -1,4 +1,4 @@
-"""One module here per kind of data; the folder is walked, so a new kind is a new file and no edit."""
+"""Kinds of data, one module or package each; the folder is walked, so a new kind is a new file, no edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images: every recorded step, as recorded."""
+"""Routes for images: every recorded step, as recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lineage: what runs were trained with and what came out, in one table; what matters; what they were fed."""
+"""Routes for lineage: the table of hyper-parameters and metrics, parameter importance, data pipelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers in the background: what we have started on this machine, and how to start and end one.
+"""Background servers: registry of those started on this machine, and how to start and stop one.
 
 One small file per server, ``<state>/mindinsight/<machine>-<port>.json``, written by the server itself. A
 process counts as ours only while its birth time is the one in the file: process numbers come round again.
@@ -37,7 +37,7 @@ STOP_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Running:
-    """A server as its file tells."""
+    """Record of a background server, as its file has it."""
 
     port: int
     pid: int

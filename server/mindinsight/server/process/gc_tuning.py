@@ -1,4 +1,4 @@
-"""What the process of a server is told before it loads anything."""
+"""Tuning of the garbage collector and allocator, before a server loads anything."""
 
 from __future__ import annotations
 

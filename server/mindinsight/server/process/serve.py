@@ -1,4 +1,4 @@
-"""A server in this process, until it is told to end. Run as a module it reads its settings from stdin."""
+"""Server process: serves until a signal ends it. Run as a module it reads its settings from stdin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server needs of the machine, a socket above all, and what is wrong when it cannot have it."""
+"""Checks before a server starts: base directories, workspace and the listening socket."""
 
 from __future__ import annotations
 

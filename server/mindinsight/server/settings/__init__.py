@@ -1,4 +1,4 @@
-"""Every choice the server takes, made once at start and never changed."""
+"""Settings of a server, read once at start and immutable."""
 
 from __future__ import annotations
 

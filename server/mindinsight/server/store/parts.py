@@ -1,4 +1,4 @@
-"""What one file holds of one tag: views of arrays that only ever grow behind the view."""
+"""Parts of a series: the rows of one tag in one file, as views of arrays that grow behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run and the snapshot of all runs, as readers see them: immutable."""
+"""Immutable records that readers see: a run, and the snapshot of all runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A base directory, as it is."""
+    """State of a base directory."""
 
     name: str  # first part of the ids below it; empty when it is the only one
     path: str  # absolute
@@ -52,7 +52,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A directory that could not be looked into."""
+    """Error of a directory that could not be listed."""
 
     path: str  # id below the base, or the path of a base directory
     reason: str  # a key of the locale files: directory.permission, ...

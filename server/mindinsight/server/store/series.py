@@ -1,4 +1,4 @@
-"""One tag of one run in columns, as readers see it: whole, immutable, in file order, oldest file first."""
+"""Series: one tag of one run in columns, immutable, in file order, oldest file first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people keep: notes on runs, views by name, rules for alerts. JSON in the workspace, theirs alone."""
+"""Workspace: notes on runs, saved views and alert rules of the users, as JSON files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lock between processes, on a file beside the one that it is for."""
+"""Lock between processes, on a lock file beside the locked one."""
 
 from __future__ import annotations
 

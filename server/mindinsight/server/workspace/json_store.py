@@ -1,4 +1,4 @@
-"""A JSON file of values by name, for many base directories, shared by several servers."""
+"""JSON store: values by name for many base directories in one file, shared by several servers."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Stamp: TypeAlias = "tuple[int, int, int] | None"  # of a file: inode, size, time
 
 
 class Full(Exception):  # noqa: N818
-    """There are as many values as may be kept."""
+    """Error: the store is full."""
 
 
 class Taken(Exception):  # noqa: N818
-    """Another value has this name."""
+    """Error: another value has this name."""
 
 
 class JsonStore(Generic[T]):

@@ -1,4 +1,4 @@
-"""Notes on runs where several base directories are beside each other."""
+"""Notes on runs of several base directories."""
 
 from __future__ import annotations
 

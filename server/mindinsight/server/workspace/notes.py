@@ -1,4 +1,4 @@
-"""What people write on runs: notes, labels, colours, hidden, pinned."""
+"""Notes of users on runs: text, labels, colour, hidden, pinned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_LABELS = 50
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is remembered about one run."""
+    """Note on one run."""
 
     note: str = ""
     labels: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Rules by which stored data become alerts."""
+"""Alert rules: conditions over stored data that raise alerts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BUILT_IN: Final = "not_finite"  # id of the rule that is there from the beginnin
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is looked for, and where.
+    """Alert rule: a condition and the tags it holds for.
 
     ``not_finite``, ``above`` and ``below`` look at every point of the scalars that ``tags`` names, with ``*``
     and ``?``; ``silent`` at runs that nothing was written to for ``limit`` minutes; ``strays`` at

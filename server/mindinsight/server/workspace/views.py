@@ -1,4 +1,4 @@
-"""Views that people have given a name. What is kept is a page of ours and its query, never an address."""
+"""Saved views: pages under a name. A view is a page of ours and its query, never a full URL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUERY = r"^[^\s#]*$"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One picture: which page, and all that was chosen on it."""
+    """Saved view: a page and its query."""
 
     view: str  # "scalar"
     query: str  # "runs=a,b&q=loss", without "?"

@@ -1,4 +1,4 @@
-"""Zip files as containers of arrays, with a guard against the ones that explode.
+"""Reader of zip archives of arrays, with a limit against decompression bombs.
 
 A member is refused when unpacking it would make far more of it than a tensor of that many packed
 bytes can be: more than ``MAX_UNPACKED`` at over ``MAX_RATIO`` to one. (Zeros pack at a thousand to

@@ -1,4 +1,4 @@
-"""The values of a tensor by parts, so that one of many gigabytes is never held whole.
+"""Lazy array: values of a tensor read part by part, so that many gigabytes are never in memory.
 
 ``Stored`` reads what is asked for from where it lies in a file; ``Held`` is for what had to be read whole
 (packed archives, device formats that are turned, Fortran order).

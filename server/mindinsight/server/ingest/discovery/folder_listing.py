@@ -1,4 +1,4 @@
-"""What the file system says about one folder: its event files and the folders below."""
+"""Listing of one folder: its event files and its subfolders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class Stamp(NamedTuple):
-    """What tells that a file or folder changed; compared for equality only, as clocks can be set back."""
+    """Change stamp of a file or folder; compared for equality only, as clocks can be set back."""
 
     device: int
     inode: int

@@ -1,4 +1,4 @@
-"""Every folder in the base directories, as far down as runs are looked for, kept up to date bit by bit.
+"""Tree of the folders below the base directories, as deep as runs are looked for, updated incrementally.
 
 Where there are several, the base is a folder that is nowhere on disk, and they are what is in it.
 """

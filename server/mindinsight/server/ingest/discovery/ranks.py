@@ -1,4 +1,4 @@
-"""Which runs are the ranks of one training, told from where they lie and how their files are named."""
+"""Grouping of runs into jobs: the ranks of one training, by their paths and file names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mindinsight.server.store import file_names
 
 
 class JobRank(NamedTuple):
-    """Which training a run belongs to."""
+    """Job and rank of a run."""
 
     job: str  # id
     rank: int | None

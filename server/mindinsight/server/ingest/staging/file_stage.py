@@ -1,4 +1,4 @@
-"""One file of a run while it is being read: what it held so far, in columns that grow."""
+"""Stage of one file while it is read: its content so far, in growing columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_DAMAGE: Final = 1000  # entries kept of one file; what follows is added up 
 
 
 class FileStage:
-    """What one event file, or ``.pb`` graph file, held up to where it has been read."""
+    """Content of one event file, or ``.pb`` graph file, up to where it has been read."""
 
     def __init__(self, name: str, path: str, stamp: Stamp = NOWHERE) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""One run while it is being read: its files put together, and published as an immutable ``Run``."""
+"""Stage of one run while it is read: merges its files and publishes them as an immutable ``Run``."""
 
 from __future__ import annotations
 

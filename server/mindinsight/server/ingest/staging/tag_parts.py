@@ -1,4 +1,4 @@
-"""Parts of one tag over the files of a run, in the order of the files; those that changed are made anew."""
+"""Cache of the parts of one tag over the files of a run, in file order; only changed parts are rebuilt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mindinsight.server.store.parts import Part
 
 
 class TagParts:
-    """What each file holds of a tag, oldest file first."""
+    """Parts of one tag by file, oldest file first."""
 
     __slots__ = ("_changed", "_files", "_key", "_moved", "_parts")
 

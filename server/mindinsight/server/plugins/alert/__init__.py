@@ -1,4 +1,4 @@
-"""Alerts: what the training code said, and what rules find in the stored data."""
+"""Alerts: those that the training code raised, and those that rules find in the stored data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of alerts, newest first."""
+"""Route for the list of alerts, newest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules by which stored data become alerts: seen, added, changed and removed by people."""
+"""Routes for alert rules: list, add, change, remove."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST_SILENCE = 525_600  # minutes
 
 
 class RuleBody(BaseModel):
-    """What is looked for in which scalars; ``limit`` is a value, or minutes of silence."""
+    """Body of a rule: condition, tags and level; ``limit`` is a value, or minutes of silence."""
 
     condition: Condition
     tags: str = Field("*", min_length=1, max_length=MAX_TAGS, description="a tag, or a pattern with * and ?")

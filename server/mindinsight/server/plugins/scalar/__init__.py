@@ -1,4 +1,4 @@
-"""Scalars: curves for a width, ranges of a curve, curves against each other, many curves as a band."""
+"""Scalars: curves for a width, statistics of ranges, comparison with a baseline, bands of many curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many curves as one: the ranks of a job, or the runs of a group."""
+"""Routes for bands: many curves as one, the ranks of a job or the runs of a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs against a baseline: difference curves and the first step where they part."""
+"""Routes for comparison with a baseline: difference curves and the first step of divergence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves for a chart of some width, and what they have grown by."""
+"""Routes for curves: for a chart of a width, and the points that came since."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Accept = Annotated[str, Header()]
 
 
 class Smoothed(BaseModel):
-    """What a line is smoothed by."""
+    """Smoothing parameters of a curve."""
 
     smooth: float = Field(0.0, ge=0, lt=1, description="weight of the smoothing")
     least: int = Field(0, ge=0, description="points below which a line is not smoothed")
 
 
 class Curves(Smoothed):
-    """Which curves are query for, and how they are looked at."""
+    """Query of curves: tag, runs, width, range and axis."""
 
     tag: str = Field(description="the tag as recorded")
     run: list[str] = Field(description="run ids, in the order of the answer", max_length=1000)
@@ -46,7 +46,7 @@ class Curves(Smoothed):
 
 
 class Tail(Smoothed):
-    """Which points of a curve are query for, by those that a page has."""
+    """Query of new points, by those that a page already has."""
 
     tag: str = Field(description="the tag as recorded")
     run: str = Field(description="run id")

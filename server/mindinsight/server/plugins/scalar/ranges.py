@@ -1,4 +1,4 @@
-"""Facts about a selected range of curves."""
+"""Routes for statistics of a selected range of curves."""
 
 from __future__ import annotations
 
