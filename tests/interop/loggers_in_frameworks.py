@@ -183,7 +183,8 @@ def check_transformers(base):
     assert train.algorithm.network == "BertForSequenceClassification"
     assert train.hyper_parameters.batch_size == 8 and train.algorithm.loss > 0
     assert Path(json.loads(train.model.path)["ckpt"]).name == "checkpoint-32" and train.model.size > 1000
-    assert "loss" in metrics(directory)
+    assert train.hyper_parameters.optimizer == "AdamW"
+    assert set(metrics(directory)) == {"loss"}
     assert [closing.error for closing in messages(directory, "closing")] == [""]
 
 

@@ -50,6 +50,7 @@ MESSAGES = {
     "Margin": "series 1 *Series",
     "Series": "value 1 string, lower 2 string, upper 3 string",
 }
+STOPPED = 2
 DTYPES = {1: "<f4", 2: "<f8", 3: "<i4", 4: "u1", 5: "<i2", 6: "i1", 7: "S", 9: "<i8", 10: "?", 14: "bfloat16"}
 
 
@@ -94,14 +95,14 @@ def _unknown(message):
 
 
 def events(directory):
-    """Every Event of the tfevents files in ``directory``, without those that open a file."""
+    """Every Event of the tfevents files in ``directory``, without those that open and close a file."""
     found = []
     for path in sorted(directory.glob("*.tfevents.*")):
         records, rest = payloads(path)
         assert rest == b""
         first, *others = [parse("Event", record) for record in records]
         assert first.file_version == "brain.Event:2"
-        found += others
+        found += [event for event in others if event.session_log.status != STOPPED]
     return found
 
 

@@ -1,15 +1,23 @@
 """The callback, called as a Trainer calls it. A real Trainer: tests/interop/loggers_in_frameworks.py."""
 
 import json
+from dataclasses import asdict, dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 
-class Arguments(SimpleNamespace):
+@dataclass
+class Arguments:
+    output_dir: str
+    learning_rate: float = 5e-5
+    train_batch_size: int = 8
+    optim: str = "adamw"
+    seed: int = 42
+
     def to_dict(self):
-        return {"seed": 3}
+        return asdict(self)
 
 
 class Model:
@@ -21,7 +29,7 @@ class Model:
 
 @pytest.fixture
 def trainer(frameworks, tmp_path):
-    arguments = Arguments(output_dir=str(tmp_path), learning_rate=0.5, train_batch_size=8, optim="adamw")
+    arguments = Arguments(str(tmp_path), learning_rate=0.5, seed=3)
     state = SimpleNamespace(
         is_world_process_zero=True, global_step=0, num_train_epochs=2, is_hyper_param_search=False
     )
@@ -42,7 +50,9 @@ def test_a_training_is_recorded_below_the_output_directory(trainer, tmp_path, re
         recording.on_step_end(arguments, state, control, model=Model())
         recording.on_log(arguments, state, control, logs={"loss": 1 / state.global_step, "epoch": 0.5})
     recording.on_log(arguments, state, control, logs={"eval_loss": 0.25})
-    recording.on_evaluate(arguments, state, control, metrics={"eval_loss": 0.25})
+    recording.on_evaluate(
+        arguments, state, control, metrics={"eval_loss": 0.25, "eval_runtime": 3.0, "epoch": 1.0}
+    )
     (tmp_path / "checkpoint-2").mkdir()
     recording.on_save(arguments, state, control)
     recording.on_train_end(arguments, state, control)
@@ -65,6 +75,10 @@ def test_a_training_is_recorded_below_the_output_directory(trainer, tmp_path, re
         0.5,
         8,
     )
+    (seed,) = [
+        entry.map_int32 for entry in last["user_defined_info"].user_defined_info.user_info if entry.map_int32
+    ]
+    assert dict(seed) == {"arguments.seed": 3}, "and not what has its default"
     assert json.loads(train.model.path)["ckpt"].endswith("checkpoint-2")
     assert json.loads(last["evaluation_lineage"].evaluation_lineage.metric) == {"loss": 0.25}
 

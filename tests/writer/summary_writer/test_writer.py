@@ -1,14 +1,15 @@
 """SummaryWriter in TensorBoard's format beside what TensorBoard reads of torch's files; calls of both."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mindinsight.writer import SummaryWriter
+from mindinsight.writer import GraphBuilder, SummaryWriter
 from tests.writer.summary_writer.calls import calls, record_tensors
-from tests.writer.tensorboard_messages import events, read
+from tests.writer.tensorboard_messages import events, parse, read
 
 # Made by tests/interop/summary_writer_in_torch.py: torch 2.13 wrote, tensorboard 2.21 read.
 TORCH = Path(__file__).parents[2] / "data/writer/summary_writer/torch_reading.json"
@@ -40,10 +41,18 @@ def test_a_restart_is_marked_once(tmp_path):
     assert read(tmp_path)["."]["loss"] == [[7, "scalar", 1.0], [8, "scalar", 2.0]]
 
 
-def test_a_graph_is_drawn_with_its_scopes(tmp_path):
-    from mindinsight.writer import GraphBuilder
-    from tests.writer.tensorboard_messages import parse
+@pytest.mark.parametrize(("error", "marks"), [(None, [2]), (RuntimeError("out of memory"), [])])
+def test_a_session_stops_unless_an_error_ended_it(tmp_path, records_of, error, marks):
+    with suppress(RuntimeError), SummaryWriter(tmp_path, format="tensorboard") as writer:
+        writer.add_scalar("loss", 1, 1)
+        if error:
+            raise error
+    (path,) = tmp_path.iterdir()
+    found = [parse("Event", record) for record in records_of(path)[0]]
+    assert [event.session_log.status for event in found if event.HasField("session_log")] == marks
 
+
+def test_a_graph_is_drawn_with_its_scopes(tmp_path):
     builder = GraphBuilder("net")
     weight = builder.parameter("layer.weight", [3, 4], "float32")
     with builder.scope("layer-Linear"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from transformers import TrainerCallback
 from mindinsight.writer.integrations.training import Training
 
 _PREFIXES: Final = {"eval_": "eval/", "test_": "test/"}
+_SPEEDS: Final = ("epoch", "runtime", "_per_second")  # ends of names in an evaluation that are no results
 
 
 class MindInsightCallback(TrainerCallback):
@@ -41,9 +43,10 @@ class MindInsightCallback(TrainerCallback):
         if training is None:
             return
         model, optimizer = given.get("model"), given.get("optimizer")
+        optimizer = getattr(optimizer, "optimizer", optimizer)  # inside Accelerate's
         named = str(getattr(args.optim, "value", args.optim))
         training.configure(
-            {"arguments": args.to_dict(), "model": _configuration(model)},
+            {"arguments": _chosen(args), "model": _configuration(model)},
             network=None if model is None else type(model).__name__,
             learning_rate=args.learning_rate,
             batch_size=args.train_batch_size,
@@ -78,7 +81,10 @@ class MindInsightCallback(TrainerCallback):
         """Record what came out as lineage."""
         training, metrics = self._open(args, state), given.get("metrics")
         if training is not None and metrics:
-            training.evaluation({name.removeprefix("eval_"): value for name, value in metrics.items()})
+            found = {
+                name.removeprefix("eval_"): metrics[name] for name in metrics if not name.endswith(_SPEEDS)
+            }
+            training.evaluation(found)
 
     def on_save(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Record the path of the checkpoint."""
@@ -111,7 +117,19 @@ def _renamed(entry: tuple[str, Any]) -> tuple[str, Any]:
     return f"train/{name}", value
 
 
+def _chosen(arguments: Any) -> dict[str, Any]:
+    """The arguments that differ from their defaults: all of them are more than a hundred columns."""
+    written = arguments.to_dict()
+    defaults = {field.name: field.default for field in fields(arguments) if field.default is not MISSING}
+    return {
+        name: value
+        for name, value in written.items()
+        if name in defaults and getattr(arguments, name, None) != defaults[name]
+    }
+
+
 def _configuration(model: Any) -> dict[str, Any]:
+    """What a model's configuration says of its class and sizes."""
     configuration: Any = getattr(model, "config", None)
-    settings: dict[str, Any] = configuration.to_dict() if hasattr(configuration, "to_dict") else {}
+    settings: dict[str, Any] = configuration.to_diff_dict() if hasattr(configuration, "to_diff_dict") else {}
     return settings

@@ -87,7 +87,7 @@ class MindSporeFiles:
         for record in (self.record, *self._trials.values()):
             record.__exit__(None if error is None else type(error), error, None)
         if self._beside is not None:
-            self._beside.close()
+            self._beside.close(error)
 
     def _add(self, kind: str, tag: str, value: Any, at: Moment) -> None:
         self.record.add_value(kind, tag, value, step=at.step, wall_time=at.wall)

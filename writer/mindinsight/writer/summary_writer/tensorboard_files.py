@@ -122,9 +122,9 @@ class TensorBoardFiles:
             files._events.flush()
 
     def close(self, error: BaseException | None = None) -> None:
-        del error  # these files have no place for it
+        """Finish the files. A session that ``error`` ended is not said to have stopped."""
         for files in (self, *self._runs.values()):
-            files._events.close()
+            files._events.close(messages.closing_record() if error is None else b"")
 
     def _put(self, item: Item, at: Moment) -> None:
         size = len(item.payload) if isinstance(item.payload, bytes) else item.payload.nbytes

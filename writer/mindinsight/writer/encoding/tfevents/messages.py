@@ -21,7 +21,7 @@ _EVENT_WALL, _EVENT_STEP, _EVENT_VERSION, _EVENT_GRAPH, _EVENT_SUMMARY = 1, 2, 3
 _EVENT_SESSION, _EVENT_SOURCE = 7, 10
 _VALUE_TAG, _VALUE_SIMPLE, _VALUE_TENSOR, _VALUE_METADATA = 1, 2, 8, 9
 _TENSOR_DTYPE, _TENSOR_SHAPE, _TENSOR_CONTENT, _TENSOR_STRING = 1, 2, 4, 8
-_SESSION_START: Final = 1
+_SESSION_START, _SESSION_STOP = 1, 2  # SessionLog.SessionStatus
 
 # DataType of types.proto by the name of an element type.
 _STRING: Final = 7
@@ -57,6 +57,12 @@ def graph(definition: bytes) -> bytes:
 def session_start() -> bytes:
     """The field of an Event from whose step on readers forget older points."""
     return wire.block(_EVENT_SESSION, wire.integer(1, _SESSION_START))
+
+
+def closing_record() -> bytes:
+    """The record that ends a file: the session stopped. TensorBoard passes over it."""
+    stopped = wire.block(_EVENT_SESSION, wire.integer(1, _SESSION_STOP))
+    return encode_record(event(0, time.time(), stopped))
 
 
 def value(tag: str, body: bytes) -> bytes:
