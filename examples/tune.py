@@ -66,8 +66,7 @@ def train(config, steps=1000):
     velocity = {name: np.zeros_like(weight) for name, weight in weights.items()}
     keep = params.get("momentum", 0.0)
     with SummaryRecord(config.summary_dir) as record:
-        known = {"learning_rate": params.learning_rate, "optimizer": params.optimizer}
-        record.add_value("train_lineage", "train", known)
+        record.add_value("train_lineage", "train", {"learning_rate": params.learning_rate})
         record.add_value("custom_lineage_data", "user", config.custom_lineage_data)
         for step in range(1, steps + 1):
             loss, slopes = gradients(weights, points, moons)

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from mindinsight.server.tuning.config import parse_config
@@ -172,3 +173,16 @@ def test_without_studies_there_is_no_section(page, serve, tmp_path):
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     expect(page.locator("table tr[data-run]")).to_have_count(1)
     expect(panel(page)).to_be_hidden()
+
+
+@pytest.mark.parametrize("target", [ONE, TWO])
+def test_axe_finds_nothing(page, serve, tmp_path, make_study, target):
+    values = [3.0, 1.0, 2.0, 4.0] if target == ONE else [(1.0, 0.5), (2.0, 0.9), (3.0, 0.2), (0.5, 0.1)]
+    make_study([*values, FAILED, RUNNING], target)
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        expect(page.locator("html")).to_have_attribute("data-theme", scheme)
+        expect(panel(page).locator(".importance tr")).to_have_count(2)
+        found = Axe().run(page).response["violations"]
+        assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]] for rule in found} == {}

@@ -112,6 +112,7 @@ function bestFigure(panel) {
       yaxis: app.theme.axis({
         title: { text: targets[0].name },
         type: logarithmic(panel) ? "log" : "linear",
+        exponentformat: "power",
       }),
       hovermode: "closest",
       showlegend: true,
