@@ -150,7 +150,7 @@ def test_matern_is_that_of_the_book():
 def test_acquisition_functions():
     mean, deviation = np.array([0.0, 1.0]), np.array([1.0, 0.5])
     assert acquisition("ucb", mean, deviation, 1.0) == pytest.approx([2.576, 2.288])
-    assert acquisition("pi", mean, deviation, 1.0) == pytest.approx([0.158655, 0.5], abs=1e-6)
+    assert acquisition("pi", mean, deviation, 0.95) == pytest.approx([0.158655, 0.5], abs=1e-6)
     assert acquisition("ei", mean, deviation, 1.0) == pytest.approx([0.083316, 0.199471], abs=1e-5)
 
 
