@@ -12,7 +12,7 @@ PROTO = Path(__file__).parents[2] / "proto"
 NAMES = sorted(path.stem for path in (PROTO / "mindinsight" / "proto").glob("*.proto"))
 
 
-def test_regenerating_changes_nothing(tmp_path):
+def test_regenerating_changes_nothing(tmp_path: Path) -> None:
     """Byte for byte where the pinned compiler runs, else by the descriptors of a newer one."""
     if sys.version_info < (3, 13):
         generated = regenerate(tmp_path)
@@ -53,7 +53,7 @@ def descriptors_of_the_code():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_of_ours_can_clash_with_another_tool(name):
+def test_nothing_of_ours_can_clash_with_another_tool(name) -> None:
     module = importlib.import_module(f"mindinsight.proto.{name}_pb2")
     assert module.DESCRIPTOR.name == f"mindinsight/proto/{name}.proto"
     assert module.DESCRIPTOR.package.startswith("mindinsight.proto")

@@ -10,14 +10,14 @@ MESSAGES = {"Summary.Value": Summary.Value.DESCRIPTOR, "Event": Event.DESCRIPTOR
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_kind_is_a_field_of_its_message(kind):
+def test_a_kind_is_a_field_of_its_message(kind) -> None:
     field = MESSAGES[kind.message].fields_by_number[kind.number]
     assert field.name == kind.field
     is_message = field.type == field.TYPE_MESSAGE
     assert kind.storage == ("payload" if is_message else "column")
 
 
-def test_every_field_with_a_value_is_in_the_table():
+def test_every_field_with_a_value_is_in_the_table() -> None:
     (values,) = MESSAGES["Summary.Value"].oneofs
     assert {field.name for field in values.fields} == {
         kind.field for kind in KINDS if kind.message == "Summary.Value"
@@ -25,7 +25,7 @@ def test_every_field_with_a_value_is_in_the_table():
     assert MESSAGES["Summary.Value"].fields_by_name["exact_scalar"].number == EXACT_SCALAR
 
 
-def test_names_and_fields_occur_once():
+def test_names_and_fields_occur_once() -> None:
     assert (
         len({kind.name for kind in KINDS})
         == len({(kind.message, kind.number) for kind in KINDS})
@@ -33,7 +33,7 @@ def test_names_and_fields_occur_once():
     )
 
 
-def test_a_key_is_what_protobuf_writes():
+def test_a_key_is_what_protobuf_writes() -> None:
     scalar = next(kind for kind in KINDS if kind.name == "scalar")
     assert Summary.Value(scalar_value=1.0).SerializeToString()[0] == scalar.key
     alert = next(kind for kind in KINDS if kind.name == "alert")
@@ -41,7 +41,7 @@ def test_a_key_is_what_protobuf_writes():
     assert first[0] & 0x7F | first[1] << 7 == alert.key
 
 
-def test_lineage_messages_are_fields_of_their_event():
+def test_lineage_messages_are_fields_of_their_event() -> None:
     fields = {field.number: field.name for field in LineageEvent.DESCRIPTOR.fields}
     assert [fields[number] for number in LINEAGE_FIELDS.values()] == [
         "train_lineage",

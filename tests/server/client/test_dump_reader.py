@@ -28,7 +28,7 @@ def broken(tmp_path):
     return mindinsight.dump(path)
 
 
-def test_steps_ranks_and_operators(lenet):
+def test_steps_ranks_and_operators(lenet) -> None:
     assert (lenet.ranks, lenet.steps) == ((0,), (0, 1))
     operators = lenet.operators(step=1)
     assert operators[0].name.endswith("conv1-Conv2d/Conv2D-op51")
@@ -36,14 +36,14 @@ def test_steps_ranks_and_operators(lenet):
     assert mindinsight.dump(RANKS).ranks == (0, 1)
 
 
-def test_a_tensor_by_operator_slot_and_direction(lenet):
+def test_a_tensor_by_operator_slot_and_direction(lenet) -> None:
     (file,) = (LENET / "rank_0" / "Net" / "0" / "1").glob("Conv2D.*.input.1.*")
     weight = lenet.tensor("Conv2D-op51", step=1, slot=1, direction="input")
     np.testing.assert_array_equal(weight, np.load(file))
     assert lenet.tensor("*/Conv2D-op51").shape[0] == lenet.tensor("Conv2D-op51", slot="0").shape[0]
 
 
-def test_what_is_not_there_is_named(lenet):
+def test_what_is_not_there_is_named(lenet) -> None:
     with pytest.raises(KeyError, match="no operator 'Nothing'"):
         lenet.tensor("Nothing")
     with pytest.raises(KeyError, match="no output 7; it has input 0, input 1, output 0"):
@@ -56,12 +56,12 @@ def test_what_is_not_there_is_named(lenet):
         lenet.tensor("*")
 
 
-def test_a_directory_of_dumps_names_them():
+def test_a_directory_of_dumps_names_them() -> None:
     with pytest.raises(ValueError, match=r"not a dump of a known layout; .* below it: .*ms_sync"):
         mindinsight.dump(DATA)
 
 
-def test_statistics_are_those_of_the_values(lenet):
+def test_statistics_are_those_of_the_values(lenet) -> None:
     table = lenet.statistics(step=0, operator="Conv2D-op51")
     frame = table.frame()
     output = frame[(frame.direction == "output") & (frame.slot == "0")].iloc[0]
@@ -75,7 +75,7 @@ def test_statistics_are_those_of_the_values(lenet):
     assert len(lenet.statistics()) == 198
 
 
-def test_recorded_statistics_are_said_to_be_that():
+def test_recorded_statistics_are_said_to_be_that() -> None:
     dump = mindinsight.dump(STATISTICS)
     frame = dump.statistics(step=0).frame()
     assert not frame["computed"].any()
@@ -86,7 +86,7 @@ def test_recorded_statistics_are_said_to_be_that():
         dump.tensor(entry.recorded, slot=entry.slot, direction=entry.direction)
 
 
-def test_the_first_fault_is_told_with_its_line(broken):
+def test_the_first_fault_is_told_with_its_line(broken) -> None:
     report = broken.first_fault()
     assert report
     fault = report.fault
@@ -98,7 +98,7 @@ def test_the_first_fault_is_told_with_its_line(broken):
     assert str(report).endswith(f"({fault.source.file}:{fault.source.line})")
 
 
-def test_a_healthy_dump_says_how_much_was_judged(lenet):
+def test_a_healthy_dump_says_how_much_was_judged(lenet) -> None:
     report = lenet.first_fault()
     assert not report
     assert (report.tensors, report.judged) == (198, 198)
@@ -106,7 +106,7 @@ def test_a_healthy_dump_says_how_much_was_judged(lenet):
     assert not lenet.first_fault(step=0)
 
 
-def test_a_comparison_finds_where_two_dumps_part(lenet, broken):
+def test_a_comparison_finds_where_two_dumps_part(lenet, broken) -> None:
     same = lenet.compare(lenet, step=1)
     assert same.first_divergence() is None
     assert len(same) == len(same.frame()) > 0
@@ -118,7 +118,7 @@ def test_a_comparison_finds_where_two_dumps_part(lenet, broken):
     assert frame[frame["lost"] > 0]["target"].tolist()[0].endswith("Conv2D-op51.output.0")
 
 
-def test_steps_written_later_are_found_after_refresh(tmp_path):
+def test_steps_written_later_are_found_after_refresh(tmp_path: Path) -> None:
     path = shutil.copytree(LENET, tmp_path / "dump", symlinks=True)
     later = path / "rank_0" / "Net" / "0" / "1"
     later.rename(tmp_path / "later")

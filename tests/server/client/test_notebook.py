@@ -27,7 +27,7 @@ def show(base, **options):
     return mindinsight.show(base, workspace=base.parent / "workspace", **options)
 
 
-def test_a_server_is_started_once_and_lets_notebooks_frame_it(base):
+def test_a_server_is_started_once_and_lets_notebooks_frame_it(base) -> None:
     address = show(base)
     assert address.endswith("/scalar")
     told = require(daemon.health(address.removesuffix("scalar")))
@@ -36,7 +36,7 @@ def test_a_server_is_started_once_and_lets_notebooks_frame_it(base):
     assert len(list(daemon.all_running())) == 1
 
 
-def test_several_directories_have_a_server_of_their_own(base):
+def test_several_directories_have_a_server_of_their_own(base) -> None:
     (base.parent / "other").mkdir()
     several = [base, f"lab={base.parent}/other"]
     options = {"workspace": base.parent / "workspace"}
@@ -46,7 +46,7 @@ def test_several_directories_have_a_server_of_their_own(base):
     assert {server.base for server in daemon.all_running()} == {str(base), os.pathsep.join(map(str, several))}
 
 
-def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch):
+def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch: pytest.MonkeyPatch) -> None:
     displayed: list[Any] = []
     ipython: Any = ModuleType("IPython")
     display: Any = ModuleType("IPython.display")
@@ -59,12 +59,12 @@ def test_it_is_displayed_where_there_is_a_notebook(base, monkeypatch):
     assert displayed == [(address, "100%", 500)]
 
 
-def test_a_missing_directory_is_told(base):
+def test_a_missing_directory_is_told(base) -> None:
     with pytest.raises(BadSettings, match="There is no directory"):
         show(base / "none")
 
 
-def test_the_top_of_the_package_shows_what_it_offers():
+def test_the_top_of_the_package_shows_what_it_offers() -> None:
     assert dir(mindinsight) == ["__version__", "dump", "open", "show"]
     assert mindinsight.__version__ == version("mindinsight")
     with pytest.raises(AttributeError):

@@ -23,7 +23,7 @@ def magic(monkeypatch):
     return shell.magics["line", "mindinsight"], shown
 
 
-def test_the_options_of_tensorboard_and_ours_are_taken(magic):
+def test_the_options_of_tensorboard_and_ours_are_taken(magic) -> None:
     run, shown = magic
     run("start --logdir 'my runs' --port 6006")
     run("start --summary-base-dir a --logdir b --height 400 --view text")
@@ -36,7 +36,7 @@ def test_the_options_of_tensorboard_and_ours_are_taken(magic):
 
 
 @pytest.mark.parametrize("line", ["", "stop", "start --port x", "start --nothing"])
-def test_a_wrong_option_is_told_and_ends_no_process(magic, line):
+def test_a_wrong_option_is_told_and_ends_no_process(magic, line) -> None:
     run, shown = magic
     with pytest.raises(BadSettings, match="%mindinsight"):
         run(line)

@@ -30,13 +30,13 @@ def expected():
     return {kind: {facts["tag"]: facts for facts in every} for kind, every in tags.items()}
 
 
-def test_the_directory_of_one_run_is_that_run(lenet):
+def test_the_directory_of_one_run_is_that_run(lenet) -> None:
     assert lenet.runs == ("./",)
     assert lenet.run("./").name == "lenet"
     assert lenet.lineage("./").train.network == "LeNet"
 
 
-def test_scalars_are_all_there(lenet, expected):
+def test_scalars_are_all_there(lenet, expected) -> None:
     scalars = lenet.scalars()
     assert {tag for _, tag in scalars} == set(expected["scalar"])
     for (_, tag), recorded in scalars.recorded().items():
@@ -46,7 +46,7 @@ def test_scalars_are_all_there(lenet, expected):
         assert scalars["./", tag].steps.tolist() == sorted(set(facts["steps"]))
 
 
-def test_a_frame_has_a_row_for_each_point(lenet, expected):
+def test_a_frame_has_a_row_for_each_point(lenet, expected) -> None:
     frame = lenet.scalars("loss/auto").frame(overwritten=True)
     assert list(frame.columns) == ["run", "tag", "step", "wall_time", "value", "overwritten"]
     assert frame["step"].tolist() == expected["scalar"]["loss/auto"]["steps"]
@@ -56,11 +56,11 @@ def test_a_frame_has_a_row_for_each_point(lenet, expected):
     assert str(frame["wall_time"].dt.tz) == "UTC"
 
 
-def test_no_series_make_an_empty_frame(lenet):
+def test_no_series_make_an_empty_frame(lenet) -> None:
     assert len(lenet.scalars("nothing").frame()) == 0
 
 
-def test_names_and_patterns(lenet):
+def test_names_and_patterns(lenet) -> None:
     assert set(lenet.scalars("loss*")) == {("./", "loss/auto")}
     assert set(lenet.scalars("*mean")) == {("./", "fc2_mean")}
     assert lenet.scalars("loss*", run="./other") == {}
@@ -69,26 +69,26 @@ def test_names_and_patterns(lenet):
         lenet.run("./other")
 
 
-def test_a_run_is_known_without_the_dot_and_slash():
+def test_a_run_is_known_without_the_dot_and_slash() -> None:
     summary = reader.open(DATA / "multi_rank")
     assert summary.matching("rank_3") == summary.matching("rank_3/") == summary.matching("./rank_3")
     assert summary.matching("rank_*") == summary.runs
     assert set(summary.scalars(run="rank_3")) == set(summary.scalars(run="./rank_3")) != set()
 
 
-def test_a_frame_without_pandas_says_what_to_install(lenet, monkeypatch):
+def test_a_frame_without_pandas_says_what_to_install(lenet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match=r"mindinsight\[notebook\]"):
         lenet.scalars().frame()
 
 
-def test_a_tag_that_looks_like_a_pattern_is_found_by_its_name():
+def test_a_tag_that_looks_like_a_pattern_is_found_by_its_name() -> None:
     landscapes = list(reader.open(DATA / "landscape").landscapes("landscape_[1, 5]"))
     assert [item.tag for item in landscapes] == ["landscape_[1, 5]"]
     assert require(landscapes[0].data.grid).z.ndim == 2
 
 
-def test_images_and_tensors_are_read_when_asked_for(lenet, expected):
+def test_images_and_tensors_are_read_when_asked_for(lenet, expected) -> None:
     images = list(lenet.images("input_data/auto"))
     assert [item.step for item in images] == expected["image"]["input_data/auto"]["steps"]
     assert images[0].data.encoded.startswith(b"\x89PNG")
@@ -97,7 +97,7 @@ def test_images_and_tensors_are_read_when_asked_for(lenet, expected):
     assert isinstance(tensors[0].data.values, np.ndarray)
 
 
-def test_refreshing_finds_new_runs_and_payloads_can_be_gone(tmp_path):
+def test_refreshing_finds_new_runs_and_payloads_can_be_gone(tmp_path: Path) -> None:
     shutil.copytree(DATA / "record_api" / "images", tmp_path / "a")
     summary = reader.open(tmp_path)
     shutil.copytree(DATA / "record_api" / "values", tmp_path / "b")
@@ -110,7 +110,7 @@ def test_refreshing_finds_new_runs_and_payloads_can_be_gone(tmp_path):
         _ = item.data
 
 
-def test_a_restart_is_read_as_one_line(tmp_path):
+def test_a_restart_is_read_as_one_line(tmp_path: Path) -> None:
     shutil.copytree(DATA / "multi_rank" / "rank_0", tmp_path / "a")
     (first,) = (tmp_path / "a").glob("*_MS")
     shutil.copy(first, first.with_name(first.name.replace("summary.", "summary.9")))
@@ -123,18 +123,18 @@ def test_a_restart_is_read_as_one_line(tmp_path):
     assert math.isclose(once.values[-1], twice.values[-1])
 
 
-def test_progress_is_told(tmp_path):
+def test_progress_is_told(tmp_path: Path) -> None:
     told = []
     reader.Summary(DATA / "lenet", lambda read, total: told.append((read, total)))
     assert told[-1][0] == told[-1][1] > 0
 
 
-def test_something_else_than_a_directory_is_refused(tmp_path):
+def test_something_else_than_a_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match="not a directory"):
         reader.open(tmp_path / "nothing")
 
 
-def test_several_directories_are_read_as_they_are_shown(tmp_path):
+def test_several_directories_are_read_as_they_are_shown(tmp_path: Path) -> None:
     for name in ("mine", "users/ann", "users/bob"):
         shutil.copytree(DATA / "record_api" / "values", tmp_path / name / "run")
     summary = reader.open([tmp_path / "mine", f"{tmp_path}/users/*"])
@@ -147,6 +147,6 @@ def test_several_directories_are_read_as_they_are_shown(tmp_path):
     assert reader.open(f"lab={tmp_path}/mine").runs == ("./lab/run",)
 
 
-def test_one_of_several_that_is_missing_is_told(tmp_path):
+def test_one_of_several_that_is_missing_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"none is not a directory"):
         reader.open([tmp_path, f"lab={tmp_path}/../none"])

@@ -2,10 +2,12 @@
 
 import threading
 
+import pytest
+
 from mindinsight.server.compute.background_job import BackgroundJob
 
 
-def test_results_are_there_as_they_come():
+def test_results_are_there_as_they_come() -> None:
     gate = threading.Event()
 
     def work():
@@ -22,7 +24,7 @@ def test_results_are_there_as_they_come():
     assert (job.items, job.error) == ([1, 2], "")
 
 
-def test_a_job_that_is_stopped_ends_and_cleans_up():
+def test_a_job_that_is_stopped_ends_and_cleans_up() -> None:
     ended = threading.Event()
     first = threading.Event()
 
@@ -40,7 +42,7 @@ def test_a_job_that_is_stopped_ends_and_cleans_up():
     assert job.wait(10)
 
 
-def test_what_ends_a_job_early_is_said(caplog):
+def test_what_ends_a_job_early_is_said(caplog: pytest.LogCaptureFixture) -> None:
     def work():
         yield 1
         raise OSError("the disk is gone")

@@ -30,7 +30,7 @@ async def abandoned(hold, function):
         await task
 
 
-def test_results_and_errors_come_back():
+def test_results_and_errors_come_back() -> None:
     async def scenario():
         hold = Bulkhead()
         assert await hold.run(lambda: 3) == 3
@@ -41,7 +41,7 @@ def test_results_and_errors_come_back():
     asyncio.run(scenario())
 
 
-def test_an_endless_loop_ends_when_it_is_abandoned():
+def test_an_endless_loop_ends_when_it_is_abandoned() -> None:
     async def scenario():
         hold = Bulkhead(slots=1, abandoned=1)
         for _ in range(3):  # more than may be abandoned: each has ended before the next
@@ -52,7 +52,7 @@ def test_an_endless_loop_ends_when_it_is_abandoned():
     asyncio.run(scenario())
 
 
-def test_a_thread_that_cannot_be_ended_frees_its_slot_and_counts_until_it_ends():
+def test_a_thread_that_cannot_be_ended_frees_its_slot_and_counts_until_it_ends() -> None:
     async def scenario():
         hold, end = Bulkhead(slots=1, abandoned=2), threading.Event()
         waits = threading.Lock()
@@ -74,7 +74,7 @@ def test_a_thread_that_cannot_be_ended_frees_its_slot_and_counts_until_it_ends()
     asyncio.run(scenario())
 
 
-def test_too_many_who_wait_are_refused_at_once():
+def test_too_many_who_wait_are_refused_at_once() -> None:
     async def scenario():
         hold, end = Bulkhead(slots=1, waiting=1), threading.Event()
         first = asyncio.ensure_future(hold.run(end.wait))
@@ -90,7 +90,7 @@ def test_too_many_who_wait_are_refused_at_once():
     asyncio.run(scenario())
 
 
-def test_what_an_abandoned_call_waits_for_is_cancelled():
+def test_what_an_abandoned_call_waits_for_is_cancelled() -> None:
     async def scenario():
         hold = Bulkhead()
         future: Future[Any] = Future()
@@ -106,7 +106,7 @@ def test_what_an_abandoned_call_waits_for_is_cancelled():
     asyncio.run(scenario())
 
 
-def test_a_call_whose_future_another_one_cancels_is_interrupted():
+def test_a_call_whose_future_another_one_cancels_is_interrupted() -> None:
     async def scenario():
         future: Future[Any] = Future()
         future.cancel()

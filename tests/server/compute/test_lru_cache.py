@@ -35,7 +35,7 @@ def threads():
         yield pool
 
 
-def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads):
+def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads) -> None:
     cache, slow = LruCache[object](4), Slow(object())
     first = threads.submit(cache.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)
@@ -48,7 +48,7 @@ def test_who_asks_meanwhile_gets_the_same_and_others_do_not_wait(threads):
     assert slow.asked == 1
 
 
-def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads):
+def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads) -> None:
     cache, slow = LruCache[str](4), Slow(ValueError("no graph"))
     waiting = [threads.submit(cache.get, "a", slow)]
     assert slow.begun.wait(PATIENCE)
@@ -61,7 +61,7 @@ def test_what_fails_fails_for_all_who_wait_and_is_tried_again(threads):
     assert cache.get("a", lambda: "made") == "made"
 
 
-def test_what_was_not_asked_for_longest_is_forgotten():
+def test_what_was_not_asked_for_longest_is_forgotten() -> None:
     cache = LruCache[str](2)
     for key in ("a", "b", "a", "c"):
         cache.get(key, partial(str, key))
@@ -69,7 +69,7 @@ def test_what_was_not_asked_for_longest_is_forgotten():
     assert cache.get("b", lambda: "again") == "again"
 
 
-def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(threads):
+def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(threads) -> None:
     cache, slow = LruCache[str](1), Slow("slow")
     asked = threads.submit(cache.get, "slow", slow)
     assert slow.begun.wait(PATIENCE)
@@ -79,7 +79,7 @@ def test_what_is_forgotten_while_it_is_made_still_reaches_those_who_asked(thread
     assert cache.values() == ["other"]
 
 
-def test_what_is_dropped_while_it_is_made_is_evicted_when_it_is(threads):
+def test_what_is_dropped_while_it_is_made_is_evicted_when_it_is(threads) -> None:
     dropped: list[Any] = []
     cache, slow = LruCache[str](1, evict=dropped.append), Slow("slow")
     asked = threads.submit(cache.get, "slow", slow)
@@ -100,7 +100,7 @@ class Thing:
         self.stopped = True
 
 
-def test_the_one_not_used_for_longest_is_stopped():
+def test_the_one_not_used_for_longest_is_stopped() -> None:
     sessions = SessionCache(capacity=2)
     a, b = sessions.get("a", Thing, Thing), sessions.get("b", Thing, Thing)
     assert sessions.get("a", Thing, Thing) is a
@@ -109,7 +109,7 @@ def test_the_one_not_used_for_longest_is_stopped():
     assert sessions.get("b", Thing, Thing) is not b
 
 
-def test_numbers_find_only_things_of_their_kind():
+def test_numbers_find_only_things_of_their_kind() -> None:
     sessions = SessionCache()
     thing = Thing()
     number = sessions.add(thing)

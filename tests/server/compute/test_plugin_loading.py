@@ -25,23 +25,23 @@ def package(tmp_path, monkeypatch):
         del sys.modules[loaded]
 
 
-def test_every_module_is_taken_by_name(package):
+def test_every_module_is_taken_by_name(package) -> None:
     assert package(b="", a="", c="") == ["a", "b", "c"]
 
 
-def test_a_module_that_cannot_be_loaded_costs_only_itself(package, caplog):
+def test_a_module_that_cannot_be_loaded_costs_only_itself(package, caplog: pytest.LogCaptureFixture) -> None:
     assert package(a="", b="import nothing_of_this_name", c="1 / 0") == ["a"]
     assert "b is left out" in caplog.text
     assert "c is left out" in caplog.text
 
 
-def test_one_that_is_enough_is_the_only_one_loaded(package):
+def test_one_that_is_enough_is_the_only_one_loaded(package) -> None:
     assert package({"only": "a"}, a="", b="raise SystemExit") == ["a"]
 
 
-def test_without_the_one_that_is_enough_all_are_loaded(package):
+def test_without_the_one_that_is_enough_all_are_loaded(package) -> None:
     assert package({"only": "start"}, a="", b="") == ["a", "b"]
 
 
-def test_some_are_left_alone(package):
+def test_some_are_left_alone(package) -> None:
     assert package({"without": ("b",)}, a="", b="raise SystemExit", c="") == ["a", "c"]

@@ -1,7 +1,9 @@
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from fastapi.testclient import TestClient
 
 from mindinsight.server.app import create_app, make_service
@@ -22,7 +24,7 @@ class Slow:
         time.sleep(0.2)
 
 
-def test_who_asks_first_at_the_same_time_gets_the_same(monkeypatch):
+def test_who_asks_first_at_the_same_time_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Slow, "made", 0)
     parts, got, together = PluginState(), [], threading.Barrier(ASKERS)
 
@@ -39,7 +41,7 @@ def test_who_asks_first_at_the_same_time_gets_the_same(monkeypatch):
     assert len(got) == ASKERS and len(set(map(id, got))) == 1
 
 
-def test_each_class_has_its_own_and_each_server_too():
+def test_each_class_has_its_own_and_each_server_too() -> None:
     parts, other = PluginState(), PluginState()
     assert isinstance(parts.of(SessionCache), SessionCache)
     assert isinstance(parts.of(Slow), Slow)
@@ -55,7 +57,7 @@ class Work:
         self.ended_with = self.pool.submit(int, "7").result(60)
 
 
-def test_parts_that_cannot_be_stopped_are_left_and_others_are_stopped():
+def test_parts_that_cannot_be_stopped_are_left_and_others_are_stopped() -> None:
     parts, stopped = PluginState(), []
     parts.of(Slow)
     parts.of(SessionCache).add(SimpleNamespace(stop=lambda: stopped.append("work")))
@@ -63,7 +65,7 @@ def test_parts_that_cannot_be_stopped_are_left_and_others_are_stopped():
     assert stopped == ["work"]
 
 
-def test_the_end_of_the_server_stops_work_while_there_is_a_pool_to_work_in(tmp_path):
+def test_the_end_of_the_server_stops_work_while_there_is_a_pool_to_work_in(tmp_path: Path) -> None:
     base = tmp_path / "base"
     base.mkdir()
     settings = Settings(base, tmp_path / "workspace", workers=1, watch="polling")

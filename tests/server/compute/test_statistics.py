@@ -33,7 +33,7 @@ def close(found, expected):
 
 @settings(deadline=None)
 @given(ANY_ARRAY)
-def test_counts_are_those_of_numpy(values):
+def test_counts_are_those_of_numpy(values) -> None:
     found, plain = measure(values), as_double(values)
     assert found.count == plain.size
     assert found.zeros == np.count_nonzero(plain == 0)
@@ -48,7 +48,7 @@ def test_counts_are_those_of_numpy(values):
 
 @settings(deadline=None)
 @given(ANY_ARRAY)
-def test_moments_are_those_of_the_finite_elements(values):
+def test_moments_are_those_of_the_finite_elements(values) -> None:
     found, plain = measure(values), as_double(values)
     plain = plain[np.isfinite(plain)]
     if not plain.size:
@@ -68,7 +68,7 @@ def test_moments_are_those_of_the_finite_elements(values):
 
 @settings(deadline=None)
 @given(hnp.arrays(np.float32, st.integers(1, 60)), st.integers(1, 20))
-def test_the_size_of_the_pieces_does_not_matter(values, cut):
+def test_the_size_of_the_pieces_does_not_matter(values, cut) -> None:
     whole = measure(values)
     split = combine(part for at in range(0, values.size, cut) for part in parts(values[at : at + cut]))
     assert split.count == whole.count
@@ -79,22 +79,22 @@ def test_the_size_of_the_pieces_does_not_matter(values, cut):
         assert split.std == pytest.approx(whole.std, rel=1e-6, abs=1e-6 * scale)
 
 
-def test_deviation_survives_a_mean_far_from_zero():
+def test_deviation_survives_a_mean_far_from_zero() -> None:
     values = 1e9 + np.random.default_rng(1).normal(size=3 * statistics.PIECE + 17)
     assert measure(values).std == pytest.approx(values.std(), rel=1e-9)
 
 
-def test_a_drift_between_pieces_counts_as_deviation():
+def test_a_drift_between_pieces_counts_as_deviation() -> None:
     values = np.repeat(np.array([5, 7], np.float64), statistics.PIECE)
     assert measure(values).std == 1.0
 
 
-def test_big_integers_keep_every_digit_of_their_extremes():
+def test_big_integers_keep_every_digit_of_their_extremes() -> None:
     found = measure(np.array([2**63 - 1, 2**53 + 1, -(2**63)]))
     assert (found.minimum, found.maximum) == (-(2**63), 2**63 - 1)
 
 
-def test_memory_order_and_strides_do_not_matter():
+def test_memory_order_and_strides_do_not_matter() -> None:
     values = np.random.default_rng(2).normal(size=(5, 7, 3))
     for view in (np.asfortranarray(values), values.transpose(2, 0, 1), values[::-1]):
         assert measure(view).count == values.size
@@ -102,7 +102,7 @@ def test_memory_order_and_strides_do_not_matter():
 
 
 @pytest.mark.parametrize("values", [np.array(["a"]), np.array([None]), np.array(["2020"], "M8[Y]")])
-def test_what_is_no_number_is_refused_by_name(values):
+def test_what_is_no_number_is_refused_by_name(values) -> None:
     with pytest.raises(TypeError, match=str(values.dtype).replace("[", r"\[")):
         measure(values)
 
@@ -119,12 +119,12 @@ def test_what_is_no_number_is_refused_by_name(values):
         ([], (math.inf, -math.inf, math.nan, 0)),
     ],
 )
-def test_the_convention_of_the_statistics_file(values, expected):
+def test_the_convention_of_the_statistics_file(values, expected) -> None:
     assert as_dumped(measure(np.array(values))) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("power", [-1060, -600, 0, 500, 1000, 1015])
-def test_sums_of_numbers_of_any_size_neither_overflow_nor_vanish(power):
+def test_sums_of_numbers_of_any_size_neither_overflow_nor_vanish(power) -> None:
     """Powers of two change nothing but the exponents."""
     values = np.array([3.0, -1.0, 2.0, 0.0, 5.0]).repeat(3)
     plain, found = measure(values), measure(np.ldexp(values, power))
@@ -132,7 +132,7 @@ def test_sums_of_numbers_of_any_size_neither_overflow_nor_vanish(power):
         assert getattr(found, name) == pytest.approx(math.ldexp(getattr(plain, name), power), rel=1e-3)
 
 
-def test_large_and_small_numbers_in_different_pieces(monkeypatch):
+def test_large_and_small_numbers_in_different_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "PIECE", 2)
     found = measure(np.array([1e300, 1 / 3, 1e-300, 1.0, 3e300, 0.0]))
     assert found.norm == pytest.approx(math.sqrt(10) * 1e300)
@@ -143,7 +143,7 @@ def test_large_and_small_numbers_in_different_pieces(monkeypatch):
 @pytest.mark.parametrize(
     ("low", "high"), [(0.0, 0.0), (1e308, 1e308), (-1e308, 1e308), (1e17, 1e17), (-1.7e308, -1.7e308)]
 )
-def test_edges_rise_and_take_in_both_ends(low, high):
+def test_edges_rise_and_take_in_both_ends(low, high) -> None:
     edges = bin_edges(low, high, 80)
     assert np.isfinite(edges).all()
     assert (edges[1:] > edges[:-1]).all()

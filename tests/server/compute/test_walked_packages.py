@@ -1,5 +1,7 @@
 """The folders that are walked: plugins, routes, commands."""
 
+from pathlib import Path
+
 import pytest
 
 from mindinsight.server import api, commands, plugins
@@ -7,13 +9,15 @@ from mindinsight.server.compute.plugin_loading import modules_of
 
 
 @pytest.mark.parametrize("package", [plugins, api, commands], ids=lambda package: package.__name__)
-def test_every_module_in_a_walked_folder_loads(package, caplog):
+def test_every_module_in_a_walked_folder_loads(package, caplog: pytest.LogCaptureFixture) -> None:
     found = list(modules_of(package.__name__, package.__path__))
     assert found
     assert caplog.text == ""
 
 
-def test_a_module_that_cannot_be_loaded_is_said_and_left_out(tmp_path, monkeypatch, caplog):
+def test_a_module_that_cannot_be_loaded_is_said_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = tmp_path / "walked_folder"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
@@ -25,7 +29,7 @@ def test_a_module_that_cannot_be_loaded_is_said_and_left_out(tmp_path, monkeypat
     assert "walked_folder.bad is left out" in caplog.text
 
 
-def test_kinds_have_different_names_and_places_in_the_navigation():
+def test_kinds_have_different_names_and_places_in_the_navigation() -> None:
     found = plugins.plugins()
     assert len({plugin.name for plugin in found}) == len(found)
     assert [plugin.order for plugin in found] == sorted(plugin.order for plugin in found)

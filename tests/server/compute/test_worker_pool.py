@@ -44,15 +44,15 @@ def until(condition, seconds=30):
     return condition()
 
 
-def test_tasks_run_in_another_process(workers):
+def test_tasks_run_in_another_process(workers) -> None:
     assert workers.submit(os.getpid).result(60) != os.getpid()
 
 
-def test_a_process_is_kept_for_what_comes_next(workers):
+def test_a_process_is_kept_for_what_comes_next(workers) -> None:
     assert len({workers.submit(os.getpid).result(60) for _ in range(5)}) == 1
 
 
-def test_several_work_at_a_time():
+def test_several_work_at_a_time() -> None:
     with WorkerPool(2) as workers:
         slow = workers.submit(time.sleep, 3600)
         assert until(lambda: [task for task in workers._running if task.worker])
@@ -60,17 +60,17 @@ def test_several_work_at_a_time():
         assert slow.cancel()
 
 
-def test_every_task_is_done_however_many_there_are(workers):
+def test_every_task_is_done_however_many_there_are(workers) -> None:
     assert [one.result(60) for one in [workers.submit(abs, -n) for n in range(200)]] == list(range(200))
 
 
-def test_a_task_that_always_ends_its_worker_fails_and_the_next_one_does_not(workers):
+def test_a_task_that_always_ends_its_worker_fails_and_the_next_one_does_not(workers) -> None:
     with pytest.raises(BrokenExecutor):
         workers.submit(os._exit, 3).result(60)
     assert workers.submit(int, "7").result(60) == 7
 
 
-def test_what_a_killed_worker_was_doing_is_repeated(workers, tmp_path):
+def test_what_a_killed_worker_was_doing_is_repeated(workers, tmp_path: Path) -> None:
     """The first time it waits to be killed, the second time it finds what it waited for."""
     pid = workers.submit(os.getpid).result(60)
     pipe = tmp_path / "pipe"
@@ -83,7 +83,7 @@ def test_what_a_killed_worker_was_doing_is_repeated(workers, tmp_path):
     assert workers.submit(os.getpid).result(60) != pid
 
 
-def test_a_worker_that_ends_takes_no_other_task_with_it():
+def test_a_worker_that_ends_takes_no_other_task_with_it() -> None:
     with WorkerPool(2) as workers:
         other = threading.Event()
         slow = workers.submit(time.sleep, 0.5)
@@ -94,7 +94,7 @@ def test_a_worker_that_ends_takes_no_other_task_with_it():
 
 
 @pytest.mark.parametrize("way", ["stopped", "busy"])
-def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers, way):
+def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers, way) -> None:
     pid = workers.submit(os.getpid).result(60)
     if way == "stopped":
         os.kill(pid, signal.SIGSTOP)
@@ -108,7 +108,7 @@ def test_a_task_that_hangs_can_be_given_up_and_its_worker_is_ended(workers, way)
     assert until(lambda: gone(pid))
 
 
-def test_a_task_given_up_before_its_turn_is_never_done(workers, tmp_path):
+def test_a_task_given_up_before_its_turn_is_never_done(workers, tmp_path: Path) -> None:
     slow = workers.submit(time.sleep, 0.3)
     late = workers.submit((tmp_path / "made").touch)
     assert late.cancel()
@@ -117,7 +117,7 @@ def test_a_task_given_up_before_its_turn_is_never_done(workers, tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-def test_shutting_down_ends_what_hangs():
+def test_shutting_down_ends_what_hangs() -> None:
     workers = WorkerPool(1)
     pid = workers.submit(os.getpid).result(60)
     task, waiting = workers.submit(time.sleep, 3600), workers.submit(int, "1")
@@ -129,27 +129,27 @@ def test_shutting_down_ends_what_hangs():
         workers.submit(int, "1")
 
 
-def test_without_cancelling_shutting_down_waits_for_what_was_given():
+def test_without_cancelling_shutting_down_waits_for_what_was_given() -> None:
     workers = WorkerPool(1)
     tasks = [workers.submit(int, str(number)) for number in range(5)]
     workers.shutdown()
     assert [task.result(0) for task in tasks] == [0, 1, 2, 3, 4]
 
 
-def test_an_idle_process_is_put_away_and_another_one_begins():
+def test_an_idle_process_is_put_away_and_another_one_begins() -> None:
     with WorkerPool(1, linger=0.05) as workers:
         pid = workers.submit(os.getpid).result(60)
         assert until(lambda: gone(pid))
         assert workers.submit(os.getpid).result(60) != pid
 
 
-def test_errors_come_back_with_where_they_arose(workers):
+def test_errors_come_back_with_where_they_arose(workers) -> None:
     with pytest.raises(ValueError, match="invalid literal") as caught:
         workers.submit(int, "x").result(60)
     assert "in a worker process" in str(caught.value.__cause__)
 
 
-def test_what_cannot_travel_fails_alone(workers):
+def test_what_cannot_travel_fails_alone(workers) -> None:
     with pytest.raises(Exception, match=r"pickle|local"):
         workers.submit(lambda: 1).result(60)
     with pytest.raises(Exception, match=r"pickle|local|lock"):
@@ -159,11 +159,11 @@ def test_what_cannot_travel_fails_alone(workers):
     assert workers.submit(int, "7").result(60) == 7
 
 
-def test_interrupts_are_left_to_the_server(workers):
+def test_interrupts_are_left_to_the_server(workers) -> None:
     assert workers.submit(signal.getsignal, signal.SIGINT).result(60) == signal.SIG_IGN
 
 
-def test_where_no_process_begins_the_work_is_done_here_and_said(caplog):
+def test_where_no_process_begins_the_work_is_done_here_and_said(caplog: pytest.LogCaptureFixture) -> None:
     def none():
         raise CannotBegin("Resource temporarily unavailable")
 
@@ -175,7 +175,7 @@ def test_where_no_process_begins_the_work_is_done_here_and_said(caplog):
     assert caplog.text.count("no worker process can begin") == 1
 
 
-def test_a_process_that_can_begin_again_is_used_again():
+def test_a_process_that_can_begin_again_is_used_again() -> None:
     refused = [True]
 
     def sometimes():
@@ -189,7 +189,7 @@ def test_a_process_that_can_begin_again_is_used_again():
         assert not workers.missing
 
 
-def test_what_ended_a_process_is_not_done_here():
+def test_what_ended_a_process_is_not_done_here() -> None:
     """It would end the server."""
     left = [1]
 
@@ -203,7 +203,7 @@ def test_what_ended_a_process_is_not_done_here():
         workers.submit(os._exit, 3).result(60)
 
 
-def test_where_no_thread_begins_the_work_is_done_at_once(monkeypatch):
+def test_where_no_thread_begins_the_work_is_done_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(self):
         raise RuntimeError("can't start new thread")
 

@@ -17,13 +17,13 @@ def wanted():
     return True
 
 
-def test_a_call_is_answered_by_the_child(worker):
+def test_a_call_is_answered_by_the_child(worker) -> None:
     pid, error, trace = worker.call((os.getpid, (), {}), wanted)
     assert (error, trace) == (None, "")
     assert pid != os.getpid()
 
 
-def test_an_error_comes_back_with_its_traceback(worker):
+def test_an_error_comes_back_with_its_traceback(worker) -> None:
     result, error, trace = worker.call((int, ("x",), {}), wanted)
     assert result is None
     assert isinstance(error, ValueError)
@@ -31,17 +31,17 @@ def test_an_error_comes_back_with_its_traceback(worker):
     assert worker.call((int, ("7",), {}), wanted) == (7, None, "")
 
 
-def test_a_child_that_exits_answers_nothing(worker):
+def test_a_child_that_exits_answers_nothing(worker) -> None:
     assert worker.call((os._exit, (3,), {}), wanted) is None
     assert worker.call((int, ("7",), {}), wanted) is None
 
 
-def test_a_caller_that_no_longer_waits_gets_nothing(worker):
+def test_a_caller_that_no_longer_waits_gets_nothing(worker) -> None:
     assert worker.call((signal.pause, (), {}), lambda: False) is None
     worker.kill()
 
 
-def test_a_system_that_makes_no_process_is_named(monkeypatch):
+def test_a_system_that_makes_no_process_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     class Context:
         def Pipe(self):
             raise BlockingIOError(11, "Resource temporarily unavailable")

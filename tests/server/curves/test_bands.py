@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from mindinsight.server.curves.bands import band, cells
 
 
-def test_equal_steps_are_averaged_step_by_step():
+def test_equal_steps_are_averaged_step_by_step() -> None:
     curves = [(np.arange(4), np.array([1.0, 2.0, 3.0, 4.0])), (np.arange(4), np.array([3.0, 2.0, 5.0, 0.0]))]
     whole = band(cells(curves, 100))
     assert whole.steps.tolist() == [0, 1, 2, 3]
@@ -17,7 +17,7 @@ def test_equal_steps_are_averaged_step_by_step():
 
 
 @given(st.integers(1, 6), st.integers(1, 500), st.integers(1, 40), st.integers(0, 2**32 - 1))
-def test_a_column_holds_what_its_steps_hold(number, length, columns, seed):
+def test_a_column_holds_what_its_steps_hold(number, length, columns, seed) -> None:
     generator = np.random.default_rng(seed)
     curves = []
     for _ in range(number):
@@ -38,19 +38,19 @@ def test_a_column_holds_what_its_steps_hold(number, length, columns, seed):
                 assert np.isnan(grid.mean[row, column])
 
 
-def test_a_curve_that_ends_early_leaves_the_mean_of_the_others():
+def test_a_curve_that_ends_early_leaves_the_mean_of_the_others() -> None:
     grid = cells([(np.arange(2), np.array([1.0, 1.0])), (np.arange(4), np.array([3.0, 3.0, 5.0, 5.0]))], 10)
     whole = band(grid)
     assert whole.mean.tolist() == [2.0, 2.0, 5.0, 5.0]
     assert whole.curves.tolist() == [2, 2, 1, 1]
 
 
-def test_non_finite_values_are_counted_and_left_out():
+def test_non_finite_values_are_counted_and_left_out() -> None:
     grid = cells([(np.arange(3), np.array([1.0, np.nan, 3.0])), (np.arange(3), np.ones(3))], 10)
     assert grid.bad.tolist() == [[0, 1, 0], [0, 0, 0]]
     assert band(grid).mean.tolist() == [1.0, 1.0, 2.0]
 
 
-def test_no_curves():
+def test_no_curves() -> None:
     grid = cells([], 10)
     assert band(grid).mean.tolist() == []

@@ -19,7 +19,7 @@ def of(values, bins):
 
 
 @given(st.integers(1, 500), st.integers(1, 90), st.integers(2, 120), st.integers(0, 2**32 - 1))
-def test_nothing_is_lost_or_invented_on_other_edges(size, bins, common, seed):
+def test_nothing_is_lost_or_invented_on_other_edges(size, bins, common, seed) -> None:
     values = np.random.default_rng(seed).standard_normal(size) * 10
     one = bucketed(of(values, bins), of(values + 3, bins))
     low, high = one.range()
@@ -29,17 +29,17 @@ def test_nothing_is_lost_or_invented_on_other_edges(size, bins, common, seed):
     assert counts.min() >= -1e-9
 
 
-def test_a_bucket_is_spread_evenly():
+def test_a_bucket_is_spread_evenly() -> None:
     counts = on_edges(bucketed([(0.0, 4.0, 8)]), np.array([0.0, 1.0, 2.0, 4.0]))
     assert counts.tolist() == [[2.0, 2.0, 4.0]]
 
 
-def test_a_range_shows_only_what_lies_in_it():
+def test_a_range_shows_only_what_lies_in_it() -> None:
     counts = on_edges(bucketed([(0.0, 4.0, 8)]), np.array([1.0, 2.0, 3.0]))
     assert counts.tolist() == [[2.0, 2.0]]
 
 
-def test_a_constant_goes_whole_into_one_bucket():
+def test_a_constant_goes_whole_into_one_bucket() -> None:
     one = bucketed([(5.0, 0.0, 30)])
     assert one.range() == (4.5, 5.5)
     counts = on_edges(one, np.linspace(4.5, 5.5, 4))
@@ -48,26 +48,26 @@ def test_a_constant_goes_whole_into_one_bucket():
     np.testing.assert_allclose(percentiles(one), 5.0)
 
 
-def test_percentiles_are_those_of_the_values():
+def test_percentiles_are_those_of_the_values() -> None:
     values = np.random.default_rng(1).standard_normal(200_000)
     found = percentiles(bucketed(of(values, 400)))[0]
     np.testing.assert_allclose(found, np.percentile(values, PERCENTILES), atol=0.02)
 
 
-def test_empty_outer_buckets_do_not_widen_the_percentiles():
+def test_empty_outer_buckets_do_not_widen_the_percentiles() -> None:
     found = percentiles(bucketed([(0.0, 1.0, 0), (1.0, 1.0, 10), (2.0, 1.0, 0)]))[0]
     assert found[0] == 1.0
     assert found[-1] == 2.0
 
 
-def test_an_empty_histogram_has_no_percentiles_and_no_counts():
+def test_an_empty_histogram_has_no_percentiles_and_no_counts() -> None:
     one = bucketed([], [(0.0, 1.0, 2)])
     assert np.isnan(percentiles(one)[0]).all()
     assert on_edges(one, np.array([0.0, 1.0])).tolist() == [[0.0], [2.0]]
     assert bucketed([]).range() == (-0.5, 0.5)
 
 
-def test_gaps_between_buckets_stay_empty():
+def test_gaps_between_buckets_stay_empty() -> None:
     one = bucketed([(0.0, 1.0, 10), (9.0, 1.0, 10)])
     assert on_edges(one, np.array([0.0, 1.0, 5.0, 9.0, 10.0])).tolist() == [[10.0, 0.0, 0.0, 10.0]]
     found = percentiles(one, (25.0, 45.0, 55.0, 75.0))[0]
@@ -81,7 +81,7 @@ def test_gaps_between_buckets_stay_empty():
     [(np.nan, 1.0, 12)],
     [(-1e308, 1.7e308, 12)],
 ])  # fmt: skip
-def test_infinite_edges_lose_no_count(buckets):
+def test_infinite_edges_lose_no_count(buckets) -> None:
     one = bucketed(buckets)
     low, high = one.range()
     assert np.isfinite([low, high]).all()
@@ -89,12 +89,12 @@ def test_infinite_edges_lose_no_count(buckets):
     assert np.isfinite(percentiles(one)).all()
 
 
-def test_widths_that_overflowed_are_read_as_sizes():
+def test_widths_that_overflowed_are_read_as_sizes() -> None:
     one = bucketed([(-128.0, -128.0, 1), (0.0, 127.0, 2)])
     low, high = one.range()
     assert on_edges(one, np.linspace(low, high, 11)).sum() == 3
 
 
-def test_neighbouring_steps_are_added_up():
+def test_neighbouring_steps_are_added_up() -> None:
     counts = np.arange(12.0).reshape(4, 3)
     assert in_columns(counts, np.array([0, 1, 3])).tolist() == [[0, 1, 2], [9, 11, 13], [9, 10, 11]]

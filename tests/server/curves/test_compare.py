@@ -3,7 +3,7 @@ import numpy as np
 from mindinsight.server.curves.compare import at_steps, difference
 
 
-def test_only_steps_of_both_are_compared():
+def test_only_steps_of_both_are_compared() -> None:
     found = difference(
         np.array([1, 2, 4]), np.array([1.0, 2.0, 4.4]), np.array([2, 3, 4]), np.array([2.0, 3.0, 4.0]), 1e-3
     )
@@ -13,14 +13,14 @@ def test_only_steps_of_both_are_compared():
     assert found.parted == 1
 
 
-def test_the_tolerance_is_a_share_of_the_baseline():
+def test_the_tolerance_is_a_share_of_the_baseline() -> None:
     steps = np.arange(3)
     base = np.array([1000.0, 1000.0, 1000.0])
     assert difference(steps, base + [0.5, 1.0, 0.0], steps, base, 1e-3).parted is None
     assert difference(steps, base + [0.5, 1.1, 0.0], steps, base, 1e-3).parted == 1
 
 
-def test_equal_non_finite_values_agree_and_others_part():
+def test_equal_non_finite_values_agree_and_others_part() -> None:
     steps = np.arange(4)
     same = difference(
         steps, np.array([np.nan, np.inf, -np.inf, 0.0]), steps, np.array([np.nan, np.inf, -np.inf, 0.0]), 0.0
@@ -31,13 +31,13 @@ def test_equal_non_finite_values_agree_and_others_part():
     assert difference(steps, np.array([1.0, 1, 1e-9, 1]), steps, np.array([1.0, 1, 0, 1]), 0.5).parted == 2
 
 
-def test_nothing_in_common():
+def test_nothing_in_common() -> None:
     found = difference(np.array([1]), np.array([1.0]), np.array([2]), np.array([1.0]), 0.1)
     assert found.parted is None
     assert len(found.steps) == 0
 
 
-def test_another_scalar_as_axis_is_taken_at_equal_steps():
+def test_another_scalar_as_axis_is_taken_at_equal_steps() -> None:
     rows, tokens = at_steps(
         np.array([10, 20, 30]), np.array([100.0, 200.0, 300.0]), np.array([5, 10, 25, 30, 40])
     )

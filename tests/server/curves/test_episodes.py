@@ -30,7 +30,7 @@ def as_lists(episodes):
     points=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), max_size=60),
     cuts=st.lists(st.integers(0, 60), max_size=5),
 )
-def test_pieces_give_what_the_whole_gives(points, cuts):
+def test_pieces_give_what_the_whole_gives(points, cuts) -> None:
     held = np.array([one for one, _ in points], bool)
     starts = [row for row, (_, chance) in enumerate(points) if chance == 0 or row == 0]
     found = NO_EPISODES
@@ -43,7 +43,7 @@ def test_pieces_give_what_the_whole_gives(points, cuts):
     assert found.ongoing == bool(len(held) and held[-1])
 
 
-def test_what_was_found_before_is_not_changed():
+def test_what_was_found_before_is_not_changed() -> None:
     rows = np.array([True, True, True])
     before = extended(NO_EPISODES, rows, np.array([0]))
     after = extended(before, rows, np.array([], np.int64))
@@ -59,12 +59,12 @@ def test_what_was_found_before_is_not_changed():
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_conditions(condition, expected, dtype):
+def test_conditions(condition, expected, dtype) -> None:
     values = np.array([-1, 0.5, 2, np.nan, np.inf, -np.inf], dtype)
     assert holds(condition, 0.5, values).tolist() == expected
 
 
-def test_a_limit_beyond_float32_is_not_narrowed():
+def test_a_limit_beyond_float32_is_not_narrowed() -> None:
     values = np.array([3e38, np.inf], np.float32)
     assert holds("above", 1e300, values).tolist() == [False, True]
     assert holds("above", 16777217.0, np.array([16777218, 16777216], np.float32)).tolist() == [True, False]

@@ -6,7 +6,7 @@ from mindinsight.server.curves.importance import correlation_ratio, importance, 
 OBJECTIVE = np.array([1.0, 2.0, 3.0, 4.0, np.nan])
 
 
-def test_numbers_by_correlation_texts_by_groups():
+def test_numbers_by_correlation_texts_by_groups() -> None:
     assert importance([10, 20, 30, 40, 50], OBJECTIVE) == pytest.approx(1.0)
     assert importance([4.0, 3.0, 2.0, 1.0, None], OBJECTIVE) == pytest.approx(1.0)
     values = [1, 5, 2, None, 9]
@@ -14,7 +14,7 @@ def test_numbers_by_correlation_texts_by_groups():
     assert importance(["sgd", "sgd", "adam", "adam", "adam"], OBJECTIVE) == pytest.approx(np.sqrt(4 / 5))
 
 
-def test_nothing_is_said_where_nothing_can_be():
+def test_nothing_is_said_where_nothing_can_be() -> None:
     assert importance([1, 2, None, None, 5], OBJECTIVE) is None
     assert importance([7, 7, 7, 7, 7], OBJECTIVE) is None
     assert importance(["a", "a", "a", "a", "a"], OBJECTIVE) is None

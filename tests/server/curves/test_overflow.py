@@ -28,7 +28,7 @@ COLUMN = st.lists(EXTREME, min_size=1, max_size=40).map(np.array)
 FARTHEST = np.array([-(2**63), 0, 2**63 - 1])
 
 
-def test_statistics_of_huge_values():
+def test_statistics_of_huge_values() -> None:
     facts = range_statistics(np.arange(4), np.array([HUGE, -HUGE, HUGE, -HUGE]))
     assert (facts["mean"], facts["deviation"]) == (0.0, HUGE)
     assert facts["slope"] == pytest.approx(-0.4 * HUGE)
@@ -37,7 +37,7 @@ def test_statistics_of_huge_values():
 
 @given(COLUMN)
 @example(np.full(3, LARGEST))
-def test_statistics_are_finite_and_the_mean_lies_between_the_extremes(values):
+def test_statistics_are_finite_and_the_mean_lies_between_the_extremes(values) -> None:
     facts = range_statistics(np.arange(len(values)), values)
     assert np.isfinite([require(facts["deviation"]), facts["slope"] or 0.0]).all()
     slack = np.abs(values).max() * 1e-15
@@ -45,7 +45,7 @@ def test_statistics_are_finite_and_the_mean_lies_between_the_extremes(values):
     assert low - slack - 1e-320 <= mean <= high + slack + 1e-320
 
 
-def test_a_difference_beyond_all_numbers_is_the_largest_number():
+def test_a_difference_beyond_all_numbers_is_the_largest_number() -> None:
     steps = np.arange(3)
     compared = difference(steps, np.array([HUGE, 1.0, HUGE]), steps, np.array([-HUGE, 1e-320, 0.0]), 0.1)
     assert compared.difference.tolist() == [LARGEST, 1.0, HUGE]
@@ -53,7 +53,7 @@ def test_a_difference_beyond_all_numbers_is_the_largest_number():
 
 
 @given(COLUMN)
-def test_relative_differences_are_finite_where_the_baseline_is_not_zero(values):
+def test_relative_differences_are_finite_where_the_baseline_is_not_zero(values) -> None:
     steps = np.arange(len(values))
     base = values[::-1].copy()
     compared = difference(steps, values, steps, base, 0.0)
@@ -62,7 +62,7 @@ def test_relative_differences_are_finite_where_the_baseline_is_not_zero(values):
 
 
 @given(COLUMN, COLUMN)
-def test_bands_are_finite_and_the_mean_lies_within(left, right):
+def test_bands_are_finite_and_the_mean_lies_within(left, right) -> None:
     grid = cells([(np.arange(len(values)), values) for values in (left, right)], 5)
     whole = band(grid)
     for column in (whole.mean, whole.deviation, whole.low, whole.high):
@@ -72,14 +72,14 @@ def test_bands_are_finite_and_the_mean_lies_within(left, right):
     assert (whole.mean / 2 <= whole.high / 2 + slack + 1e-320).all()
 
 
-def test_small_values_beside_huge_ones_keep_their_mean_and_deviation():
+def test_small_values_beside_huge_ones_keep_their_mean_and_deviation() -> None:
     curves = [(np.arange(2), np.array([HUGE, 1e-5])), (np.arange(2), np.array([HUGE, 3e-5]))]
     whole = band(cells(curves, 10))
     assert whole.mean.tolist() == [HUGE, 2e-5]
     assert whole.deviation[1] == pytest.approx(1e-5)
 
 
-def test_steps_as_far_apart_as_they_can_be():
+def test_steps_as_far_apart_as_they_can_be() -> None:
     grid = cells([(FARTHEST, np.ones(3))], 2)
     assert grid.steps.tolist() == [-(2**63), 0]
     assert cells([(FARTHEST, np.ones(3))], 1).steps.tolist() == [-(2**63)]
@@ -88,7 +88,7 @@ def test_steps_as_far_apart_as_they_can_be():
 
 
 @given(COLUMN, st.floats(0.01, 0.999))
-def test_a_smoothed_curve_stays_within_the_extremes(values, weight):
+def test_a_smoothed_curve_stays_within_the_extremes(values, weight) -> None:
     smoothed = smooth(np.arange(len(values)), values, weight)
     slack = np.abs(values).max() / 2 * 1e-12
     assert (
@@ -98,7 +98,7 @@ def test_a_smoothed_curve_stays_within_the_extremes(values, weight):
 
 
 @pytest.mark.parametrize("log_x", [False, True])
-def test_an_axis_that_takes_in_all_numbers_is_divided_evenly(log_x):
+def test_an_axis_that_takes_in_all_numbers_is_divided_evenly(log_x) -> None:
     x = np.linspace(-0.5, 0.5, 1000) * 2 * LARGEST
     rows = sample_rows(x, np.zeros(1000), 10, log_x)
     assert (rows[0], rows[-1]) == (0, 999)
@@ -107,7 +107,7 @@ def test_an_axis_that_takes_in_all_numbers_is_divided_evenly(log_x):
     assert {0, 1001} <= set(sample_rows(ends, np.zeros(1002), 10, log_x).tolist())
 
 
-def test_edges_over_all_numbers():
+def test_edges_over_all_numbers() -> None:
     assert even_edges(-LARGEST, LARGEST, 3).tolist() == [-LARGEST, 0.0, LARGEST]
     assert even_edges(1.0, 2.0, 3).tolist() == [1.0, 1.5, 2.0]
 
@@ -115,7 +115,7 @@ def test_edges_over_all_numbers():
 @given(st.lists(st.tuples(EXTREME, EXTREME.map(abs), st.integers(0, 2**40)), min_size=1, max_size=20))
 @example([(5e-324, 2.225073858507e-311, 1)])
 @settings(deadline=None)
-def test_buckets_of_any_size_are_put_on_edges(buckets):
+def test_buckets_of_any_size_are_put_on_edges(buckets) -> None:
     left, width, counts = (np.array(column) for column in zip(*buckets, strict=True))
     bucketed = Bucketed(np.array([0, len(left)]), left.astype(float), width.astype(float), counts)
     least, most = bucketed.range()
@@ -127,7 +127,7 @@ def test_buckets_of_any_size_are_put_on_edges(buckets):
         assert np.isfinite(percentiles(bucketed)).all()
 
 
-def test_a_histogram_over_all_numbers_in_the_old_interface():
+def test_a_histogram_over_all_numbers_in_the_old_interface() -> None:
     histogram = HistogramColumns(
         np.array([-HUGE, 0.0]), np.array([HUGE, HUGE]), np.array([5.0, 5.0]), -HUGE, HUGE
     )
@@ -137,13 +137,13 @@ def test_a_histogram_over_all_numbers_in_the_old_interface():
 
 
 @pytest.mark.parametrize("size", [HUGE, 1e200, 1e-200, 5e-324])
-def test_importance_does_not_depend_on_the_unit(size):
+def test_importance_does_not_depend_on_the_unit(size) -> None:
     numbers = [size * share for share in (0.0, 1.0, 1.0, 0.0)]
     assert importance(numbers, np.array(numbers)) == pytest.approx(1.0)
     assert importance(["a", "b", "b", "a"], np.array(numbers)) == pytest.approx(1.0)
 
 
-def test_targets_of_the_old_interface_with_huge_values():
+def test_targets_of_the_old_interface_with_huge_values() -> None:
     rows = [
         {"summary_dir": f"./{number}", "loss": value, "metric/a": -value}
         for number, value in enumerate((HUGE, -HUGE, 1.0))
@@ -155,7 +155,7 @@ def test_targets_of_the_old_interface_with_huge_values():
 
 @pytest.mark.parametrize("size", [HUGE, 1e160, 1e-200])
 @pytest.mark.parametrize("ranks", [2, 3, 8])
-def test_strays_do_not_depend_on_the_unit(size, ranks):
+def test_strays_do_not_depend_on_the_unit(size, ranks) -> None:
     values = np.exp(0.03 * np.random.default_rng(ranks).standard_normal((ranks, 300)))
     values[1, 200:] *= 1.5
     values /= values.max()
@@ -168,7 +168,7 @@ def test_strays_do_not_depend_on_the_unit(size, ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8])
-def test_a_spike_over_nothing_is_finite(ranks):
+def test_a_spike_over_nothing_is_finite(ranks) -> None:
     values = np.zeros((ranks, 300))
     values[1, 100] = 1e10
     assert all(
@@ -177,13 +177,13 @@ def test_a_spike_over_nothing_is_finite(ranks):
 
 
 @given(COLUMN, EXTREME)
-def test_a_difference_is_finite_and_keeps_what_is_not(values, start):
+def test_a_difference_is_finite_and_keeps_what_is_not(values, start) -> None:
     assert np.isfinite(subtract(values, start)).all()
     assert np.isnan(subtract(np.array([np.nan]), start)).all()
     assert np.isinf(subtract(np.array([np.inf]), start)).all()
 
 
-def test_values_between_subnormal_places_are_finite():
+def test_values_between_subnormal_places_are_finite() -> None:
     x, y = np.array([0.0, 1e-311, 1e-311, 1.0]), np.array([0.0, 10.0, 20.0, 30.0])
     at = np.array([-1.0, 0.0, 5e-312, 1e-311, 0.5, 2.0])
     assert interpolate(at, x, y) == pytest.approx([0.0, 0.0, 5.0, 20.0, 25.0, 30.0])

@@ -7,7 +7,7 @@ from mindinsight.server.types import Doubles
 
 
 @given(st.integers(1, 4000), st.integers(1, 200), st.integers(0, 2**32 - 1), st.booleans())
-def test_extremes_ends_and_every_kind_of_break_survive(count, buckets, seed, log_x):
+def test_extremes_ends_and_every_kind_of_break_survive(count, buckets, seed, log_x) -> None:
     generator = np.random.default_rng(seed)
     x = np.cumsum(generator.integers(0, 5, count)).astype(np.float64)
     values = generator.standard_normal(count)
@@ -26,11 +26,11 @@ def test_extremes_ends_and_every_kind_of_break_survive(count, buckets, seed, log
         assert int(np.flatnonzero(~finite)[0]) in rows
 
 
-def test_a_short_curve_is_whole():
+def test_a_short_curve_is_whole() -> None:
     assert sample_rows(np.arange(100.0), np.zeros(100), 50).tolist() == list(range(100))
 
 
-def test_a_single_spike_is_drawn_where_it_is():
+def test_a_single_spike_is_drawn_where_it_is() -> None:
     values = np.zeros(1_000_000, np.float32)
     values[123_456] = 80.0
     rows = sample_rows(np.arange(1_000_000.0), values, 500)
@@ -38,14 +38,14 @@ def test_a_single_spike_is_drawn_where_it_is():
     assert len(rows) <= 1002
 
 
-def test_log_buckets_keep_the_start_of_the_curve():
+def test_log_buckets_keep_the_start_of_the_curve() -> None:
     x = np.arange(1.0, 100_001.0)
     values = np.sin(x)
     linear, logarithmic = (sample_rows(x, values, 100, log_x) for log_x in (False, True))
     assert (x[logarithmic] < 1000).sum() > 50 > (x[linear] < 1000).sum()
 
 
-def test_an_axis_that_decreases_or_turns_keeps_its_shape():
+def test_an_axis_that_decreases_or_turns_keeps_its_shape() -> None:
     steps = np.arange(2000, dtype=np.float64)
     axes: list[Doubles] = [np.exp(-steps / 400), 0.1 * (1 + np.cos(steps / 300)), 1.0 - steps]
     for x in axes:
@@ -57,14 +57,14 @@ def test_an_axis_that_decreases_or_turns_keeps_its_shape():
         np.testing.assert_allclose(drawn, x, atol=0.01 * np.ptp(x))
 
 
-def test_rows_that_go_back_in_x_are_kept_in_order():
+def test_rows_that_go_back_in_x_are_kept_in_order() -> None:
     x = np.concatenate((np.arange(5000.0), np.arange(100.0)))
     rows = sample_rows(x, np.arange(5100.0), 100)
     assert np.all(np.diff(rows) > 0)
     assert rows[-1] == 5099
 
 
-def test_non_finite_values_come_as_ranges():
+def test_non_finite_values_come_as_ranges() -> None:
     values = np.array([1.0, np.nan, np.nan, np.inf, 2.0, -np.inf, np.nan], np.float32)
     ranges = non_finite_ranges(np.arange(10, 17), values)
     assert ranges == [("nan", 11, 12, 2), ("inf", 13, 13, 1), ("-inf", 15, 15, 1), ("nan", 16, 16, 1)]

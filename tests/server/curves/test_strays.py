@@ -21,13 +21,13 @@ def of(values):
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8, 16, 64, 1000])
-def test_nobody_strays_in_a_healthy_job(ranks):
+def test_nobody_strays_in_a_healthy_job(ranks) -> None:
     for seed in range(20 if ranks < 100 else 3):
         assert of(step_times(seed, ranks)) == []
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8, 64])
-def test_noise_that_shrinks_is_no_stray(ranks):
+def test_noise_that_shrinks_is_no_stray(ranks) -> None:
     course = 0.2 + 3 * np.exp(-np.arange(STEPS) / 80)
     for seed in range(10):
         noise = np.random.default_rng([seed, ranks]).standard_normal((ranks, STEPS))
@@ -35,7 +35,7 @@ def test_noise_that_shrinks_is_no_stray(ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8, 16, 64, 1000])
-def test_a_rank_that_becomes_slower_is_named_with_step_and_share(ranks):
+def test_a_rank_that_becomes_slower_is_named_with_step_and_share(ranks) -> None:
     for seed in range(10 if ranks < 100 else 2):
         values = step_times(seed, ranks)
         rank = seed % ranks
@@ -47,7 +47,7 @@ def test_a_rank_that_becomes_slower_is_named_with_step_and_share(ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8, 64])
-def test_a_slow_drift_of_five_percent_is_found(ranks):
+def test_a_slow_drift_of_five_percent_is_found(ranks) -> None:
     found = 0
     for seed in range(20):
         values = step_times(seed, ranks)
@@ -58,7 +58,7 @@ def test_a_slow_drift_of_five_percent_is_found(ranks):
     assert found >= 19
 
 
-def test_a_difference_that_ended_says_when():
+def test_a_difference_that_ended_says_when() -> None:
     values = step_times(1, 8)
     values[5, 100:160] *= 1.5
     (stray,) = of(values)
@@ -68,7 +68,7 @@ def test_a_difference_that_ended_says_when():
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8, 64, 1000])
-def test_regular_spikes_have_a_period(ranks):
+def test_regular_spikes_have_a_period(ranks) -> None:
     values = step_times(2, ranks)
     values[1, 10::50] *= 4
     (stray,) = of(values)
@@ -77,7 +77,7 @@ def test_regular_spikes_have_a_period(ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 64])
-def test_one_spike_is_one(ranks):
+def test_one_spike_is_one(ranks) -> None:
     values = step_times(3, ranks)
     values[0, 140] *= 5
     (stray,) = of(values)
@@ -85,7 +85,7 @@ def test_one_spike_is_one(ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 64])
-def test_what_is_not_finite_on_one_rank_is_said_and_on_all_is_not(ranks):
+def test_what_is_not_finite_on_one_rank_is_said_and_on_all_is_not(ranks) -> None:
     values = step_times(4, ranks)
     values[1, 120:123] = [np.nan, np.inf, np.nan]
     (stray,) = of(values)
@@ -95,36 +95,36 @@ def test_what_is_not_finite_on_one_rank_is_said_and_on_all_is_not(ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 64])
-def test_a_rank_that_stopped_is_silent(ranks):
+def test_a_rank_that_stopped_is_silent(ranks) -> None:
     curves = [(np.arange(STEPS), row) for row in step_times(5, ranks)]
     curves[1] = (np.arange(240), curves[1][1][:240])
     (stray,) = strays(curves)
     assert (stray.row, stray.kind, stray.step) == (1, "silent", 239)
 
 
-def test_ranks_that_are_a_few_steps_behind_are_not_silent():
+def test_ranks_that_are_a_few_steps_behind_are_not_silent() -> None:
     curves = [(np.arange(STEPS - rank), row[: STEPS - rank]) for rank, row in enumerate(step_times(6, 8))]
     assert strays(curves) == []
 
 
-def test_two_strays_of_four_are_both_named():
+def test_two_strays_of_four_are_both_named() -> None:
     values = step_times(7, 4)
     values[0, 150:] *= 2
     values[3, 30::50] *= 5
     assert {(stray.row, stray.kind) for stray in of(values)} == {(0, "lasting"), (3, "spikes")}
 
 
-def test_equal_values_but_for_rounding_are_alike():
+def test_equal_values_but_for_rounding_are_alike() -> None:
     values = np.sin(np.arange(STEPS) / 9) + 1e-7 * np.random.default_rng(0).standard_normal((8, STEPS))
     assert of(values) == []
 
 
 @pytest.mark.parametrize("lengths", [[], [300], [300, 0], [1, 1], [3, 3, 3]])
-def test_few_points_say_nothing(lengths):
+def test_few_points_say_nothing(lengths) -> None:
     assert strays([(np.arange(length), np.ones(length)) for length in lengths]) == []
 
 
-def test_ranks_that_record_at_other_steps_are_compared():
+def test_ranks_that_record_at_other_steps_are_compared() -> None:
     generator = np.random.default_rng(8)
     curves = []
     for rank in range(6):

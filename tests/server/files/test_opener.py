@@ -30,7 +30,7 @@ def base(tmp_path):
     return base
 
 
-def test_a_file_is_read_below_folders(base):
+def test_a_file_is_read_below_folders(base) -> None:
     path = base / "a" / "b" / "file"
     with opened(path) as descriptor:
         assert read_at(descriptor, 3, 100) == b"tent"
@@ -41,7 +41,7 @@ def test_a_file_is_read_below_folders(base):
 
 
 @pytest.mark.parametrize("place", ["a", "a/b", "a/b/file"])
-def test_a_link_in_any_place_is_refused(base, place):
+def test_a_link_in_any_place_is_refused(base, place) -> None:
     path = base / place
     path.rename(base / "moved")
     path.symlink_to(base / "moved")
@@ -50,7 +50,7 @@ def test_a_link_in_any_place_is_refused(base, place):
 
 
 @pytest.mark.parametrize("place", ["a", "a/b"])
-def test_folders_are_not_listed_through_links(base, place):
+def test_folders_are_not_listed_through_links(base, place) -> None:
     path = base / place
     path.rename(base / "moved")
     path.symlink_to(base / "moved")
@@ -58,7 +58,7 @@ def test_folders_are_not_listed_through_links(base, place):
         pass
 
 
-def test_pipes_sockets_devices_and_folders_are_no_files(base):
+def test_pipes_sockets_devices_and_folders_are_no_files(base) -> None:
     os.mkfifo(base / "pipe")
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(base / "socket"))
@@ -70,7 +70,7 @@ def test_pipes_sockets_devices_and_folders_are_no_files(base):
 @pytest.mark.parametrize(
     "name", ["nul\0", "\ud800", "x" * 300, "file/inner", "../outside/b/file", "gone", ""]
 )
-def test_names_that_lead_nowhere(base, name):
+def test_names_that_lead_nowhere(base, name) -> None:
     with pytest.raises(OSError) as caught:
         open_file(f"{base}/a/b/{name}")
     assert caught.value.errno
@@ -80,7 +80,7 @@ def descriptors():
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_no_descriptor_is_left_open(base):
+def test_no_descriptor_is_left_open(base) -> None:
     (base / "link").symlink_to(base / "a")
     os.mkfifo(base / "pipe")
     before = descriptors()
@@ -93,7 +93,7 @@ def test_no_descriptor_is_left_open(base):
 
 
 @pytest.mark.parametrize("place", ["a", "a/b", "a/b/file"])
-def test_nothing_leaks_while_a_link_comes_and_goes(base, tmp_path, place):
+def test_nothing_leaks_while_a_link_comes_and_goes(base, tmp_path: Path, place) -> None:
     """A folder or the file is swapped for a link to what lies outside, again and again, while it is read."""
     path, link, real = base / place, base / "link", base / "real"
     link.symlink_to(

@@ -1,5 +1,6 @@
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
@@ -15,24 +16,24 @@ def assets():
 @pytest.mark.parametrize(
     "name", ["../pages.py", "templates/page.html", "/etc/passwd", "js", "js/../js/app.js", ""]
 )
-def test_only_what_was_found_is_served(assets, name):
+def test_only_what_was_found_is_served(assets, name) -> None:
     assert assets.body(name) is None
 
 
-def test_plotly_comes_from_its_own_wheel(assets):
+def test_plotly_comes_from_its_own_wheel(assets) -> None:
     body = assets.body("plotly.min.js")
     assert b"plotly.js v" in body.plain[:200]
     assert gzip.decompress(body.packed) == body.plain
     assert len(body.packed) < len(body.plain) / 2
 
 
-def test_the_texts_of_all_views_are_one_file(assets):
+def test_the_texts_of_all_views_are_one_file(assets) -> None:
     english = json.loads(assets.body("locales/en.json").plain)
     assert english["nav.runs"] == "Runs"
     assert english["overview.dataset"] == "Data pipeline"
 
 
-def test_the_digest_follows_the_content(tmp_path):
+def test_the_digest_follows_the_content(tmp_path: Path) -> None:
     for folder in ("static/js", "locales/en"):
         (tmp_path / folder).mkdir(parents=True)
     script = tmp_path / "static/js/app.js"
@@ -45,7 +46,7 @@ def test_the_digest_follows_the_content(tmp_path):
     assert after.plotly_digest == before.plotly_digest
 
 
-def test_addresses_with_the_digest_may_be_kept_for_good(samples, assets):
+def test_addresses_with_the_digest_may_be_kept_for_good(samples, assets) -> None:
     client = samples()
     answer = client.get(f"/static/{assets.digest}/js/app.js")
     assert answer.headers["content-type"].startswith("text/javascript")
@@ -55,7 +56,7 @@ def test_addresses_with_the_digest_may_be_kept_for_good(samples, assets):
     assert client.get(f"/static/{assets.digest}/js/none.js").status_code == 404
 
 
-def test_a_client_without_gzip_gets_the_plain_file(samples, assets):
+def test_a_client_without_gzip_gets_the_plain_file(samples, assets) -> None:
     answer = samples().get(f"/static/{assets.digest}/css/base.css", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in answer.headers
     assert answer.content == (WEB / "static/css/base.css").read_bytes()

@@ -43,24 +43,24 @@ def ask(parts, headers=()):
     return sent[0]["status"], b"".join(each.get("body", b"") for each in sent), len(taken)
 
 
-def test_a_body_up_to_the_limit_is_read():
+def test_a_body_up_to_the_limit_is_read() -> None:
     assert ask([b"x" * (LARGEST - 1), b"y"]) == (200, b"%d" % LARGEST, 2)
 
 
 @pytest.mark.parametrize("length", [str(LARGEST + 1), "9" * 5000, "-1", "x"])
-def test_a_body_that_says_it_is_larger_is_not_read(length):
+def test_a_body_that_says_it_is_larger_is_not_read(length) -> None:
     status, body, taken = ask([b"x"], [(b"content-length", length.encode())])
     assert (status, taken) == (413, 0)
     assert b"large_body" in body
 
 
-def test_a_body_that_turns_out_to_be_larger_is_not_read_to_its_end():
+def test_a_body_that_turns_out_to_be_larger_is_not_read_to_its_end() -> None:
     status, body, taken = ask([b"x" * LARGEST] * 10)
     assert (status, taken) == (413, 2)
     assert b"large_body" in body
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
+def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body_limit, "SECONDS", 0.1)
     status, body, _ = ask([b""])
     assert status == 408

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from pathlib import Path
 from typing import Annotated
 
 import httpx2
@@ -50,7 +51,7 @@ def ask(app, *paths):
     return [(answer.status_code, answer.json()) for answer in asyncio.run(scenario())]
 
 
-def test_an_endpoint_and_what_it_depends_on_answer_as_ever(app):
+def test_an_endpoint_and_what_it_depends_on_answer_as_ever(app) -> None:
     def number(n: int) -> int:
         return n
 
@@ -66,7 +67,7 @@ def test_an_endpoint_and_what_it_depends_on_answer_as_ever(app):
     assert ask(app, "/twice?n=x")[0][0] == 422
 
 
-def test_endless_work_is_stopped_and_the_answer_says_so(app):
+def test_endless_work_is_stopped_and_the_answer_says_so(app) -> None:
     add(app, "/forever", forever)
     [(status, body)] = ask(app, "/forever")
     assert status == 503
@@ -74,7 +75,7 @@ def test_endless_work_is_stopped_and_the_answer_says_so(app):
     assert "1 seconds" in body["error"]["message"]
 
 
-def test_a_class_that_is_full_leaves_the_others_alone(app):
+def test_a_class_that_is_full_leaves_the_others_alone(app) -> None:
     hangs = threading.Event()
     add(app, "/hangs", lambda: hangs.wait(60))
     add(app, "/graph", lambda: "drawn", GraphRoute)
@@ -86,7 +87,7 @@ def test_a_class_that_is_full_leaves_the_others_alone(app):
     assert codes <= {"too_late", "busy"}
 
 
-def test_work_of_a_client_that_left_is_stopped(app):
+def test_work_of_a_client_that_left_is_stopped(app) -> None:
     ended = threading.Event()
 
     def work():
@@ -117,13 +118,15 @@ def test_work_of_a_client_that_left_is_stopped(app):
     assert ended.wait(60)
 
 
-def test_v1_says_it_in_its_own_words():
+def test_v1_says_it_in_its_own_words() -> None:
     answer = v1_error(None, ApiError(503, "busy", "The server is busy."))  # type: ignore[arg-type]
     assert answer.status_code == 503
     assert b'"error_msg":"The server is busy."' in answer.body
 
 
-def test_health_pages_and_series_answer_while_every_thread_of_dumps_hangs(tmp_path, samples, monkeypatch):
+def test_health_pages_and_series_answer_while_every_thread_of_dumps_hangs(
+    tmp_path: Path, samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = samples("lenet", deadline=30.0)
     hangs = threading.Event()
 

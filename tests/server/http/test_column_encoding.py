@@ -22,7 +22,7 @@ def unpack(data):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"])
-def test_arrays_come_back_as_they_were(dtype):
+def test_arrays_come_back_as_they_were(dtype) -> None:
     array = np.array([0, 1, 2, 100], dtype=dtype)
     column = encode(array)
     assert column["dtype"] == dtype
@@ -30,13 +30,13 @@ def test_arrays_come_back_as_they_were(dtype):
     assert decode(column).tolist() == array.tolist()
 
 
-def test_long_integers_go_as_doubles_and_stay_exact():
+def test_long_integers_go_as_doubles_and_stay_exact() -> None:
     column = encode(np.array([0, 2**53, -5], dtype=np.int64))
     assert column["dtype"] == "f8"
     assert decode(column).tolist() == [0, 2**53, -5]
 
 
-def test_integers_that_are_no_doubles_stay_apart():
+def test_integers_that_are_no_doubles_stay_apart() -> None:
     steps = np.array([2**53, 2**53 + 1, 2**62 + 3], dtype=np.int64)
     assert encode(steps)["dtype"] == "i8"
     assert decode(encode(steps)).tolist() == steps.tolist()
@@ -46,25 +46,25 @@ def test_integers_that_are_no_doubles_stay_apart():
     assert decode(encode(np.array([2**64 - 1], np.uint64))).tolist() == [2**64 - 1]
 
 
-def test_big_endian_and_strided_arrays_are_put_right():
+def test_big_endian_and_strided_arrays_are_put_right() -> None:
     assert decode(encode(np.arange(6, dtype=">f4")[::2])).tolist() == [0, 2, 4]
 
 
-def test_what_is_not_a_number_survives():
+def test_what_is_not_a_number_survives() -> None:
     values = decode(encode(np.array([np.nan, np.inf, -np.inf])))
     assert np.isnan(values[0])
     assert values[1:].tolist() == [np.inf, -np.inf]
 
 
-def test_truth_goes_as_bytes():
+def test_truth_goes_as_bytes() -> None:
     assert encode(np.array([True, False]))["dtype"] == "u1"
 
 
-def test_nothing_is_a_column_too():
+def test_nothing_is_a_column_too() -> None:
     assert decode(encode(np.zeros(0))).tolist() == []
 
 
-def test_a_pack_holds_what_it_was_given():
+def test_a_pack_holds_what_it_was_given() -> None:
     columns = {"step": np.array([1, 2, 5]), "value": np.array([0.5, 1, 2], np.float32)}
     head, array = unpack(pack({"tag": "ä", "series": [columns]}))
     (series,) = head["series"]
@@ -75,7 +75,7 @@ def test_a_pack_holds_what_it_was_given():
 
 @pytest.mark.parametrize("start", [0, -7, 2**40])
 @pytest.mark.parametrize("stride", [1, 10, -3, 0])
-def test_evenly_spaced_numbers_are_told_by_three(start, stride):
+def test_evenly_spaced_numbers_are_told_by_three(start, stride) -> None:
     steps = start + stride * np.arange(1000)
     head, array = unpack(pack({"step": steps}))
     assert head["step"] == {"start": start, "stride": stride, "length": 1000}
@@ -94,6 +94,6 @@ def test_evenly_spaced_numbers_are_told_by_three(start, stride):
     ],
     ids=str,
 )
-def test_no_numbers_come_back_as_others(values):
+def test_no_numbers_come_back_as_others(values) -> None:
     head, array = unpack(pack([values]))
     assert array(head[0]) == values.tolist()

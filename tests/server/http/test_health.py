@@ -1,5 +1,7 @@
 """What ``/health`` tells: figures that add up over all runs, and no names."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,7 @@ def snapshot():
     return Snapshot(7, {one.id: one, two.id: two}, 3, "/secret/base", "polling", 0.0, base_missing=False)
 
 
-def test_figures_add_up_over_runs_and_files(snapshot):
+def test_figures_add_up_over_runs_and_files(snapshot) -> None:
     assert counts(snapshot) == {
         "runs": 2,
         "runs_left_out": 3,
@@ -52,7 +54,7 @@ def test_figures_add_up_over_runs_and_files(snapshot):
     }
 
 
-def test_no_name_of_a_run_file_or_folder_is_told(samples, tmp_path):
+def test_no_name_of_a_run_file_or_folder_is_told(samples, tmp_path: Path) -> None:
     told = samples("record_api/values").get("/health")
     assert told.json()["runs"] == 1
     assert "values" not in told.text
@@ -60,7 +62,7 @@ def test_no_name_of_a_run_file_or_folder_is_told(samples, tmp_path):
     assert str(tmp_path) not in told.text
 
 
-def test_both_ways_to_ask_tell_the_same(samples):
+def test_both_ways_to_ask_tell_the_same(samples) -> None:
     """Before the interface is loaded the server answers by itself."""
     client = samples("lenet")
     told = client.get("/health").json()

@@ -45,25 +45,25 @@ def client(part):
     return TestClient(app)
 
 
-def test_what_nobody_asks_for_is_never_made(part, client):
+def test_what_nobody_asks_for_is_never_made(part, client) -> None:
     with client:
         pass
     assert part.told == []
 
 
-def test_it_is_made_once_and_ends_with_the_server(part, client):
+def test_it_is_made_once_and_ends_with_the_server(part, client) -> None:
     with client:
         assert [client.get(f"/part/{name}").text for name in "abc"] == ["a", "b", "c"]
         assert part.told == ["made", "begun"]
     assert part.told == ["made", "begun", "ended"]
 
 
-def test_it_is_made_beside_the_event_loop(part, client):
+def test_it_is_made_beside_the_event_loop(part, client) -> None:
     client.get("/part/x")
     assert part.thread is not part.loop
 
 
-def test_many_first_requests_make_one(part, client):
+def test_many_first_requests_make_one(part, client) -> None:
     with client:
         answers = []
         threads = [
@@ -77,12 +77,12 @@ def test_many_first_requests_make_one(part, client):
     assert part.told == ["made", "begun", "ended"]
 
 
-def test_without_a_server_around_it_it_answers_all_the_same(part, client):
+def test_without_a_server_around_it_it_answers_all_the_same(part, client) -> None:
     assert client.get("/part/x").text == "x"
     assert part.told == ["made"]
 
 
-def test_one_that_cannot_be_made_is_tried_again(part, client, monkeypatch):
+def test_one_that_cannot_be_made_is_tried_again(part, client, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail():
         raise OSError("no memory")
 

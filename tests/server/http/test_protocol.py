@@ -76,20 +76,20 @@ def closed(connection):
 
 
 @pytest.mark.parametrize("start", [b"", b"GET", GOOD, GOOD + b"\r\n" + GOOD])
-def test_a_head_has_its_time(connect, start):
+def test_a_head_has_its_time(connect, start) -> None:
     connection = connect(HEAD_SECONDS=0.3)
     connection.sendall(start)
     assert closed(connection)
 
 
-def test_a_request_may_take_longer_than_a_head(connect):
+def test_a_request_may_take_longer_than_a_head(connect) -> None:
     connection = connect(HEAD_SECONDS=0.3)
     assert answered(connection)
     time.sleep(0.5)
     assert answered(connection)
 
 
-def test_a_client_that_reads_nothing_is_let_go(connect):
+def test_a_client_that_reads_nothing_is_let_go(connect) -> None:
     connection = connect(STALLED_SECONDS=0.3)
     connection.sendall(b"GET /100000000 HTTP/1.1\r\nHost: x\r\n\r\n")
     time.sleep(1)
@@ -102,7 +102,9 @@ def test_a_client_that_reads_nothing_is_let_go(connect):
     assert received < 100_000_000
 
 
-def test_the_connection_that_has_been_idle_for_longest_makes_room(connect, monkeypatch):
+def test_the_connection_that_has_been_idle_for_longest_makes_room(
+    connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(protocol, "most_connections", lambda: 3)
     idle = [connect() for _ in range(3)]
     time.sleep(0.3)

@@ -74,14 +74,14 @@ def with_client(scenario):
         thread.submit(asyncio.run, whole()).result()
 
 
-def test_a_stream_begins_with_the_version():
+def test_a_stream_begins_with_the_version() -> None:
     async def scenario(hub, client, task):
         assert 'event: hello\ndata: {"version": 7}' in client.events[0]
 
     with_client(scenario)  # which adds one for each client the hub knew of when the version was asked
 
 
-def test_changes_arrive_with_their_kinds():
+def test_changes_arrive_with_their_kinds() -> None:
     async def scenario(hub, client, task):
         hub.publish(changes(8, a=["scalar", "image"]))
         assert await client.event() == {"version": 8, "runs": {"./a": ["image", "scalar"]}, "list": False}
@@ -89,7 +89,7 @@ def test_changes_arrive_with_their_kinds():
     with_client(scenario)
 
 
-def test_what_a_client_does_not_take_is_merged_into_one():
+def test_what_a_client_does_not_take_is_merged_into_one() -> None:
     async def scenario(hub, client, task):
         client.reads.clear()
         hub.publish(changes(8, a=["scalar"]))
@@ -108,7 +108,7 @@ def test_what_a_client_does_not_take_is_merged_into_one():
     with_client(scenario)
 
 
-def test_quiet_streams_are_kept_open_by_comments():
+def test_quiet_streams_are_kept_open_by_comments() -> None:
     async def scenario(hub, client, task):
         while not any(text.startswith(":") for text in client.events):
             client.arrived.clear()
@@ -117,7 +117,7 @@ def test_quiet_streams_are_kept_open_by_comments():
     with_client(scenario)
 
 
-def test_a_client_that_never_reads_is_let_go(monkeypatch):
+def test_a_client_that_never_reads_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "PATIENCE", 0.02)
 
     async def scenario(hub, client, task):
@@ -129,7 +129,7 @@ def test_a_client_that_never_reads_is_let_go(monkeypatch):
     with_client(scenario)
 
 
-def test_closing_ends_every_stream_properly():
+def test_closing_ends_every_stream_properly() -> None:
     async def scenario(hub, client, task):
         hub.close()
         await asyncio.wait_for(task, 5)
@@ -138,7 +138,7 @@ def test_closing_ends_every_stream_properly():
     with_client(scenario)
 
 
-def test_one_client_more_than_allowed_is_sent_away(samples, monkeypatch):
+def test_one_client_more_than_allowed_is_sent_away(samples, monkeypatch: pytest.MonkeyPatch) -> None:
     client = samples()
     monkeypatch.setattr(sse, "MAX_STREAMS", 0)
     answer = client.get("/v2/events")

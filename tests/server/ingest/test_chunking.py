@@ -48,7 +48,7 @@ def whole(content, base, events, settings):
     return found
 
 
-def test_what_the_whole_file_shows(whole):
+def test_what_the_whole_file_shows(whole) -> None:
     scalars, references, damage = whole
     assert scalars["loss"][0] == [1, 2, 3, 5, 3, 4, 5]
     assert scalars["loss"][3] == [0, 4]
@@ -58,7 +58,7 @@ def test_what_the_whole_file_shows(whole):
     assert [reason for *_, reason in damage] == ["damage.body_crc"]
 
 
-def test_in_two_parts_cut_anywhere(content, whole, base, events, settings):
+def test_in_two_parts_cut_anywhere(content, whole, base, events, settings) -> None:
     path = events.file(base / "a")
     loss = whole[0]["loss"]
     for cut in range(len(content) + 1):
@@ -74,7 +74,7 @@ def test_in_two_parts_cut_anywhere(content, whole, base, events, settings):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_in_many_parts_of_random_sizes(seed, content, whole, base, events, loader, store):
+def test_in_many_parts_of_random_sizes(seed, content, whole, base, events, loader, store) -> None:
     rng = np.random.default_rng(seed)
     cuts = [0, *np.sort(rng.choice(len(content), 12, replace=False)).tolist(), len(content)]
     path = events.file(base / "a")
@@ -84,7 +84,7 @@ def test_in_many_parts_of_random_sizes(seed, content, whole, base, events, loade
     assert shown(store) == whole
 
 
-def test_a_cursor_taken_at_any_moment_gives_the_rest(content, whole, base, events, settings):
+def test_a_cursor_taken_at_any_moment_gives_the_rest(content, whole, base, events, settings) -> None:
     path = events.file(base / "a")
     steps, _, values, _ = whole[0]["loss"]
     for cut in range(0, len(content), 3):
@@ -103,7 +103,7 @@ def test_a_cursor_taken_at_any_moment_gives_the_rest(content, whole, base, event
             assert rest.values.tolist() == values[series.count :]
 
 
-def test_a_restart_of_the_server_at_any_moment_goes_on(content, whole, base, events, settings):
+def test_a_restart_of_the_server_at_any_moment_goes_on(content, whole, base, events, settings) -> None:
     path = events.file(base / "a")
     for cut in range(0, len(content), 7):
         path.write_bytes(content[:cut])

@@ -71,7 +71,9 @@ def aged(path, seconds):
     os.utime(path, (seconds, seconds))
 
 
-def test_the_newest_run_is_read_first_and_then_what_is_looked_at(base, events, executor, rounds, steps):
+def test_the_newest_run_is_read_first_and_then_what_is_looked_at(
+    base, events, executor, rounds, steps
+) -> None:
     for number in range(6):
         aged(events.file(base / f"run{number}", events.records(number)), 1000 + number)
     rounds.scan()
@@ -84,7 +86,7 @@ def test_the_newest_run_is_read_first_and_then_what_is_looked_at(base, events, e
     assert [steps(f"./run{number}") for number in range(6)] == [[number] for number in range(6)]
 
 
-def test_to_look_at_a_run_wakes_no_loader(base, events, executor, settings, store):
+def test_to_look_at_a_run_wakes_no_loader(base, events, executor, settings, store) -> None:
     events.file(base / "a", events.records(1))
     loader = Loader(settings, store, executor)
     loader.load()
@@ -93,7 +95,9 @@ def test_to_look_at_a_run_wakes_no_loader(base, events, executor, settings, stor
     assert not loader._wake.is_set()
 
 
-def test_small_files_travel_together(base, events, executor, settings, store, monkeypatch):
+def test_small_files_travel_together(
+    base, events, executor, settings, store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
     for number in range(20):
         events.file(base / f"run{number}", events.records(number))
@@ -104,8 +108,8 @@ def test_small_files_travel_together(base, events, executor, settings, store, mo
 
 
 def test_a_little_is_read_here_and_much_by_workers(
-    base, events, executor, settings, store, steps, monkeypatch
-):
+    base, events, executor, settings, store, steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
     events.file(base / "a", events.records(1, 2))
     loader = Loader(settings, store, executor)
     loader.load()
@@ -121,7 +125,9 @@ def test_a_little_is_read_here_and_much_by_workers(
     assert (steps("./c"), executor.log) == (None, [["c"]])
 
 
-def test_a_file_of_which_a_worker_died_is_never_read_here(base, events, executor, rounds, steps, monkeypatch):
+def test_a_file_of_which_a_worker_died_is_never_read_here(
+    base, events, executor, rounds, steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
     monkeypatch.setattr(dispatcher, "_INLINE", 1 << 30)
@@ -133,7 +139,7 @@ def test_a_file_of_which_a_worker_died_is_never_read_here(base, events, executor
     assert steps() == [1]
 
 
-def test_readers_see_the_list_of_runs_while_they_are_read(base, events, rounds, store):
+def test_readers_see_the_list_of_runs_while_they_are_read(base, events, rounds, store) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
     run = store.snapshot().runs["./a"]
@@ -146,7 +152,7 @@ def test_readers_see_the_list_of_runs_while_they_are_read(base, events, rounds, 
 
 def test_a_file_is_not_read_twice_at_once_and_again_when_it_grew_meanwhile(
     base, events, executor, rounds, steps
-):
+) -> None:
     path = events.file(base / "a", events.records(1))
     rounds.scan()
     events.append(path, events.records(2))
@@ -159,7 +165,7 @@ def test_a_file_is_not_read_twice_at_once_and_again_when_it_grew_meanwhile(
 
 def test_an_answer_about_a_file_that_went_away_or_was_replaced_is_dropped(
     base, events, executor, rounds, steps, store
-):
+) -> None:
     gone, cut = (events.file(base / name, events.records(1, 2)) for name in ("gone", "cut"))
     rounds.scan()
     rounds.finish()
@@ -174,7 +180,7 @@ def test_an_answer_about_a_file_that_went_away_or_was_replaced_is_dropped(
     assert (steps("./gone"), steps("./cut")) == (None, [8])
 
 
-def test_a_worker_that_dies_costs_nothing_but_time(base, events, executor, rounds, steps):
+def test_a_worker_that_dies_costs_nothing_but_time(base, events, executor, rounds, steps) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
     executor.work(BrokenExecutor())
@@ -183,8 +189,8 @@ def test_a_worker_that_dies_costs_nothing_but_time(base, events, executor, round
 
 
 def test_a_file_that_kills_workers_is_named_and_left(
-    base, events, executor, settings, store, steps, monkeypatch
-):
+    base, events, executor, settings, store, steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
     bad = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))
@@ -213,8 +219,8 @@ def test_a_file_that_kills_workers_is_named_and_left(
 
 
 def test_a_file_of_which_workers_died_is_read_a_while_later(
-    base, events, executor, rounds, store, steps, monkeypatch
-):
+    base, events, executor, rounds, store, steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Perhaps the machine had no memory left, or somebody killed them."""
     monkeypatch.setattr("mindinsight.server.ingest.catalogue.RISK", -1.0)
     events.file(base / "a", events.records(1))
@@ -252,7 +258,7 @@ def clock(monkeypatch):
 
 def test_a_worker_that_hangs_is_given_up_and_its_file_tried_again(
     base, events, executor, clock, rounds, store, steps
-):
+) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
     for _ in range(2):
@@ -273,7 +279,7 @@ def test_a_worker_that_hangs_is_given_up_and_its_file_tried_again(
 
 def test_what_waits_behind_a_hanging_worker_is_not_given_up_with_it(
     base, events, executor, clock, rounds, steps
-):
+) -> None:
     """One worker, two batches: the second one's time begins when the first one's is over."""
     for number in range(2):
         aged(events.file(base / f"run{number}", events.records(number)), 1000 + number)
@@ -288,7 +294,7 @@ def test_what_waits_behind_a_hanging_worker_is_not_given_up_with_it(
     assert steps("./run0") == [0]
 
 
-def test_each_time_workers_die_the_file_waits_longer(base, events, executor, clock, rounds):
+def test_each_time_workers_die_the_file_waits_longer(base, events, executor, clock, rounds) -> None:
     events.file(base / "a", events.records(1))
     rounds.scan()
     executor.work(BrokenExecutor())
@@ -306,7 +312,7 @@ def test_each_time_workers_die_the_file_waits_longer(base, events, executor, clo
     assert max(waits) == pytest.approx(3600, abs=0.3)
 
 
-def test_a_file_that_was_read_after_all_counts_as_good_again(base, events, executor, rounds, steps):
+def test_a_file_that_was_read_after_all_counts_as_good_again(base, events, executor, rounds, steps) -> None:
     path = events.file(base / "a", events.records(1))
     rounds.scan()
     executor.work(BrokenExecutor())
@@ -320,8 +326,8 @@ def test_a_file_that_was_read_after_all_counts_as_good_again(base, events, execu
 
 
 def test_what_workers_died_of_is_never_read_in_the_server(
-    base, events, executor, settings, store, monkeypatch
-):
+    base, events, executor, settings, store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However small it is: it could end the server."""
     events.file(base / "a", events.records(1))
     loader = Loader(settings, store, executor)
@@ -336,8 +342,8 @@ def test_what_workers_died_of_is_never_read_in_the_server(
 
 @pytest.mark.parametrize("signal_sent", [signal.SIGSTOP, signal.SIGKILL])
 def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
-    base, events, settings, store, steps, clock, monkeypatch, signal_sent
-):
+    base, events, settings, store, steps, clock, monkeypatch: pytest.MonkeyPatch, signal_sent
+) -> None:
     monkeypatch.setattr(dispatcher, "_INLINE", -1)
     events.file(base / "a", events.records(1))
     with WorkerPool(1) as workers:
@@ -351,7 +357,7 @@ def test_a_real_worker_that_is_stopped_or_killed_costs_nothing_but_time(
         assert steps() == [1]
 
 
-def test_a_piece_is_read_only_where_the_file_is_still_the_same(base, events):
+def test_a_piece_is_read_only_where_the_file_is_still_the_same(base, events) -> None:
     first = events.records(1, 2)
     path = events.file(base, first + events.records(3))
     known = read_piece(PieceRequest(str(path), 0, len(first))).fingerprint
@@ -361,7 +367,7 @@ def test_a_piece_is_read_only_where_the_file_is_still_the_same(base, events):
     assert read_piece(PieceRequest(str(path), len(first), 1000, known)).replaced
 
 
-def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch):
+def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(base / "nothing")
     assert read_piece(PieceRequest(path, 0, 10)).reason == "file.gone"
     (base / "nothing").touch()
@@ -381,8 +387,8 @@ def test_reasons_why_a_piece_cannot_be_read(base, monkeypatch):
 
 
 def test_a_fault_of_ours_is_said_once_and_not_tried_again_until_the_file_changes(
-    base, events, settings, store, steps, monkeypatch, caplog
-):
+    base, events, settings, store, steps, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(*args):
         tried.append(args)
         raise ValueError("ours")
@@ -403,8 +409,8 @@ def test_a_fault_of_ours_is_said_once_and_not_tried_again_until_the_file_changes
 
 
 def test_a_stretch_that_cannot_be_put_in_costs_only_its_file(
-    base, events, settings, store, steps, monkeypatch, caplog
-):
+    base, events, settings, store, steps, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     fold = ScalarTable.fold
 
     def fail(self, block, *others):
@@ -429,7 +435,9 @@ def test_a_stretch_that_cannot_be_put_in_costs_only_its_file(
     assert steps("./a") == [1, 7, 8]
 
 
-def test_an_executor_that_refuses_is_asked_again(base, events, executor, rounds, steps, monkeypatch):
+def test_an_executor_that_refuses_is_asked_again(
+    base, events, executor, rounds, steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*args):
         monkeypatch.undo()
         monkeypatch.setattr(dispatcher, "_INLINE", -1)

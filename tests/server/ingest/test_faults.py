@@ -41,7 +41,9 @@ def no_descriptors(monkeypatch):
     return begin
 
 
-def test_descriptors_run_out_and_come_back(base, events, loader, store, steps, monkeypatch, no_descriptors):
+def test_descriptors_run_out_and_come_back(
+    base, events, loader, store, steps, monkeypatch: pytest.MonkeyPatch, no_descriptors
+) -> None:
     path = events.file(base / "a", events.records(1))
     loader.load()
     events.append(path, events.records(2))
@@ -55,7 +57,9 @@ def test_descriptors_run_out_and_come_back(base, events, loader, store, steps, m
     assert (steps(), store.snapshot().errors) == ([1, 2], ())
 
 
-def test_a_file_that_could_not_be_opened_is_tried_again(base, events, loader, store, steps, monkeypatch):
+def test_a_file_that_could_not_be_opened_is_tried_again(
+    base, events, loader, store, steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
     events.file(base / "a", events.records(1))
     monkeypatch.setattr("mindinsight.server.ingest.catalogue.RETRY", 0.0)
 
@@ -75,7 +79,9 @@ def test_a_file_that_could_not_be_opened_is_tried_again(base, events, loader, st
     assert (steps(), errors(store)) == ([1], [""])
 
 
-def test_a_file_removed_while_it_is_read(base, events, loader, store, monkeypatch):
+def test_a_file_removed_while_it_is_read(
+    base, events, loader, store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = events.file(base / "a", events.records(1))
     opened = piece_reader.opened  # type: ignore[attr-defined]
 
@@ -90,7 +96,7 @@ def test_a_file_removed_while_it_is_read(base, events, loader, store, monkeypatc
     assert store.snapshot().runs == {}
 
 
-def test_a_clock_set_back_hides_nothing(base, events, loader, store, steps):
+def test_a_clock_set_back_hides_nothing(base, events, loader, store, steps) -> None:
     path = events.file(base / "a", events.records(1))
     os.utime(path, (2_000_000_000, 2_000_000_000))
     loader.load()
@@ -105,7 +111,7 @@ def test_a_clock_set_back_hides_nothing(base, events, loader, store, steps):
     assert steps() == [1, 2, 3]
 
 
-def test_noise_of_every_size_is_harmless(base, events, loader, store, steps):
+def test_noise_of_every_size_is_harmless(base, events, loader, store, steps) -> None:
     random = np.random.default_rng(3)
     for number, size in enumerate((1, 11, 12, 16, 100, 5000, 70_000)):
         events.file(base / f"noise{number}", random.bytes(size))
@@ -118,7 +124,7 @@ def test_noise_of_every_size_is_harmless(base, events, loader, store, steps):
         assert all(file.read + file.pending == file.size for file in run.files)
 
 
-def test_odd_tags_harm_nothing(base, events, loader, store, steps):
+def test_odd_tags_harm_nothing(base, events, loader, store, steps) -> None:
     tags = ["x" * 10_000, "<script>alert(1)</script>", "../../etc/passwd", "", "a\x00b", "权重 🎉", "{}[]%s"]
     content = b"".join(events.record(1, **{tag: 1.0}) for tag in tags)
     events.file(base / "a", content)
@@ -131,7 +137,9 @@ def secret(events, tmp_path):
     return events.file(tmp_path / "outside", events.records(1))
 
 
-def test_pipes_and_links_named_like_event_files_are_named_and_not_opened(base, events, loader, store, secret):
+def test_pipes_and_links_named_like_event_files_are_named_and_not_opened(
+    base, events, loader, store, secret
+) -> None:
     name = events.name.format(5)
     for folder in ("pipe", "link", "lineage"):
         (base / folder).mkdir()
@@ -146,7 +154,9 @@ def test_pipes_and_links_named_like_event_files_are_named_and_not_opened(base, e
     assert not any(run.scalars for run in store.snapshot().runs.values())
 
 
-def test_a_file_that_became_a_link_is_not_opened(base, events, loader, store, secret, monkeypatch):
+def test_a_file_that_became_a_link_is_not_opened(
+    base, events, loader, store, secret, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = events.file(base / "a", events.records(5))
     looked = directories.list_folder
 
@@ -164,8 +174,8 @@ def test_a_file_that_became_a_link_is_not_opened(base, events, loader, store, se
 
 
 def test_a_file_that_becomes_a_link_while_it_is_read_leads_nowhere(
-    base, events, loader, steps, secret, monkeypatch
-):
+    base, events, loader, steps, secret, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = events.file(base / "a", events.records(5))
     decode = events_format.read_stretch
 
@@ -199,7 +209,7 @@ loader._thread.join()
 """
 
 
-def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store, steps):
+def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store, steps) -> None:
     events.file(base / "a", events.records(1, 2))
     command = [sys.executable, "-c", KILLED, str(base), str(settings.workspace)]
     assert subprocess.run(command, check=False).returncode == 9
@@ -233,5 +243,5 @@ def folded(tags, steps, pieces):
 
 @pytest.mark.parametrize("pieces", [1, 3, 7, 40])
 @pytest.mark.parametrize(("tags", "steps", "most"), [(1, 1_000_000, 25.5e6), (10, 100_000, 8e6)])
-def test_a_million_points_take_at_most_25_megabytes(pieces, tags, steps, most):
+def test_a_million_points_take_at_most_25_megabytes(pieces, tags, steps, most) -> None:
     assert folded(tags, steps, pieces) < most

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 
@@ -28,7 +29,7 @@ def following(request, settings, store):
     loader.stop()
 
 
-def test_a_growing_file_is_followed(following, base, events, store, steps, wait):
+def test_a_growing_file_is_followed(following, base, events, store, steps, wait) -> None:
     path = events.file(base / "a", events.version())
     assert wait(lambda: "./a" in store.snapshot().runs)
     for step in range(5):
@@ -37,7 +38,7 @@ def test_a_growing_file_is_followed(following, base, events, store, steps, wait)
     assert store.snapshot().watch == following
 
 
-def test_ranks_in_one_folder_are_followed_apart(following, base, events, steps, wait):
+def test_ranks_in_one_folder_are_followed_apart(following, base, events, steps, wait) -> None:
     names = [f"events.out.events.summary.{{}}.{rank}.host_MS" for rank in (0, 1)]
     now = int(time.time())
     paths = [events.file(base / "a", events.records(1), seconds=now, name=name) for name in names]
@@ -49,7 +50,7 @@ def test_ranks_in_one_folder_are_followed_apart(following, base, events, steps, 
     assert steps("./a/rank_1") == [1, 2, 3]
 
 
-def test_runs_appear_deeper_move_and_vanish(following, base, events, store, steps, wait):
+def test_runs_appear_deeper_move_and_vanish(following, base, events, store, steps, wait) -> None:
     events.file(base / "job" / "rank_0", events.records(1))
     assert wait(lambda: steps("./job/rank_0") == [1])
     (base / "job").rename(base / "other")
@@ -60,7 +61,9 @@ def test_runs_appear_deeper_move_and_vanish(following, base, events, store, step
     assert wait(lambda: store.snapshot().runs == {})
 
 
-def test_files_are_replaced_truncated_and_removed(following, base, events, steps, wait, tmp_path):
+def test_files_are_replaced_truncated_and_removed(
+    following, base, events, steps, wait, tmp_path: Path
+) -> None:
     path = events.file(base / "a", events.records(1, 2, 3))
     events.file(base / "a", events.records(0), seconds=1)
     assert wait(lambda: steps() == [0, 1, 2, 3])
@@ -73,8 +76,8 @@ def test_files_are_replaced_truncated_and_removed(following, base, events, steps
 
 
 def test_a_half_written_record_is_waited_for_quietly(
-    following, base, events, store, steps, wait, monkeypatch
-):
+    following, base, events, store, steps, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = events.records(1, 2)
     path = events.file(base / "a", whole[:-3])
     assert wait(lambda: steps() == [1])
@@ -94,7 +97,9 @@ def test_a_half_written_record_is_waited_for_quietly(
     assert wait(lambda: steps() == [1, 2])
 
 
-def test_a_base_that_vanishes_and_comes_back_is_followed_again(following, base, events, store, steps, wait):
+def test_a_base_that_vanishes_and_comes_back_is_followed_again(
+    following, base, events, store, steps, wait
+) -> None:
     path = events.file(base / "a", events.records(1))
     assert wait(lambda: steps() == [1])
     moved = base.rename(base.with_name("elsewhere"))
@@ -105,7 +110,7 @@ def test_a_base_that_vanishes_and_comes_back_is_followed_again(following, base, 
     assert wait(lambda: steps() == [1, 2])
 
 
-def test_what_happens_before_it_listens_is_seen(base, events, settings, store, steps, wait):
+def test_what_happens_before_it_listens_is_seen(base, events, settings, store, steps, wait) -> None:
     path = events.file(base / "a", events.records(1))
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
 
@@ -139,8 +144,8 @@ class NoWatches(watcher.Observer):  # type: ignore[misc, name-defined]
     ],
 )
 def test_where_events_cannot_be_had_it_polls(
-    name, instead, base, events, settings, store, steps, wait, monkeypatch
-):
+    name, instead, base, events, settings, store, steps, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watcher, name, instead)
     loader = Loader(dataclasses.replace(settings, watch="auto"), store)
     loader.start()
@@ -152,7 +157,9 @@ def test_where_events_cannot_be_had_it_polls(
     loader.stop()
 
 
-def test_a_base_with_too_many_folders_is_polled(base, settings, store, wait, monkeypatch):
+def test_a_base_with_too_many_folders_is_polled(
+    base, settings, store, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watcher, "_MOST_FOLDERS", 3)
     for number in range(5):
         (base / str(number)).mkdir()
@@ -163,7 +170,7 @@ def test_a_base_with_too_many_folders_is_polled(base, settings, store, wait, mon
     assert store.snapshot().watch == "polling"
 
 
-def test_watches_are_counted(base, settings, store, wait):
+def test_watches_are_counted(base, settings, store, wait) -> None:
     for number in range(5):
         (base / str(number)).mkdir()
     (base / "link").symlink_to(base)
@@ -176,7 +183,9 @@ def test_watches_are_counted(base, settings, store, wait):
     assert watcher.watches() == before
 
 
-def test_watches_that_run_out_as_runs_come_are_polled_for(base, events, settings, store, wait, monkeypatch):
+def test_watches_that_run_out_as_runs_come_are_polled_for(
+    base, events, settings, store, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("mindinsight.server.ingest.scanner._SCAN", 0.1)
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
     loader.start()
@@ -190,7 +199,9 @@ def test_watches_that_run_out_as_runs_come_are_polled_for(base, events, settings
     loader.stop()
 
 
-def test_listening_that_breaks_down_is_begun_again(base, events, settings, store, steps, wait, monkeypatch):
+def test_listening_that_breaks_down_is_begun_again(
+    base, events, settings, store, steps, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("mindinsight.server.ingest.scanner._SCAN", 0.1)
     loader = Loader(dataclasses.replace(settings, watch="events", reload_interval=300.0), store)
     loader.start()
@@ -204,7 +215,7 @@ def test_listening_that_breaks_down_is_begun_again(base, events, settings, store
     loader.stop()
 
 
-def test_loading_once_ends_by_itself(base, events, settings, store, steps, wait):
+def test_loading_once_ends_by_itself(base, events, settings, store, steps, wait) -> None:
     events.file(base / "a", events.records(1))
     others = loader_threads()
     loader = Loader(dataclasses.replace(settings, reload_interval=0), store)
@@ -214,7 +225,9 @@ def test_loading_once_ends_by_itself(base, events, settings, store, steps, wait)
     loader.stop()
 
 
-def test_a_round_that_fails_is_not_the_last(base, events, started, steps, wait, monkeypatch, caplog):
+def test_a_round_that_fails_is_not_the_last(
+    base, events, started, steps, wait, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     broken = os.lstat
 
     def fail(path):

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def damage_of(store, run="./a"):
     return [one.reason for file in run_of(store, run).files for one in file.damage]
 
 
-def test_scalars_of_one_file(base, events, loader, store, steps):
+def test_scalars_of_one_file(base, events, loader, store, steps) -> None:
     content = events.version() + events.records(1, 2, 3)
     path = events.file(base / "a", content)
     loader.load()
@@ -31,7 +32,7 @@ def test_scalars_of_one_file(base, events, loader, store, steps):
     assert store.snapshot().base == str(base)
 
 
-def test_payloads_are_found_where_they_lie(base, events, loader, store):
+def test_payloads_are_found_where_they_lie(base, events, loader, store) -> None:
     events.file(base / "a", events.record(4, image=("cat", b"PNG1"), tensor=("w", [1.0, 2.0]), loss=0.5))
     loader.load()
     references = run_of(store).references
@@ -40,14 +41,16 @@ def test_payloads_are_found_where_they_lie(base, events, loader, store):
     assert run_of(store).scalars["loss"].last_value == 0.5
 
 
-def test_graph_files_are_payloads_under_their_own_name(base, events, loader, store):
+def test_graph_files_are_payloads_under_their_own_name(base, events, loader, store) -> None:
     events.file(base / "a", b"graph bytes", name="ms_output_optimize.pb")
     loader.load()
     assert run_of(store).references["graph"]["ms_output_optimize.pb"].read(0) == b"graph bytes"
 
 
 @pytest.mark.parametrize("piece", [1, 7, 40, 64, 1000])
-def test_a_growing_file_shows_the_same_in_whatever_pieces_it_grows(piece, base, events, loader, store, steps):
+def test_a_growing_file_shows_the_same_in_whatever_pieces_it_grows(
+    piece, base, events, loader, store, steps
+) -> None:
     content = events.version() + b"".join(
         events.record(step, loss=step * 0.5, **({"acc": 1.0} if step % 3 else {})) for step in range(12)
     )
@@ -63,7 +66,9 @@ def test_a_growing_file_shows_the_same_in_whatever_pieces_it_grows(piece, base, 
     assert run_of(store).references["image"]["cat"].count == 1
 
 
-def test_a_half_written_record_is_waited_for_and_not_read_again_until_it_grows(base, events, loader, store):
+def test_a_half_written_record_is_waited_for_and_not_read_again_until_it_grows(
+    base, events, loader, store
+) -> None:
     whole = events.records(1, 2)
     events.file(base / "a", whole[:-5])
     loader.load()
@@ -74,7 +79,7 @@ def test_a_half_written_record_is_waited_for_and_not_read_again_until_it_grows(b
     assert store.snapshot().version == version
 
 
-def test_damage_takes_nothing_from_what_lies_around_it(base, events, loader, store, steps):
+def test_damage_takes_nothing_from_what_lies_around_it(base, events, loader, store, steps) -> None:
     content = bytearray(events.records(1, 2, 3))
     content[len(content) // 2] ^= 0x40
     events.file(base / "a", bytes(content))
@@ -85,7 +90,7 @@ def test_damage_takes_nothing_from_what_lies_around_it(base, events, loader, sto
     assert damage_of(store) == ["damage.body_crc"]
 
 
-def test_a_restart_in_a_newer_file_is_a_segment_of_its_own(base, events, loader, store):
+def test_a_restart_in_a_newer_file_is_a_segment_of_its_own(base, events, loader, store) -> None:
     events.file(base / "a", events.records(1, 2, 3, 4), seconds=999_999_999)
     events.file(base / "a", events.records(3, 4, 5, scale=-1.0), seconds=1_000_000_000)
     loader.load()
@@ -95,14 +100,14 @@ def test_a_restart_in_a_newer_file_is_a_segment_of_its_own(base, events, loader,
     assert run_of(store).scalars["loss"].line().values.tolist() == [1, 2, -3, -4, -5]
 
 
-def test_a_file_that_was_rolled_over_continues_its_line(base, events, loader, store):
+def test_a_file_that_was_rolled_over_continues_its_line(base, events, loader, store) -> None:
     events.file(base / "a", events.records(1, 2), seconds=1)
     events.file(base / "a", events.records(3, 4), seconds=2)
     loader.load()
     assert run_of(store).scalars["loss"].columns().starts.tolist() == [0]
 
 
-def test_overlapping_files_grow_apart_and_cursors_learn_of_it(base, events, loader, store, steps):
+def test_overlapping_files_grow_apart_and_cursors_learn_of_it(base, events, loader, store, steps) -> None:
     older = events.file(base / "a", events.records(1), seconds=1)
     newer = events.file(base / "a", events.records(5), seconds=2)
     loader.load()
@@ -119,7 +124,7 @@ def test_overlapping_files_grow_apart_and_cursors_learn_of_it(base, events, load
     assert before.columns().steps.tolist() == [1, 5]
 
 
-def test_only_what_changed_gets_a_new_version(base, events, loader, store):
+def test_only_what_changed_gets_a_new_version(base, events, loader, store) -> None:
     events.file(base / "a", events.records(1))
     path = events.file(base / "b", events.records(1) + events.records(1, tag="acc"))
     loader.load()
@@ -137,7 +142,7 @@ def test_only_what_changed_gets_a_new_version(base, events, loader, store):
     ]
 
 
-def test_a_truncated_file_is_read_afresh(base, events, loader, steps):
+def test_a_truncated_file_is_read_afresh(base, events, loader, steps) -> None:
     path = events.file(base / "a", events.records(1, 2, 3))
     loader.load()
     path.write_bytes(events.records(7))
@@ -145,7 +150,7 @@ def test_a_truncated_file_is_read_afresh(base, events, loader, steps):
     assert steps() == [7]
 
 
-def test_a_file_rewritten_in_place_and_grown_is_read_afresh(base, events, loader, steps):
+def test_a_file_rewritten_in_place_and_grown_is_read_afresh(base, events, loader, steps) -> None:
     path = events.file(base / "a", events.records(1, 2, 3))
     loader.load()
     path.write_bytes(events.records(11, 12, 13, 14))
@@ -153,7 +158,9 @@ def test_a_file_rewritten_in_place_and_grown_is_read_afresh(base, events, loader
     assert steps() == [11, 12, 13, 14]
 
 
-def test_a_file_replaced_by_a_longer_copy_of_itself_goes_on(base, events, loader, store, steps, tmp_path):
+def test_a_file_replaced_by_a_longer_copy_of_itself_goes_on(
+    base, events, loader, store, steps, tmp_path: Path
+) -> None:
     """What rsync does: a new inode under the old name."""
     content = events.records(1) + events.record(1, image=("cat", b"one"))
     path = events.file(base / "a", content)
@@ -167,7 +174,7 @@ def test_a_file_replaced_by_a_longer_copy_of_itself_goes_on(base, events, loader
     assert run_of(store).references["image"]["cat"].read(0).endswith(b"one")
 
 
-def test_a_file_replaced_by_another_is_read_afresh(base, events, loader, steps, tmp_path):
+def test_a_file_replaced_by_another_is_read_afresh(base, events, loader, steps, tmp_path: Path) -> None:
     path = events.file(base / "a", events.records(1, 2))
     loader.load()
     events.file(tmp_path, events.records(5, 6, 7)).replace(path)
@@ -176,7 +183,9 @@ def test_a_file_replaced_by_another_is_read_afresh(base, events, loader, steps, 
 
 
 @pytest.mark.parametrize("how", ["written over", "put in its place"])
-def test_a_damaged_file_that_is_healed_is_read_afresh(how, base, events, loader, store, steps, tmp_path):
+def test_a_damaged_file_that_is_healed_is_read_afresh(
+    how, base, events, loader, store, steps, tmp_path: Path
+) -> None:
     """What cp and scp do, and what rsync does: the same size, and no difference where it begins and ends."""
     good = events.records(*range(20))
     bad = bytearray(good)
@@ -192,7 +201,7 @@ def test_a_damaged_file_that_is_healed_is_read_afresh(how, base, events, loader,
     assert (steps(), damage_of(store)) == (list(range(20)), [])
 
 
-def test_a_touched_file_is_not_read_again(base, events, loader, store, steps):
+def test_a_touched_file_is_not_read_again(base, events, loader, store, steps) -> None:
     path = events.file(base / "a", events.records(1, 2))
     loader.load()
     series = run_of(store).scalars["loss"]
@@ -202,7 +211,7 @@ def test_a_touched_file_is_not_read_again(base, events, loader, store, steps):
     assert run_of(store).updated == 1.0
 
 
-def test_removed_files_take_their_values_with_them(base, events, loader, store, steps):
+def test_removed_files_take_their_values_with_them(base, events, loader, store, steps) -> None:
     events.file(base / "a", events.records(1) + events.records(1, tag="old"), seconds=1)
     newer = events.file(base / "a", events.records(2, 3), seconds=2)
     loader.load()
@@ -215,7 +224,7 @@ def test_removed_files_take_their_values_with_them(base, events, loader, store, 
     assert [file.name for file in run_of(store).files] == [newer.name]
 
 
-def test_runs_that_vanish_appear_and_are_renamed_are_followed(base, events, loader, store, steps):
+def test_runs_that_vanish_appear_and_are_renamed_are_followed(base, events, loader, store, steps) -> None:
     events.file(base / "a", events.records(1))
     loader.load()
     told: list[Any] = []
@@ -229,7 +238,7 @@ def test_runs_that_vanish_appear_and_are_renamed_are_followed(base, events, load
     assert store.snapshot().runs == {}
 
 
-def test_a_base_that_vanishes_and_comes_back(base, events, loader, store, steps):
+def test_a_base_that_vanishes_and_comes_back(base, events, loader, store, steps) -> None:
     events.file(base / "a", events.records(1))
     loader.load()
     moved = base.rename(base.with_name("elsewhere"))
@@ -240,7 +249,7 @@ def test_a_base_that_vanishes_and_comes_back(base, events, loader, store, steps)
     assert (store.snapshot().base_missing, steps()) == (False, [1])
 
 
-def test_the_newest_runs_are_taken_and_others_make_room(base, events, store, settings):
+def test_the_newest_runs_are_taken_and_others_make_room(base, events, store, settings) -> None:
     paths = [events.file(base / f"run{number}", events.records(number)) for number in range(4)]
     for number, path in enumerate(paths):
         os.utime(path, (1000 + number, 1000 + number))
@@ -252,7 +261,9 @@ def test_the_newest_runs_are_taken_and_others_make_room(base, events, store, set
     assert (set(store.snapshot().runs), store.snapshot().left_out) == ({"./run0", "./run3"}, 2)
 
 
-def test_an_unreadable_file_is_named_and_read_when_it_can_be(base, events, loader, store, steps, monkeypatch):
+def test_an_unreadable_file_is_named_and_read_when_it_can_be(
+    base, events, loader, store, steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = events.file(base / "a", events.records(1))
     events.file(base / "b", events.records(1))
     opened = piece_reader.opened  # type: ignore[attr-defined]
@@ -272,7 +283,7 @@ def test_an_unreadable_file_is_named_and_read_when_it_can_be(base, events, loade
     assert (steps(), run_of(store).files[0].error) == ([1], "")
 
 
-def test_lineage_is_read_whole_each_time_it_grows(base, events, loader, store, sample_lineage):
+def test_lineage_is_read_whole_each_time_it_grows(base, events, loader, store, sample_lineage) -> None:
     first, second = sample_lineage
     path = events.file(base / "a", first, name="events.out.events.summary.{}.0.host_lineage")
     loader.load()
@@ -301,7 +312,7 @@ def sample_lineage():
     return [encode_record(event.SerializeToString()) for event in (first, second)]
 
 
-def test_very_many_files_at_once(base, events, loader, store, steps):
+def test_very_many_files_at_once(base, events, loader, store, steps) -> None:
     for number in range(300):
         events.file(base / "a", events.records(number), seconds=1000 + number)
     loader.load()
@@ -310,7 +321,7 @@ def test_very_many_files_at_once(base, events, loader, store, steps):
     assert len(run_of(store).files) == 300
 
 
-def test_a_tail_costs_no_copy_of_what_was_there(base, events, loader, store):
+def test_a_tail_costs_no_copy_of_what_was_there(base, events, loader, store) -> None:
     path = events.file(base / "a", events.records(*range(1000)))
     loader.load()
     events.append(path, events.records(1000))

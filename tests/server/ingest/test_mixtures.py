@@ -224,7 +224,7 @@ TestDirectory.settings = settings(
 )
 
 
-def test_the_slow_reader_checks_what_it_reads(tmp_path):
+def test_the_slow_reader_checks_what_it_reads(tmp_path: Path) -> None:
     record = event_record(1, {"loss": 0.5}, b"")
     damaged = bytearray(record * 3)
     damaged[len(record) + 20] ^= 1

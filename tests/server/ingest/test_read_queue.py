@@ -35,12 +35,12 @@ def taken(items):
     return [(stage.discovered.name, file.stamp.size) for stage, file in items]
 
 
-def test_nothing_waits_at_first(waiting):
+def test_nothing_waits_at_first(waiting) -> None:
     assert not waiting
     assert (waiting.take(), waiting.size) == ([], 0)
 
 
-def test_the_run_written_to_last_comes_first_and_its_oldest_file(waiting):
+def test_the_run_written_to_last_comes_first_and_its_oldest_file(waiting) -> None:
     waiting.put("old", 10, updated=1)
     waiting.put("new", 20, 30, updated=2)
     assert waiting.size == 60
@@ -48,27 +48,27 @@ def test_the_run_written_to_last_comes_first_and_its_oldest_file(waiting):
     assert not waiting
 
 
-def test_what_is_looked_at_comes_before_all(waiting):
+def test_what_is_looked_at_comes_before_all(waiting) -> None:
     for number, run in enumerate("abc"):
         waiting.put(run, number + 1, updated=number)
     waiting.want(["./a"])
     assert [run for run, _ in taken(waiting.take())] == ["a", "c", "b"]
 
 
-def test_as_many_as_fit_are_taken_and_at_least_one(waiting):
+def test_as_many_as_fit_are_taken_and_at_least_one(waiting) -> None:
     waiting.put("a", 50, 40, 20, 5)
     assert taken(waiting.take(budget=100)) == [("a", 50), ("a", 40)]
     assert taken(waiting.take(budget=10)) == [("a", 20)]
     assert taken(waiting.take(budget=10)) == [("a", 5)]
 
 
-def test_very_many_small_files_are_taken_in_parts(waiting, monkeypatch):
+def test_very_many_small_files_are_taken_in_parts(waiting, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_queue, "_MOST_FILES", 3)
     waiting.put("a", *[0] * 7)
     assert [len(waiting.take()) for _ in range(4)] == [3, 3, 1, 0]
 
 
-def test_a_suspect_is_read_alone_and_last(waiting):
+def test_a_suspect_is_read_alone_and_last(waiting) -> None:
     stage = waiting.put("a", 1, 2, 3)
     first = next(iter(stage.files.values()))
     first.suspect = True
@@ -76,7 +76,7 @@ def test_a_suspect_is_read_alone_and_last(waiting):
     assert taken(waiting.take()) == [("a", 1)]
 
 
-def test_what_is_being_read_does_not_wait(waiting):
+def test_what_is_being_read_does_not_wait(waiting) -> None:
     stage = waiting.put("a", 1)
     ((_, file),) = waiting.take()
     file.busy = True
@@ -84,7 +84,7 @@ def test_what_is_being_read_does_not_wait(waiting):
     assert not waiting
 
 
-def test_what_went_away_does_not_wait(waiting):
+def test_what_went_away_does_not_wait(waiting) -> None:
     stage = waiting.put("a", 1, 2)
     names = list(stage.files)
     waiting.drop("./a", names[0])
@@ -93,7 +93,7 @@ def test_what_went_away_does_not_wait(waiting):
     assert taken(waiting.take()) == [("a", 2)]
 
 
-def test_a_request_begins_where_reading_ended(waiting):
+def test_a_request_begins_where_reading_ended(waiting) -> None:
     stage = waiting.put("a", 100 << 20)
     (file,) = stage.files.values()
     file.read, file.fingerprint = 40, Fingerprint(b"h", b"t")
@@ -103,7 +103,7 @@ def test_a_request_begins_where_reading_ended(waiting):
     assert request_of(file).size == 5
 
 
-def test_a_lineage_file_is_requested_whole():
+def test_a_lineage_file_is_requested_whole() -> None:
     file = FileStage("events.out.events.summary.1.0.h_lineage", "/x", Stamp(1, 1, 70, 0, 0))
     file.read = 50
     request = request_of(file)

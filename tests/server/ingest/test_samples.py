@@ -55,13 +55,13 @@ def joined(facts, name):
     return [value for one in facts for value in one[name]]
 
 
-def test_no_sample_is_forgotten():
+def test_no_sample_is_forgotten() -> None:
     assert {"damaged", "lenet", "landscape", "multi_rank", "record_api", "rollover"} <= set(SETS)
     assert len(RUNS) > 15
 
 
 @pytest.mark.parametrize(("name", "run"), RUNS)
-def test_scalars_are_those_that_were_written(name, run, snapshots):
+def test_scalars_are_those_that_were_written(name, run, snapshots) -> None:
     published = snapshots(name).runs[run].scalars
     wanted = {tag: facts for (kind, tag), facts in expected(name)[run].items() if kind == "scalar"}
     assert set(published) == set(wanted)
@@ -74,7 +74,7 @@ def test_scalars_are_those_that_were_written(name, run, snapshots):
 
 
 @pytest.mark.parametrize(("name", "run"), RUNS)
-def test_payloads_are_found_at_every_step(name, run, snapshots):
+def test_payloads_are_found_at_every_step(name, run, snapshots) -> None:
     published = snapshots(name).runs[run].references
     for (kind, tag), facts in expected(name)[run].items():
         if kind in PAYLOADS:
@@ -84,7 +84,7 @@ def test_payloads_are_found_at_every_step(name, run, snapshots):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_file_is_read_to_its_end_or_says_why_not(name, snapshots):
+def test_every_file_is_read_to_its_end_or_says_why_not(name, snapshots) -> None:
     for run in snapshots(name).runs.values():
         for file in run.files:
             assert file.read + file.pending == file.size
@@ -92,20 +92,20 @@ def test_every_file_is_read_to_its_end_or_says_why_not(name, snapshots):
             assert name == "damaged" or (file.pending, file.damage) == (0, ())
 
 
-def test_ranks_belong_to_one_job(snapshots):
+def test_ranks_belong_to_one_job(snapshots) -> None:
     runs = snapshots("multi_rank").runs
     assert {run.id: (run.job, run.rank) for run in runs.values()} == {
         f"./rank_{rank}": ("./", rank) for rank in range(4)
     }
 
 
-def test_lineage_is_published_with_the_run(snapshots):
+def test_lineage_is_published_with_the_run(snapshots) -> None:
     lineage = snapshots("lenet").runs["./"].lineage
     assert lineage.train.network == "LeNet"
     assert lineage.evaluation is not None
     assert snapshots("record_api").runs["./values"].lineage is None
 
 
-def test_a_file_that_holds_nothing_is_still_a_run(snapshots):
+def test_a_file_that_holds_nothing_is_still_a_run(snapshots) -> None:
     empty = snapshots("rollover").runs["./record_43"]
     assert (dict(empty.scalars), dict(empty.references), empty.size) == ({}, {}, 0)

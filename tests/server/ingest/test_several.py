@@ -44,7 +44,7 @@ def troubles(found):
     return {(trouble.path, trouble.reason) for trouble in found}
 
 
-def test_ids_begin_with_the_names_and_depth_counts_from_each(top, events):
+def test_ids_begin_with_the_names_and_depth_counts_from_each(top, events) -> None:
     for folder in ("", "a", "1/2/3/4", "1/2/3/4/5"):
         events.file(top / "mine" / folder)
         events.file(top / "data/ann" / folder)
@@ -56,12 +56,12 @@ def test_ids_begin_with_the_names_and_depth_counts_from_each(top, events):
     assert (by_id["./lab/a"].name, by_id["./lab/a"].path) == ("lab/a", str(top / "data/ann/a"))
 
 
-def test_one_directory_with_a_name_begins_with_it(top, events):
+def test_one_directory_with_a_name_begins_with_it(top, events) -> None:
     events.file(top / "mine/a")
     assert [one.id for one in discover(of(top, "lab=~~/mine")).runs] == ["./lab/a"]
 
 
-def test_ranks_are_jobs_below_each_directory(top, events):
+def test_ranks_are_jobs_below_each_directory(top, events) -> None:
     for below in ("mine/rank_0", "mine/rank_1", "data/ann/job/rank_0"):
         events.file(top / below)
     found = {one.id: (one.job, one.rank) for one in discover(of(top, "~~/mine", "lab=~~/data/ann")).runs}
@@ -72,7 +72,7 @@ def test_ranks_are_jobs_below_each_directory(top, events):
     }
 
 
-def test_the_limit_counts_over_all(top, events):
+def test_the_limit_counts_over_all(top, events) -> None:
     for number in range(6):
         path = events.file(top / ("mine" if number % 2 else "data/ann") / f"run{number}")
         os.utime(path, (1_000_000 + number, 1_000_000 + number))
@@ -81,7 +81,7 @@ def test_the_limit_counts_over_all(top, events):
     assert found.left_out == 3
 
 
-def test_a_dump_belongs_to_its_own_directory(top, events):
+def test_a_dump_belongs_to_its_own_directory(top, events) -> None:
     dump = "rank_0/Net/0/0"
     (top / "mine" / dump).mkdir(parents=True)
     (top / "mine" / dump / "Add.Add-op1.0.0.1.output.0.DefaultFormat.npy").touch()
@@ -91,7 +91,7 @@ def test_a_dump_belongs_to_its_own_directory(top, events):
     assert found == {"./mine": ("./mine",), "./ann": ("./ann/dumped",)}
 
 
-def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top, events):
+def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top, events) -> None:
     events.file(top / "mine/a")
     events.file(top / "data/ann/deep/b")
     found = discover(of(top, "~~/mine", "gone=~~/gone", "deep=~~/data/ann/deep", "~~/data/*"))
@@ -103,7 +103,9 @@ def test_what_is_wrong_with_a_directory_is_told_and_the_others_are_shown(top, ev
     assert not found.missing
 
 
-def test_a_directory_that_may_not_be_looked_into_is_told(top, events, monkeypatch):
+def test_a_directory_that_may_not_be_looked_into_is_told(
+    top, events, monkeypatch: pytest.MonkeyPatch
+) -> None:
     events.file(top / "mine/a")
     entries_of = folder_listing.entries_of  # type: ignore[attr-defined]
 
@@ -118,7 +120,7 @@ def test_a_directory_that_may_not_be_looked_into_is_told(top, events, monkeypatc
     assert [one.id for one in found.runs] == ["./mine/a"]
 
 
-def test_without_any_of_them_the_base_is_missing(top):
+def test_without_any_of_them_the_base_is_missing(top) -> None:
     assert discover(of(top, "~~/no", "~~/none")).missing
     assert discover(of(top, "~~/none/*")).missing
     assert not discover(of(top, "~~/no", "~~/mine")).missing
@@ -131,7 +133,7 @@ def following(request, loading, top):
     return request.param
 
 
-def test_growth_is_followed_in_all(following, top, events, steps, store, wait):
+def test_growth_is_followed_in_all(following, top, events, steps, store, wait) -> None:
     paths = [
         events.file(top / "mine/a", events.records(1)),
         events.file(top / "data/ann/a", events.records(1)),
@@ -144,7 +146,7 @@ def test_growth_is_followed_in_all(following, top, events, steps, store, wait):
     assert store.snapshot().base == os.pathsep.join([f"{top}/mine", f"lab={top}/later", f"{top}/data/*"])
 
 
-def test_directories_come_and_go(following, top, events, steps, store, wait):
+def test_directories_come_and_go(following, top, events, steps, store, wait) -> None:
     events.file(top / "mine/a", events.records(1))
     assert wait(lambda: steps("./mine/a") == [1])
     assert {one.name: one.missing for one in store.snapshot().bases} == {
@@ -163,7 +165,7 @@ def test_directories_come_and_go(following, top, events, steps, store, wait):
     assert wait(lambda: [one.name for one in store.snapshot().bases] == ["mine", "lab"])
 
 
-def test_another_directory_in_the_place_of_one_is_followed(following, top, events, steps, wait):
+def test_another_directory_in_the_place_of_one_is_followed(following, top, events, steps, wait) -> None:
     events.file(top / "mine/a", events.records(1))
     assert wait(lambda: steps("./mine/a") == [1])
     (top / "mine").rename(top / "old")
@@ -173,7 +175,7 @@ def test_another_directory_in_the_place_of_one_is_followed(following, top, event
     assert wait(lambda: steps("./mine/b") == [1, 2])
 
 
-def test_a_link_that_leads_to_another_directory_is_followed_there(loading, top, events, steps, wait):
+def test_a_link_that_leads_to_another_directory_is_followed_there(loading, top, events, steps, wait) -> None:
     link = top / "current"
     for version, several in (("v1", [1]), ("v2", [7, 8])):
         events.file(top / version / "run", events.records(*several))
@@ -187,7 +189,9 @@ def test_a_link_that_leads_to_another_directory_is_followed_there(loading, top, 
     assert wait(lambda: steps("./now/run") == [7, 8, 9])
 
 
-def test_how_changes_are_noticed_is_told_for_each(loading, top, events, steps, store, wait, monkeypatch):
+def test_how_changes_are_noticed_is_told_for_each(
+    loading, top, events, steps, store, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("mine"))
     loading(of(top, "~~/mine", "~~/data/*"), watch="auto", reload_interval=0.25)
     told = {"mine": "events", "ann": "polling"}
@@ -202,8 +206,8 @@ def test_how_changes_are_noticed_is_told_for_each(loading, top, events, steps, s
 
 
 def test_what_was_read_is_known_again_when_one_more_is_named(
-    top, events, loading, steps, store, wait, monkeypatch
-):
+    top, events, loading, steps, store, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = events.file(top / "mine/a", events.records(1, 2))
     events.file(top / "data/ann/a", events.records(1))
     first = loading(of(top, "~~/mine", "other=~~/none"))

@@ -1,5 +1,6 @@
 import logging
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,7 @@ def settings(tmp_path, monkeypatch):
     root.level, root.handlers = before[0], before[1]
 
 
-def test_a_line_says_who_when_where_and_what(settings):
+def test_a_line_says_who_when_where_and_what(settings) -> None:
     path = logs.configure(settings)
     logging.getLogger("store").warning("lost %s", "x")
     assert path == settings.workspace / "log" / "mindinsight.1234.log"
@@ -31,7 +32,7 @@ def test_a_line_says_who_when_where_and_what(settings):
 
 
 @pytest.mark.parametrize(("level", "words"), [("0", ["fine", "so-so", "bad"]), ("2", ["bad"]), ("3", [])])
-def test_the_level_is_glogs(settings, monkeypatch, level, words):
+def test_the_level_is_glogs(settings, monkeypatch: pytest.MonkeyPatch, level, words) -> None:
     monkeypatch.setenv("GLOG_v", level)
     path = logs.configure(settings)
     log = logging.getLogger("store")
@@ -41,12 +42,12 @@ def test_the_level_is_glogs(settings, monkeypatch, level, words):
     assert [line.split()[-1] for line in path.read_text().splitlines()] == words
 
 
-def test_the_folder_is_glogs(settings, monkeypatch, tmp_path):
+def test_the_folder_is_glogs(settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GLOG_log_dir", str(tmp_path / "elsewhere"))
     assert logs.configure(settings).parent == tmp_path / "elsewhere"
 
 
-def test_files_are_rolled_over(settings, monkeypatch):
+def test_files_are_rolled_over(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("logger_maxBytes", "500")
     monkeypatch.setenv("logger_backupCount", "2")
     path = logs.configure(settings)
@@ -57,13 +58,13 @@ def test_files_are_rolled_over(settings, monkeypatch):
     assert all(stat.S_IMODE((path.parent / name).stat().st_mode) == 0o600 for name in kept)
 
 
-def test_names_from_files_cannot_make_lines(settings):
+def test_names_from_files_cannot_make_lines(settings) -> None:
     path = logs.configure(settings)
     logging.getLogger("store").warning("tag %s", "a\n[ERROR] MI(1): forged\r")
     assert len(path.read_text().splitlines()) == 1
 
 
-def test_a_repeated_fault_is_said_a_few_times_and_counted(settings, monkeypatch):
+def test_a_repeated_fault_is_said_a_few_times_and_counted(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     path = logs.configure(settings)
     now = [100.0]
     monkeypatch.setattr(logs.time, "monotonic", lambda: now[0])  # type: ignore[attr-defined]
@@ -76,7 +77,9 @@ def test_a_repeated_fault_is_said_a_few_times_and_counted(settings, monkeypatch)
     assert lines[-1].endswith("cannot read 999 (994 more from here were not written)")
 
 
-def test_errors_are_on_the_screen_until_the_server_has_started(settings, capsys):
+def test_errors_are_on_the_screen_until_the_server_has_started(
+    settings, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs.configure(settings)
     logging.getLogger("store").error("early")
     logs.leave_screen()

@@ -16,7 +16,7 @@ from mindinsight.server.process.memory_release import FEWEST, MemoryRelease, tri
         ([300, 3, 3, 300, 3, 3], 2),
     ],
 )
-def test_memory_is_released_once_after_a_crowd(connections, releases):
+def test_memory_is_released_once_after_a_crowd(connections, releases) -> None:
     counts = []
     release = MemoryRelease(lambda: counts.append(1))
     for number in connections:
@@ -24,5 +24,5 @@ def test_memory_is_released_once_after_a_crowd(connections, releases):
     assert len(counts) == releases
 
 
-def test_the_c_library_takes_the_call():
+def test_the_c_library_takes_the_call() -> None:
     trim()

@@ -8,7 +8,7 @@ import pytest
 from mindinsight.server.store.array_block import ALIGNMENT, ArrayBlock, ArrayPosition, array_at
 
 
-def test_arrays_come_back_and_are_aligned():
+def test_arrays_come_back_and_are_aligned() -> None:
     pieces: list[Any] = []
     block = ArrayBlock(pieces.append)
     arrays = [np.arange(3, dtype="u1"), np.zeros(0), np.arange(6, dtype=">f4")[::2], np.array([2**62])]
@@ -22,6 +22,6 @@ def test_arrays_come_back_and_are_aligned():
 
 
 @pytest.mark.parametrize("position", [("f8", 0, 3), ("f8", 8, 2), ("f8", 0, -1), ("f8", -8, 1), ("O", 0, 1)])
-def test_a_position_outside_is_refused(position):
+def test_a_position_outside_is_refused(position) -> None:
     with pytest.raises(ValueError, match=r".+"):
         array_at(bytes(16), ArrayPosition(*position))

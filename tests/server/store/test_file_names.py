@@ -22,7 +22,7 @@ from mindinsight.server.store import file_names
         (".events.out.events.summary.1596869898.0.host_MS.Xy12Zq", None),  # rsync has not finished it
     ],
 )
-def test_role(name, role):
+def test_role(name, role) -> None:
     assert file_names.role(name) == role
 
 
@@ -36,11 +36,11 @@ def test_role(name, role):
         ("graph.pb", None),
     ],
 )
-def test_created_takes_finer_times_as_seconds(name, seconds):
+def test_created_takes_finer_times_as_seconds(name, seconds) -> None:
     assert file_names.created(name) == seconds
 
 
-def test_files_are_ordered_by_number_and_not_by_text():
+def test_files_are_ordered_by_number_and_not_by_text() -> None:
     ordered = ["summary.999.h", "summary.1000.h", "summary.1000.h_2", "summary.1000.h_10", "summary.2000.h"]
     assert sorted(set(ordered), key=file_names.order) == ordered
 
@@ -53,11 +53,11 @@ def test_files_are_ordered_by_number_and_not_by_text():
         ("events.out.events.summary.1795246490.10.20.30.40_MS", 10),
     ],
 )
-def test_device(name, device):
+def test_device(name, device) -> None:
     assert file_names.device(name) == device
 
 
-def test_a_name_that_is_not_text_is_shown_as_text():
+def test_a_name_that_is_not_text_is_shown_as_text() -> None:
     assert file_names.shown(b"r\xff".decode("utf-8", "surrogateescape")) == "r\\xff"
 
 
@@ -65,7 +65,7 @@ def ids(*numbers):
     return frozenset(numbers)
 
 
-def test_rank_folders_belong_to_the_job_above():
+def test_rank_folders_belong_to_the_job_above() -> None:
     runs = ("./job/rank_0", "./job/rank_12", "./job/device3/log", "./x")
     found = job_ranks({run: ids(0) for run in runs})
     assert found == {
@@ -76,24 +76,24 @@ def test_rank_folders_belong_to_the_job_above():
     }
 
 
-def test_rank_folders_in_the_base_make_the_base_the_job():
+def test_rank_folders_in_the_base_make_the_base_the_job() -> None:
     assert job_ranks({"./rank_0": ids(0), "./rank_1": ids(1)}) == {
         "./rank_0": ("./", 0),
         "./rank_1": ("./", 1),
     }
 
 
-def test_numbered_siblings_are_ranks_when_their_files_say_so():
+def test_numbered_siblings_are_ranks_when_their_files_say_so() -> None:
     found = job_ranks({"./a/job0": ids(0), "./a/job1": ids(1), "./a/job2": ids(2)})
     assert found == {f"./a/job{rank}": ("./a/job", rank) for rank in range(3)}
 
 
-def test_numbered_experiments_stay_apart():
+def test_numbered_experiments_stay_apart() -> None:
     runs = {f"./lr_{number}": ids(0) for number in range(3)}
     assert job_ranks(runs) == {run: (run, None) for run in runs}
 
 
-def test_folders_that_are_only_numbers_belong_to_the_folder_around_them():
+def test_folders_that_are_only_numbers_belong_to_the_folder_around_them() -> None:
     for parent, job in (("./job/", "./job"), ("./", "./")):
         found = job_ranks({f"{parent}0": ids(0), f"{parent}1": ids(1)})
         assert found == {f"{parent}0": (job, 0), f"{parent}1": (job, 1)}

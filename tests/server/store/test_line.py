@@ -16,37 +16,37 @@ def rows_of(*files):
     return rows.tolist(), [stretch.tolist() for stretch in overwritten_stretches(steps, starts, rows)]
 
 
-def test_ascending_steps_are_the_line_as_recorded():
+def test_ascending_steps_are_the_line_as_recorded() -> None:
     assert line_rows(np.array([1, 2, 3, 4]), np.array([0, 2])) is None
     assert rows_of([1, 2], [3, 4]) == ([0, 1, 2, 3], [])
 
 
-def test_a_newer_file_overwrites_the_older_from_where_it_begins():
+def test_a_newer_file_overwrites_the_older_from_where_it_begins() -> None:
     assert rows_of([1, 2, 3, 4, 5, 9], [4, 6]) == ([0, 1, 2, 6, 7], [[3, 4, 5]])
 
 
-def test_the_newest_of_three_files_overwrites_both():
+def test_the_newest_of_three_files_overwrites_both() -> None:
     assert rows_of([1, 2, 8], [5, 6], [2, 3]) == ([0, 5, 6], [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize("steps", [[1, 2, 5, 3, 4, 6], [3, 2, 1], [10, 30, 20, 40]])
-def test_records_out_of_order_in_a_file_are_sorted_and_no_restart(steps):
+def test_records_out_of_order_in_a_file_are_sorted_and_no_restart(steps) -> None:
     assert rows_of(steps) == (np.argsort(steps).tolist(), [])
 
 
-def test_in_a_file_the_later_value_of_each_step_counts():
+def test_in_a_file_the_later_value_of_each_step_counts() -> None:
     assert rows_of([3, 1, 3, 2, 7, 7]) == ([1, 3, 2, 5], [[0]])
     assert rows_of([1, 2, 3, 4, 2, 3]) == ([0, 4, 5, 3], [[1, 2]])
 
 
-def test_a_step_written_twice_in_a_row_is_no_stretch():
+def test_a_step_written_twice_in_a_row_is_no_stretch() -> None:
     assert rows_of([1, 2], [2, 3]) == ([0, 2, 3], [])
 
 
-def test_stretches_end_where_the_line_goes_on():
+def test_stretches_end_where_the_line_goes_on() -> None:
     assert rows_of([1, 2, 3, 4, 5, 2, 4]) == ([0, 5, 2, 6, 4], [[1], [3]])
 
 
-def test_extreme_steps_are_ordered():
+def test_extreme_steps_are_ordered() -> None:
     extremes = [np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0]
     assert rows_of(extremes) == ([1, 2, 0], [])

@@ -1,6 +1,7 @@
 """Payloads are read from the file they were found in, and within a budget."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from mindinsight.server.store.payloads import MAX_PAYLOAD, read_payload
 from mindinsight.server.types import Reference
 
 
-def test_the_bytes_are_those_of_the_reference(tmp_path):
+def test_the_bytes_are_those_of_the_reference(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"0123456789")
     found = path.stat()
@@ -21,7 +22,7 @@ def test_the_bytes_are_those_of_the_reference(tmp_path):
         read_payload(Reference(str(path), 8, 4))
 
 
-def test_a_payload_beyond_the_budget_is_refused_before_it_is_read(tmp_path):
+def test_a_payload_beyond_the_budget_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.pb"
     path.touch()
     os.truncate(path, 1400 << 20)

@@ -30,11 +30,11 @@ def run(*files, last=NOW, finished=False):
 @pytest.mark.parametrize(
     ("age", "state"), [(0, "running"), (119, "running"), (121, "quiet"), (3601, "stopped")]
 )
-def test_an_unclosed_run_is_told_by_the_age_of_its_last_event(age, state):
+def test_an_unclosed_run_is_told_by_the_age_of_its_last_event(age, state) -> None:
     assert state_of(run(last=NOW - age), NOW) == state
 
 
-def test_a_closed_run_is_finished_whatever_its_age():
+def test_a_closed_run_is_finished_whatever_its_age() -> None:
     assert {state_of(run(last=NOW - age, finished=True), NOW) for age in (0, 600, 10_000)} == {"finished"}
 
 
@@ -54,27 +54,27 @@ def test_a_closed_run_is_finished_whatever_its_age():
         ((file(1, closed=True, suffix="_lineage"),), True),
     ],
 )
-def test_the_newest_event_file_of_every_rank_decides_whether_a_run_is_finished(files, finished):
+def test_the_newest_event_file_of_every_rank_decides_whether_a_run_is_finished(files, finished) -> None:
     assert is_finished(files) is finished
 
 
-def test_times_are_those_of_the_events():
+def test_times_are_those_of_the_events() -> None:
     files = (file(1, first=10.0, last=20.0), file(2, first=15.0, last=90.0), file(3))
     assert (first_event(files, 5.0), last_event(files, 100.0)) == (10.0, 90.0)
     assert last_event(files, 50.0) == 50.0  # no event is newer than the write that brought it
     assert (first_event(files[2:], 5.0), last_event(files[2:], 100.0)) == (5.0, 100.0)
 
 
-def test_an_unfinished_record_is_waited_for_as_long_as_the_run_goes_on():
+def test_an_unfinished_record_is_waited_for_as_long_as_the_run_goes_on() -> None:
     running = run(file(1, pending=8), last=NOW)
     assert torn_files(running, NOW + 119) == []
     assert [state.name for state in torn_files(running, NOW + 120)] == [running.files[0].name]
 
 
 @pytest.mark.parametrize("files", [(file(1, pending=8, closed=True),), (file(1, pending=8), file(2))])
-def test_an_unfinished_record_of_a_closed_or_older_file_is_one_at_once(files):
+def test_an_unfinished_record_of_a_closed_or_older_file_is_one_at_once(files) -> None:
     assert torn_since(run(*files)) == {files[0].name: 0.0}
 
 
-def test_a_file_that_ends_with_a_whole_record_is_never_torn():
+def test_a_file_that_ends_with_a_whole_record_is_never_torn() -> None:
     assert torn_since(run(file(1))) == {}

@@ -1,5 +1,7 @@
 """Columns of one tag over several files: segments, the last point, and reading from a row on."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ def steps_of(columns):
     return columns.steps.tolist()
 
 
-def test_one_part_is_not_copied():
+def test_one_part_is_not_copied() -> None:
     only = part(1, 2, 3)
     series = ScalarSeries("loss", [only], version=4)
     assert series.columns().steps is only.steps
@@ -30,7 +32,7 @@ def test_one_part_is_not_copied():
     assert series.columns().files.tolist() == [0]
 
 
-def test_a_file_that_goes_on_continues_the_segment_and_one_that_goes_back_starts_another():
+def test_a_file_that_goes_on_continues_the_segment_and_one_that_goes_back_starts_another() -> None:
     series = ScalarSeries("loss", [part(1, 2, 3), part(3, 4), part(2, 5)], version=1)
     columns = series.columns()
     assert steps_of(columns) == [1, 2, 3, 3, 4, 2, 5]
@@ -39,14 +41,14 @@ def test_a_file_that_goes_on_continues_the_segment_and_one_that_goes_back_starts
     assert series.columns() is columns
 
 
-def test_segments_inside_a_file_keep_their_place_behind_other_files():
+def test_segments_inside_a_file_keep_their_place_behind_other_files() -> None:
     columns = ScalarSeries("loss", [part(1, 2), part(3, 4, 1, starts=(0, 2))], version=1).columns()
     assert columns.starts.tolist() == [0, 4]
 
 
 @pytest.mark.parametrize("joined_before", [False, True])
 @pytest.mark.parametrize("row", range(8))
-def test_a_tail_is_the_end_of_the_whole(row, joined_before):
+def test_a_tail_is_the_end_of_the_whole(row, joined_before) -> None:
     series = ScalarSeries("loss", [part(1, 2, 3), part(3, 4), part(2, 5)], version=1)
     whole = ScalarSeries("loss", series.parts, version=1).columns()
     if joined_before:
@@ -58,13 +60,13 @@ def test_a_tail_is_the_end_of_the_whole(row, joined_before):
     assert tail.files.tolist() == [first - row for first in whole.files if first >= row]
 
 
-def test_the_last_point_is_that_of_the_line():
+def test_the_last_point_is_that_of_the_line() -> None:
     series = ScalarSeries("loss", [part(7, 8, 9), part(1, 5, 3, 5, starts=(0, 2))], version=1)
     assert (series.last_step, series.last_value) == (5, 5.0)
     assert series.line().steps.tolist() == [1, 3, 5]
 
 
-def test_every_recorded_row_says_whether_it_was_overwritten():
+def test_every_recorded_row_says_whether_it_was_overwritten() -> None:
     series = ScalarSeries("loss", [part(1, 2, 3), part(2, 3, scale=-1.0)], version=1)
     recorded = series.recorded()
     assert recorded.values.tolist() == [1, 2, 3, -2, -3]
@@ -89,7 +91,7 @@ def references(tmp_path):
     return ReferenceSeries("image", "picture", [first, second], version=1)
 
 
-def test_payloads_are_read_by_row_from_their_files(references):
+def test_payloads_are_read_by_row_from_their_files(references) -> None:
     assert references.count == 3
     assert references.steps.tolist() == [1, 2, 3]
     assert references.walls.tolist() == [1.0, 2.0, 3.0]
@@ -97,13 +99,13 @@ def test_payloads_are_read_by_row_from_their_files(references):
     assert [references.read(row) for row in range(3)] == [b"one", b"two", b"three"]
 
 
-def test_a_row_that_does_not_exist_is_an_index_error(references):
+def test_a_row_that_does_not_exist_is_an_index_error(references) -> None:
     for row in (-1, 3):
         with pytest.raises(IndexError):
             references.reference(row)
 
 
-def test_a_removed_shortened_replaced_or_linked_file_is_gone(references, tmp_path):
+def test_a_removed_shortened_replaced_or_linked_file_is_gone(references, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"..on")
     with pytest.raises(Gone):
         references.read(0)

@@ -21,17 +21,17 @@ def publish(store, later=1):
     return snapshot
 
 
-def test_a_reader_keeps_the_snapshot_it_took(store):
+def test_a_reader_keeps_the_snapshot_it_took(store) -> None:
     before = store.snapshot()
     after = publish(store)
     assert store.snapshot() is after is not before
 
 
-def test_versions_grow_from_one_start_of_the_server_to_the_next(store):
+def test_versions_grow_from_one_start_of_the_server_to_the_next(store) -> None:
     assert store.snapshot().version > 1_600_000_000_000  # milliseconds since 1970: later than any before
 
 
-def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store):
+def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store) -> None:
     told: list[Any] = []
     store.subscribe(told.append)
     version = store.snapshot().version
@@ -39,7 +39,7 @@ def test_a_look_that_showed_nothing_is_noted_without_telling_anybody(store):
     assert (store.snapshot().scanned, store.snapshot().version, told) == (12.5, version, [])
 
 
-def test_subscribers_are_told_until_they_leave(store):
+def test_subscribers_are_told_until_they_leave(store) -> None:
     told: list[Any] = []
     leave = store.subscribe(told.append)
     first = publish(store)
@@ -48,14 +48,16 @@ def test_subscribers_are_told_until_they_leave(store):
     assert [changes.version for changes in told] == [first.version]
 
 
-def test_a_subscriber_sees_what_it_is_told_about(store):
+def test_a_subscriber_sees_what_it_is_told_about(store) -> None:
     seen = []
     store.subscribe(lambda changes: seen.append((changes.version, store.snapshot().version)))
     version = publish(store).version
     assert seen == [(version, version)]
 
 
-def test_a_failing_subscriber_does_not_keep_the_others_from_hearing(store, caplog):
+def test_a_failing_subscriber_does_not_keep_the_others_from_hearing(
+    store, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail(changes):
         raise RuntimeError("no")
 
@@ -68,6 +70,6 @@ def test_a_failing_subscriber_does_not_keep_the_others_from_hearing(store, caplo
     assert "subscriber" in caplog.text
 
 
-def test_versions_only_grow(store):
+def test_versions_only_grow(store) -> None:
     with pytest.raises(ValueError, match="after"):
         publish(store, later=0)

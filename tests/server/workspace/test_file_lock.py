@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ with locked(Path(sys.argv[1])):
 """
 
 
-def test_another_process_waits_until_it_is_free(tmp_path):
+def test_another_process_waits_until_it_is_free(tmp_path: Path) -> None:
     file = tmp_path / "new" / "values.json"
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

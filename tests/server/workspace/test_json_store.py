@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -44,7 +45,7 @@ def put(name, text):
     return lambda values: {**values, name: Value(text)}
 
 
-def test_two_processes_lose_and_double_nothing(tmp_path):
+def test_two_processes_lose_and_double_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITE, str(tmp_path / "workspace"), str(tmp_path / "base")]
     writers = [
         subprocess.Popen(
@@ -75,7 +76,7 @@ def test_two_processes_lose_and_double_nothing(tmp_path):
     assert not list((tmp_path / "workspace").glob(".*"))
 
 
-def test_what_another_server_keeps_is_seen(store):
+def test_what_another_server_keeps_is_seen(store) -> None:
     mine, theirs = store(), store()
     before = mine.version
     theirs.change(put("a", "x"))
@@ -85,18 +86,18 @@ def test_what_another_server_keeps_is_seen(store):
     assert theirs.values() == {"a": Value("x"), "b": Value("y")}
 
 
-def test_a_version_stays_while_nothing_changes(store):
+def test_a_version_stays_while_nothing_changes(store) -> None:
     mine = store()
     mine.change(put("a", "x"))
     assert mine.version == mine.version
 
 
-def test_a_name_with_a_surrogate_comes_back(store):
+def test_a_name_with_a_surrogate_comes_back(store) -> None:
     store().change(put("\udc80", "x"))
     assert store().values() == {"\udc80": Value("x")}
 
 
-def test_a_directory_in_its_place_hides_nothing_and_is_said_at_a_change(tmp_path):
+def test_a_directory_in_its_place_hides_nothing_and_is_said_at_a_change(tmp_path: Path) -> None:
     (tmp_path / "notes.json").mkdir()
     notes = Notes(tmp_path, tmp_path / "base")
     assert notes.all() == {}
@@ -105,7 +106,9 @@ def test_a_directory_in_its_place_hides_nothing_and_is_said_at_a_change(tmp_path
     assert not list(tmp_path.glob(".notes-*"))
 
 
-def test_a_file_that_cannot_be_written_leaves_no_other_behind(store, tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_written_leaves_no_other_behind(
+    store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*arguments, **named):
         raise OSError(28, "No space left on device")
 

@@ -22,7 +22,7 @@ def beside(tmp_path):
     return of
 
 
-def test_a_note_goes_to_its_directory_and_comes_back_under_its_name(beside, tmp_path):
+def test_a_note_goes_to_its_directory_and_comes_back_under_its_name(beside, tmp_path: Path) -> None:
     notes = beside(mine="/a", lab="/b")
     assert notes.change("./lab/job/x", note="n") == Note("n")
     notes.change("./mine", hidden=True)
@@ -31,13 +31,13 @@ def test_a_note_goes_to_its_directory_and_comes_back_under_its_name(beside, tmp_
     assert Notes(tmp_path, Path("/a")).all() == {"./": Note(hidden=True)}
 
 
-def test_what_was_noted_when_a_directory_was_alone_is_there_beside_others(beside, tmp_path):
+def test_what_was_noted_when_a_directory_was_alone_is_there_beside_others(beside, tmp_path: Path) -> None:
     Notes(tmp_path, Path("/a")).change("./run", note="alone")
     assert beside(first="/a").all() == {"./first/run": Note("alone")}
     assert beside(other="/b", renamed="/a").all() == {"./renamed/run": Note("alone")}
 
 
-def test_directories_that_come_bring_their_notes_and_take_them_along(tmp_path):
+def test_directories_that_come_bring_their_notes_and_take_them_along(tmp_path: Path) -> None:
     Notes(tmp_path, Path("/b")).change("./run", note="n")
     there = [Watched("mine", "/a", "polling", False)]
     notes = MultiBaseNotes(tmp_path, lambda: there)
@@ -50,7 +50,7 @@ def test_directories_that_come_bring_their_notes_and_take_them_along(tmp_path):
     assert notes.all() == {}
 
 
-def test_every_change_is_a_new_version(beside):
+def test_every_change_is_a_new_version(beside) -> None:
     notes = beside(mine="/a", lab="/b")
     seen = {notes.version}
     for run in ("./mine/x", "./lab/x", "./mine/x"):
@@ -59,12 +59,12 @@ def test_every_change_is_a_new_version(beside):
     assert len(seen) == 4
 
 
-def test_a_note_on_a_directory_that_is_gone_cannot_be_kept(beside):
+def test_a_note_on_a_directory_that_is_gone_cannot_be_kept(beside) -> None:
     with pytest.raises(OSError, match=r"\./gone/run is gone"):
         beside(mine="/a").change("./gone/run", note="n")
 
 
-def test_changes_at_the_same_time_are_all_kept(beside, tmp_path):
+def test_changes_at_the_same_time_are_all_kept(beside, tmp_path: Path) -> None:
     notes = beside(**{f"dir{number}": f"/{number}" for number in range(4)})
 
     def write(number):

@@ -1,5 +1,6 @@
 import json
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -19,11 +20,11 @@ def again(tmp_path, base="base"):
     return Rules(tmp_path / "workspace", tmp_path / base)
 
 
-def test_what_is_not_finite_is_looked_for_from_the_beginning(rules):
+def test_what_is_not_finite_is_looked_for_from_the_beginning(rules) -> None:
     assert rules.all() == {BUILT_IN: Rule("not_finite", "*", level="error", on=True)}
 
 
-def test_rules_are_there_after_a_restart_for_this_base_alone(rules, tmp_path):
+def test_rules_are_there_after_a_restart_for_this_base_alone(rules, tmp_path: Path) -> None:
     rules.add(ABOVE)
     rules.add(SILENT)
     assert list(again(tmp_path).all().items())[1:] == [("1", ABOVE), ("2", SILENT)]
@@ -31,7 +32,7 @@ def test_rules_are_there_after_a_restart_for_this_base_alone(rules, tmp_path):
     assert stat.S_IMODE((tmp_path / "workspace" / "rules.json").stat().st_mode) == 0o600
 
 
-def test_a_rule_is_changed_in_its_place(rules):
+def test_a_rule_is_changed_in_its_place(rules) -> None:
     rules.add(ABOVE)
     rules.add(SILENT)
     rules.change("1", SILENT)
@@ -40,7 +41,7 @@ def test_a_rule_is_changed_in_its_place(rules):
         rules.change("3", ABOVE)
 
 
-def test_the_built_in_rule_can_be_switched_off_and_not_removed(rules, tmp_path):
+def test_the_built_in_rule_can_be_switched_off_and_not_removed(rules, tmp_path: Path) -> None:
     off = Rule("not_finite", level="info", on=False)
     rules.change(BUILT_IN, off)
     with pytest.raises(KeyError):
@@ -49,7 +50,7 @@ def test_the_built_in_rule_can_be_switched_off_and_not_removed(rules, tmp_path):
     assert again(tmp_path).all() == {BUILT_IN: off, "1": ABOVE}
 
 
-def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules):
+def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules) -> None:
     for _ in range(3):
         rules.add(ABOVE)
     rules.forget("2")
@@ -59,7 +60,7 @@ def test_a_number_is_not_given_to_another_rule_while_it_is_known(rules):
     assert list(rules.all()) == [BUILT_IN, "1", "3", "4"]
 
 
-def test_there_is_an_end_to_what_is_kept(rules):
+def test_there_is_an_end_to_what_is_kept(rules) -> None:
     for _ in range(MAX_RULES):
         rules.add(ABOVE)
     with pytest.raises(Full):
@@ -79,7 +80,7 @@ def test_there_is_an_end_to_what_is_kept(rules):
         {"condition": "above", "level": "fatal"},
     ],
 )
-def test_what_cannot_be_understood_is_left_out_and_the_rest_is_read(rules, tmp_path, wrong):
+def test_what_cannot_be_understood_is_left_out_and_the_rest_is_read(rules, tmp_path: Path, wrong) -> None:
     rules.add(ABOVE)
     path = tmp_path / "workspace" / "rules.json"
     content = json.loads(path.read_text())

@@ -20,13 +20,13 @@ REFUSALS = {
         (OSError(28, "No space left on device"), 507, "error.not_kept", {"why": "No space left on device"}),
     ],
 )
-def test_each_refusal_has_its_status_and_its_words(raised, status, key, variables):
+def test_each_refusal_has_its_status_and_its_words(raised, status, key, variables) -> None:
     with pytest.raises(ApiError) as refusal, storing(REFUSALS):
         raise raised
     assert (refusal.value.status, refusal.value.key, refusal.value.vars) == (status, key, variables)
 
 
-def test_what_goes_well_and_faults_of_our_own_pass():
+def test_what_goes_well_and_faults_of_our_own_pass() -> None:
     with storing(REFUSALS):
         pass
     with pytest.raises(ZeroDivisionError), storing(REFUSALS):

@@ -36,28 +36,28 @@ def mindspore_callback(monkeypatch):
 
 
 @pytest.mark.parametrize("mode", ["train", "eval"])
-def test_a_long_hook_calls_the_short_one(mode):
+def test_a_long_hook_calls_the_short_one(mode) -> None:
     callback = Old()
     for name in SHORT:
         getattr(callback, f"on_{mode}_{name}")(RUN)
     assert callback.calls == SHORT
 
 
-def test_entering_gives_the_callback_and_leaving_hides_no_error():
+def test_entering_gives_the_callback_and_leaving_hides_no_error() -> None:
     callback = Callback()
     with pytest.raises(ZeroDivisionError), callback as entered:
         assert entered is callback
         _ = 1 / 0
 
 
-def test_an_instance_made_earlier_passes_mindspores_check(mindspore_callback):
+def test_an_instance_made_earlier_passes_mindspores_check(mindspore_callback) -> None:
     callback = Old()
     assert isinstance(callback, mindspore_callback)
     assert isinstance(callback, Old)
     assert isinstance(CallbackList(callback), mindspore_callback)
 
 
-def test_mindspores_view_keeps_the_name_and_adds_no_behaviour(mindspore_callback):
+def test_mindspores_view_keeps_the_name_and_adds_no_behaviour(mindspore_callback) -> None:
     # MindSpore leaves some callbacks out of the evaluations of fit() by their class name.
     callback = Old()
     assert callback.__class__.__name__ == "Old"
@@ -66,15 +66,15 @@ def test_mindspores_view_keeps_the_name_and_adds_no_behaviour(mindspore_callback
     assert callback.calls == ["begin"]
 
 
-def test_a_class_that_is_already_mindspores_is_left_alone(mindspore_callback):
+def test_a_class_that_is_already_mindspores_is_left_alone(mindspore_callback) -> None:
     both = type("Both", (Callback, mindspore_callback), {})
     assert both().__class__ is both
 
 
-def test_without_mindspore_nothing_is_different(monkeypatch):
+def test_without_mindspore_nothing_is_different(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "mindspore.train.callback", raising=False)
     assert Callback().__class__ is Callback
 
 
-def test_a_copy_is_what_the_original_is(mindspore_callback):
+def test_a_copy_is_what_the_original_is(mindspore_callback) -> None:
     assert type(copy.deepcopy(Old())) is Old

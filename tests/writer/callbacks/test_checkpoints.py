@@ -1,6 +1,7 @@
 """When a network is saved and under which names; files are written by a function of the test's."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -30,7 +31,7 @@ def train(callback, steps, batch_num=3, start=0, **more):
     return arguments
 
 
-def test_files_are_named_by_epoch_and_step_of_the_epoch(tmp_path):
+def test_files_are_named_by_epoch_and_step_of_the_epoch(tmp_path: Path) -> None:
     callback = ModelCheckpoint("net", tmp_path / "new", CheckpointConfig(2), write)
     arguments = train(callback, 7)
     assert names(tmp_path / "new") == ["net-1_2.ckpt", "net-2_1.ckpt", "net-2_3.ckpt", "net-3_1.ckpt"]
@@ -39,7 +40,7 @@ def test_files_are_named_by_epoch_and_step_of_the_epoch(tmp_path):
     assert arguments.last_save_ckpt_step == 7
 
 
-def test_a_last_step_that_is_saved_already_is_not_saved_again(tmp_path):
+def test_a_last_step_that_is_saved_already_is_not_saved_again(tmp_path: Path) -> None:
     saved = []
     config = CheckpointConfig(3)
     callback = ModelCheckpoint("net", tmp_path, config, lambda *given: saved.append(given[1].name))
@@ -47,12 +48,12 @@ def test_a_last_step_that_is_saved_already_is_not_saved_again(tmp_path):
     assert saved == ["net-1_3.ckpt", "net-2_3.ckpt"]
 
 
-def test_the_newest_files_are_kept(tmp_path):
+def test_the_newest_files_are_kept(tmp_path: Path) -> None:
     train(ModelCheckpoint("net", tmp_path, CheckpointConfig(1, keep_checkpoint_max=2), write), 5)
     assert names(tmp_path) == ["net-2_1.ckpt", "net-2_2.ckpt"]
 
 
-def test_saving_by_time(tmp_path):
+def test_saving_by_time(tmp_path: Path) -> None:
     seconds = iter(range(0, 1000, 10))
     config = CheckpointConfig(save_checkpoint_steps=0, save_checkpoint_seconds=25)
     train(ModelCheckpoint("net", tmp_path, config, write, clock=lambda: next(seconds)), 6, 6)
@@ -60,31 +61,31 @@ def test_saving_by_time(tmp_path):
     assert names(tmp_path) == ["net-1_3.ckpt", "net-1_6.ckpt"]
 
 
-def test_the_prefix_can_depend_on_the_loop(tmp_path):
+def test_the_prefix_can_depend_on_the_loop(tmp_path: Path) -> None:
     callback = ModelCheckpoint(lambda run: f"epoch{run.cur_epoch_num}", tmp_path, CheckpointConfig(3), write)
     train(callback, 6)
     assert names(tmp_path) == ["epoch1-1_3.ckpt", "epoch2-2_3.ckpt"]
 
 
-def test_a_second_training_leaves_the_files_of_the_first(tmp_path):
+def test_a_second_training_leaves_the_files_of_the_first(tmp_path: Path) -> None:
     for _ in range(2):
         train(ModelCheckpoint("net", tmp_path, CheckpointConfig(3), write), 3)
     assert names(tmp_path) == ["net-1_3.ckpt", "net_1-1_3.ckpt"]
 
 
-def test_a_resumed_training_counts_on(tmp_path):
+def test_a_resumed_training_counts_on(tmp_path: Path) -> None:
     train(ModelCheckpoint("net", tmp_path, CheckpointConfig(2), write), 2, start=3)
     assert names(tmp_path) == ["net-2_2.ckpt"]
 
 
-def test_what_is_asked_for_goes_into_the_file(tmp_path):
+def test_what_is_asked_for_goes_into_the_file(tmp_path: Path) -> None:
     config = CheckpointConfig(append_info=["epoch_num", "step_num", {"lr": 0.1}], saved_network="other")
     train(ModelCheckpoint("net", tmp_path, config, write), 1)
     content = json.loads((tmp_path / "net-1_1.ckpt").read_text())
     assert content == {"network": "'other'", "epoch_num": 1, "step_num": 1, "lr": 0.1}
 
 
-def test_a_graph_is_written_once(tmp_path):
+def test_a_graph_is_written_once(tmp_path: Path) -> None:
     graph = GraphBuilder("net")
     graph.output(graph.node("Relu", [graph.parameter("x", (2, 2))]))
     train(ModelCheckpoint("net", tmp_path, save=write), 2, train_network=graph)
@@ -92,7 +93,7 @@ def test_a_graph_is_written_once(tmp_path):
 
 
 @pytest.mark.parametrize(("asked", "files"), [(True, ["net-1_2_breakpoint.ckpt"]), (False, [])])
-def test_a_loop_that_raises_is_saved_when_asked(tmp_path, asked, files):
+def test_a_loop_that_raises_is_saved_when_asked(tmp_path: Path, asked, files) -> None:
     callback = ModelCheckpoint("net", tmp_path, CheckpointConfig(9, exception_save=asked), write)
     run = RunContext(RunArguments(cur_step_num=2, batch_num=3, network="net"))
     with pytest.raises(ZeroDivisionError), callback:
@@ -102,12 +103,12 @@ def test_a_loop_that_raises_is_saved_when_asked(tmp_path, asked, files):
 
 
 @pytest.mark.parametrize("prefix", ["", "a/b", 3])
-def test_a_bad_prefix_is_refused(tmp_path, prefix):
+def test_a_bad_prefix_is_refused(tmp_path: Path, prefix) -> None:
     with pytest.raises((ValueError, TypeError)):
         train(ModelCheckpoint(prefix, tmp_path, save=write), 1)
 
 
-def test_a_config_of_another_type_is_refused(tmp_path):
+def test_a_config_of_another_type_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="CheckpointConfig, got dict"):
         ModelCheckpoint(directory=tmp_path, config={"save_checkpoint_steps": 1})  # type: ignore[arg-type]
 
@@ -120,22 +121,22 @@ def left(directory, files, times):
     return [int(path.name) for path in sorted(directory.iterdir())]
 
 
-def test_the_newest_stay(tmp_path):
+def test_the_newest_stay(tmp_path: Path) -> None:
     assert left(tmp_path, CheckpointFiles(most=2, seconds=0), [10, 20, 30, 40]) == [30, 40]
 
 
-def test_one_file_for_each_period_stays_and_the_newest(tmp_path):
+def test_one_file_for_each_period_stays_and_the_newest(tmp_path: Path) -> None:
     assert left(tmp_path, CheckpointFiles(0, seconds=60), [0, 20, 40, 70, 90, 150, 160]) == [0, 70, 150, 160]
 
 
-def test_a_file_written_again_counts_once(tmp_path):
+def test_a_file_written_again_counts_once(tmp_path: Path) -> None:
     files = CheckpointFiles(most=2, seconds=0)
     assert left(tmp_path, files, [10, 20]) == [10, 20]
     files.add(tmp_path / "0010", 30)
     assert left(tmp_path, files, [40]) == [10, 40]
 
 
-def test_a_file_somebody_removed_is_no_error(tmp_path):
+def test_a_file_somebody_removed_is_no_error(tmp_path: Path) -> None:
     files = CheckpointFiles(most=1, seconds=0)
     left(tmp_path, files, [10])
     (tmp_path / "0010").unlink()
@@ -152,7 +153,7 @@ def test_a_file_somebody_removed_is_no_error(tmp_path):
         (["CKP-1_1.ckpt", "CKP_1-2_1.ckpt", "CKP_9-2_1.ckpt"], "CKP_10"),
     ],
 )
-def test_a_prefix_in_use_gets_a_number(tmp_path, files, prefix):
+def test_a_prefix_in_use_gets_a_number(tmp_path: Path, files, prefix) -> None:
     for name in files:
         (tmp_path / name).touch()
     assert free_prefix(tmp_path, "CKP") == prefix

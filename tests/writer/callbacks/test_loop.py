@@ -42,7 +42,7 @@ class Foreign:
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-def test_every_hook_reaches_every_callback_in_order(hook):
+def test_every_hook_reaches_every_callback_in_order(hook) -> None:
     calls = []
     first = type("First", (Callback,), {hook: lambda self, run: calls.append("first")})()
     second = type("Second", (Callback,), {hook: lambda self, run: calls.append("second")})()
@@ -50,21 +50,21 @@ def test_every_hook_reaches_every_callback_in_order(hook):
     assert calls == ["first", "second"]
 
 
-def test_callbacks_are_entered_in_order_and_left_in_reverse():
+def test_callbacks_are_entered_in_order_and_left_in_reverse() -> None:
     notes: list[Any] = []
     with CallbackList([Noting("a", notes), Noting("b", notes)]) as callbacks:
         callbacks.on_train_step_end(RUN)
     assert notes == ["enter a", "enter b", "step_end a", "step_end b", "exit b None", "exit a None"]
 
 
-def test_an_error_in_the_loop_reaches_the_exits_and_the_caller():
+def test_an_error_in_the_loop_reaches_the_exits_and_the_caller() -> None:
     notes: list[Any] = []
     with pytest.raises(ZeroDivisionError), CallbackList(Noting("a", notes)):
         _ = 1 / 0
     assert notes == ["enter a", "exit a ZeroDivisionError"]
 
 
-def test_when_one_cannot_be_entered_the_ones_before_it_are_left():
+def test_when_one_cannot_be_entered_the_ones_before_it_are_left() -> None:
     notes: list[Any] = []
     broken = type("Broken", (Callback,), {"__enter__": lambda self: 1 / 0})()
     with pytest.raises(ZeroDivisionError), CallbackList([Noting("a", notes), broken]):
@@ -72,7 +72,7 @@ def test_when_one_cannot_be_entered_the_ones_before_it_are_left():
     assert notes == ["enter a", "exit a ZeroDivisionError"]
 
 
-def test_one_callback_none_and_a_foreign_one_are_taken():
+def test_one_callback_none_and_a_foreign_one_are_taken() -> None:
     foreign = Foreign()
     CallbackList([foreign]).on_train_step_end(RUN)  # type: ignore[list-item]
     CallbackList(foreign).on_train_step_end(RUN)  # type: ignore[arg-type]
@@ -81,6 +81,6 @@ def test_one_callback_none_and_a_foreign_one_are_taken():
 
 
 @pytest.mark.parametrize("wrong", ["loss", 3, [Callback(), "x"], {Callback()}])
-def test_anything_else_is_refused(wrong):
+def test_anything_else_is_refused(wrong) -> None:
     with pytest.raises(TypeError, match="must be a Callback or a list of them"):
         CallbackList(wrong)

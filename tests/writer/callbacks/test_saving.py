@@ -1,6 +1,7 @@
 """A network is saved by a function of the user's or by its framework."""
 
 import types
+from pathlib import Path
 
 import pytest
 
@@ -20,14 +21,14 @@ def train(callback, steps, batch_num=3, start=0, **more):
     return arguments
 
 
-def test_a_network_nobody_can_save_asks_for_a_function(tmp_path):
+def test_a_network_nobody_can_save_asks_for_a_function(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="give a save function: str is no network"):
         train(ModelCheckpoint("net", tmp_path), 1)
     with pytest.raises(TypeError, match="named no network"):
         ModelCheckpoint(directory=tmp_path).on_train_step_end(RunContext({"cur_step_num": 1}))
 
 
-def test_a_framework_saves_its_own_networks(tmp_path, monkeypatch):
+def test_a_framework_saves_its_own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = types.SimpleNamespace(
         SUFFIX=".pt",
         SAVE_OPTIONS=False,

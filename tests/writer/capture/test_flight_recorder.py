@@ -89,14 +89,14 @@ def dumps(monkeypatch):
 def train(network, folder, losses, **options):
     """Run steps with these losses; the second run of a step gives the same one."""
     alerts = Alerts()
-    recorder = FlightRecorder(network, folder, record=alerts, **options)
+    recorder = FlightRecorder(network, folder, record=alerts, **options)  # type: ignore[arg-type]
 
     def step(loss):
         network.random += 1
         network.gradient = 1.0
         return loss
 
-    results = [recorder.step(lambda loss=loss: step(loss)) for loss in losses]
+    results = [recorder.step(lambda loss=loss: step(loss)) for loss in losses]  # type: ignore[misc]
     recorder.close()
     assert not alerts.closed
     return results, alerts.kept
@@ -129,14 +129,14 @@ def test_the_number_of_dumps_is_limited(network, tmp_path, dumps):
 def test_a_fault_that_does_not_come_again_is_said_to_be_so(network, tmp_path):
     losses = iter([math.inf, 1.0])
     alerts = Alerts()
-    FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))
+    FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))  # type: ignore[arg-type]
     assert "The step did not break when it ran again." in alerts.kept[0][1]
 
 
 def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path):
     losses = iter([math.nan])
     alerts = Alerts()
-    result = FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))
+    result = FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))  # type: ignore[arg-type]
     assert math.isnan(result)
     assert "The step could not be recorded again: StopIteration" in alerts.kept[0][1]
 
@@ -147,15 +147,15 @@ def test_skip_clears_gradients_and_raise_raises(network, tmp_path):
     with pytest.raises(TrainingFaultError, match="Step 0: the loss is nan"):
         train(network, tmp_path, [math.nan], on_trigger="raise")
     with pytest.raises(ValueError, match="on_trigger is 'continue', 'skip' or 'raise', got 'stop'"):
-        FlightRecorder(network, tmp_path, record=Alerts(), on_trigger="stop")
+        FlightRecorder(network, tmp_path, record=Alerts(), on_trigger="stop")  # type: ignore[arg-type]
 
 
 def test_a_weight_that_grew_is_named(network, tmp_path):
     alerts = Alerts()
-    recorder = FlightRecorder(network, tmp_path, record=alerts, check_every=10)
+    recorder = FlightRecorder(network, tmp_path, record=alerts, check_every=10)  # type: ignore[arg-type]
     for number in range(15):
         network.weight = 31000.0 if number == 14 else 12.0
-        recorder.step(lambda number=number: math.nan if number == 14 else 1.0)
+        recorder.step(lambda number=number: math.nan if number == 14 else 1.0)  # type: ignore[misc]
     assert (
         "The weight fc.weight has norm 3.1e+04, 2.58e+03 times as much as 12 at step 10." in alerts.kept[0][1]
     )
@@ -174,7 +174,7 @@ def test_the_optimizer_stays_outside(network, tmp_path):
     optimizer = SimpleNamespace(
         register_step_pre_hook=lambda hook: hooks.append(hook) or SimpleNamespace(remove=hooks.clear)
     )
-    with FlightRecorder(network, tmp_path, optimizer, record=Alerts()) as recorder:
+    with FlightRecorder(network, tmp_path, optimizer, record=Alerts()) as recorder:  # type: ignore[arg-type]
         hooks[0]()
         with pytest.raises(RuntimeError, match="call it after"):
             recorder.step(hooks[0])

@@ -1,6 +1,7 @@
 """What a loop dumps is what our debugger's reader finds."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,7 +39,7 @@ def write(path, steps, **options):
     return dumps.open_dump(path)
 
 
-def test_the_reader_finds_every_tensor(tmp_path):
+def test_the_reader_finds_every_tensor(tmp_path: Path) -> None:
     dump = write(tmp_path / "dump", 3, graph=graph())
     assert require(dumps.find_layout(tmp_path / "dump")).name == "sync"
     assert (dump.device, dump.task, dump.damage) == ("CPU", "full", ())
@@ -51,21 +52,21 @@ def test_the_reader_finds_every_tensor(tmp_path):
     assert read[2].tolist() == np.full((2, 3), 4).tolist()
 
 
-def test_operators_have_their_full_names_and_order(tmp_path):
+def test_operators_have_their_full_names_and_order(tmp_path: Path) -> None:
     dump = write(tmp_path / "dump", 1, graph=graph().serialised())
     operators = dumps.list_operators(dump, 0, 0)
     assert operators.damage == ()
     assert [operator.name for operator in operators.items][:2] == [MATMUL, RELU]
 
 
-def test_only_the_iterations_asked_for_are_written(tmp_path):
+def test_only_the_iterations_asked_for_are_written(tmp_path: Path) -> None:
     dump = write(tmp_path / "dump", 8, iterations="0|3-5", rank=2)
     assert [(folder.rank, folder.step) for folder in dump.folders] == [(2, 0), (2, 3), (2, 4), (2, 5)]
     order = tmp_path / "dump" / "rank_2" / "execution_order" / "ms_global_execution_order_graph_0.csv"
     assert order.read_text() == "0\n3\n4\n5\n"
 
 
-def test_a_row_of_statistics_belongs_to_each_file(tmp_path):
+def test_a_row_of_statistics_belongs_to_each_file(tmp_path: Path) -> None:
     write(tmp_path, 1)
     folder = tmp_path / "rank_0" / "MLP" / "0" / "0"
     _, *rows = (folder / "statistic.csv").read_text().splitlines()
@@ -75,21 +76,21 @@ def test_a_row_of_statistics_belongs_to_each_file(tmp_path):
     assert {path.name.split(".")[-2] for path in folder.glob("*.npy")} == {"Float32", "Float64"}
 
 
-def test_files_can_be_read_by_their_owner_alone(tmp_path):
+def test_files_can_be_read_by_their_owner_alone(tmp_path: Path) -> None:
     write(tmp_path, 1)
     modes = {path.stat().st_mode & 0o777 for path in tmp_path.rglob("*.npy")}
     assert modes == {0o400}
     assert (tmp_path / "rank_0" / "MLP").stat().st_mode & 0o777 == 0o700
 
 
-def test_the_settings_are_those_of_a_run_of_mindspore(tmp_path):
+def test_the_settings_are_those_of_a_run_of_mindspore(tmp_path: Path) -> None:
     write(tmp_path, 1, iterations="0-2")
     settings = json.loads((tmp_path / "rank_0" / ".dump_metadata" / "data_dump.json").read_text())
     common = settings["common_dump_settings"]
     assert (common["net_name"], common["iteration"], common["path"]) == ("MLP", "0-2", str(tmp_path))
 
 
-def test_a_dump_says_which_framework_and_device_its_tensors_come_from(tmp_path):
+def test_a_dump_says_which_framework_and_device_its_tensors_come_from(tmp_path: Path) -> None:
     numpy = write(tmp_path / "numpy", 1)
     assert (numpy.framework, numpy.version, numpy.device) == ("numpy", np.__version__, "CPU")
     tensor = type("Tensor", (TorchTensor,), {"__module__": "torch"})
@@ -108,13 +109,13 @@ class TorchTensor:
         return np.ones(2, np.float32)
 
 
-def test_writing_again_adds_to_what_is_there(tmp_path):
+def test_writing_again_adds_to_what_is_there(tmp_path: Path) -> None:
     write(tmp_path, 1)
     dump = write(tmp_path, 1)
     assert len(dumps.list_tensors(dump, 0, 0).items) == 10
 
 
-def test_names_too_long_for_a_file_are_mapped(tmp_path):
+def test_names_too_long_for_a_file_are_mapped(tmp_path: Path) -> None:
     name = "Default/" + "long-Scope/" * 40 + "MatMul-op0"
     step = Dump(tmp_path).iteration(0)
     step.output(name, np.ones(3))
@@ -129,7 +130,7 @@ def test_names_too_long_for_a_file_are_mapped(tmp_path):
 @pytest.mark.parametrize(
     "value", [np.arange(6, dtype=np.int32).reshape(2, 3).T, np.array(True), np.float16(0.5), [[1.5]]]
 )
-def test_any_shape_and_type_comes_back(tmp_path, value):
+def test_any_shape_and_type_comes_back(tmp_path: Path, value) -> None:
     Dump(tmp_path).iteration(0).output("Default/Op-op0", value)
     (entry,) = dumps.list_tensors(dumps.open_dump(tmp_path), 0, 0).items
     read = dumps.read_tensor(require(entry.ref))
@@ -137,12 +138,12 @@ def test_any_shape_and_type_comes_back(tmp_path, value):
     assert np.array_equal(read, value)
 
 
-def test_empty_tensors_have_no_place(tmp_path):
+def test_empty_tensors_have_no_place(tmp_path: Path) -> None:
     Dump(tmp_path).iteration(0).output("Default/Op-op0", np.zeros((0, 3)))
     assert list(tmp_path.rglob("*.npy")) == []
 
 
-def test_complex_tensors_have_a_file_and_no_statistics(tmp_path):
+def test_complex_tensors_have_a_file_and_no_statistics(tmp_path: Path) -> None:
     Dump(tmp_path / "both").iteration(0).output("Default/Op-op0", np.array([1j]))
     (file,) = (tmp_path / "both").rglob("*.npy")
     assert np.load(file).tolist() == [1j]
@@ -152,7 +153,7 @@ def test_complex_tensors_have_a_file_and_no_statistics(tmp_path):
         step.output("Default/Op-op0", np.array([1j]))
 
 
-def test_files_or_rows_or_both_are_saved(tmp_path):
+def test_files_or_rows_or_both_are_saved(tmp_path: Path) -> None:
     cases: list[tuple[Any, int, int]] = [("tensor", 1, 0), ("statistic", 0, 1), ("full", 1, 1)]
     for saved, files, rows in cases:
         dump = Dump(tmp_path / saved, saved_data=saved, statistic_category=["l2norm", "max"])
@@ -166,7 +167,7 @@ def test_files_or_rows_or_both_are_saved(tmp_path):
             assert row.endswith(',"[2]",5,4,')
 
 
-def test_the_settings_given_are_kept_as_they_are(tmp_path):
+def test_the_settings_given_are_kept_as_they_are(tmp_path: Path) -> None:
     Dump(tmp_path, settings='{"common_dump_settings": {}}\n')
     text = (tmp_path / "rank_0" / ".dump_metadata" / "data_dump.json").read_text()
     assert text == '{"common_dump_settings": {}}\n'
@@ -175,6 +176,6 @@ def test_the_settings_given_are_kept_as_they_are(tmp_path):
 @pytest.mark.parametrize(
     "options", [{"iterations": "1,2"}, {"iterations": ""}, {"iterations": "5-3"}, {"net_name": "a/b"}]
 )
-def test_what_the_layout_cannot_have_is_refused(tmp_path, options):
+def test_what_the_layout_cannot_have_is_refused(tmp_path: Path, options) -> None:
     with pytest.raises(ValueError, match="iterations|net_name" if "net_name" not in options else "a/b"):
         Dump(tmp_path, **options)

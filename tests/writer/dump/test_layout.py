@@ -8,11 +8,11 @@ from mindinsight.writer.dump.layout import iteration_filter
 @pytest.mark.parametrize(
     ("text", "meant"), [("all", range(12)), ("3", [3]), ("0|10-11", [0, 10, 11]), ("4-4", [4])]
 )
-def test_iterations_are_numbers_and_ranges(text, meant):
+def test_iterations_are_numbers_and_ranges(text, meant) -> None:
     assert [number for number in range(12) if iteration_filter(text)(number)] == list(meant)
 
 
 @pytest.mark.parametrize("text", ["5-3", "0|9-8", "1,2", "", "-3", "three"])
-def test_a_text_that_selects_nothing_or_is_no_list_is_refused(text):
+def test_a_text_that_selects_nothing_or_is_no_list_is_refused(text) -> None:
     with pytest.raises(ValueError, match="iterations"):
         iteration_filter(text)

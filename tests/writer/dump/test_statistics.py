@@ -38,17 +38,17 @@ CASES = [(case["op_name"], tensor(case)) for case in json.loads((DATA / "edge_va
 CASES += [(f"Default_MatMul-op{case}", large(case)) for case in range(3)]
 
 
-def test_the_header_is_mindspores():
+def test_the_header_is_mindspores() -> None:
     assert (DATA / "edge_values.csv").read_text().startswith(header())
 
 
 @pytest.mark.parametrize(
     ("name", "host"), [case for case in CASES if case[1].values.size], ids=lambda value: str(value)[:20]
 )
-def test_a_row_tells_what_mindspores_row_tells(name, host):
+def test_a_row_tells_what_mindspores_row_tells(name, host) -> None:
     row = next(row for row in ROWS if f",{name}," in row).replace("-nan", "nan")
     assert row.split(",", FIXED_CELLS)[-1] == cells(host) + ","
 
 
-def test_every_case_but_the_empty_one_has_been_compared():
+def test_every_case_but_the_empty_one_has_been_compared() -> None:
     assert len(CASES) == len(ROWS)

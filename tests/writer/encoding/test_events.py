@@ -22,13 +22,13 @@ class Unprintable(Exception):
         raise RuntimeError("no text")
 
 
-def test_a_file_opens_with_the_version_other_readers_look_for():
+def test_a_file_opens_with_the_version_other_readers_look_for() -> None:
     event = event_of(version_record())
     assert event.version == "MindSpore.Event:1"
     assert event.wall_time == pytest.approx(time.time(), abs=3600)
 
 
-def test_a_training_that_ended_well_has_no_error():
+def test_a_training_that_ended_well_has_no_error() -> None:
     event = event_of(closing_record(None))
     assert event.WhichOneof("what") == "closing"
     assert not event.closing.HasField("error")
@@ -44,5 +44,5 @@ def test_a_training_that_ended_well_has_no_error():
         (RuntimeError("x" * 1000), "RuntimeError: " + "x" * 186),
     ],
 )
-def test_an_error_is_its_class_and_the_first_line_of_its_message(error, text):
+def test_an_error_is_its_class_and_the_first_line_of_its_message(error, text) -> None:
     assert event_of(closing_record(error)).closing.error == text

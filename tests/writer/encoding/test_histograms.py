@@ -26,12 +26,12 @@ finite = hnp.arrays(np.float64, st.integers(1, 200), elements=numbers | extremes
         (10**6, 90),
     ],
 )
-def test_the_number_of_buckets_is_mindspores(elements, buckets):
+def test_the_number_of_buckets_is_mindspores(elements, buckets) -> None:
     assert bucket_count(elements) == buckets
 
 
 @given(finite)
-def test_a_bucket_holds_what_lies_between_its_edges(values):
+def test_a_bucket_holds_what_lies_between_its_edges(values) -> None:
     counted = histogram(values)
     assert (np.diff(counted.edges) > 0).all()
     for index, count in enumerate(counted.counts):
@@ -42,7 +42,7 @@ def test_a_bucket_holds_what_lies_between_its_edges(values):
 
 
 @given(finite)
-def test_no_element_is_outside_the_edges(values):
+def test_no_element_is_outside_the_edges(values) -> None:
     counted = histogram(values)
     assert counted.edges[0] <= values.min() <= values.max() <= counted.edges[-1]
     assert counted.counts.sum() == values.size == counted.count
@@ -60,13 +60,13 @@ def test_no_element_is_outside_the_edges(values):
         (-1e300, -1e300),
     ],
 )
-def test_edges_grow_in_every_range(low, high):
+def test_edges_grow_in_every_range(low, high) -> None:
     edges = bucket_edges(low, high, 90)
     assert np.isfinite(edges).all()
     assert (np.diff(edges) > 0).all()
 
 
-def test_equal_values_get_half_a_unit_to_either_side():
+def test_equal_values_get_half_a_unit_to_either_side() -> None:
     counted = histogram(np.full(30, 5.0, np.float32))
     assert (counted.edges[0], counted.edges[-1], len(counted.counts)) == (4.5, 5.5, 4)
 
@@ -81,26 +81,26 @@ def test_equal_values_get_half_a_unit_to_either_side():
         np.array([0, (1 << 64) - 1], np.uint64),
     ],
 )
-def test_integers_and_bools_are_counted_with_even_buckets(values):
+def test_integers_and_bools_are_counted_with_even_buckets(values) -> None:
     counted = histogram(values)
     assert counted.counts.sum() == values.size
     np.testing.assert_allclose(np.diff(counted.edges), np.diff(counted.edges)[0])
 
 
-def test_what_is_not_finite_is_counted_apart():
+def test_what_is_not_finite_is_counted_apart() -> None:
     counted = histogram(np.array([1.0, np.nan, np.inf, -np.inf, np.inf, 3.0], np.float32))
     assert (counted.count, counted.nan, counted.positive_infinity, counted.negative_infinity) == (6, 1, 2, 1)
     assert (counted.low, counted.high, counted.total) == (1.0, 3.0, 4.0)
 
 
 @pytest.mark.parametrize("values", [np.array([]), np.array([np.nan, np.inf])])
-def test_without_a_finite_element_there_are_no_buckets(values):
+def test_without_a_finite_element_there_are_no_buckets(values) -> None:
     counted = histogram(values)
     assert (counted.low, counted.high, counted.total) == (None, None, None)
     assert len(counted.counts) == len(counted.edges) == 0
 
 
-def test_many_elements_are_counted_like_few():
+def test_many_elements_are_counted_like_few() -> None:
     values = np.random.default_rng(0).normal(size=(400, 500)).astype(np.float32)
     counted = histogram(values)
     expected, _ = np.histogram(values.astype(np.float64), counted.edges)

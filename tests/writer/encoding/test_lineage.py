@@ -13,7 +13,7 @@ from mindinsight.writer.encoding import lineage
 from mindinsight.writer.encoding.lineage import LineageEncoder
 
 
-def test_train_lineage_has_every_fact_in_its_place():
+def test_train_lineage_has_every_fact_in_its_place() -> None:
     message = lineage.train_lineage({
         "optimizer": "Adam", "learning_rate": 0.5, "loss_function": "CE", "epoch": 2,
         "parallel_mode": "stand_alone", "device_num": 1, "batch_size": 10,
@@ -29,7 +29,7 @@ def test_train_lineage_has_every_fact_in_its_place():
     assert (json.loads(message.model.path), message.model.size) == ({"ckpt": "/a.ckpt"}, 1 << 40)
 
 
-def test_facts_nobody_knows_are_left_out():
+def test_facts_nobody_knows_are_left_out() -> None:
     message = lineage.train_lineage({"optimizer": None, "loss": 1.0})
     assert not message.HasField("hyper_parameters")
     assert json.loads(message.model.path) == {"ckpt": None}
@@ -47,12 +47,12 @@ def test_facts_nobody_knows_are_left_out():
         (lineage.user_defined_info, {1: "a"}, TypeError),
     ],
 )
-def test_what_cannot_be_a_fact_is_named(build, facts, error):
+def test_what_cannot_be_a_fact_is_named(build, facts, error) -> None:
     with pytest.raises(error, match=str(next(iter(facts))).rstrip("s")):
         build(facts)
 
 
-def test_metrics_are_json_whatever_they_were():
+def test_metrics_are_json_whatever_they_were() -> None:
     message = lineage.evaluation_lineage({
         "metrics": {"acc": np.float32(0.5), "recall": np.array([1.0, 0.5]), "nan": math.nan},
         "valid_dataset_path": "/data", "valid_dataset_size": 7,
@@ -78,7 +78,7 @@ simple = st.one_of(st.integers(-(1 << 31), (1 << 31) - 1), st.floats(allow_nan=F
 
 
 @given(st.dictionaries(st.text(), simple))
-def test_custom_data_reads_back(facts):
+def test_custom_data_reads_back(facts) -> None:
     assert facts_in(lineage.user_defined_info(facts)) == facts
 
 
@@ -92,11 +92,11 @@ def test_custom_data_reads_back(facts):
         (False, "False"),
     ],
 )
-def test_custom_data_that_has_no_type_of_its_own_is_kept_without_loss(value, kept):
+def test_custom_data_that_has_no_type_of_its_own_is_kept_without_loss(value, kept) -> None:
     assert facts_in(lineage.user_defined_info({"x": value})) == {"x": kept}
 
 
-def test_a_pipeline_becomes_a_graph_as_mindspore_writes_it():
+def test_a_pipeline_becomes_a_graph_as_mindspore_writes_it() -> None:
     message = lineage.dataset_graph({
         "op_type": "Batch", "batch_size": 10, "drop_remainder": True, "ratio": 0.5,
         "columns": ["image", None], "none": [], "options": {"a": 1}, "nothing": None, "large": 1 << 40,
@@ -139,7 +139,7 @@ class Facts:
         ("dataset_graph", DatasetGraph(), DatasetGraph),
     ],
 )
-def test_a_kind_takes_its_message_or_a_dict(kind, value, message):
+def test_a_kind_takes_its_message_or_a_dict(kind, value, message) -> None:
     message.FromString(LineageEncoder(kind).serialised(value))
 
 
@@ -151,6 +151,6 @@ def test_a_kind_takes_its_message_or_a_dict(kind, value, message):
         ("dataset_graph", DatasetGraph),
     ],
 )
-def test_and_nothing_else(kind, value):
+def test_and_nothing_else(kind, value) -> None:
     with pytest.raises(TypeError, match=kind):
         LineageEncoder(kind).serialised(value)

@@ -18,5 +18,5 @@ def decoded(data):
 
 
 @given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 20), st.integers(1, 20), st.integers(1, 4))))
-def test_a_png_holds_exactly_the_pixels(pixels):
+def test_a_png_holds_exactly_the_pixels(pixels) -> None:
     np.testing.assert_array_equal(decoded(png.encode(pixels)), pixels)

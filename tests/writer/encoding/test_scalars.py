@@ -45,12 +45,12 @@ def without_nan_payload(job):
 
 
 @given(job_lists())
-def test_records_are_those_of_protobuf(jobs):
+def test_records_are_those_of_protobuf(jobs) -> None:
     jobs = [without_nan_payload(job) for job in jobs]
     assert scalars.encode(jobs) == [encode_record(event_by_protobuf(job)) for job in jobs]
 
 
-def test_ten_scalars_a_step_take_at_most_26_bytes_a_point():
+def test_ten_scalars_a_step_take_at_most_26_bytes_a_point() -> None:
     tags = [f"metrics/{name}" for name in "abcdefghij"]
     pairs = [part for tag in tags for part in (tag, 0.1)]
     (record,) = scalars.encode([(123456, 1.7e9, pairs, (), 0)])
@@ -58,7 +58,7 @@ def test_ten_scalars_a_step_take_at_most_26_bytes_a_point():
 
 
 @given(st.text(min_size=1, max_size=20), st.floats())
-def test_a_scalar_is_its_float32_or_exactly_itself(tag, number):
+def test_a_scalar_is_its_float32_or_exactly_itself(tag, number) -> None:
     value = Summary.Value.FromString(scalars.scalar(tag, number))
     assert value.tag == tag
     with np.errstate(over="ignore"):
@@ -68,17 +68,17 @@ def test_a_scalar_is_its_float32_or_exactly_itself(tag, number):
 
 
 @pytest.mark.parametrize("number", [2.0**24 + 1, 1e300, -1e300, 1e-300, 5e-324, 1.7e9 + 0.123, 2.0**53 - 1])
-def test_a_scalar_float32_would_visibly_change_is_kept_exactly(number):
+def test_a_scalar_float32_would_visibly_change_is_kept_exactly(number) -> None:
     assert Summary.Value.FromString(scalars.scalar("t", number)).exact_scalar == number
 
 
 @pytest.mark.parametrize("number", [0.1, 0.0, 2.0**24, 2.0**30, math.inf, -math.inf, math.nan, 2.0**-126])
-def test_other_scalars_take_no_more_than_a_float32(number):
+def test_other_scalars_take_no_more_than_a_float32(number) -> None:
     assert not Summary.Value.FromString(scalars.scalar("t", number)).HasField("exact_scalar")
 
 
 @pytest.mark.parametrize(("value", "number"), [(3, 3.0), (True, 1.0), ([2.5], 2.5), (np.array([[7]]), 7.0)])
-def test_a_scalar_is_the_one_number_in_a_value(value, number):
+def test_a_scalar_is_the_one_number_in_a_value(value, number) -> None:
     assert scalars.number("t", value) == number
 
 
@@ -91,6 +91,6 @@ def test_a_scalar_is_the_one_number_in_a_value(value, number):
         ("3", TypeError, "expected numbers"),
     ],
 )
-def test_anything_else_is_no_scalar(value, error, text):
+def test_anything_else_is_no_scalar(value, error, text) -> None:
     with pytest.raises(error, match=text):
         scalars.number("t", value)

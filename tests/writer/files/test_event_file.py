@@ -60,7 +60,7 @@ def job(step, cost=100, tag="loss"):
     return (step, 1.0, [tag, 0.5], (), cost)
 
 
-def test_a_queued_job_is_on_disk_after_flush(make, disk):
+def test_a_queued_job_is_on_disk_after_flush(make, disk) -> None:
     file = make()
     file.put(job(1))
     assert disk.records == []
@@ -68,25 +68,25 @@ def test_a_queued_job_is_on_disk_after_flush(make, disk):
     assert len(disk.records) == 1
 
 
-def test_it_is_on_disk_by_itself_after_flush_seconds(make, disk):
+def test_it_is_on_disk_by_itself_after_flush_seconds(make, disk) -> None:
     make(flush_seconds=0.01).put(job(1))
     assert disk.requested.wait(10)
 
 
-def test_much_is_not_left_waiting(make, disk):
+def test_much_is_not_left_waiting(make, disk) -> None:
     file = make(queue_bytes=1 << 30)
     file.put(job(1, cost=2 << 20))
     assert disk.requested.wait(10)
 
 
-def test_flush_and_close_without_jobs_touch_nothing(make, disk):
+def test_flush_and_close_without_jobs_touch_nothing(make, disk) -> None:
     file = make()
     file.flush()
     file.close()
     assert not disk.requested.is_set()
 
 
-def test_close_writes_what_is_queued(make, disk):
+def test_close_writes_what_is_queued(make, disk) -> None:
     file = make()
     for step in range(1000):
         file.put(job(step))
@@ -94,7 +94,7 @@ def test_close_writes_what_is_queued(make, disk):
     assert len(disk.records) == 1000
 
 
-def test_put_waits_for_a_slow_disk_and_says_so_once(make, disk, caplog):
+def test_put_waits_for_a_slow_disk_and_says_so_once(make, disk, caplog: pytest.LogCaptureFixture) -> None:
     file = make(queue_bytes=1000)
     disk.ready.clear()
     putting = threading.Thread(target=lambda: [file.put(job(step)) for step in range(40)])
@@ -108,7 +108,7 @@ def test_put_waits_for_a_slow_disk_and_says_so_once(make, disk, caplog):
     assert [record.getMessage().count("waits") for record in caplog.records] == [1]
 
 
-def test_one_job_larger_than_the_queue_passes_alone(make, disk):
+def test_one_job_larger_than_the_queue_passes_alone(make, disk) -> None:
     file = make(queue_bytes=1000)
     file.put(job(1, cost=5000))
     file.put(job(2, cost=5000))
@@ -116,7 +116,7 @@ def test_one_job_larger_than_the_queue_passes_alone(make, disk):
     assert len(disk.records) == 2
 
 
-def test_a_full_disk_is_tried_again_and_nothing_is_lost(make, disk, caplog):
+def test_a_full_disk_is_tried_again_and_nothing_is_lost(make, disk, caplog: pytest.LogCaptureFixture) -> None:
     file = make(flush_seconds=0.01)
     disk.full = True
     file.put(job(1))
@@ -131,7 +131,9 @@ def test_a_full_disk_is_tried_again_and_nothing_is_lost(make, disk, caplog):
     assert "No space left" in caplog.text
 
 
-def test_past_the_limit_a_full_disk_costs_values_that_are_named(make, disk, caplog):
+def test_past_the_limit_a_full_disk_costs_values_that_are_named(
+    make, disk, caplog: pytest.LogCaptureFixture
+) -> None:
     file = make(queue_bytes=1000)
     disk.full = True
     for step in range(20):
@@ -142,7 +144,9 @@ def test_past_the_limit_a_full_disk_costs_values_that_are_named(make, disk, capl
     assert "10 values of 'acc' from step 0 to 9: closed while the disk refused it" in caplog.text
 
 
-def test_one_value_that_cannot_be_encoded_leaves_the_others(make, disk, caplog):
+def test_one_value_that_cannot_be_encoded_leaves_the_others(
+    make, disk, caplog: pytest.LogCaptureFixture
+) -> None:
     file = make()
     file.put((7, 1.0, ["loss", 0.5], [Item("image", "bad", "no array")], 100))  # type: ignore[arg-type]
     file.put(job(8))
@@ -152,14 +156,14 @@ def test_one_value_that_cannot_be_encoded_leaves_the_others(make, disk, caplog):
     assert "'bad' of step 7" in caplog.text
 
 
-def test_a_step_with_nothing_left_is_no_record(make, disk):
+def test_a_step_with_nothing_left_is_no_record(make, disk) -> None:
     file = make()
     file.put((7, 1.0, [], [Item("image", "bad", "no array")], 100))  # type: ignore[arg-type]
     file.flush()
     assert disk.records == []
 
 
-def test_an_export_that_fails_does_not_stop_the_event(make, disk, caplog):
+def test_an_export_that_fails_does_not_stop_the_event(make, disk, caplog: pytest.LogCaptureFixture) -> None:
     def refuse(item, step):
         raise OSError(errno.EACCES, "Permission denied")
 
@@ -170,7 +174,7 @@ def test_an_export_that_fails_does_not_stop_the_event(make, disk, caplog):
     assert "'l' of step 7" in caplog.text
 
 
-def test_jobs_are_told_when_they_are_on_disk(make, disk):
+def test_jobs_are_told_when_they_are_on_disk(make, disk) -> None:
     finished: list[Any] = []
     file = make(done=finished.extend)
     disk.full = True
@@ -182,7 +186,7 @@ def test_jobs_are_told_when_they_are_on_disk(make, disk):
     assert finished == [job(1)]
 
 
-def test_a_full_disk_is_said_once(make, disk, caplog):
+def test_a_full_disk_is_said_once(make, disk, caplog: pytest.LogCaptureFixture) -> None:
     file = make()
     disk.full = True
     file.put(job(1))
@@ -192,7 +196,7 @@ def test_a_full_disk_is_said_once(make, disk, caplog):
     assert caplog.text.count("No space left") == 1
 
 
-def test_after_close_a_job_is_told_and_not_kept(make, disk, caplog):
+def test_after_close_a_job_is_told_and_not_kept(make, disk, caplog: pytest.LogCaptureFixture) -> None:
     file = make()
     file.close()
     file.put(job(1))
@@ -201,7 +205,9 @@ def test_after_close_a_job_is_told_and_not_kept(make, disk, caplog):
     assert "'loss' of step 1" in caplog.text
 
 
-def test_an_event_too_large_for_a_message_is_told(make, disk, caplog, monkeypatch):
+def test_an_event_too_large_for_a_message_is_told(
+    make, disk, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jobs, "LARGEST_EVENT", 100)
     file = make()
     file.put((3, 1.0, [], [Item("tensor", "huge", np.zeros(100, np.float32), "float32")], 400))
@@ -211,7 +217,9 @@ def test_an_event_too_large_for_a_message_is_told(make, disk, caplog, monkeypatc
     assert "'huge' of step 3" in caplog.text
 
 
-def test_an_unforeseen_failure_keeps_the_thread_alive_and_is_told(make, disk, caplog):
+def test_an_unforeseen_failure_keeps_the_thread_alive_and_is_told(
+    make, disk, caplog: pytest.LogCaptureFixture
+) -> None:
     file = make()
     file.put((1, 1.0, ["loss", "no number"], (), 100))
     file.flush()

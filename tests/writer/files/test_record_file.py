@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +30,7 @@ def sizes(directory):
     return [path.stat().st_size for path in sorted(directory.iterdir())]
 
 
-def test_a_file_appears_with_its_first_record(name, tmp_path, records_of):
+def test_a_file_appears_with_its_first_record(name, tmp_path: Path, records_of) -> None:
     file = RecordFile(name, 1700000000, first_record=lambda: FIRST)
     assert list(tmp_path.iterdir()) == []
     assert file.append([record(20), record(30)]) == (2, None)
@@ -40,7 +41,7 @@ def test_a_file_appears_with_its_first_record(name, tmp_path, records_of):
     assert rest == b""
 
 
-def test_a_file_is_private_while_it_grows_and_read_only_when_done(name):
+def test_a_file_is_private_while_it_grows_and_read_only_when_done(name) -> None:
     file = RecordFile(name, 1)
     file.append([record(20)])
     assert file.path.stat().st_mode & 0o777 == 0o600
@@ -48,7 +49,7 @@ def test_a_file_is_private_while_it_grows_and_read_only_when_done(name):
     assert file.path.stat().st_mode & 0o777 == 0o400
 
 
-def test_nobody_elses_file_is_written_to(name, tmp_path):
+def test_nobody_elses_file_is_written_to(name, tmp_path: Path) -> None:
     first, second = RecordFile(name, 5), RecordFile(name, 5)
     first.append([record(20)])
     second.append([record(30)])
@@ -57,7 +58,7 @@ def test_nobody_elses_file_is_written_to(name, tmp_path):
     assert sizes(tmp_path) == [40, 30]
 
 
-def test_a_next_file_begins_before_the_limit_is_passed(name, tmp_path):
+def test_a_next_file_begins_before_the_limit_is_passed(name, tmp_path: Path) -> None:
     file = RecordFile(name, 1_000_000_000, max_size=100, first_record=lambda: FIRST)
     for _ in range(5):
         file.append([record(25)])
@@ -66,25 +67,27 @@ def test_a_next_file_begins_before_the_limit_is_passed(name, tmp_path):
     assert len({path.name.split(".")[4] for path in tmp_path.iterdir()}) == 3
 
 
-def test_many_records_at_once_are_split_at_the_limit_too(name, tmp_path):
+def test_many_records_at_once_are_split_at_the_limit_too(name, tmp_path: Path) -> None:
     file = RecordFile(name, 1_000_000_000, max_size=100)
     assert file.append([record(30)] * 7) == (7, None)
     assert sizes(tmp_path) == [90, 90, 30]
 
 
-def test_a_record_above_the_limit_has_a_file_to_itself(name, tmp_path):
+def test_a_record_above_the_limit_has_a_file_to_itself(name, tmp_path: Path) -> None:
     file = RecordFile(name, 1_000_000_000, max_size=50, first_record=lambda: FIRST)
     assert file.append([record(20), record(500), record(20)]) == (3, None)
     assert sizes(tmp_path) == [64, 544, 64]
 
 
-def test_a_large_record_is_written_whole(name, records_of):
+def test_a_large_record_is_written_whole(name, records_of) -> None:
     file = RecordFile(name, 1_000_000_000)
     file.append([record(20), record(3 << 20), record(20)])
     assert [len(record) for record in records_of(file.path)[0]] == [4, (3 << 20) - 16, 4]
 
 
-def test_a_removed_file_is_followed_by_another(name, tmp_path, caplog):
+def test_a_removed_file_is_followed_by_another(
+    name, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     file = RecordFile(name, 1_000_000_000)
     file.append([record(20)])
     file.path.unlink()
@@ -93,7 +96,7 @@ def test_a_removed_file_is_followed_by_another(name, tmp_path, caplog):
     assert "was removed" in caplog.text
 
 
-def test_a_removed_directory_is_made_again(name, tmp_path):
+def test_a_removed_directory_is_made_again(name, tmp_path: Path) -> None:
     inner = FileName(tmp_path / "run" / "rank_0", "events", 0, "_MS")
     file = RecordFile(inner, 7)
     file.append([record(20)])
@@ -103,7 +106,7 @@ def test_a_removed_directory_is_made_again(name, tmp_path):
     assert inner.directory.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_the_disk_takes_is_kept_and_nothing_torn(tmp_path):
+def test_what_the_disk_takes_is_kept_and_nothing_torn(tmp_path: Path) -> None:
     """The limit of the process on file sizes stands in for a full disk: the kernel cuts the write short."""
     script = """
         import resource, sys
@@ -125,7 +128,7 @@ def test_what_the_disk_takes_is_kept_and_nothing_torn(tmp_path):
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
-def test_a_directory_that_cannot_be_made_is_an_error_to_return(tmp_path):
+def test_a_directory_that_cannot_be_made_is_an_error_to_return(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a directory")
     done, error = RecordFile(FileName(tmp_path / "file" / "run", "events", 0, "_MS"), 7).append([record(20)])
     assert done == 0

@@ -32,22 +32,22 @@ def imported(monkeypatch):
         ("jaxlib._jax", "jax"),
     ],
 )
-def test_the_package_of_the_class_decides(imported, module, name):
+def test_the_package_of_the_class_decides(imported, module, name) -> None:
     assert framework_of(instance(module)) == f"mindinsight.writer.frameworks.{name}"
 
 
-def test_a_class_of_the_users_counts_for_what_it_derives_from(imported):
+def test_a_class_of_the_users_counts_for_what_it_derives_from(imported) -> None:
     base = type("Module", (), {"__module__": "torch.nn.modules.module"})
     assert framework_of(instance("my_networks", base)) == "mindinsight.writer.frameworks.torch"
 
 
 @pytest.mark.parametrize("value", [None, 3, "torch", np.ones(2), instance("torchvision_like"), len])
-def test_everything_else_is_of_no_framework(imported, value):
+def test_everything_else_is_of_no_framework(imported, value) -> None:
     assert framework_of(value) is None
     assert imported == []
 
 
-def test_the_public_names_need_no_framework():
+def test_the_public_names_need_no_framework() -> None:
     program = """
 import sys
 from mindinsight import writer

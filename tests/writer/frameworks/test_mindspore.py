@@ -2,6 +2,7 @@
 
 import json
 import logging
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def tags():
     return [f"{plugin} {tag}" for plugin, tag, _ in take_operator_values()]
 
 
-def test_gradients_of_a_cell_become_histograms(network):
+def test_gradients_of_a_cell_become_histograms(network) -> None:
     remove = record_gradients(network, "fc")
     backward(network)
     assert tags() == ["histogram fc.weight/gradient", "histogram fc.bias/gradient"]
@@ -45,13 +46,13 @@ def test_gradients_of_a_cell_become_histograms(network):
     assert tags() == []
 
 
-def test_a_parameter_without_dimensions_has_no_histogram(network):
+def test_a_parameter_without_dimensions_has_no_histogram(network) -> None:
     record_gradients(network, "scale")
     backward(network)
     assert tags() == []
 
 
-def test_only_every_nth_pass_of_a_cell_is_recorded(network):
+def test_only_every_nth_pass_of_a_cell_is_recorded(network) -> None:
     record_gradients(network, "fc.bias", every=2)
     recorded = []
     for _ in range(4):
@@ -60,7 +61,7 @@ def test_only_every_nth_pass_of_a_cell_is_recorded(network):
     assert recorded == [1, 0, 1, 0]
 
 
-def test_in_graph_mode_passes_cannot_be_counted(network, mindspore):
+def test_in_graph_mode_passes_cannot_be_counted(network, mindspore) -> None:
     mindspore.context["mode"] = mindspore.GRAPH_MODE
     with pytest.raises(ValueError, match="every must be 1"):
         record_gradients(network, every=2)
@@ -71,7 +72,9 @@ def test_in_graph_mode_passes_cannot_be_counted(network, mindspore):
     ("mode", "reason"),
     [(1, "MindSpore compiles no graph in PyNative mode: set_context"), (0, "has not run in graph mode")],
 )
-def test_a_recorder_says_why_there_is_no_graph(tmp_path, network, mindspore, caplog, mode, reason):
+def test_a_recorder_says_why_there_is_no_graph(
+    tmp_path: Path, network, mindspore, caplog: pytest.LogCaptureFixture, mode, reason
+) -> None:
     mindspore.context["mode"] = mode
     with caplog.at_level(logging.WARNING), SummaryRecord(tmp_path, network=network) as record:
         for step in range(4):
@@ -79,7 +82,9 @@ def test_a_recorder_says_why_there_is_no_graph(tmp_path, network, mindspore, cap
     assert [reason in message for message in caplog.messages] == [True]
 
 
-def test_a_collector_says_why_there_is_no_graph(tmp_path, network, caplog):
+def test_a_collector_says_why_there_is_no_graph(
+    tmp_path: Path, network, caplog: pytest.LogCaptureFixture
+) -> None:
     arguments = {"mode": "train", "network": network, "cur_step_num": 1, "net_outputs": 0.5}
     with caplog.at_level(logging.WARNING), SummaryCollector(tmp_path, keep_default_action=False,
         collect_specified_data={"collect_graph": True}) as collector:  # fmt: skip
@@ -88,7 +93,9 @@ def test_a_collector_says_why_there_is_no_graph(tmp_path, network, caplog):
     assert ["compiles no graph in PyNative mode" in message for message in caplog.messages] == [True]
 
 
-def test_the_file_of_the_context_turns_the_data_recorder_on(tmp_path, mindspore, monkeypatch):
+def test_the_file_of_the_context_turns_the_data_recorder_on(
+    tmp_path: Path, mindspore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("MS_RDR_ENABLE", raising=False)
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"rdr": {"enable": True, "mode": 2, "path": str(tmp_path / "left")}}))
@@ -101,7 +108,7 @@ def test_the_file_of_the_context_turns_the_data_recorder_on(tmp_path, mindspore,
     assert left == {"RUN.settings", "SUMMARY.last_values"}
 
 
-def test_without_a_file_in_the_context_the_variables_hold(mindspore):
+def test_without_a_file_in_the_context_the_variables_hold(mindspore) -> None:
     assert RecorderSettings.of({"MS_RDR_ENABLE": "1"}).enable
     del mindspore.context["env_config_path"]
     assert RecorderSettings.of({"MS_RDR_ENABLE": "1"}).enable

@@ -58,7 +58,7 @@ def compiled(operator):
 
 
 @pytest.mark.parametrize("operator", [ScalarSummary, ImageSummary, TensorSummary, HistogramSummary, Print])
-def test_graph_mode_compiles_mindspores_own_primitive(ops, operator):
+def test_graph_mode_compiles_mindspores_own_primitive(ops, operator) -> None:
     made = operator()
     assert compiled(made) == operator.__name__
     assert isinstance(made, getattr(ops, operator.__name__))
@@ -66,14 +66,16 @@ def test_graph_mode_compiles_mindspores_own_primitive(ops, operator):
     assert compiled(copy.deepcopy(made)) == operator.__name__
 
 
-def test_a_class_derived_from_an_operator_is_compiled_as_that_operator(ops):
+def test_a_class_derived_from_an_operator_is_compiled_as_that_operator(ops) -> None:
     class Named(ScalarSummary):
         pass
 
     assert compiled(Named()) == "ScalarSummary"
 
 
-def test_where_python_runs_the_value_is_delivered_and_printed(ops, capsys):
+def test_where_python_runs_the_value_is_delivered_and_printed(
+    ops, capsys: pytest.CaptureFixture[str]
+) -> None:
     ScalarSummary()("loss", np.float32(0.5))
     Print()("loss", np.array([1, 2], np.int32))
     assert take_operator_values() == [("scalar", "loss", 0.5)]
@@ -82,6 +84,6 @@ def test_where_python_runs_the_value_is_delivered_and_printed(ops, capsys):
         ScalarSummary()("loss", np.ones(2))
 
 
-def test_without_mindspore_an_operator_is_a_plain_object():
+def test_without_mindspore_an_operator_is_a_plain_object() -> None:
     assert type(ScalarSummary()) is ScalarSummary
     assert type(Print()) is Print

@@ -11,14 +11,14 @@ def instance(module, base=object):
     return type("Thing", (base,), {"__module__": module})()
 
 
-def test_numbers_are_put_at_once():
+def test_numbers_are_put_at_once() -> None:
     got: list[Any] = []
     assert with_numbers(3.0, got.append) is None
     assert got == [3.0]
 
 
 @pytest.mark.parametrize("module", ["torch.fx.proxy", "torch._subclasses.fake_tensor"])
-def test_a_stand_in_is_never_put(module):
+def test_a_stand_in_is_never_put(module) -> None:
     got: list[Any] = []
     stand_in = instance(module)
     assert is_symbolic(stand_in)

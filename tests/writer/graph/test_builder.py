@@ -24,7 +24,7 @@ def mlp():
     return graph_pb2.ModelProto.FromString(graph.serialised()).graph
 
 
-def test_nodes_are_numbered_scoped_and_named(mlp):
+def test_nodes_are_numbered_scoped_and_named(mlp) -> None:
     assert [node.name for node in mlp.node] == ["1", "2", "3", "4"]
     assert [node.scope for node in mlp.node][1:3] == [
         "Default/network-MLP/fc1-Dense",
@@ -38,7 +38,7 @@ def test_nodes_are_numbered_scoped_and_named(mlp):
     ]
 
 
-def test_inputs_name_nodes_and_parameters(mlp):
+def test_inputs_name_nodes_and_parameters(mlp) -> None:
     assert [[source.name for source in node.input] for node in mlp.node] == [
         ["x", "fc1.weight"],
         ["1"],
@@ -49,20 +49,20 @@ def test_inputs_name_nodes_and_parameters(mlp):
     assert [output.name for output in mlp.outputs] == ["4"]
 
 
-def test_types_tell_shape_and_element_type(mlp):
+def test_types_tell_shape_and_element_type(mlp) -> None:
     assert sizes(mlp.node[0].output_type) == [32, 8]
     assert mlp.node[0].output_type.tensor_type.elem_type == graph_pb2.DT_FLOAT32
     assert mlp.parameters[1].type.tensor_type.elem_type == graph_pb2.DT_FLOAT16
     assert sizes(mlp.outputs[0].type) == [32, 3]
 
 
-def test_attributes_are_kept(mlp):
+def test_attributes_are_kept(mlp) -> None:
     attribute = mlp.node[0].attribute[0]
     assert (attribute.name, attribute.value.dtype) == ("transpose_b", graph_pb2.DT_BOOL)
     assert not attribute.value.bool_val
 
 
-def test_constants_have_keys_that_nodes_take():
+def test_constants_have_keys_that_nodes_take() -> None:
     graph = GraphBuilder()
     axis, table = graph.constant((0, 1)), graph.constant_tensor((5, 2), "int32")
     graph.node("Gather", [table, axis])
@@ -74,7 +74,7 @@ def test_constants_have_keys_that_nodes_take():
     assert "cst3" not in graph
 
 
-def test_an_operator_may_have_several_outputs():
+def test_an_operator_may_have_several_outputs() -> None:
     graph = GraphBuilder()
     graph.node("TopK", [], several=[((2, 3), "float32"), ((2, 3), "int32")])
     output = graph.model().graph.node[0].output_type
@@ -85,7 +85,7 @@ def test_an_operator_may_have_several_outputs():
     ]
 
 
-def test_a_name_that_is_not_there_or_taken_is_refused():
+def test_a_name_that_is_not_there_or_taken_is_refused() -> None:
     graph = GraphBuilder()
     graph.parameter("x")
     with pytest.raises(ValueError, match="'x' already"):
@@ -96,7 +96,7 @@ def test_a_name_that_is_not_there_or_taken_is_refused():
         graph.output("y")
 
 
-def test_a_scope_ends_when_its_block_raises():
+def test_a_scope_ends_when_its_block_raises() -> None:
     graph = GraphBuilder()
     with pytest.raises(ZeroDivisionError), graph.scope("a/b"):
         _ = 1 / 0
@@ -104,7 +104,7 @@ def test_a_scope_ends_when_its_block_raises():
     assert graph.model().graph.node[0].scope == "Default"
 
 
-def test_a_scope_may_stand_beside_default():
+def test_a_scope_may_stand_beside_default() -> None:
     graph = GraphBuilder()
     with graph.scope("fc1-Dense"):
         with graph.scope("/Gradients/Default"):

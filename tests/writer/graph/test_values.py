@@ -11,7 +11,7 @@ def sizes(proto):
     return [dim.size for dim in proto.tensor_type.shape.dim]
 
 
-def test_unknown_lengths_and_shapes_are_told_apart():
+def test_unknown_lengths_and_shapes_are_told_apart() -> None:
     assert sizes(tensor_type((None, 3), "float32")) == [-1, 3]
     assert tensor_type((), "float32").tensor_type.HasField("shape")
     assert not tensor_type(None, "float32").tensor_type.HasField("shape")
@@ -30,13 +30,13 @@ def test_unknown_lengths_and_shapes_are_told_apart():
         (np.dtype("int8"), graph_pb2.DT_STRING, "str_val", "int8"),
     ],
 )
-def test_values_have_the_type_of_their_field(value, dtype, field, stored):
+def test_values_have_the_type_of_their_field(value, dtype, field, stored) -> None:
     proto = attribute_value(value)
     assert proto.dtype == dtype
     assert getattr(proto, field) == stored
 
 
-def test_values_nest():
+def test_values_nest() -> None:
     proto = attribute_value([1, ("a", {"k": 2.0})])
     assert proto.dtype == graph_pb2.DT_LIST
     inner = proto.values[1]

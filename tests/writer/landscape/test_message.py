@@ -8,7 +8,7 @@ X, Y = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0])
 Z = np.arange(6.0).reshape(2, 3)
 
 
-def test_every_part_is_where_readers_look():
+def test_every_part_is_where_readers_look() -> None:
     message = loss_landscape(
         X, Y, Z, path=([0, 1], [1, 0], [0.5, 0.25]), intervals=[1, 5], convergence=(0, 0, 0.25), unit="epoch",
         step_per_epoch=7,
@@ -24,13 +24,13 @@ def test_every_part_is_where_readers_look():
     assert message.metadata.step_per_epoch == 7
 
 
-def test_without_a_way_there_is_none():
+def test_without_a_way_there_is_none() -> None:
     message = loss_landscape(X, Y, Z)
     assert not message.HasField("loss_path")
     assert not message.HasField("convergence_point")
 
 
-def test_a_loss_that_is_not_finite_is_kept():
+def test_a_loss_that_is_not_finite_is_kept() -> None:
     message = loss_landscape(X[:1], Y[:1], [[1e300]])
     assert message.landscape.z.float_data[0] == np.inf
 
@@ -43,6 +43,6 @@ def test_a_loss_that_is_not_finite_is_kept():
         {"x": X, "y": Y, "z": Z, "path": ([0], [1], [2]), "intervals": [1, 2]},
     ],
 )
-def test_shapes_that_do_not_fit_are_refused(arguments):
+def test_shapes_that_do_not_fit_are_refused(arguments) -> None:
     with pytest.raises(ValueError, match="must"):
         loss_landscape(**arguments)

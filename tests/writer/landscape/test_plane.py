@@ -18,12 +18,12 @@ def weights(seed, scale=1.0):
     }  # fmt: skip
 
 
-def test_the_way_ends_at_the_origin():
+def test_the_way_ends_at_the_origin() -> None:
     path = [weights(seed) for seed in range(5)]
     assert plane_of_path(path).coordinates(path[-1]) == pytest.approx((0, 0))
 
 
-def test_a_way_within_a_plane_is_followed_exactly():
+def test_a_way_within_a_plane_is_followed_exactly() -> None:
     # One parameter, so that scaling by parameter leaves the plane where it is.
     base, first, second = (weights(seed)["fc.weight"] for seed in range(3))
     steps = [(3, 1), (2, 2), (1, 0.5), (0, 0)]
@@ -33,7 +33,7 @@ def test_a_way_within_a_plane_is_followed_exactly():
         np.testing.assert_allclose(plane.at(*plane.coordinates(point))["fc.weight"], point["fc.weight"])
 
 
-def test_directions_have_the_norm_of_the_weights():
+def test_directions_have_the_norm_of_the_weights() -> None:
     path = [weights(seed) for seed in range(4)]
     plane = plane_of_path(path)
     for direction in (plane.first, plane.second):
@@ -41,7 +41,7 @@ def test_directions_have_the_norm_of_the_weights():
             assert np.linalg.norm(part) == pytest.approx(np.linalg.norm(path[-1][name]))
 
 
-def test_only_weights_and_biases_move():
+def test_only_weights_and_biases_move() -> None:
     plane = random_plane(weights(0))
     moved = plane.at(0.5, -0.5)
     assert moving(weights(0)) == ["fc.weight", "fc.bias"]
@@ -50,11 +50,11 @@ def test_only_weights_and_biases_move():
     assert not np.array_equal(moved["fc.bias"], plane.base["fc.bias"])
 
 
-def test_parameters_of_other_names_move_when_there_are_no_others():
+def test_parameters_of_other_names_move_when_there_are_no_others() -> None:
     assert moving({"kernel": np.zeros(2), "count": np.zeros(2, int)}) == ["kernel"]
 
 
-def test_a_straight_way_still_makes_a_plane():
+def test_a_straight_way_still_makes_a_plane() -> None:
     base, step = weights(0), weights(1)
     path = [{"fc.bias": base["fc.bias"] + factor * step["fc.bias"]} for factor in (2, 1, 0)]
     plane = plane_of_path(path)
@@ -65,15 +65,15 @@ def test_a_straight_way_still_makes_a_plane():
 
 
 @given(shapes.flatmap(lambda shape: hnp.arrays(np.float64, shape, elements=numbers)), st.integers(0, 100))
-def test_the_origin_is_the_base_whatever_the_weights(value, seed):
+def test_the_origin_is_the_base_whatever_the_weights(value, seed) -> None:
     plane = random_plane({"weight": value}, seed)
     np.testing.assert_array_equal(plane.at(0, 0)["weight"], value)
 
 
-def test_weights_keep_their_type():
+def test_weights_keep_their_type() -> None:
     assert random_plane({"weight": np.ones(3, np.float16)}).at(0.1, 0.2)["weight"].dtype == np.float16
 
 
-def test_an_axis_reaches_a_fifth_beyond_the_way():
+def test_an_axis_reaches_a_fifth_beyond_the_way() -> None:
     np.testing.assert_allclose(axis([0.0, 10.0, 5.0], 8), np.linspace(-2, 12, 8))
     np.testing.assert_allclose(axis([3.0, 3.0], 3), [2, 3, 4])

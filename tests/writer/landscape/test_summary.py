@@ -39,7 +39,7 @@ def landscapes(reading):
     return {value.tag: value.loss_landscape for _, value in reading.values()}
 
 
-def test_each_interval_and_the_result_get_a_landscape(run, reading):
+def test_each_interval_and_the_result_get_a_landscape(run, reading) -> None:
     SummaryLandscape(run).gen_landscapes(bowl)
     shown = landscapes(reading)
     assert list(shown) == ["landscape_[1, 4]", "landscape_[5, 8]", "landscape_[8]"]
@@ -53,7 +53,7 @@ def test_each_interval_and_the_result_get_a_landscape(run, reading):
     assert not result.HasField("loss_path")
 
 
-def test_losses_are_those_of_the_saved_weights(run, reading):
+def test_losses_are_those_of_the_saved_weights(run, reading) -> None:
     SummaryLandscape(run).gen_landscapes(bowl)
     first = landscapes(reading)["landscape_[1, 4]"]
     expected = [bowl(checkpoints.load(run / "ckpt_dir" / f"Net_{step}_step.ckpt")) for step in (1, 2, 3, 4)]
@@ -64,7 +64,7 @@ def test_losses_are_those_of_the_saved_weights(run, reading):
     assert result.landscape.z.float_data[12] == pytest.approx(result.convergence_point.z.float_data[0])
 
 
-def test_settings_given_now_count_and_are_kept(run, reading):
+def test_settings_given_now_count_and_are_kept(run, reading) -> None:
     parts = {"train": True, "result": False}
     SummaryLandscape(run).gen_landscapes(
         bowl, {"landscape_size": 3, "intervals": [[2, 4, 6]], "create_landscape": parts}
@@ -79,7 +79,7 @@ def test_settings_given_now_count_and_are_kept(run, reading):
     )
 
 
-def test_several_devices_answer_the_same(run, reading_of):
+def test_several_devices_answer_the_same(run, reading_of) -> None:
     script = Path(__file__).with_name("on_devices.py")
     for name, devices in (("one", ["0"]), ("two", ["0", "1"])):
         subprocess.run([sys.executable, script, run, run / name, *devices], check=True)
@@ -88,7 +88,7 @@ def test_several_devices_answer_the_same(run, reading_of):
     assert first == second
 
 
-def test_weights_that_moved_with_the_run_are_found(run, reading):
+def test_weights_that_moved_with_the_run_are_found(run, reading) -> None:
     path = run / "ckpt_dir" / "train_metadata.json"
     metadata = json.loads(path.read_text())
     files = metadata["model_params_file_map"]
@@ -98,7 +98,7 @@ def test_weights_that_moved_with_the_run_are_found(run, reading):
     assert len(landscapes(reading)) == 3
 
 
-def test_a_run_without_weights_says_so(tmp_path):
+def test_a_run_without_weights_says_so(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="collect_landscape"):
         SummaryLandscape(tmp_path).gen_landscapes(bowl)
 
@@ -111,17 +111,17 @@ def test_a_run_without_weights_says_so(tmp_path):
         ({"create_landscape": {"train": True}}, "both"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(run, changes, match):
+def test_settings_that_cannot_be_are_refused(run, changes, match) -> None:
     with pytest.raises(ValueError, match=match):
         SummaryLandscape(run).gen_landscapes(bowl, changes)
 
 
 @pytest.mark.parametrize("made", [3, (1, 2), (None, "network", None, {"Loss": None})])
-def test_a_callback_must_answer_what_is_documented(run, made):
+def test_a_callback_must_answer_what_is_documented(run, made) -> None:
     with pytest.raises(TypeError):
         SummaryLandscape(run).gen_landscapes_with_multi_process(lambda: made)
 
 
-def test_weights_can_be_removed(run):
+def test_weights_can_be_removed(run) -> None:
     SummaryLandscape(run).clean_ckpt()
     assert not (run / "ckpt_dir").exists()

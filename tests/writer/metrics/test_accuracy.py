@@ -11,11 +11,11 @@ from mindinsight.writer.metrics import (
 LABELS, TRUE_LABELS = [[0, 1, 1], [1, 0, 0], [1, 1, 0]], [[0, 1, 0], [1, 0, 0], [0, 1, 1]]
 
 
-def test_multilabel_accuracy_wants_every_label_right():
+def test_multilabel_accuracy_wants_every_label_right() -> None:
     assert Accuracy("multilabel")(LABELS, TRUE_LABELS) == pytest.approx(1 / 3)
 
 
-def test_each_loss_counts_once_whatever_its_batch():
+def test_each_loss_counts_once_whatever_its_batch() -> None:
     loss = Loss()
     loss.update(np.float32(1.0))
     loss.update([2.0, 4.0, 6.0, 8.0])
@@ -23,6 +23,6 @@ def test_each_loss_counts_once_whatever_its_batch():
 
 
 @pytest.mark.parametrize("inputs", [(), (1.0, 2.0), ([[1.0]],), ([],)])
-def test_a_loss_is_one_number_or_a_list(inputs):
+def test_a_loss_is_one_number_or_a_list(inputs) -> None:
     with pytest.raises(ValueError, match="Loss takes"):
         Loss().update(*inputs)

@@ -17,7 +17,7 @@ from mindinsight.writer.metrics import (
 SCORES, CLASSES = [[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]], [1, 0, 1]
 
 
-def test_chosen_inputs_in_a_chosen_order():
+def test_chosen_inputs_in_a_chosen_order() -> None:
     accuracy = Accuracy().set_indexes([2, 0])
     assert accuracy(CLASSES, "the loss", SCORES) == pytest.approx(2 / 3)
     for wrong in ((0, 1), [0, "1"], [True]):
@@ -39,7 +39,7 @@ class Largest(Metric):
         return self.largest
 
 
-def test_a_metric_of_ones_own():
+def test_a_metric_of_ones_own() -> None:
     largest = Largest().set_indexes([1])
     largest.update(9, 1)
     largest.update(9, 3)
@@ -47,7 +47,7 @@ def test_a_metric_of_ones_own():
     assert largest(9, 2) == 2
 
 
-def test_mindspores_model_takes_them_as_its_own(monkeypatch):
+def test_mindspores_model_takes_them_as_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = ModuleType("mindspore.train.metrics")
     module.Metric = type("Metric", (), {})
     module.Loss = type("Loss", (module.Metric,), {})

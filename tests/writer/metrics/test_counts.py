@@ -17,7 +17,7 @@ SCORES, CLASSES = [[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]], [1, 0, 1]
 
 
 @given(st.data(), st.integers(1, 4), st.integers(2, 5))
-def test_batches_add_up_and_each_class_is_counted(data, batches, classes):
+def test_batches_add_up_and_each_class_is_counted(data, batches, classes) -> None:
     precision, recall, accuracy = Precision(), Recall(), Accuracy()
     predicted, true = [], []
     for _ in range(batches):
@@ -36,20 +36,20 @@ def test_batches_add_up_and_each_class_is_counted(data, batches, classes):
     assert accuracy.eval() == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
 
 
-def test_a_class_that_never_occurs_is_zero_and_part_of_the_mean():
+def test_a_class_that_never_occurs_is_zero_and_part_of_the_mean() -> None:
     precision = Precision()
     precision.update([[0.9, 0.1, 0.0]], [0])
     assert np.asarray(precision.eval()).tolist() == [1, 0, 0]
     assert precision.eval(average=True) == pytest.approx(1 / 3)
 
 
-def test_a_change_of_the_number_of_classes_is_refused():
+def test_a_change_of_the_number_of_classes_is_refused() -> None:
     precision = Precision()
     precision.update(SCORES, CLASSES)
     with pytest.raises(ValueError, match="3 classes after batches of 2"):
         precision.update([[0.1, 0.2, 0.7]], [0])
 
 
-def test_a_beta_of_zero_is_refused():
+def test_a_beta_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="beta"):
         Fbeta(0)

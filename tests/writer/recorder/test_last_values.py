@@ -1,6 +1,7 @@
 """The newest value of each tag is read back from the files of a run."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ from mindinsight.writer.recorder.last_values import last_values
 from tests.writer.recorder.failing_training import left, train
 
 
-def test_the_newest_value_of_every_tag_is_left(tmp_path):
+def test_the_newest_value_of_every_tag_is_left(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         train(tmp_path, 4)
     values = json.loads(left(tmp_path)["SUMMARY.last_values"].read_text())
@@ -24,7 +25,7 @@ def test_the_newest_value_of_every_tag_is_left(tmp_path):
     assert values["histogram"]["h"]["sum"] == 45
 
 
-def test_only_the_end_of_a_large_file_is_read_and_a_torn_record_ends_it(tmp_path):
+def test_only_the_end_of_a_large_file_is_read_and_a_torn_record_ends_it(tmp_path: Path) -> None:
     with SummaryRecord(tmp_path) as record:
         record.add_value("scalar", "early", 1.0)
         record.record(0)

@@ -1,13 +1,16 @@
 """Facts about the process hold no secrets."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.writer.recorder.failing_training import left, train
 
 
-def test_the_settings_tell_arguments_and_versions_but_no_secrets(tmp_path, monkeypatch):
+def test_the_settings_tell_arguments_and_versions_but_no_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MS_ENABLE_X", "1")
     monkeypatch.setenv("MY_TOKEN", "secret")
     with pytest.raises(ZeroDivisionError):

@@ -17,7 +17,7 @@ def path(tmp_path):
     return tmp_path / "some.zip"
 
 
-def test_members_are_read_and_placed(path):
+def test_members_are_read_and_placed(path) -> None:
     with Archive(path) as archive:
         assert archive.names() == ["plain", "packed"]
         assert [archive.size(name) for name in archive.names()] == [5, 500]
@@ -28,7 +28,7 @@ def test_members_are_read_and_placed(path):
     assert path.read_bytes()[start : start + 5] == b"12345"
 
 
-def test_a_place_that_is_not_there(path):
+def test_a_place_that_is_not_there(path) -> None:
     content = bytearray(path.read_bytes())
     content[0:4] = b"XXXX"  # the local header of the first member
     path.write_bytes(content)
@@ -36,7 +36,7 @@ def test_a_place_that_is_not_there(path):
         archive.member_offset("plain")
 
 
-def test_errors_while_reading_name_the_member(path):
+def test_errors_while_reading_name_the_member(path) -> None:
     content = path.read_bytes().replace(b"12345", b"12354")  # its checksum is wrong now
     path.write_bytes(content)
     with Archive(path) as archive:
@@ -46,7 +46,7 @@ def test_errors_while_reading_name_the_member(path):
             pass
 
 
-def test_a_size_beyond_the_file(path):
+def test_a_size_beyond_the_file(path) -> None:
     with zipfile.ZipFile(path) as archive:
         info = archive.getinfo("plain")
         at = path.read_bytes().rindex(b"plain") - 46  # its entry in the directory at the end
@@ -58,7 +58,7 @@ def test_a_size_beyond_the_file(path):
         archive.size("plain")
 
 
-def test_too_many_members(path, monkeypatch):
+def test_too_many_members(path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "ARCHIVE", Budget("archive", 1 << 62, 1))
     with pytest.raises(UnreadableError, match=r"dump.too_large: archive with over 1 items"):
         Archive(path)

@@ -27,7 +27,7 @@ def raw(array):
 
 
 @given(st.data(), st.sampled_from(PLAIN), SHAPES)
-def test_numpys_own_types_come_back_bit_for_bit(data, name, shape):
+def test_numpys_own_types_come_back_bit_for_bit(data, name, shape) -> None:
     array = data.draw(hnp.arrays(name, shape))
     found = decode(raw(array), name, shape)
     assert found.dtype == array.dtype
@@ -36,7 +36,7 @@ def test_numpys_own_types_come_back_bit_for_bit(data, name, shape):
 
 
 @given(hnp.arrays("u2", SHAPES))
-def test_bfloat16_is_the_high_half_of_a_float32(halves):
+def test_bfloat16_is_the_high_half_of_a_float32(halves) -> None:
     found = decode(raw(halves), "bfloat16", halves.shape)
     assert found.dtype == np.float32
     assert found.shape == halves.shape
@@ -44,7 +44,7 @@ def test_bfloat16_is_the_high_half_of_a_float32(halves):
     assert (np.frombuffer(found.tobytes(), "<u4") & 0xFFFF).sum() == 0
 
 
-def test_widening_keeps_special_values():
+def test_widening_keeps_special_values() -> None:
     found = widen_bfloat16(np.array([0x7F80, 0xFF80, 0x8000, 0x7FC0, 0x3FC0], "<u2"))
     assert found[:2].tolist() == [math.inf, -math.inf]
     assert math.copysign(1, found[2]) == -1
@@ -53,7 +53,7 @@ def test_widening_keeps_special_values():
 
 
 @given(st.lists(st.integers(-8, 7), max_size=9))
-def test_int4_lies_low_nibble_first(values):
+def test_int4_lies_low_nibble_first(values) -> None:
     padded = [*values, 0][: len(values) + len(values) % 2]
     packed = [(a & 15) | (b & 15) << 4 for a, b in zip(padded[::2], padded[1::2], strict=True)]
     found = decode(np.array(packed, np.uint8), "int4", (len(values),))
@@ -61,7 +61,7 @@ def test_int4_lies_low_nibble_first(values):
     assert found.tolist() == values
 
 
-def test_uint4_and_uint1():
+def test_uint4_and_uint1() -> None:
     assert decode(np.array([0x21, 0x0F], np.uint8), "uint4", (3,)).tolist() == [1, 2, 15]
     assert decode(np.array([0b10110000], np.uint8), "uint1", (4,)).tolist() == [1, 0, 1, 1]
 
@@ -85,7 +85,7 @@ def test_uint4_and_uint1():
         ("float4_e2m1", 0x0A, -1.0),
     ],
 )
-def test_small_floats(name, pattern, value):
+def test_small_floats(name, pattern, value) -> None:
     assert decode(np.array([pattern], np.uint8), name, (1,))[0] == value
 
 
@@ -99,13 +99,13 @@ def test_small_floats(name, pattern, value):
         ("float8_e8m0fnu", [0xFF]),
     ],
 )
-def test_what_is_no_number_among_small_floats(name, patterns):
+def test_what_is_no_number_among_small_floats(name, patterns) -> None:
     values = decode(np.arange(256, dtype=np.uint8), name, (256,))
     assert np.isnan(values[patterns]).all()
     assert np.isnan(values).sum() == {"float8_e4m3fn": 2, "float8_e5m2": 6}.get(name, 1)
 
 
-def test_complex_numbers_of_two_halves():
+def test_complex_numbers_of_two_halves() -> None:
     halves = np.array([1.5, -2, 0, 4], np.float16)
     assert decode(raw(halves), "complex32", (2,)).tolist() == [1.5 - 2j, 4j]
 
@@ -120,27 +120,27 @@ def test_complex_numbers_of_two_halves():
         ("X", "x"),
     ],
 )
-def test_spellings(text, name):
+def test_spellings(text, name) -> None:
     assert canonical(text) == name
 
 
-def test_unknown_types_are_named():
+def test_unknown_types_are_named() -> None:
     with pytest.raises(UnreadableError, match=r"dump.unknown_dtype: int2"):
         element_type("int2")
 
 
-def test_too_few_bytes_are_said():
+def test_too_few_bytes_are_said() -> None:
     with pytest.raises(UnreadableError, match=r"dump.truncated.*needs 12 bytes, found 11"):
         decode(np.zeros(11, np.uint8), "float32", (3,))
 
 
 @pytest.mark.parametrize("shape", [(-1,), (1,) * 33, (2, -3)])
-def test_no_shape(shape):
+def test_no_shape(shape) -> None:
     with pytest.raises(UnreadableError, match=r"dump.bad_shape"):
         count_of(shape)
 
 
-def test_an_empty_array_with_an_axis_beyond_reach():
+def test_an_empty_array_with_an_axis_beyond_reach() -> None:
     with pytest.raises(UnreadableError, match=r"dump.bad_shape"):
         decode(np.empty(0, np.uint8), "float32", (0, 1 << 62, 1 << 62))
 
@@ -154,11 +154,11 @@ def test_an_empty_array_with_an_axis_beyond_reach():
         *[(0x70, 2.0**-8), (0x7F, 1.5 * 2.0**-15), (0x6F, math.inf), (0xEF, -math.inf), (0x88, -1.0)],
     ],
 )
-def test_hifloat8(pattern, value):
+def test_hifloat8(pattern, value) -> None:
     assert decode(np.array([pattern], np.uint8), "hifloat8", (1,)).tolist() == [value]
 
 
-def test_hifloat8_has_one_nan_one_zero_and_no_value_twice():
+def test_hifloat8_has_one_nan_one_zero_and_no_value_twice() -> None:
     values = decode(np.arange(256, dtype=np.uint8), "HiFloat8", (256,))
     assert np.flatnonzero(np.isnan(values)).tolist() == [0x80]
     assert np.flatnonzero(values == 0).tolist() == [0]
@@ -174,17 +174,17 @@ def test_hifloat8_has_one_nan_one_zero_and_no_value_twice():
         ("float6_e3m2", 0xE1, -0.0625),  # the two high bits say nothing
     ],
 )
-def test_floats_of_six_bits_take_a_byte_each(name, pattern, value):
+def test_floats_of_six_bits_take_a_byte_each(name, pattern, value) -> None:
     assert decode(np.array([pattern], np.uint8), name, (1,)).tolist() == [value]
 
 
-def test_float4_e1m2_counts_in_quarters():
+def test_float4_e1m2_counts_in_quarters() -> None:
     found = decode(np.array([0x10, 0x72, 0x9F], np.uint8), "float4_e1m2", (6,))
     assert found.tolist() == [0, 0.25, 0.5, 1.75, -1.75, -0.25]
 
 
 @pytest.mark.parametrize("name", ["int2", "uint2", "variant", "string_ref"])
-def test_types_whose_bytes_nobody_describes_are_named_and_not_guessed(name):
+def test_types_whose_bytes_nobody_describes_are_named_and_not_guessed(name) -> None:
     with pytest.raises(UnreadableError) as raised:
         decode(np.zeros(8, np.uint8), name, (2,))
     assert (raised.value.reason, raised.value.detail) == ("dump.unknown_dtype", name)

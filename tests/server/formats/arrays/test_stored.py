@@ -1,6 +1,7 @@
 """Parts of tensors that are read from where they lie, against the same parts of the whole array."""
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def cut_arrays(draw):
 
 @given(drawn=cut_arrays())
 @settings(max_examples=60, deadline=None)
-def test_a_part_is_what_indexing_gives(tmp_path_factory, drawn):
+def test_a_part_is_what_indexing_gives(tmp_path_factory, drawn) -> None:
     array, window = drawn
     path = tmp_path_factory.mktemp("stored") / "a.npy"
     np.save(path, array)
@@ -62,7 +63,7 @@ def test_a_part_is_what_indexing_gives(tmp_path_factory, drawn):
         np.testing.assert_array_equal(np.concatenate([np.empty(0, array.dtype), *pieces]), array.ravel())
 
 
-def test_bfloat16_is_widened_part_by_part(tmp_path, small):
+def test_bfloat16_is_widened_part_by_part(tmp_path: Path, small) -> None:
     halves = np.arange(0x3F80, 0x3F80 + 30, dtype="<u2").reshape(5, 6)
     path = tmp_path / "a.npy"
     np.save(path, halves.view("V2"))
@@ -72,21 +73,21 @@ def test_bfloat16_is_widened_part_by_part(tmp_path, small):
     assert measure_values(found) == measure(read_npy(path))
 
 
-def test_fortran_order_is_read_whole_and_means_the_same(tmp_path):
+def test_fortran_order_is_read_whole_and_means_the_same(tmp_path: Path) -> None:
     array = np.asfortranarray(np.arange(12.0).reshape(3, 4))
     np.save(tmp_path / "a.npy", array)
     assert stored_npy(tmp_path / "a.npy", read_npy_header(tmp_path / "a.npy")) is None
     np.testing.assert_array_equal(np.concatenate(list(Held(array).pieces())), array.ravel())
 
 
-def test_elements_that_share_a_byte_are_read_whole(tmp_path):
+def test_elements_that_share_a_byte_are_read_whole(tmp_path: Path) -> None:
     assert stored_as(tmp_path / "a", 0, (4,), "int4") is None
     assert stored_as(tmp_path / "a", 0, (4,), "no such type") is None
     assert require(stored_as(tmp_path / "a", 0, (4,), "BFloat16")).name == "bfloat16"
 
 
 @pytest.mark.parametrize("array", [np.arange(20, dtype=">i4").reshape(4, 5), np.float16(3), np.zeros((0, 3))])
-def test_what_is_written_reads_the_same(tmp_path, small, array):
+def test_what_is_written_reads_the_same(tmp_path: Path, small, array) -> None:
     np.save(tmp_path / "a.npy", array)
     found = require(stored_npy(tmp_path / "a.npy", read_npy_header(tmp_path / "a.npy")))
     (tmp_path / "b.npy").write_bytes(b"".join(write_npy(found)))
@@ -95,7 +96,7 @@ def test_what_is_written_reads_the_same(tmp_path, small, array):
     np.testing.assert_array_equal(again, array)
 
 
-def test_a_file_cut_short_while_it_is_read_is_an_error_and_no_crash(tmp_path, small):
+def test_a_file_cut_short_while_it_is_read_is_an_error_and_no_crash(tmp_path: Path, small) -> None:
     path = tmp_path / "a.npy"
     np.save(path, np.arange(100.0))
     found = require(stored_npy(path, read_npy_header(path)))
@@ -139,7 +140,7 @@ def huge(tmp_path_factory):
     ],
     ids=["statistics", "histogram", "window", "column", "heat map", "download"],
 )
-def test_no_more_than_a_few_parts_are_ever_held(huge, look, found):
+def test_no_more_than_a_few_parts_are_ever_held(huge, look, found) -> None:
     tracemalloc.start()
     try:
         assert look(huge) == found

@@ -8,24 +8,24 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 
 @pytest.mark.parametrize("level", ["info", "warning", "error"])
-def test_an_alert_is_what_was_written(level):
+def test_an_alert_is_what_was_written(level) -> None:
     message = Message(title="loss 发散", text="a\nb", level=Message.Level.Value(level.upper()))
     assert alert(message.SerializeToString()) == Alert("loss 发散", "a\nb", level)
 
 
-def test_what_is_left_out_is_empty():
+def test_what_is_left_out_is_empty() -> None:
     assert alert(b"") == Alert("", "", "info")
 
 
-def test_a_level_of_later_versions_is_a_warning():
+def test_a_level_of_later_versions_is_a_warning() -> None:
     assert alert(b"\x18\x07").level == "warning"
 
 
-def test_text_that_is_no_unicode_can_be_shown():
+def test_text_that_is_no_unicode_can_be_shown() -> None:
     assert alert(b"\x0a\x02a\xff").title == r"a\xff"
 
 
 @pytest.mark.parametrize("payload", [b"\x0a\x05ab", b"\xff", b"\x18"])
-def test_what_is_no_alert_is_refused(payload):
+def test_what_is_no_alert_is_refused(payload) -> None:
     with pytest.raises(UnreadableError, match="alert"):
         alert(payload)

@@ -55,7 +55,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_parts_are_those_of_the_whole(tmp_path: Path, by_parts: None, name: str):
+def test_parts_are_those_of_the_whole(tmp_path: Path, by_parts: None, name: str) -> None:
     payload = MESSAGES[name]
     known = tensor(payload)
     found = recorded(*written(tmp_path, payload))
@@ -67,7 +67,7 @@ def test_parts_are_those_of_the_whole(tmp_path: Path, by_parts: None, name: str)
 
 
 @pytest.mark.parametrize("name", ["floats", "raw", "doubles", "integers as floats", "half", "bfloat16"])
-def test_what_lies_in_one_stretch_is_not_read_whole(tmp_path: Path, by_parts: None, name: str):
+def test_what_lies_in_one_stretch_is_not_read_whole(tmp_path: Path, by_parts: None, name: str) -> None:
     found = recorded(*written(tmp_path, MESSAGES[name]))
     assert not isinstance(found.values, Held)
     window = (1, slice(None, None, 2), slice(4, 1, -1))
@@ -86,21 +86,21 @@ def test_what_lies_in_one_stretch_is_not_read_whole(tmp_path: Path, by_parts: No
         b"\xff" * 40,
     ],
 )
-def test_what_is_no_tensor_is_refused(tmp_path: Path, by_parts: None, payload: bytes):
+def test_what_is_no_tensor_is_refused(tmp_path: Path, by_parts: None, payload: bytes) -> None:
     with pytest.raises(UnreadableError):
         recorded(*written(tmp_path, payload))
 
 
 def test_a_message_that_is_too_large_to_be_read_whole_is_refused(
     tmp_path: Path, by_parts: None, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr(f"{MODULE}.MOST", 32)
     with pytest.raises(UnreadableError, match="too_large"):
         recorded(*written(tmp_path, MESSAGES["packed integers"]))
     assert recorded(*written(tmp_path, MESSAGES["floats"])).values.shape == VALUES.shape
 
 
-def test_a_file_that_is_gone_or_cut_short_is_said(tmp_path: Path, by_parts: None):
+def test_a_file_that_is_gone_or_cut_short_is_said(tmp_path: Path, by_parts: None) -> None:
     path, offset, size = written(tmp_path, MESSAGES["floats"])
     found = recorded(path, offset, size)
     with path.open("r+b") as file:
@@ -112,7 +112,7 @@ def test_a_file_that_is_gone_or_cut_short_is_said(tmp_path: Path, by_parts: None
         recorded(path, offset, size)
 
 
-def test_a_gigabyte_takes_no_gigabyte(tmp_path: Path):
+def test_a_gigabyte_takes_no_gigabyte(tmp_path: Path) -> None:
     """A file with a hole: as long as it says, and all zeros."""
     shape = (512, 1024, 512)
     size = math.prod(shape) * 4

@@ -38,11 +38,11 @@ def check(found: Histograms, messages: list[Summary.Histogram]) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(messages=st.lists(MESSAGE, max_size=6))
-def test_histograms_read_as_with_protobuf(messages: list[Summary.Histogram]):
+def test_histograms_read_as_with_protobuf(messages: list[Summary.Histogram]) -> None:
     check(histograms([message.SerializeToString() for message in messages]), messages)
 
 
-def test_fields_in_unusual_order_and_unknown_ones():
+def test_fields_in_unusual_order_and_unknown_ones() -> None:
     message = Summary.Histogram(count=5, max=2.0, buckets=[{"left": 1.0, "width": 1.0, "count": 5}])
     tail = Summary.Histogram(count=5, max=2.0).SerializeToString()
     usual = message.SerializeToString()
@@ -50,13 +50,13 @@ def test_fields_in_unusual_order_and_unknown_ones():
     check(histograms([usual, backwards, usual + b"\xf8\x01\x07", usual]), [message] * 4)
 
 
-def test_nothing():
+def test_nothing() -> None:
     found = histograms([])
     assert (found.bounds.tolist(), len(found.left), len(found.count)) == ([0], 0, 0)
 
 
 @pytest.mark.parametrize("bad", [b"\x0a\x7f", b"noise", b"\x0a\x1d\x09" + bytes(28)])
-def test_what_is_no_histogram_is_named(bad: bytes):
+def test_what_is_no_histogram_is_named(bad: bytes) -> None:
     good = Summary.Histogram(count=1).SerializeToString()
     with pytest.raises(UnreadableError, match="histogram 1"):
         histograms([good, bad])

@@ -13,21 +13,21 @@ PICTURE = b"\x89PNG\r\n" + bytes(500)
 PAYLOAD = Summary.Image(height=4, width=600, colorspace=3, encoded_image=PICTURE).SerializeToString()
 
 
-def test_whole_message():
+def test_whole_message() -> None:
     found = image(PAYLOAD)
     assert (found.header, found.encoded) == (ImageHeader(600, 4, 3), PICTURE)
 
 
-def test_header_needs_the_first_bytes_only():
+def test_header_needs_the_first_bytes_only() -> None:
     huge = Summary.Image(height=2**31 - 1, width=2**31 - 1, colorspace=6, encoded_image=PICTURE)
     assert image_header(huge.SerializeToString()[:HEADER_BYTES]) == ImageHeader(2**31 - 1, 2**31 - 1, 6)
 
 
-def test_empty_message_has_no_size():
+def test_empty_message_has_no_size() -> None:
     assert image(b"").header == image_header(b"") == ImageHeader(0, 0, 0)
 
 
-def test_cut_message_is_refused():
+def test_cut_message_is_refused() -> None:
     with pytest.raises(UnreadableError) as caught:
         image(PAYLOAD[:-1])
     assert caught.value.reason == "payload.unparsable"

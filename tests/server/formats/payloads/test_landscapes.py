@@ -10,11 +10,11 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from tests.narrowing import require
 
 
-def test_empty_message():
+def test_empty_message() -> None:
     assert landscape(b"") == Landscape(None, None, (), None, "", "", 0)
 
 
-def test_path_without_one_axis():
+def test_path_without_one_axis() -> None:
     path = {"intervals": [1, 3], "points": {"x": {"dims": [2], "data_type": 11, "float_data": [0.5, 1.5]}}}
     message = LossLandscape(loss_path=path, metadata={"unit": "epoch", "step_per_epoch": 4})
     found = landscape(message.SerializeToString())
@@ -22,7 +22,7 @@ def test_path_without_one_axis():
     assert (require(found.path).x.tolist(), require(found.path).y.size) == ([0.5, 1.5], 0)
 
 
-def test_what_is_no_landscape_is_refused():
+def test_what_is_no_landscape_is_refused() -> None:
     with pytest.raises(UnreadableError) as caught:
         landscape(b"\x0a\x7f")
     assert caught.value.reason == "payload.unparsable"

@@ -30,7 +30,7 @@ def message(name: str, values: np.ndarray, **fields: Any) -> bytes:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_raw_bytes_are_exact(name: str):
+def test_raw_bytes_are_exact(name: str) -> None:
     values = extremes(name)
     found = tensor(message(name, values, raw_data=values.astype(values.dtype.newbyteorder("<")).tobytes()))
     assert (found.dtype, found.data_type, found.shape) == (name, f"DT_{name.upper()}", values.shape)
@@ -39,7 +39,7 @@ def test_raw_bytes_are_exact(name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_float_data_take_the_recorded_type_if_that_changes_nothing(name: str):
+def test_float_data_take_the_recorded_type_if_that_changes_nothing(name: str) -> None:
     values = np.array([0, 1, 1], name)
     found = tensor(message(name, values, float_data=values.astype(np.float32)))
     assert (found.values.dtype, found.values.tolist()) == (np.dtype(name), values.tolist())
@@ -49,7 +49,7 @@ def test_float_data_take_the_recorded_type_if_that_changes_nothing(name: str):
     ("name", "number"),
     [("int64", 2**63), ("uint64", 2**64), ("uint8", -1), ("int8", 128), ("int32", np.nan), ("int16", 0.5)],
 )
-def test_float_data_out_of_the_range_of_their_type_stay_as_they_are(name: str, number: float):
+def test_float_data_out_of_the_range_of_their_type_stay_as_they_are(name: str, number: float) -> None:
     values = np.array([number, 0], np.float32)
     found = tensor(message(name, values, float_data=values))
     assert found.values.dtype == np.float32
@@ -66,29 +66,29 @@ def test_float_data_out_of_the_range_of_their_type_stay_as_they_are(name: str, n
         ("int32_data", "int8", [-128, 127]),
     ],
 )
-def test_other_number_fields(field: str, name: str, numbers: list[Any]):
+def test_other_number_fields(field: str, name: str, numbers: list[Any]) -> None:
     values = np.array(numbers, name)
     found = tensor(message(name, values, **{field: numbers}))
     assert (found.values.dtype, found.values.tolist()) == (values.dtype, numbers)
 
 
-def test_bfloat16_is_widened():
+def test_bfloat16_is_widened() -> None:
     found = tensor(message("bfloat16", np.empty(2), raw_data=np.array([0x3F80, 0xC040], "<u2").tobytes()))
     assert (found.dtype, found.values.tolist()) == ("bfloat16", [1.0, -3.0])
 
 
-def test_unpacked_numbers_as_older_writers_have_them():
+def test_unpacked_numbers_as_older_writers_have_them() -> None:
     payload = b"\x08\x02\x10\x0b" + b"".join(b"\x1d" + np.float32(value).tobytes() for value in (1.5, -2.5))
     assert tensor(payload).values.tolist() == [1.5, -2.5]
 
 
 @pytest.mark.parametrize("shape", [(), (0, 3), (1, 1, 1, 2)])
-def test_shapes(shape: tuple[int, ...]):
+def test_shapes(shape: tuple[int, ...]) -> None:
     values = np.zeros(shape, np.float32)
     assert tensor(message("float32", values, float_data=values.ravel())).shape == shape
 
 
-def test_unknown_type_keeps_its_number():
+def test_unknown_type_keeps_its_number() -> None:
     found = tensor(TensorProto(dims=[1], data_type=321, float_data=[4.0]).SerializeToString())
     assert (found.data_type, found.values.tolist()) == ("DT_321", [4.0])
 
@@ -107,7 +107,7 @@ def test_unknown_type_keeps_its_number():
         (b"\xff\xff", "payload.unparsable"),
     ],
 )
-def test_what_is_no_tensor_is_refused(payload: bytes, reason: str):
+def test_what_is_no_tensor_is_refused(payload: bytes, reason: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         tensor(payload)
     assert caught.value.reason == reason

@@ -3,6 +3,7 @@
 import json
 import struct
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def _bytes(pack, run):
 
 @given(strategies.dictionaries(strategies.text(max_size=5), COLUMNS, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_what_is_read_is_what_was_written(tmp_path, runs):
+def test_what_is_read_is_what_was_written(tmp_path: Path, runs) -> None:
     found = opened(written(tmp_path / "one.pack", runs))
     assert found == {name: [(c.dtype, c.tobytes()) for c in columns] for name, columns in runs.items()}
 
@@ -53,7 +54,7 @@ def path(tmp_path):
     return written(tmp_path / "one.pack", {"./a": [np.arange(20)], "./b": [np.arange(7.0)]})
 
 
-def test_a_pack_that_was_cut_anywhere_counts_for_nothing(path):
+def test_a_pack_that_was_cut_anywhere_counts_for_nothing(path) -> None:
     whole = path.read_bytes()
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
@@ -61,7 +62,7 @@ def test_a_pack_that_was_cut_anywhere_counts_for_nothing(path):
             CacheFile(path)
 
 
-def test_a_flipped_bit_anywhere_is_noticed_or_harmless(path):
+def test_a_flipped_bit_anywhere_is_noticed_or_harmless(path) -> None:
     whole, right = path.read_bytes(), opened(path)
     noticed = 0
     for at in range(len(whole)):
@@ -73,7 +74,7 @@ def test_a_flipped_bit_anywhere_is_noticed_or_harmless(path):
     assert noticed >= len(whole) - 16  # only the header before the first run is not looked at
 
 
-def test_one_damaged_run_leaves_the_others(path):
+def test_one_damaged_run_leaves_the_others(path) -> None:
     data = bytearray(path.read_bytes())
     data[20] ^= 1
     path.write_bytes(bytes(data))
@@ -84,7 +85,7 @@ def test_one_damaged_run_leaves_the_others(path):
     pack.close()
 
 
-def test_until_it_is_whole_it_is_not_there(tmp_path):
+def test_until_it_is_whole_it_is_not_there(tmp_path: Path) -> None:
     writer = CacheFileWriter(tmp_path / "one.pack")
     writer.array(np.arange(5))
     assert not (tmp_path / "one.pack").exists()
@@ -92,7 +93,7 @@ def test_until_it_is_whole_it_is_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_arrays_lie_where_a_processor_likes_them(path):
+def test_arrays_lie_where_a_processor_likes_them(path) -> None:
     pack = CacheFile(path)
     for run in pack.runs:
         for dtype, at, length in pack.note(run):
@@ -104,14 +105,14 @@ def test_arrays_lie_where_a_processor_likes_them(path):
 @pytest.mark.parametrize(
     "place", [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0)]
 )
-def test_a_place_that_cannot_be_is_refused(place, path):
+def test_a_place_that_cannot_be_is_refused(place, path) -> None:
     pack = CacheFile(path)
     with pytest.raises(StaleError):
         pack.body("./a").array(place)
     pack.close()
 
 
-def test_a_footer_that_promises_too_much_is_refused(path):
+def test_a_footer_that_promises_too_much_is_refused(path) -> None:
     index = json.dumps({"./a": [0, 10**12, 0, []]}).encode()
     footer = struct.pack("=QQII8s", 16, len(index), zlib.crc32(index), FORMAT, b"MIcache\n")
     path.write_bytes(bytes(16) + index + footer)
@@ -119,6 +120,6 @@ def test_a_footer_that_promises_too_much_is_refused(path):
         CacheFile(path)
 
 
-def test_stamps_survive_json():
+def test_stamps_survive_json() -> None:
     stamp = Stamp(66305, 2**63, 10, 1_795_246_490_123_456_789, -5)
     assert Stamp(*json.loads(json.dumps(stamp))) == stamp

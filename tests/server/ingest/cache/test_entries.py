@@ -14,7 +14,7 @@ RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 
 
 @pytest.mark.parametrize("run", ["tensors/train", "torch/trial", "purged", "graph"])
-def test_a_file_is_known_as_it_was_read(tmp_path, run):
+def test_a_file_is_known_as_it_was_read(tmp_path: Path, run) -> None:
     for path in sorted((RUNS / run).glob("*tfevents*")):
         file = FileStage(path.name, str(path))
         size = path.stat().st_size
@@ -34,7 +34,7 @@ def test_a_file_is_known_as_it_was_read(tmp_path, run):
             assert mine.sessions.tolist() == theirs.sessions.tolist()
 
 
-def test_the_samples_have_sessions_and_hyperparameters_to_keep():
+def test_the_samples_have_sessions_and_hyperparameters_to_keep() -> None:
     facts = []
     for path in RUNS.rglob("*tfevents*"):
         file = FileStage(path.name, str(path))

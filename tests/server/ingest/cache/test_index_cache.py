@@ -91,7 +91,7 @@ def written(base, events):
     ]
 
 
-def test_a_restart_shows_the_same_and_decodes_nothing(written, restart, read):
+def test_a_restart_shows_the_same_and_decodes_nothing(written, restart, read) -> None:
     first = restart()
     assert len(read) == 3
     second = restart()
@@ -100,7 +100,7 @@ def test_a_restart_shows_the_same_and_decodes_nothing(written, restart, read):
     assert "damage" in repr(seen(second))
 
 
-def test_only_new_bytes_are_read_and_kept_in_turn(written, restart, read, events):
+def test_only_new_bytes_are_read_and_kept_in_turn(written, restart, read, events) -> None:
     restart()
     size = written[1].stat().st_size
     events.append(written[1], events.records(7))
@@ -111,7 +111,7 @@ def test_only_new_bytes_are_read_and_kept_in_turn(written, restart, read, events
     assert read == []
 
 
-def test_a_half_written_record_is_completed_after_a_restart(written, restart, read, events):
+def test_a_half_written_record_is_completed_after_a_restart(written, restart, read, events) -> None:
     restart()
     whole = events.records(4)
     events.append(written[2], whole[-2:])
@@ -122,7 +122,9 @@ def test_a_half_written_record_is_completed_after_a_restart(written, restart, re
 
 
 @pytest.mark.parametrize("change", ["other bytes", "shorter", "healed", "copied", "touched", "gone"])
-def test_a_file_that_is_not_the_one_that_was_read_is_read_afresh(change, written, restart, read, events):
+def test_a_file_that_is_not_the_one_that_was_read_is_read_afresh(
+    change, written, restart, read, events
+) -> None:
     restart()
     path = written[2]
     if change == "other bytes":
@@ -146,7 +148,7 @@ def test_a_file_that_is_not_the_one_that_was_read_is_read_afresh(change, written
     assert repr(seen(snapshot)) == repr(seen(fresh))
 
 
-def test_a_closed_file_and_a_longer_copy_are_known_again(written, restart, read, events):
+def test_a_closed_file_and_a_longer_copy_are_known_again(written, restart, read, events) -> None:
     first = restart()
     written[0].chmod(0o400)
     size = written[1].stat().st_size
@@ -161,7 +163,7 @@ def test_a_closed_file_and_a_longer_copy_are_known_again(written, restart, read,
 
 
 @pytest.mark.parametrize("piece", range(12))
-def test_a_damaged_cache_is_read_afresh(piece, written, restart, packs):
+def test_a_damaged_cache_is_read_afresh(piece, written, restart, packs) -> None:
     """Bytes flipped in every part of the pack, and the pack cut: never a wrong value."""
     first = restart()
     (path,) = packs()
@@ -172,7 +174,9 @@ def test_a_damaged_cache_is_read_afresh(piece, written, restart, packs):
     assert repr(seen(restart())) == repr(seen(first))
 
 
-def test_a_cache_entry_that_cannot_be_removed_hides_no_run(written, restart, read, packs, caplog):
+def test_a_cache_entry_that_cannot_be_removed_hides_no_run(
+    written, restart, read, packs, caplog: pytest.LogCaptureFixture
+) -> None:
     restart()
     (folder,) = {pack.parent for pack in packs()}
     stuck = folder / "0.pack"
@@ -185,7 +189,7 @@ def test_a_cache_entry_that_cannot_be_removed_hides_no_run(written, restart, rea
     assert "cannot be removed" in caplog.text
 
 
-def test_names_that_are_not_text_are_known_again(base, events, restart, read):
+def test_names_that_are_not_text_are_known_again(base, events, restart, read) -> None:
     folder = os.fsdecode(os.fsencode(base) + b"/\xff")
     path = events.file(Path(folder), events.records(1, 2), name="summary.{}.\udcfe.h")
     first = seen(restart())
@@ -195,7 +199,9 @@ def test_names_that_are_not_text_are_known_again(base, events, restart, read):
     assert path.exists()
 
 
-def test_a_cache_of_another_format_is_replaced(written, restart, read, packs, monkeypatch):
+def test_a_cache_of_another_format_is_replaced(
+    written, restart, read, packs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     restart()
     monkeypatch.setattr("mindinsight.server.ingest.cache.cache_file.FORMAT", 0)
     restart()
@@ -203,7 +209,7 @@ def test_a_cache_of_another_format_is_replaced(written, restart, read, packs, mo
     assert len(packs()) == 1
 
 
-def test_a_strange_note_counts_for_nothing(written, restart, read, packs):
+def test_a_strange_note_counts_for_nothing(written, restart, read, packs) -> None:
     first = restart()
     (path,) = packs()
     notes: list[Any] = [{"name": 3}, [], [{}], [{"name": written[0].name, "read": "x"}], None]
@@ -216,7 +222,7 @@ def test_a_strange_note_counts_for_nothing(written, restart, read, packs):
             extra.unlink()
 
 
-def test_the_cache_can_be_deleted_and_left_out(written, restart, read, packs, settings):
+def test_the_cache_can_be_deleted_and_left_out(written, restart, read, packs, settings) -> None:
     first = restart()
     for path in packs():
         path.unlink()
@@ -227,13 +233,17 @@ def test_the_cache_can_be_deleted_and_left_out(written, restart, read, packs, se
     assert packs() == []
 
 
-def test_a_workspace_that_cannot_be_written_costs_only_the_cache(written, restart, settings, caplog):
+def test_a_workspace_that_cannot_be_written_costs_only_the_cache(
+    written, restart, settings, caplog: pytest.LogCaptureFixture
+) -> None:
     settings.workspace.write_text("a file where the folder should be")
     assert set(restart().runs) == {"./a", "./b"}
     assert "cannot be written" in caplog.text
 
 
-def test_a_full_disk_leaves_no_half_pack(written, restart, packs, monkeypatch, settings, caplog):
+def test_a_full_disk_leaves_no_half_pack(
+    written, restart, packs, monkeypatch: pytest.MonkeyPatch, settings, caplog: pytest.LogCaptureFixture
+) -> None:
     def full(self):
         raise OSError(28, "No space left on device")
 
@@ -243,14 +253,14 @@ def test_a_full_disk_leaves_no_half_pack(written, restart, packs, monkeypatch, s
     assert [path for path in settings.workspace.rglob("*") if path.is_file()] == []
 
 
-def test_only_the_user_can_read_it(written, restart, packs):
+def test_only_the_user_can_read_it(written, restart, packs) -> None:
     restart()
     (path,) = packs()
     modes = [stat.S_IMODE(one.stat().st_mode) for one in (path, path.parent, path.parent.parent)]
     assert modes == [0o600, 0o700, 0o700]
 
 
-def test_many_packs_are_made_one(written, restart, read, packs, events):
+def test_many_packs_are_made_one(written, restart, read, packs, events) -> None:
     first = restart()
     for number in range(8):
         events.append(written[1], events.records(10 + number))
@@ -261,7 +271,7 @@ def test_many_packs_are_made_one(written, restart, read, packs, events):
     assert len(seen(restart())["./a"][0]["loss"][0]) == len(seen(first)["./a"][0]["loss"][0]) + 8
 
 
-def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(written, restart, settings):
+def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(written, restart, settings) -> None:
     folder = settings.workspace / "cache" / "feedfeedfeedfeed"
     restart()
     own = next(one for one in (settings.workspace / "cache").iterdir())
@@ -276,7 +286,9 @@ def test_what_a_killed_server_left_is_removed_and_old_bases_are_forgotten(writte
     assert (folder.exists(), left.exists(), busy.exists()) == (False, False, True)
 
 
-def test_a_run_that_grows_is_written_again_now_and_then(base, events, settings, packs, wait, monkeypatch):
+def test_a_run_that_grows_is_written_again_now_and_then(
+    base, events, settings, packs, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("mindinsight.server.ingest.loader._SAVE", 0.01)
     monkeypatch.setattr(cache, "_MIN_GROWTH", 0)
     path = events.file(base / "a", events.records(*range(100)))
@@ -292,7 +304,7 @@ def test_a_run_that_grows_is_written_again_now_and_then(base, events, settings, 
     loader.stop()
 
 
-def test_arrays_come_back_as_they_were(tmp_path):
+def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
     arrays: list[Any] = [np.arange(5), np.array([1.5, np.nan], np.float32), np.zeros(0), np.arange(12.0)[::3]]
     writer = CacheFileWriter(tmp_path / "one")
     places = [writer.array(array) for array in arrays]

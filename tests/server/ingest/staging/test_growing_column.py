@@ -31,7 +31,7 @@ def steps_of(table, tag):
     return table.groups[tag].axis.steps.view().tolist()
 
 
-def test_a_view_stays_what_it_was_while_the_column_grows():
+def test_a_view_stays_what_it_was_while_the_column_grows() -> None:
     column = GrowingColumn(ints(1, 2))
     views = [column.view()]
     for number in range(3, 100):
@@ -41,14 +41,14 @@ def test_a_view_stays_what_it_was_while_the_column_grows():
     assert all(view.tolist() == list(range(1, len(view) + 1)) for view in views)
 
 
-def test_a_view_cannot_be_written_to_and_is_made_once():
+def test_a_view_cannot_be_written_to_and_is_made_once() -> None:
     column = GrowingColumn(ints(1, 2))
     assert column.view() is column.view()
     with pytest.raises(ValueError, match="read-only"):
         column.view()[0] = 5
 
 
-def test_the_first_rows_are_taken_without_a_copy_and_never_written_to():
+def test_the_first_rows_are_taken_without_a_copy_and_never_written_to() -> None:
     first = ints(1, 2)
     column = GrowingColumn(first)
     assert np.shares_memory(column.view(), first)
@@ -56,7 +56,7 @@ def test_the_first_rows_are_taken_without_a_copy_and_never_written_to():
     assert first.tolist() == [1, 2]
 
 
-def test_rows_are_copied_a_constant_number_of_times():
+def test_rows_are_copied_a_constant_number_of_times() -> None:
     column = GrowingColumn(ints(0))
     moves = 0
     for number in range(10_000):
@@ -66,7 +66,7 @@ def test_rows_are_copied_a_constant_number_of_times():
     assert moves < 20
 
 
-def test_a_column_becomes_wider_for_an_exact_value_and_older_views_do_not():
+def test_a_column_becomes_wider_for_an_exact_value_and_older_views_do_not() -> None:
     column = GrowingColumn(np.array([0.5], np.float32))
     before = column.view()
     column.append(np.array([0.1], np.float64))
@@ -74,7 +74,7 @@ def test_a_column_becomes_wider_for_an_exact_value_and_older_views_do_not():
     assert before.dtype == np.float32
 
 
-def test_an_axis_knows_where_steps_go_back_in_whatever_pieces_they_come():
+def test_an_axis_knows_where_steps_go_back_in_whatever_pieces_they_come() -> None:
     steps = [1, 2, 2, 1, 5, 4, 4, 9, 0]
     whole = Axis(ints(*steps), ints(*steps) * 1.0)
     for cut in range(1, len(steps)):
@@ -83,14 +83,14 @@ def test_an_axis_knows_where_steps_go_back_in_whatever_pieces_they_come():
         assert pieces.starts.view().tolist() == whole.starts.view().tolist() == [0, 3, 5, 8]
 
 
-def test_tags_of_one_event_share_steps_and_wall_times():
+def test_tags_of_one_event_share_steps_and_wall_times() -> None:
     table = table_of(block("ab", 1, 2), block("ab", 3))
     assert table.groups["a"] is table.groups["b"]
     assert steps_of(table, "a") == [1, 2, 3]
     assert table.groups["b"].values["b"].view().tolist() == [1.25, 2.25, 3.25]
 
 
-def test_a_tag_that_comes_alone_parts_from_the_others_and_all_keep_their_rows():
+def test_a_tag_that_comes_alone_parts_from_the_others_and_all_keep_their_rows() -> None:
     table = table_of(block("abc", 1, 2), block("b", 3), block("abc", 4), block("ac", 5))
     assert steps_of(table, "a") == steps_of(table, "c") == [1, 2, 4, 5]
     assert steps_of(table, "b") == [1, 2, 3, 4]
@@ -98,13 +98,13 @@ def test_a_tag_that_comes_alone_parts_from_the_others_and_all_keep_their_rows():
     assert table.groups["b"].values["b"].view().tolist() == [1.25, 2.25, 3.0, 4.25]
 
 
-def test_a_new_tag_beside_known_ones_begins_an_axis_of_its_own():
+def test_a_new_tag_beside_known_ones_begins_an_axis_of_its_own() -> None:
     table = table_of(block("a", 1), block("ab", 2), block("ab", 3))
     assert steps_of(table, "a") == [1, 2, 3]
     assert steps_of(table, "b") == [2, 3]
 
 
-def test_live_tails_of_tags_that_come_and_go_never_make_more_groups_than_tags():
+def test_live_tails_of_tags_that_come_and_go_never_make_more_groups_than_tags() -> None:
     choice = np.random.default_rng(7)
     tags = [f"tag{number}" for number in range(12)]
     table = ScalarTable()

@@ -36,7 +36,7 @@ def stage():
     return RunStage(found())
 
 
-def test_publishing_says_which_kinds_changed_and_renews_only_these(stage, file):
+def test_publishing_says_which_kinds_changed_and_renews_only_these(stage, file) -> None:
     stage.add(file)
     stage.fold(file, stretch(10, scalars(1, tags=("loss", "acc")), references=[payloads(1)]))
     first, kinds = stage.publish(1)
@@ -53,7 +53,7 @@ def test_publishing_says_which_kinds_changed_and_renews_only_these(stage, file):
     assert first.scalars["loss"].columns().steps.tolist() == [1]
 
 
-def test_files_come_in_the_order_of_their_numbers_however_they_are_read(stage):
+def test_files_come_in_the_order_of_their_numbers_however_they_are_read(stage) -> None:
     for seconds in (1000, 999, 2000):
         file = file_named(seconds)
         stage.add(file)
@@ -64,7 +64,7 @@ def test_files_come_in_the_order_of_their_numbers_however_they_are_read(stage):
     assert [state.name.split(".")[4] for state in run.files] == ["999", "1000", "2000"]
 
 
-def test_a_cursor_stays_good_while_rows_come_at_the_end(stage):
+def test_a_cursor_stays_good_while_rows_come_at_the_end(stage) -> None:
     versions = iter(range(1, 100))
 
     def generation_after(file, step):
@@ -81,7 +81,7 @@ def test_a_cursor_stays_good_while_rows_come_at_the_end(stage):
     assert stage.publish(next(versions))[0].scalars["loss"].generation == 7
 
 
-def test_a_file_that_is_begun_again_makes_cursors_bad(stage, file):
+def test_a_file_that_is_begun_again_makes_cursors_bad(stage, file) -> None:
     stage.add(file)
     stage.fold(file, stretch(10, scalars(1, 2)))
     stage.publish(1)
@@ -93,7 +93,7 @@ def test_a_file_that_is_begun_again_makes_cursors_bad(stage, file):
     assert (series.generation, series.columns().steps.tolist()) == (2, [1, 2, 3])
 
 
-def test_a_tag_goes_with_the_last_file_that_holds_it(stage):
+def test_a_tag_goes_with_the_last_file_that_holds_it(stage) -> None:
     one, other = file_named(1), file_named(2)
     for file, tags in ((one, ("loss", "old")), (other, ("loss",))):
         stage.add(file)
@@ -109,7 +109,7 @@ def test_a_tag_goes_with_the_last_file_that_holds_it(stage):
     assert (dict(run.scalars), run.files, run.total) == ({}, (), 0)
 
 
-def test_a_copied_file_is_read_where_it_is_now(stage, file):
+def test_a_copied_file_is_read_where_it_is_now(stage, file) -> None:
     stage.add(file)
     stage.fold(file, stretch(10, scalars(1), references=[payloads(1)]))
     before, _ = stage.publish(1)
@@ -121,7 +121,7 @@ def test_a_copied_file_is_read_where_it_is_now(stage, file):
     assert (after.scalars["loss"] is before.scalars["loss"], kinds) == (True, {"image"})
 
 
-def test_lineage_of_all_files_is_merged_oldest_first(stage):
+def test_lineage_of_all_files_is_merged_oldest_first(stage) -> None:
     for seconds, facts in ((3, {"a": 3}), (1, {"a": 1, "b": 1})):
         file = file_named(seconds, suffix="_lineage")
         stage.add(file)
@@ -135,7 +135,7 @@ def test_lineage_of_all_files_is_merged_oldest_first(stage):
     assert (run.lineage, kinds) == (None, {"lineage"})
 
 
-def test_each_graph_of_a_file_has_a_tag(stage, file):
+def test_each_graph_of_a_file_has_a_tag(stage, file) -> None:
     stage.add(file)
     stage.fold(file, stretch(10, references=[payloads(1, 2, kind="graph", tag="")]))
     stage.fold(file, stretch(20, references=[payloads(5, kind="graph", tag="")]))
@@ -145,7 +145,7 @@ def test_each_graph_of_a_file_has_a_tag(stage, file):
     assert {series.count for series in graphs.values()} == {1}
 
 
-def test_progress_counts_all_files(stage):
+def test_progress_counts_all_files(stage) -> None:
     one, other = file_named(1, size=100), file_named(2, size=50)
     for file in (one, other):
         stage.add(file)
@@ -155,7 +155,7 @@ def test_progress_counts_all_files(stage):
     assert run.updated == 2.0
 
 
-def test_bytes_of_an_unfinished_record_or_an_unreadable_file_are_not_waited_for(stage):
+def test_bytes_of_an_unfinished_record_or_an_unreadable_file_are_not_waited_for(stage) -> None:
     cut, unreadable = file_named(1, size=100), file_named(2, size=50)
     unreadable.error = "file.permission"
     for file in (cut, unreadable):
@@ -166,7 +166,7 @@ def test_bytes_of_an_unfinished_record_or_an_unreadable_file_are_not_waited_for(
     assert run.files[0].pending == 20
 
 
-def test_a_run_without_files_has_the_time_of_its_folder(stage):
+def test_a_run_without_files_has_the_time_of_its_folder(stage) -> None:
     assert stage.publish(1)[0].updated == 6.0
 
 
@@ -174,7 +174,7 @@ def test_a_run_without_files_has_the_time_of_its_folder(stage):
     ("changes", "kinds"),
     [({"dumps": ("./a/dump",)}, {"dump"}), ({"rank": 1, "job": "./"}, set()), ({"created": 9.0}, set())],
 )
-def test_what_discovery_says_anew_is_published(stage, changes, kinds):
+def test_what_discovery_says_anew_is_published(stage, changes, kinds) -> None:
     stage.publish(1)
     stage.update(found())
     assert not stage.changed

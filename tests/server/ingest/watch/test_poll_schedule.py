@@ -25,13 +25,13 @@ def gaps(times):
     return [round(later - earlier, 6) for earlier, later in pairwise(times)]
 
 
-def test_what_was_there_at_the_start_is_looked_at_seldom():
+def test_what_was_there_at_the_start_is_looked_at_seldom() -> None:
     rounds = PollSchedule(longest=3.0)
     rounds.set_folders(["./a"], 0.0)
     assert set(gaps(looks(rounds, until=100))) == {3.0}
 
 
-def test_a_folder_that_appears_is_looked_at_often_and_then_ever_more_seldom():
+def test_a_folder_that_appears_is_looked_at_often_and_then_ever_more_seldom() -> None:
     rounds = PollSchedule(longest=3.0)
     rounds.set_folders(["./"], 0.0)
     rounds.due(1.0)
@@ -41,21 +41,21 @@ def test_a_folder_that_appears_is_looked_at_often_and_then_ever_more_seldom():
     assert (found[0], found[-1]) == (0.25, 3.0)
 
 
-def test_a_folder_in_which_something_happens_is_looked_at_often_again():
+def test_a_folder_in_which_something_happens_is_looked_at_often_again() -> None:
     rounds = PollSchedule(longest=3.0)
     rounds.set_folders(["./a"], 0.0)
     times = looks(rounds, until=110, stirred_at=[100.0])
     assert len([time for time in times if time > 103]) > 20
 
 
-def test_a_folder_with_very_many_files_is_looked_at_less_often():
+def test_a_folder_with_very_many_files_is_looked_at_less_often() -> None:
     rounds = PollSchedule(longest=3.0)
     rounds.set_folders(["./a"], 0.0)
     times = looks(rounds, until=100, files=20_000)
     assert len(times) <= 11
 
 
-def test_folders_that_went_away_are_forgotten():
+def test_folders_that_went_away_are_forgotten() -> None:
     rounds = PollSchedule(longest=3.0)
     rounds.set_folders(["./a", "./b"], 0.0)
     rounds.set_folders(["./b"], 0.0)
@@ -91,15 +91,15 @@ overlay /stacked overlay rw 0 0
         ("/stacked/a", True),
     ],
 )
-def test_file_systems_that_tell_of_changes(path, told):
+def test_file_systems_that_tell_of_changes(path, told) -> None:
     assert tells_changes(path, MOUNTS) is told
 
 
-def test_without_a_list_of_mounts_the_file_system_is_trusted():
+def test_without_a_list_of_mounts_the_file_system_is_trusted() -> None:
     assert tells_changes("/data", "") is True
 
 
-def test_where_changes_are_told_a_quiet_folder_may_wait_longer_than_where_they_are_not():
+def test_where_changes_are_told_a_quiet_folder_may_wait_longer_than_where_they_are_not() -> None:
     rounds = PollSchedule(longest=3.0)
     rounds.set_folders(["./told", "./asked"], 0.0)
     times: dict[Any, Any] = {"./told": [], "./asked": []}

@@ -44,7 +44,7 @@ def listening(base, rings):
         (FileModifiedEvent(b"/b/a/\xff"), set(), {b"/b/a/\xff".decode("utf-8", "surrogateescape")}),
     ],
 )
-def test_events_become_places_to_look_at(event, folders, files, listening):
+def test_events_become_places_to_look_at(event, folders, files, listening) -> None:
     listening.on_any_event(event)
     assert listening.has_changes
     told = listening.take()
@@ -52,7 +52,7 @@ def test_events_become_places_to_look_at(event, folders, files, listening):
     assert not listening.has_changes
 
 
-def test_the_bell_rings_once_until_somebody_asks(listening, rings):
+def test_the_bell_rings_once_until_somebody_asks(listening, rings) -> None:
     for _ in range(5):
         listening.on_any_event(FileModifiedEvent("/b/a/x"))
     assert len(rings) == 1
@@ -61,7 +61,7 @@ def test_the_bell_rings_once_until_somebody_asks(listening, rings):
     assert len(rings) == 2
 
 
-def test_polling_listens_to_nothing(listening):
+def test_polling_listens_to_nothing(listening) -> None:
     assert (listening.mode, listening.hears(10)) == ("polling", True)
 
 
@@ -73,7 +73,7 @@ def real(base, rings):
     one.stop()
 
 
-def test_only_what_matters_is_told(real, base, events, rings, wait):
+def test_only_what_matters_is_told(real, base, events, rings, wait) -> None:
     path = events.file(base, b"1")
     assert wait(lambda: rings)
     assert wait(lambda: str(path) in real._changed.files)
@@ -86,7 +86,7 @@ def test_only_what_matters_is_told(real, base, events, rings, wait):
     assert real.take().files == set()
 
 
-def test_folders_that_appear_are_listened_to(real, base, events, wait):
+def test_folders_that_appear_are_listened_to(real, base, events, wait) -> None:
     (base / "a" / "b").mkdir(parents=True)
     assert wait(lambda: str(base) in real._changed.folders)
     path = events.file(base / "a" / "b", b"1")
@@ -98,7 +98,7 @@ def test_folders_that_appear_are_listened_to(real, base, events, wait):
     assert wait(grows)
 
 
-def test_listening_ends(base, wait):
+def test_listening_ends(base, wait) -> None:
     before = module.watches()
     one = Watcher(str(base), "events", lambda: None)
     one.start()
@@ -111,14 +111,16 @@ def test_listening_ends(base, wait):
     assert wait(lambda: module.watches() == before)
 
 
-def test_a_base_that_is_not_there_is_not_listened_to(base, caplog):
+def test_a_base_that_is_not_there_is_not_listened_to(base, caplog: pytest.LogCaptureFixture) -> None:
     one = Watcher(str(base / "nothing"), "events", lambda: None)
     one.start()
     assert one.mode == "polling"
     assert "polling" in caplog.text
 
 
-def test_directories_that_cannot_be_read_are_told_once_in_our_words(base, monkeypatch, caplog):
+def test_directories_that_cannot_be_read_are_told_once_in_our_words(
+    base, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     for name in ("a", "b", "c"):
         (base / name).mkdir()
     readable = os.access

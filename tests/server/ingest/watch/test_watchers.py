@@ -1,5 +1,7 @@
 """Listening to several base directories, each as its file system allows."""
 
+from pathlib import Path
+
 import pytest
 
 from mindinsight.server.ingest.discovery.folder_listing import stamp_of
@@ -33,14 +35,16 @@ def modes(one, folders):
     return [one.mode(path) for path in folders]
 
 
-def test_each_is_listened_to_or_not_as_its_file_system_tells(listening, folders, monkeypatch):
+def test_each_is_listened_to_or_not_as_its_file_system_tells(
+    listening, folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watcher, "tells_changes", lambda path: path.endswith("a"))
     one = listening()
     one.listen(folders, dict.fromkeys(folders, 1))
     assert modes(one, folders) == ["events", "polling"]
 
 
-def test_what_happens_in_any_of_them_is_told(listening, folders, events, tmp_path, wait):
+def test_what_happens_in_any_of_them_is_told(listening, folders, events, tmp_path: Path, wait) -> None:
     one = listening("events")
     one.listen(folders, dict.fromkeys(folders, 1))
     paths = {str(events.file(tmp_path / name, b"1")) for name in ("a", "b")}
@@ -54,7 +58,9 @@ def test_what_happens_in_any_of_them_is_told(listening, folders, events, tmp_pat
     assert not one.take().files
 
 
-def test_one_that_goes_is_no_longer_listened_to_and_another_in_its_place_is(listening, folders, tmp_path):
+def test_one_that_goes_is_no_longer_listened_to_and_another_in_its_place_is(
+    listening, folders, tmp_path: Path
+) -> None:
     one = listening("events")
     one.listen(folders, dict.fromkeys(folders, 1))
     gone, stays = folders
@@ -67,7 +73,7 @@ def test_one_that_goes_is_no_longer_listened_to_and_another_in_its_place_is(list
     assert one.mode(stays) == "events"
 
 
-def test_only_so_many_are_listened_to(listening, folders, monkeypatch):
+def test_only_so_many_are_listened_to(listening, folders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchers, "MOST", 1)
     one = listening("events")
     one.listen(folders, dict.fromkeys(folders, 1))
@@ -77,7 +83,9 @@ def test_only_so_many_are_listened_to(listening, folders, monkeypatch):
     assert one.mode(second) == "events"
 
 
-def test_the_watches_of_one_are_not_taken_for_those_of_another(listening, folders, monkeypatch):
+def test_the_watches_of_one_are_not_taken_for_those_of_another(
+    listening, folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With the watches used up by the first of two, the second must not believe that it is told anything."""
     monkeypatch.setattr(watcher, "watches", lambda: 100)
     one = listening("events")

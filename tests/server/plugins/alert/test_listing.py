@@ -2,6 +2,7 @@
 
 import math
 import time
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -64,13 +65,13 @@ def brief(answer):
     return [(one["run"], one["title"] or one["tag"], one["step"], one["level"]) for one in answer["alerts"]]
 
 
-def test_nothing_is_an_empty_list(ask, train):
+def test_nothing_is_an_empty_list(ask, train) -> None:
     train("a", loss=[1.0, 2.0])
     answer = ask()
     assert (answer["alerts"], answer["total"]) == ([], 0)
 
 
-def test_what_the_training_code_said_is_listed_newest_first(ask, train):
+def test_what_the_training_code_said_is_listed_newest_first(ask, train) -> None:
     train("a", [(3, "first", "info"), (9, "second", "error")], loss=[1.0])
     answer = ask(total(2))
     assert brief(answer) == [("./a", "second", 9, "error"), ("./a", "first", 3, "info")]
@@ -80,7 +81,7 @@ def test_what_the_training_code_said_is_listed_newest_first(ask, train):
     assert abs(one["wall"] - answer["now"]) < 3600
 
 
-def test_a_stretch_that_is_not_finite_is_one_alert(ask, train):
+def test_a_stretch_that_is_not_finite_is_one_alert(ask, train) -> None:
     train("a", loss=[1.0, math.nan, math.inf, 1.0, -math.inf])
     newest, oldest = ask(total(2))["alerts"]
     assert (oldest["rule"], oldest["tag"], oldest["step"], oldest["count"]) == ("not_finite", "loss", 1, 2)
@@ -88,7 +89,7 @@ def test_a_stretch_that_is_not_finite_is_one_alert(ask, train):
     assert (newest["value"], newest["step"], newest["ongoing"]) == ("-inf", 4, True)
 
 
-def test_rules_of_people_find_what_is_there_already_and_what_comes(client, ask, train):
+def test_rules_of_people_find_what_is_there_already_and_what_comes(client, ask, train) -> None:
     train("a", loss=[1.0, 20.0, 30.0], acc=[0.5, 0.5, 0.5])
     ask(lambda answer: client.get("/v2/runs").json()["runs"][0]["read"])
     client.post("/v2/alert/rules", json={"condition": "above", "tags": "lo*", "limit": 10, "level": "info"})
@@ -102,7 +103,7 @@ def test_rules_of_people_find_what_is_there_already_and_what_comes(client, ask, 
     assert oldest["id"] == one["id"] != newest["id"]
 
 
-def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(client, ask, train):
+def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(client, ask, train) -> None:
     rule = {"condition": "below", "tags": "loss", "limit": 0.5}
     train("a", loss=[0.1, 1.0, 0.4])
     client.post("/v2/alert/rules", json=rule)
@@ -117,7 +118,7 @@ def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(client, ask,
     assert ask()["total"] == 0
 
 
-def test_a_rule_over_ranks_says_which_strays_and_how(client, ask, train):
+def test_a_rule_over_ranks_says_which_strays_and_how(client, ask, train) -> None:
     for rank in range(3):
         train(
             f"job/rank_{rank}",
@@ -139,7 +140,7 @@ def test_a_rule_over_ranks_says_which_strays_and_how(client, ask, train):
     assert ask()["total"] == 2
 
 
-def test_the_list_is_cut_by_run_level_time_and_place(ask, train):
+def test_the_list_is_cut_by_run_level_time_and_place(ask, train) -> None:
     train("a", [(1, "a1", "info"), (2, "a2", "warning")], loss=[1.0])
     ask(total(2))
     train("b", [(3, "b3", "error"), (4, "b4", "info")], loss=[1.0])
@@ -154,7 +155,7 @@ def test_the_list_is_cut_by_run_level_time_and_place(ask, train):
     assert [page["total"] for page in paged] == [4, 4, 4]
 
 
-def test_alerts_leave_with_their_run(client, ask, train, tmp_path):
+def test_alerts_leave_with_their_run(client, ask, train, tmp_path: Path) -> None:
     train("a", [(1, "gone soon", "info")], loss=[1.0])
     train("b", [(1, "stays", "info")], loss=[1.0])
     ask(total(2))
@@ -175,7 +176,9 @@ def leave_open(base, run, wall):
     path.chmod(0o600)
 
 
-def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(client, ask, train, tmp_path):
+def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(
+    client, ask, train, tmp_path: Path
+) -> None:
     leave_open(tmp_path / "base", "killed", 1_700_000_000)
     train("ended", loss=[1.0, 2.0])
     client.post("/v2/alert/rules", json={"condition": "silent", "limit": 10})
@@ -186,11 +189,11 @@ def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(client, ask
 
 
 @pytest.mark.parametrize("wrong", [{"level": "fatal"}, {"skip": -1}, {"limit": 1001}, {"since": "now"}])
-def test_what_cannot_be_asked_is_refused(client, wrong):
+def test_what_cannot_be_asked_is_refused(client, wrong) -> None:
     assert client.get("/v2/alert/list", params=wrong).status_code == 422
 
 
-def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch):
+def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch: pytest.MonkeyPatch) -> None:
     train("a", [(1, "once", "info")], loss=[1.0, math.nan])
     ask(total(2))
     before = ask()["alerts"]
@@ -203,7 +206,7 @@ def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch):
     assert ask()["alerts"] == before
 
 
-def test_what_is_not_listed_is_counted(ask, train, monkeypatch):
+def test_what_is_not_listed_is_counted(ask, train, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alert_cache, "MOST_RECORDED", 2)
     train("a", [(step, f"alert {step}", "info") for step in range(5)], loss=[1.0])
     train("b", [(0, "only one", "error")], loss=[1.0])
@@ -214,7 +217,7 @@ def test_what_is_not_listed_is_counted(ask, train, monkeypatch):
     assert ask(level=["error"])["left_out"] == 3
 
 
-def test_what_cannot_be_read_is_counted(ask, train, tmp_path):
+def test_what_cannot_be_read_is_counted(ask, train, tmp_path: Path) -> None:
     train("a", [(0, "first", "info")], loss=[1.0])
     (path,) = (tmp_path / "base" / "a").glob("*MS")
     path.chmod(0o600)  # a recorder takes the right to write away when it closes

@@ -1,5 +1,7 @@
 """One rule over a series that grows, against one that looks at all of it anew."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,7 +54,7 @@ def slowly(points, condition, limit):
     cut=st.integers(0, 40),
     condition=st.sampled_from(["not_finite", "above", "below"]),
 )
-def test_growing_gives_what_a_look_at_everything_gives(points, cut, condition):
+def test_growing_gives_what_a_look_at_everything_gives(points, cut, condition) -> None:
     steps, values = zip(*points, strict=True)
     whole = series(2, part(steps, values))
     found = rule_episodes(None, whole, condition, 0.5)
@@ -63,13 +65,13 @@ def test_growing_gives_what_a_look_at_everything_gives(points, cut, condition):
         np.testing.assert_equal(facts(rule_episodes(before, whole, condition, 0.5)), facts(found))
 
 
-def test_files_that_go_on_with_a_segment_are_one_episode_and_a_restart_is_another():
+def test_files_that_go_on_with_a_segment_are_one_episode_and_a_restart_is_another() -> None:
     first, on, again = part([1, 2], [0, np.nan]), part([3, 4], [np.nan, 0]), part([2, 3], [np.nan, np.nan])
     found = rule_episodes(None, series(1, first, on, again), "not_finite", 0)
     assert (found.steps.tolist(), found.episodes.counts.tolist()) == ([2, 2], [2, 2])
 
 
-def test_only_new_rows_are_looked_at(monkeypatch):
+def test_only_new_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     before = rule_episodes(None, series(1, part(range(1000), np.zeros(1000))), "above", 1)
     tail = ScalarSeries.tail
@@ -85,7 +87,7 @@ def test_only_new_rows_are_looked_at(monkeypatch):
 @pytest.mark.parametrize(
     "other", [series(2, part([1, 2], [0, 0]), generation=2), series(2, part([1], [0]))], ids=["rows", "fewer"]
 )
-def test_replaced_rows_are_looked_at_anew(other):
+def test_replaced_rows_are_looked_at_anew(other) -> None:
     before = rule_episodes(None, series(1, part([1, 2], [np.nan, np.nan])), "not_finite", 0)
     assert rule_episodes(before, other, "not_finite", 0).steps.tolist() == []
 
@@ -106,7 +108,7 @@ def run_at(path, **fields):
         ("LOSS", []),
     ],
 )
-def test_a_rule_names_tags_or_a_pattern(tmp_path, pattern, expected):
+def test_a_rule_names_tags_or_a_pattern(tmp_path: Path, pattern, expected) -> None:
     one = series(1, part([1], [0]))
     assert tags_of(run_at(tmp_path, scalars={"loss": one, "val/loss": one, "w[0]": one}), pattern) == expected
 
@@ -114,13 +116,13 @@ def test_a_rule_names_tags_or_a_pattern(tmp_path, pattern, expected):
 FILES = (FileState("old", 0, 500.0, 0, 0), FileState("new", 0, 1000.0, 0, 0))
 
 
-def test_a_run_that_nobody_closed_is_silent_after_its_time(tmp_path):
+def test_a_run_that_nobody_closed_is_silent_after_its_time(tmp_path: Path) -> None:
     run = run_at(tmp_path, files=FILES, last_event=1000.0)
     assert silent_since(run, 5, 1299.9) is None
     assert silent_since(run, 5, 1300.0) == 1300.0
     assert silent_since(run, 5, 9e9) == 1300.0
 
 
-def test_a_run_that_ended_is_never_silent(tmp_path):
+def test_a_run_that_ended_is_never_silent(tmp_path: Path) -> None:
     assert silent_since(run_at(tmp_path, files=FILES, finished=True), 5, 9e9) is None
     assert silent_since(run_at(tmp_path), 5, 9e9) is None

@@ -1,5 +1,6 @@
 """Rules over HTTP: what is kept, what is refused, who is told, and that no other site can change them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ def code(answer):
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_rules_are_added_changed_and_removed(client):
+def test_rules_are_added_changed_and_removed(client) -> None:
     assert client.get(RULES).json() == {"rules": [FIRST]}
     assert client.post(RULES, json=ABOVE).json()["rules"][1] == {"id": "1", "built_in": False, **ABOVE}
     changed = {**ABOVE, "condition": "below", "limit": -3.5, "on": False}
@@ -32,7 +33,7 @@ def test_rules_are_added_changed_and_removed(client):
     assert ids(client.delete(RULES, params={"id": "1"})) == ["not_finite"]
 
 
-def test_the_built_in_rule_is_switched_off_but_stays(client):
+def test_the_built_in_rule_is_switched_off_but_stays(client) -> None:
     off = {**{key: FIRST[key] for key in ABOVE}, "on": False}
     assert client.put(RULES, params={"id": "not_finite"}, json=off).json()["rules"][0]["on"] is False
     assert code(client.delete(RULES, params={"id": "not_finite"})) == (409, "built_in_rule")
@@ -53,19 +54,19 @@ def test_the_built_in_rule_is_switched_off_but_stays(client):
         {"condition": "silent", "limit": 1e9},
     ],
 )
-def test_what_is_no_rule_is_refused(client, wrong):
+def test_what_is_no_rule_is_refused(client, wrong) -> None:
     assert client.post(RULES, json={**ABOVE, **wrong}).status_code == 422
     assert ids(client.get(RULES)) == ["not_finite"]
 
 
 @pytest.mark.parametrize("limit", ["NaN", "Infinity", "-Infinity"])
-def test_a_limit_is_a_number(client, limit):
+def test_a_limit_is_a_number(client, limit) -> None:
     body = f'{{"condition": "above", "limit": {limit}}}'
     answer = client.post(RULES, content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 422
 
 
-def test_what_is_not_there_or_too_much_is_said(client, tmp_path):
+def test_what_is_not_there_or_too_much_is_said(client, tmp_path: Path) -> None:
     assert code(client.put(RULES, params={"id": "7"}, json=ABOVE)) == (404, "unknown_rule")
     assert code(client.delete(RULES, params={"id": "7"})) == (404, "unknown_rule")
     for _ in range(50):
@@ -73,12 +74,12 @@ def test_what_is_not_there_or_too_much_is_said(client, tmp_path):
     assert code(client.post(RULES, json=ABOVE)) == (409, "many_rules")
 
 
-def test_a_full_disk_is_said(client, tmp_path):
+def test_a_full_disk_is_said(client, tmp_path: Path) -> None:
     (tmp_path / "workspace" / "rules.json").mkdir(parents=True)
     assert code(client.post(RULES, json=ABOVE)) == (507, "not_kept")
 
 
-def test_a_page_of_another_site_can_change_nothing(client):
+def test_a_page_of_another_site_can_change_nothing(client) -> None:
     elsewhere = {"Origin": "https://other.host"}
     client.post(RULES, json=ABOVE)
     answers = [
@@ -90,7 +91,7 @@ def test_a_page_of_another_site_can_change_nothing(client):
     assert ids(client.get(RULES)) == ["not_finite", "1"]
 
 
-def test_with_a_token_nobody_else_sees_them(samples):
+def test_with_a_token_nobody_else_sees_them(samples) -> None:
     client = samples(token="secret")
     client.post(RULES, json=ABOVE)
     client.headers.pop("Authorization")
@@ -98,7 +99,7 @@ def test_with_a_token_nobody_else_sees_them(samples):
     assert client.get("/v2/alert/list").status_code == 401
 
 
-def test_every_open_page_is_told_of_a_change(client):
+def test_every_open_page_is_told_of_a_change(client) -> None:
     told: list[Any] = []
     hub = client.app.state.hub
     publish, hub.publish = hub.publish, told.append

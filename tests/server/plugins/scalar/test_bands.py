@@ -7,7 +7,7 @@ from mindinsight.server.http.column_encoding import decode
 from .runs import part, run
 
 
-def test_ranks_of_a_job_in_their_order(ask):
+def test_ranks_of_a_job_in_their_order(ask) -> None:
     ranks = [
         run(f"./job/rank_{n}", "./job", n, loss=[part([1, 2, 3], [n, n, np.nan if n == 2 else n])])
         for n in (10, 2, 1, 3)

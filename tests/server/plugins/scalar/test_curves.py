@@ -19,7 +19,7 @@ def series(client, **params):
     return answer.json()["series"]
 
 
-def test_a_short_series_comes_whole_and_exact(ask):
+def test_a_short_series_comes_whole_and_exact(ask) -> None:
     client = ask(run("./a", loss=[part([1, 2, 5], [0.1, np.nan, -np.inf])]))
     (one,) = series(client)
     assert decode(one["step"]).tolist() == [1, 2, 5]
@@ -29,7 +29,7 @@ def test_a_short_series_comes_whole_and_exact(ask):
     assert one["last"] == [5, WALL + 1.0, "-inf"]
 
 
-def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask):
+def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask) -> None:
     values = np.zeros(100_000, np.float32)
     values[77_777] = 80.0
     client = ask(run("./a", loss=[part(np.arange(100_000), values)]))
@@ -41,7 +41,7 @@ def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask):
     assert len(decode(series(client, px=0)[0]["value"])) == 100_000
 
 
-def test_zooming_fetches_finer_data(ask):
+def test_zooming_fetches_finer_data(ask) -> None:
     client = ask(run("./a", loss=[part(np.arange(100_000), np.sin(np.arange(100_000)))]))
     (one,) = series(client, px=300, low=5000, high=5099)
     assert decode(one["step"]).tolist() == list(range(4999, 5101))
@@ -49,7 +49,7 @@ def test_zooming_fetches_finer_data(ask):
     assert len(decode(nothing["step"])) <= 2
 
 
-def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask):
+def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask) -> None:
     first, second = part([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]), part([3, 4, 4], [30, 40, 41])
     client = ask(run("./a", loss=[first, second]))
     (one,) = series(client, overwritten=True)
@@ -62,14 +62,14 @@ def test_a_restart_is_merged_and_what_it_overwrote_comes_when_asked_for(ask):
     assert "overwritten" not in series(client)[0]
 
 
-def test_records_out_of_order_are_sorted_and_are_no_restart(ask):
+def test_records_out_of_order_are_sorted_and_are_no_restart(ask) -> None:
     client = ask(run("./a", loss=[part([1, 2, 5, 3, 4, 6], [1, 2, 5, 3, 4, 6])]))
     (one,) = series(client, overwritten=True)
     assert decode(one["value"]).tolist() == [1, 2, 3, 4, 5, 6]
     assert (one["points"], one["overwritten_points"], one["overwritten"]) == (6, 0, [])
 
 
-def test_axes(ask):
+def test_axes(ask) -> None:
     tokens = [part([1, 2, 3], [100, 200, 300])]
     client = ask(run("./a", loss=[part([1, 2, 3, 4], [4, 3, 2, 1])], tokens=tokens))
     assert decode(series(client, x="relative")[0]["x"]).tolist() == [0, 0.5, 1, 1.5]
@@ -82,7 +82,7 @@ def test_axes(ask):
     assert bad.json()["error"]["code"] == "bad_axis"
 
 
-def test_smoothing_is_done_on_all_points_before_sampling(ask):
+def test_smoothing_is_done_on_all_points_before_sampling(ask) -> None:
     values = np.random.default_rng(0).standard_normal(20_000).astype(np.float32)
     client = ask(run("./a", loss=[part(np.arange(20_000), values)]))
     wide, narrow = (series(client, smooth=0.9, px=px)[0] for px in (0, 100))
@@ -90,7 +90,7 @@ def test_smoothing_is_done_on_all_points_before_sampling(ask):
     np.testing.assert_array_equal(decode(narrow["smooth"]), decode(wide["smooth"])[rows])
 
 
-def test_runs_without_the_tag_are_left_out_and_both_forms_say_the_same(ask):
+def test_runs_without_the_tag_are_left_out_and_both_forms_say_the_same(ask) -> None:
     client = ask(run("./a", loss=[part([1, 2, 3, 4], [1, 2, 3, 4])]), run("./b", acc=[part([1], [1])]))
     params = {"tag": "loss", "run": ["./b", "./a", "./gone"]}
     plain = client.get("/series", params=params).json()
@@ -110,7 +110,7 @@ def tail(client, since, generation=0, **params):
     ).json()
 
 
-def test_a_tail_holds_only_what_is_new(ask):
+def test_a_tail_holds_only_what_is_new(ask) -> None:
     client = ask(run("./a", loss=[part([1, 2, 3, 4, 5], [1, 2, 3, np.nan, 5])]))
     new = tail(client, 3, smooth=0.5)
     assert not new["whole"]
@@ -123,7 +123,7 @@ def test_a_tail_holds_only_what_is_new(ask):
     assert not tail(client, 5)["whole"]
 
 
-def test_a_tail_behind_a_restart_extends_the_merged_line(ask):
+def test_a_tail_behind_a_restart_extends_the_merged_line(ask) -> None:
     client = ask(run("./a", loss=[part(range(1, 10), range(9)), part([4, 5, 6], [40, 50, 60])]))
     new = tail(client, 10, smooth=0.5)
     assert not new["whole"]
@@ -134,20 +134,22 @@ def test_a_tail_behind_a_restart_extends_the_merged_line(ask):
 
 
 @pytest.mark.parametrize(("since", "generation"), [(0, 0), (3, 1), (9, 0), (2, 0), (6, 0)])
-def test_a_tail_that_does_not_follow_asks_for_the_whole(ask, since, generation):
+def test_a_tail_that_does_not_follow_asks_for_the_whole(ask, since, generation) -> None:
     client = ask(run("./a", loss=[part([1, 2, 3, 1, 2, 3, 3], np.arange(7))]))
     assert tail(client, since, generation)["whole"]
 
 
 @pytest.mark.parametrize("params", [{"run": "./gone", "tag": "loss"}, {"run": "./a", "tag": "gone"}])
-def test_a_tail_of_what_is_gone_asks_for_the_whole(ask, params):
+def test_a_tail_of_what_is_gone_asks_for_the_whole(ask, params) -> None:
     client = ask(run("./a", loss=[part([1, 2], [1, 2])]))
     found = client.get("/tail", params={**params, "since": 1, "generation": 0}).json()
     assert found["whole"]
     assert len(decode(found["step"])) == 0
 
 
-def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(ask, monkeypatch):
+def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(
+    ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def noted(work):
         threads.append(work)
         return work()
@@ -165,7 +167,7 @@ def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(ask, monkeypa
     assert many["series"][0] == few["series"][0]
 
 
-def test_a_small_curve_needs_no_thread(samples, monkeypatch):
+def test_a_small_curve_needs_no_thread(samples, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args, **options):
         raise AssertionError("a thread costs as much as the answer")
 

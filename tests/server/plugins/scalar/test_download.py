@@ -9,7 +9,7 @@ import pyarrow as pa
 from .runs import WALL, part, run
 
 
-def test_a_download_holds_every_point(ask):
+def test_a_download_holds_every_point(ask) -> None:
     values = np.random.default_rng(3).standard_normal(45_000).astype(np.float32)
     values[7] = np.nan
     steps = np.concatenate((np.arange(30_000), np.arange(15_000)))

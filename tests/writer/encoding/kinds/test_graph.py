@@ -11,7 +11,7 @@ def builder():
     return graph
 
 
-def test_a_graph_is_taken_from_a_builder_its_bytes_and_its_message():
+def test_a_graph_is_taken_from_a_builder_its_bytes_and_its_message() -> None:
     model = graph_pb2.ModelProto.FromString(builder().serialised())
     for value in (builder(), builder().serialised(), model):
         assert graph_pb2.GraphProto.FromString(ENCODER.serialised(value)).name == "net"
@@ -25,6 +25,6 @@ def test_a_graph_is_taken_from_a_builder_its_bytes_and_its_message():
         (object(), TypeError, "a network whose graph can be seen"),
     ],
 )
-def test_anything_else_is_refused(value, error, text):
+def test_anything_else_is_refused(value, error, text) -> None:
     with pytest.raises(error, match=text):
         ENCODER.serialised(value)

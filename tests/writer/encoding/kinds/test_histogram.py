@@ -12,7 +12,7 @@ arrays = st.sampled_from(TYPES).flatmap(lambda code: hnp.arrays(np.dtype(code), 
 
 
 @given(arrays)
-def test_a_histogram_counts_every_element(array):
+def test_a_histogram_counts_every_element(array) -> None:
     histogram = Summary.Histogram.FromString(ENCODER.array_message(array, array.dtype.name))
     finite = array[np.isfinite(array)].astype(np.float64)
     assert histogram.count == array.size
@@ -26,7 +26,7 @@ def test_a_histogram_counts_every_element(array):
         assert not histogram.buckets
 
 
-def test_facts_are_what_a_json_document_can_hold():
+def test_facts_are_what_a_json_document_can_hold() -> None:
     message = Summary.Histogram(count=3, nan_count=1, min=-1.0, max=2.0, sum=float("inf"))
     assert ENCODER.facts(message) == {
         "count": 3,

@@ -6,13 +6,13 @@ from mindinsight.writer.buffer_pool import BufferPool
 from mindinsight.writer.encoding.kinds.image import ENCODER
 
 
-def test_an_image_says_its_size_and_colours():
+def test_an_image_says_its_size_and_colours() -> None:
     image = Summary.Image.FromString(ENCODER.array_message(np.zeros((3, 1, 4, 5), np.uint8), "uint8"))
     assert (image.height, image.width, image.colorspace) == (4, 15, 1)
     assert image.encoded_image.startswith(b"\x89PNG")
     assert ENCODER.facts(image) == {"width": 15, "height": 4}
 
 
-def test_an_array_without_batch_is_refused():
+def test_an_array_without_batch_is_refused() -> None:
     with pytest.raises(ValueError, match=r"\(N, C, H, W\)"):
         ENCODER.item("i", np.zeros((4, 5)), 1 << 20, BufferPool())

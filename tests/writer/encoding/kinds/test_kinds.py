@@ -1,5 +1,7 @@
 """Every kind in the table has the encoder that its module is named for."""
 
+from pathlib import Path
+
 import pytest
 
 from mindinsight.proto.kinds import KINDS, LINEAGE_FIELDS
@@ -10,12 +12,12 @@ PAYLOADS = [kind.name for kind in KINDS if kind.storage == "payload" and kind.in
 
 
 @pytest.mark.parametrize("name", [*PAYLOADS, *LINEAGE_FIELDS])
-def test_an_encoder_is_found_by_the_name_of_its_kind(name):
+def test_an_encoder_is_found_by_the_name_of_its_kind(name) -> None:
     assert kinds.encoder(name).kind == name
     assert name in kinds.NAMES
 
 
-def test_a_module_of_its_own_is_all_a_kind_needs(tmp_path, monkeypatch):
+def test_a_module_of_its_own_is_all_a_kind_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sound.py").write_text(
         "from mindinsight.writer.encoding.encoder import MessageEncoder\n"
         "class SoundEncoder(MessageEncoder):\n"

@@ -31,14 +31,14 @@ def read_tensor(tensor):
 
 
 @given(arrays)
-def test_a_tensor_reads_back_with_its_type_shape_and_values(array):
+def test_a_tensor_reads_back_with_its_type_shape_and_values(array) -> None:
     back = read_tensor(written(array))
     assert back.dtype == array.dtype
     np.testing.assert_array_equal(back, array)
 
 
 @given(arrays)
-def test_other_readers_find_every_tensor_as_float32(array):
+def test_other_readers_find_every_tensor_as_float32(array) -> None:
     stored = written(array).float_data
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(np.array(stored, np.float32), array.reshape(-1).astype(np.float32))
@@ -55,33 +55,33 @@ def test_other_readers_find_every_tensor_as_float32(array):
         (np.array([(1 << 64) - 1], np.uint64), True),
     ],
 )
-def test_exact_bytes_are_added_only_where_float32_changes_something(array, exact):
+def test_exact_bytes_are_added_only_where_float32_changes_something(array, exact) -> None:
     assert written(array).HasField("raw_data") is exact
 
 
-def test_a_bfloat16_tensor_says_so():
+def test_a_bfloat16_tensor_says_so() -> None:
     tensor = written(np.array([1.5, 2.0], np.float32), "bfloat16")
     assert tensor.data_type == graph_pb2.DT_BFLOAT16
     assert list(tensor.float_data) == [1.5, 2.0]
 
 
-def test_a_type_the_format_has_no_number_for_is_stored_as_the_type_that_holds_it():
+def test_a_type_the_format_has_no_number_for_is_stored_as_the_type_that_holds_it() -> None:
     tensor = written(np.array([1.5], np.float32), "float8_e4m3fn")
     assert tensor.data_type == graph_pb2.DT_FLOAT32
 
 
 @given(arrays)
-def test_the_size_of_a_tensor_is_known_before(array):
+def test_the_size_of_a_tensor_is_known_before(array) -> None:
     assert len(ENCODER.array_message(array, array.dtype.name)) + 20 <= wire_size(array)
 
 
-def test_what_is_larger_than_the_room_is_not_copied_and_refused():
+def test_what_is_larger_than_the_room_is_not_copied_and_refused() -> None:
     with pytest.raises(TooLarge, match="the most one can have"):
         ENCODER.item("t", np.ones(100, np.float32), 399, BufferPool())
     assert len(ENCODER.item("t", np.ones(100, np.float32), 1000, BufferPool()).payload) == 100
 
 
-def test_facts_are_those_of_the_elements_that_are_finite():
+def test_facts_are_those_of_the_elements_that_are_finite() -> None:
     assert ENCODER.facts(written(np.array([[1.0, math.nan], [3.0, math.inf]]))) == {
         "shape": [2, 2],
         "count": 4,
