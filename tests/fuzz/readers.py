@@ -30,12 +30,15 @@ from mindinsight.server.formats.dumps.layouts.asynchronous.dump_data import read
 from mindinsight.server.formats.dumps.layouts.asynchronous.opdebug import read_opdebug
 from mindinsight.server.formats.dumps.statistic_csv import read_statistics
 from mindinsight.server.formats.events import decode
+from mindinsight.server.formats.events.records import verified_records
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.graphs.ir import read_ir
 from mindinsight.server.formats.graphs.pb_graphs import read_pb
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import by_parts
+from mindinsight.server.formats.payloads.texts import text
 from mindinsight.server.formats.tensorboard import TENSORBOARD, transcode
+from mindinsight.server.formats.tensorboard.hparams import read_session
 from mindinsight.server.formats.texts import encodable, parse_integer
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.weights.weight_files import open_weights
@@ -128,23 +131,38 @@ def read_long_records(path: Path) -> None:
 
 
 def read_tensorboard(data: bytes) -> None:
-    """Payloads of TensorBoard's files are made into messages of ours, and read as these."""
+    """Scalars of many records at once as of each record alone; each payload as a message of ours."""
     data = file_of(data)
-    for columns in decode(data, 0, True, TENSORBOARD).references:
+    stretch = decode(data, 0, True, TENSORBOARD)
+    frames = verified_records(data, True)
+    begins = frames.starts.tolist()
+    alone = [
+        decode(data[at : at + 16 + size], at, False, TENSORBOARD)
+        for at, size in zip(begins, frames.sizes.tolist(), strict=True)
+    ]
+    found, plain = PLAIN["facts_of"]([stretch], data), PLAIN["facts_of"](alone, data)
+    scalars = [{key: rows for key, rows in f.points.items() if key[0] == "scalar"} for f in (found, plain)]
+    assert scalars[0] == scalars[1]
+    read_session(note.content for note in stretch.notes)
+    for columns in stretch.references:
         for offset, size in zip(columns.offsets.tolist(), columns.sizes.tolist(), strict=True):
-            try:
-                payload = transcode(columns.kind, data[offset : offset + size])
-            except UnreadableError as error:
-                assert error.reason.startswith(("payload.", "graph.", "dump.")), error
-                continue
-            if columns.kind in ("image", "tensor", "histogram", "graph"):
-                read_payload(columns.kind, payload)
+            read_transcoded(columns.kind, data[offset : offset + size])
+
+
+def read_transcoded(kind: str, payload: bytes) -> None:
+    try:
+        message = transcode(kind, payload)
+    except UnreadableError as error:
+        assert error.reason.startswith(("payload.", "graph.", "dump.")), error
+    else:
+        read_payload(kind, message)
 
 
 def read_payload(kind: str, payload: bytes) -> None:
     """One image, tensor, histogram, graph, landscape or alert."""
     histogram = kind == "histogram"
-    use = read_graph if kind == "graph" else getattr(payloads, f"{kind}s" if histogram else kind)
+    own = {"graph": read_graph, "text": text}
+    use = own.get(kind) or getattr(payloads, f"{kind}s" if histogram else kind)
     try:
         use([payload] if histogram else payload)
     except UnreadableError as error:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs our writer inside the real frameworks, the examples, and real MindInsight on what was written.
 #
-#   bash tests/interop/frameworks.sh [torch] [jax] [mindspore] [mindinsight] [loops]
+#   bash tests/interop/frameworks.sh [torch] [jax] [mindspore] [mindinsight] [loops] [tensorboard]
 #
 # Each has an environment of its own in $ENVIRONMENTS/venv-<name>, made when it is missing.
 set -euo pipefail
@@ -14,6 +14,7 @@ declare -A packages=(
     [mindspore]="mindspore==2.10.0 numpy<2 protobuf google-crc32c"
     [loops]="torch==2.13.0 tensorboard==2.21.0 lightning pytorch-lightning transformers accelerate keras jax
         pytorch-ignite matplotlib pillow numpy protobuf google-crc32c"
+    [tensorboard]="torch==2.13.0 tensorboard==2.21.0 tensorboardX==2.6.5 pillow numpy"
     [mindinsight]="mindinsight==2.3.1 numpy<2 pandas<2.2 marshmallow<4 scikit-learn<1.5 setuptools<70"
 )
 declare -A scripts=(
@@ -33,8 +34,13 @@ environment() {
     fi
 }
 
-for name in ${*:-torch jax loops mindspore mindinsight}; do
+for name in ${*:-torch jax loops mindspore mindinsight tensorboard}; do
     environment "$name"
+    if [ "$name" = tensorboard ]; then # its files, and what it reads in them
+        "$environments/venv-tensorboard/bin/python" "$root/tests/interop/in_tensorboard.py" "$runs/tensorboard"
+        "$root/.venv/bin/python" "$root/tests/interop/tensorboard_difference.py" "$runs/tensorboard"
+        continue
+    fi
     if [ "$name" = mindinsight ]; then
         environment mindspore
         "$root/.venv/bin/python" "$root/tests/interop/writer_readable.py" \
