@@ -172,3 +172,13 @@ def test_values_that_are_not_shown_are_counted_by_names_we_know(tf, folder):
     values = [tf.field(1, b"a") + tf.plugin(name) for name in ("mesh", "x" * 100, "")]
     (folder / NAME).write_bytes(tf.record(1, *values))
     assert dict(opened(folder).files[0].skipped) == {"mesh": 1, "plugin": 1, "unknown": 1}
+
+
+@pytest.mark.parametrize("dtype", [0, 24, 1 << 62])
+def test_a_number_of_a_type_we_do_not_know_is_counted(tf, folder, dtype):
+    value = tf.tensor("loss", dtype, (), tf.field(4, b"\x38"), plugin=tf.plugin("scalars"))
+    (folder / NAME).write_bytes(tf.record(1, value, tf.scalar("other", 1)))
+    run = opened(folder)
+    assert list(run.scalars) == ["other"]
+    assert dict(run.files[0].skipped) == {"unknown": 1}
+    assert run.files[0].damage == ()

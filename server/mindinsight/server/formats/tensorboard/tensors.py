@@ -93,8 +93,11 @@ def shape_of(data: Octets, at: int, end: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float:
-    """The number of a tensor with one element: where its float32 or float64 lies, or what it is."""
+def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float | None:
+    """The number of a tensor with one element: where its float32 or float64 lies, or what it is.
+
+    None where there is no such number: a type that we do not know, more bytes than one number has.
+    """
     spans = [tensor.content] if tensor.content else [(start, stop) for _, start, stop in tensor.values]
     if tensor.dtype in (1, 2) and len(spans) == 1 and spans[0][1] - spans[0][0] == 4 * tensor.dtype:
         return spans[0]
@@ -106,7 +109,11 @@ def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float
         content=tensor.content and (tensor.content[0] - start, tensor.content[1] - start),
         values=[(key, first - start, last - start) for key, first, last in tensor.values],
     )
-    number = numbers(data[start:stop], moved)[0]
+    content = data[start:stop]
+    try:
+        number = numbers(content, moved)[0]
+    except UnreadableError:
+        return None
     if moved.dtype == 14:
         number = widened(np.array([number], np.uint16))[0]
     return float(number.real)

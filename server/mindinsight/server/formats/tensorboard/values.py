@@ -112,6 +112,9 @@ class _Value:
 
     def _read_scalar(self, tensor: TensorFields) -> None:
         number = single_number(self.data, tensor)
+        if number is None:
+            self.event.skipped.append("unknown")
+            return
         if isinstance(number, float):
             self.event.entries.append(Entry(EXACT, self.tag, self.whole[0], 8, number))
             return
