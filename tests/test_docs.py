@@ -43,5 +43,5 @@ def test_every_document_can_be_reached_from_the_index():
 def test_the_answers_for_newcomers_name_files_that_exist():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     answers = re.findall(r"^\| Where .*\? \| `(.+)` \|$", text, re.MULTILINE)
-    assert len(answers) == 5
+    assert len(answers) == 6
     assert [answer for answer in answers if not (SERVER / answer).exists()] == []

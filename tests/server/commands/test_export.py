@@ -192,3 +192,14 @@ def test_no_name_leaves_its_folder(name, tmp_path):
 def test_different_names_stay_different():
     names = ["a/b", "a%2Fb", "a_b", "..", "%2E%2E", "x" * 500, "x" * 501, "", "%", "."]
     assert len({safe(name) for name in names}) == len(names)
+
+
+def test_texts_become_files_as_they_were_recorded(output, tmp_path):
+    texts = ("# one\r\ntwo", "\N{SNOWMAN}")
+    with SummaryRecord(str(tmp_path / "base" / "a")) as record:
+        for step, text in enumerate(texts):
+            record.add_value("text", "note", text)
+            record.record(step)
+    assert main(["export", "--summary-dir", str(tmp_path / "base"), "--output", str(output)]) == 0
+    written = [(output / "a" / "text" / "note" / f"{step}.md").read_bytes().decode() for step in (0, 1)]
+    assert written == list(texts)

@@ -81,3 +81,21 @@ def test_a_reader_who_has_enough_is_no_error(tmp_path):
     require(asked.stdout).close()
     assert (require(asked.stderr).read(), asked.wait()) == (b"", 0)
     require(asked.stderr).close()
+
+
+def test_texts_are_printed_when_asked_for(run, tmp_path):
+    with SummaryRecord(str(tmp_path / "a")) as record:
+        for step, text in enumerate(("# one\n\ntwo", "=SUM(A1)")):
+            record.add_value("text", "note", text)
+            record.record(step)
+    code, out, _ = run("get", "./a", "note", "--kind", "text", "--summary-dir", tmp_path, "--format", "json")
+    assert (code, [(row["step"], row["text"]) for row in json.loads(out)]) == (
+        0,
+        [(0, "# one\n\ntwo"), (1, "=SUM(A1)")],
+    )
+    _, out, _ = run("get", "*", "note", "--kind", "text", "--summary-dir", tmp_path)
+    rows = list(csv.DictReader(io.StringIO(out, newline="")))
+    assert [row["text"] for row in rows] == ["# one\n\ntwo", "'=SUM(A1)"]
+    code, _, error = run("get", "./a", "other", "--kind", "text", "--summary-dir", tmp_path)
+    assert code != 0
+    assert "no text 'other'" in error

@@ -24,7 +24,7 @@ from mindinsight.server.store.series import Recorded
 
 T = TypeVar("T")
 Format: TypeAlias = Literal["csv", "parquet"]
-KINDS: Final = ("scalar", "image", "tensor")
+KINDS: Final = ("scalar", "image", "tensor", "text")
 
 _LONGEST: Final = 120  # characters of a file name
 
@@ -131,6 +131,11 @@ def export_tensors(summary: Summary, output: Path, run: str) -> Iterator[Exporte
     return _export_items(summary.tensors(run=run), output, "tensor", _write_tensor)
 
 
+def export_texts(summary: Summary, output: Path, run: str) -> Iterator[Exported]:
+    """``text/<tag>/<step>.md``, in UTF-8."""
+    return _export_items(summary.texts(run=run), output, "text", _write_text)
+
+
 def _export_items(
     items: Iterable[Item[T]], output: Path, kind: str, write: Callable[[Path, T], Path]
 ) -> Iterator[Exported]:
@@ -153,6 +158,12 @@ def _write_image(stem: Path, image: Image) -> Path:
 def _write_tensor(stem: Path, tensor: Tensor) -> Path:
     target = stem.with_name(stem.name + ".npy")
     np.save(target, tensor.values, allow_pickle=False)
+    return target
+
+
+def _write_text(stem: Path, text: str) -> Path:
+    target = stem.with_name(stem.name + ".md")
+    target.write_text(text, encoding="utf-8", newline="")
     return target
 
 

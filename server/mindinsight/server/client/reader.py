@@ -23,6 +23,7 @@ import numpy as np
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.formats.payloads import Image, Landscape, Tensor, image, landscape, tensor
+from mindinsight.server.formats.payloads.texts import text as decode_text
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import absent, bases_of
@@ -168,6 +169,10 @@ class Summary:
 
     def tensors(self, tag: str = "*", run: str = "*") -> Iterator[Item[Tensor]]:
         return self._items("tensor", tag, run, tensor)
+
+    def texts(self, tag: str = "*", run: str = "*") -> Iterator[Item[str]]:
+        """Texts in Markdown."""
+        return self._items("text", tag, run, decode_text)
 
     def landscapes(self, tag: str = "*", run: str = "*") -> Iterator[Item[Landscape]]:
         return self._items("landscape", tag, run, landscape)

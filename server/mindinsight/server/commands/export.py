@@ -1,4 +1,4 @@
-"""Command ``mindinsight export``: writes summaries as CSV, Parquet, PNG and npy files."""
+"""Command ``mindinsight export``: writes summaries as CSV, Parquet, PNG, npy and Markdown files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from mindinsight.server.client.export import (
     export_images,
     export_scalars,
     export_tensors,
+    export_texts,
 )
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.damage_report import damage_count, damage_lines
@@ -25,7 +26,7 @@ from mindinsight.server.errors import BadSettings
 
 
 def register(subparsers: Any, name: str = "export") -> None:
-    text = "write scalars to CSV or Parquet, images to PNG and tensors to npy files; nothing is sampled"
+    text = "write scalars to CSV or Parquet, images to PNG, tensors to npy and texts to md files"
     parser = subparsers.add_parser(name, help=text, description=text, allow_abbrev=False)
     add_bases(parser, "--summary-dir", "--summary-base-dir")
     parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
@@ -37,7 +38,7 @@ def register(subparsers: Any, name: str = "export") -> None:
         action="store_true",
         help="scalars: every recorded row, including those that a restart overwrote",
     )
-    parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all three")
+    parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all of them")
     parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
     parser.set_defaults(run=export)
 
@@ -75,6 +76,8 @@ def _pieces(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace
             yield from export_images(summary, options.output, run)
         if "tensor" in options.kind:
             yield from export_tensors(summary, options.output, run)
+        if "text" in options.kind:
+            yield from export_texts(summary, options.output, run)
 
 
 def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> int:
