@@ -94,3 +94,33 @@ def test_a_scalar_is_the_one_number_in_a_value(value, number) -> None:
 def test_anything_else_is_no_scalar(value, error, text) -> None:
     with pytest.raises(error, match=text):
         scalars.number("t", value)
+
+
+class Element:
+    """An array of one element, such as frameworks have, that counts its conversions."""
+
+    def __init__(self, content):
+        self.content = content
+        self.conversions = 0
+
+    def item(self):
+        if isinstance(self.content, Exception):
+            raise self.content
+        return self.content
+
+    def __array__(self, dtype=None, copy=None):
+        self.conversions += 1
+        return np.ones(2)
+
+
+@pytest.mark.parametrize("content", [0.25, 3, True, float("inf")])
+def test_one_element_is_taken_without_converting_the_array(content):
+    element = Element(content)
+    assert scalars.number("loss", element) == content
+    assert element.conversions == 0
+
+
+@pytest.mark.parametrize("content", [RuntimeError("2 elements cannot be converted"), 1j, None])
+def test_what_is_no_single_number_is_named(content):
+    with pytest.raises(ValueError, match="'loss' must have one element"):
+        scalars.number("loss", Element(content))
