@@ -21,7 +21,7 @@ def side_by_side(tmp_path):
     return tmp_path
 
 
-def test_imports_go_in_one_direction(side_by_side):
+def test_imports_go_in_one_direction(side_by_side) -> None:
     # Without the site module, as the installed package's folders would come before those of the parts.
     path = [str(side_by_side), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     code = (
@@ -42,19 +42,19 @@ def imported(code):
     return {one.split(".")[1] for one in done.stdout.split() if one.startswith("mindinsight.")}
 
 
-def test_the_package_by_itself_loads_no_part():
+def test_the_package_by_itself_loads_no_part() -> None:
     assert imported("import mindinsight") == set()
 
 
-def test_who_writes_loads_no_server():
+def test_who_writes_loads_no_server() -> None:
     assert imported("from mindinsight.writer import SummaryRecord") == {"proto", "writer"}
 
 
-def test_who_reads_loads_no_writer():
+def test_who_reads_loads_no_writer() -> None:
     assert imported("from mindinsight import open") == {"proto", "server"}
 
 
-def test_reading_and_showing_are_offered_and_nothing_else():
+def test_reading_and_showing_are_offered_and_nothing_else() -> None:
     import mindinsight
 
     assert mindinsight.open.__module__ == "mindinsight.server.client.reader"

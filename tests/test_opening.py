@@ -52,10 +52,10 @@ FOUND = {str(path.relative_to(SERVER)): list(calls(path)) for path in sorted(SER
 
 
 @pytest.mark.parametrize("module", sorted(FOUND.keys() - ALLOWED.keys()))
-def test_readers_go_through_the_opener(module):
+def test_readers_go_through_the_opener(module) -> None:
     assert FOUND[module] == []
 
 
 @pytest.mark.parametrize("module", ALLOWED)
-def test_exceptions_are_needed(module):
+def test_exceptions_are_needed(module) -> None:
     assert FOUND[module]

@@ -35,13 +35,13 @@ def names(wheel):
     return zipfile.ZipFile(wheel).namelist()
 
 
-def test_nothing_generic_reaches_site_packages(names):
+def test_nothing_generic_reaches_site_packages(names) -> None:
     assert {name.split("/")[0].split("-")[0] for name in names} == {"mindinsight"}
     assert names.count("mindinsight/__init__.py") == 1  # the top, which gathers the four roots
 
 
 @pytest.mark.parametrize("folder", ["proto", "server", "web", "writer"])
-def test_every_file_of_the_tree_is_in_the_wheel(names, folder):
+def test_every_file_of_the_tree_is_in_the_wheel(names, folder) -> None:
     listed = subprocess.run(
         ["git", "ls-files", f"{folder}/mindinsight"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -50,7 +50,7 @@ def test_every_file_of_the_tree_is_in_the_wheel(names, folder):
     assert set(tracked) <= set(names)
 
 
-def test_it_runs_from_the_wheel_alone(wheel, tmp_path):
+def test_it_runs_from_the_wheel_alone(wheel, tmp_path: Path) -> None:
     """Installed without its dependencies, which come from here: nothing of the clone is on the path."""
     environment = tmp_path / "environment"
     venv.create(environment, with_pip=False, system_site_packages=False)
@@ -76,7 +76,7 @@ print(mindinsight.writer.__file__)
     assert len(list((tmp_path / "run").iterdir())) == 1
 
 
-def test_the_writer_needs_nothing_of_the_server(tmp_path):
+def test_the_writer_needs_nothing_of_the_server(tmp_path: Path) -> None:
     """Only its folder and that of the messages are on the path, and the dependencies from here."""
     here = next(path for path in sys.path if path.endswith("site-packages"))
     parts = [str(ROOT / "writer"), str(ROOT / "proto"), here]

@@ -38,12 +38,12 @@ def locked():
 USERS = [one.name for one in asked("dependencies", "arrow", "notebook", "tune")]
 
 
-def test_every_line_of_the_lock_is_one_version_and_no_address():
+def test_every_line_of_the_lock_is_one_version_and_no_address() -> None:
     assert "://" not in LOCK
     assert {operator for pins in locked().values() for _, _, operator in pins} == {"=="}
 
 
-def test_the_lock_has_everything_that_is_asked_for_and_keeps_its_bounds():
+def test_the_lock_has_everything_that_is_asked_for_and_keeps_its_bounds() -> None:
     pins = locked()
     for requirement in asked("dependencies", "test"):
         versions = pins[requirement.name]
@@ -51,7 +51,7 @@ def test_the_lock_has_everything_that_is_asked_for_and_keeps_its_bounds():
 
 
 @pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
-def test_each_python_has_one_version_of_everything(python):
+def test_each_python_has_one_version_of_everything(python) -> None:
     about = {"python_version": python, "python_full_version": f"{python}.1", "sys_platform": "linux"}
     about |= {"platform_python_implementation": "CPython", "platform_machine": "x86_64"}
     for name, pins in locked().items():
@@ -60,14 +60,14 @@ def test_each_python_has_one_version_of_everything(python):
         assert fitting or name not in {one.name for one in asked("dependencies", "test")}, name
 
 
-def test_users_are_asked_for_no_newer_versions_than_needed():
+def test_users_are_asked_for_no_newer_versions_than_needed() -> None:
     """A lower bound and nothing else, but for protobuf, whose next major version may refuse our code."""
     for requirement in asked("dependencies", "arrow", "notebook", "tune"):
         operators = sorted(one.operator for one in requirement.specifier)
         assert operators == (["<", ">="] if requirement.name == "protobuf" else [">="]), requirement
 
 
-def test_the_lowest_versions_are_those_of_the_project():
+def test_the_lowest_versions_are_those_of_the_project() -> None:
     printed = subprocess.run(
         [sys.executable, ROOT / "tests" / "lowest.py"], capture_output=True, text=True, check=True
     ).stdout.split()
@@ -81,13 +81,13 @@ def low(requirement):
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_each_dependency_is_argued_for_and_its_licence_named(name):
+def test_each_dependency_is_argued_for_and_its_licence_named(name) -> None:
     text = (ROOT / "docs" / "dependencies.md").read_text()
     assert re.search(rf"\b{re.escape(name)}\b", text)
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_no_dependency_has_a_licence_that_binds_others(name):
+def test_no_dependency_has_a_licence_that_binds_others(name) -> None:
     about: Any = metadata.metadata(name)
     told = " ".join([about.get("License-Expression") or "", (about.get("License") or "")[:100]])
     told += " ".join(one for one in about.get_all("Classifier", []) if one.startswith("License"))

@@ -73,7 +73,7 @@ def start(folder, summary):
     return run
 
 
-def test_it_runs_as_the_owner_of_the_summary_directory(start, folder):
+def test_it_runs_as_the_owner_of_the_summary_directory(start, folder) -> None:
     code, lines, said = start()
     assert (code, said) == (0, "")
     assert lines[:2] == [f"{OWNER} {folder}/workspace/own start --foreground", "values"]
@@ -81,12 +81,12 @@ def test_it_runs_as_the_owner_of_the_summary_directory(start, folder):
 
 
 @pytest.mark.parametrize("form", ["lab={}", "{}:/nowhere", "lab={}:other=/nowhere"])
-def test_the_first_of_several_directories_says_who_the_owner_is(start, summary, form):
+def test_the_first_of_several_directories_says_who_the_owner_is(start, summary, form) -> None:
     code, lines, said = start(MINDINSIGHT_SUMMARY_BASE_DIR=form.format(summary))
     assert (code, lines[0].split()[0], said) == (0, str(OWNER), "")
 
 
-def test_what_cannot_be_read_is_named_with_what_to_do(start, summary, folder):
+def test_what_cannot_be_read_is_named_with_what_to_do(start, summary, folder) -> None:
     """Another user's run among the owner's; without root, one that nobody may read."""
     other = summary / "run" / "other"
     other.mkdir(mode=0o000)
@@ -98,7 +98,7 @@ def test_what_cannot_be_read_is_named_with_what_to_do(start, summary, folder):
     other.chmod(0o700)
 
 
-def test_a_workspace_that_cannot_be_written_is_said(start, folder):
+def test_a_workspace_that_cannot_be_written_is_said(start, folder) -> None:
     (folder / "file").touch()
     code, lines, said = start(MINDINSIGHT_WORKSPACE=str(folder / "file" / "below"))
     assert code == 0
@@ -120,7 +120,7 @@ AS_OTHERS: list[Any] = [((), {}, 0, str(OWNER), "")]
 
 
 @pytest.mark.parametrize(("before", "environ", "code", "user", "said"), AS_ROOT if ROOT else AS_OTHERS)
-def test_with_the_rights_of_a_container(start, before, environ, code, user, said):
+def test_with_the_rights_of_a_container(start, before, environ, code, user, said) -> None:
     found, lines, text = start(*before, **environ)
     assert (found, lines[0].split()[0] if lines else None) == (code, user)
     assert said in text
@@ -130,7 +130,7 @@ def test_with_the_rights_of_a_container(start, before, environ, code, user, said
 @pytest.mark.parametrize(
     ("mode", "user"), [(0o755, "10001"), (0o700, "0")] if ROOT else [(0o700, str(OWNER))]
 )
-def test_files_of_root_are_shown_by_nobody_if_all_may_read_them(start, summary, mode, user):
+def test_files_of_root_are_shown_by_nobody_if_all_may_read_them(start, summary, mode, user) -> None:
     give(summary, 0)
     (summary / "run" / "file").chmod(mode)
     (summary / "run").chmod(mode)

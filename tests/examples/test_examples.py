@@ -60,7 +60,7 @@ def demo(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["lr_0.1", "lr_0.01", *(f"ranks/rank_{rank}" for rank in range(4))])
-def test_every_run_of_the_demo_has_every_kind_of_value(demo, name):
+def test_every_run_of_the_demo_has_every_kind_of_value(demo, name) -> None:
     found = tags(demo / name)
     assert {"train/loss", "train/accuracy", "eval/accuracy", "lr"} <= found["scalar_value"]
     assert {"fc1.weight", "fc1.weight/gradient"} <= found["histogram"]
@@ -69,12 +69,12 @@ def test_every_run_of_the_demo_has_every_kind_of_value(demo, name):
     assert len(found["loss_landscape"]) == 1
 
 
-def test_a_good_run_of_the_demo_says_so_once(demo):
+def test_a_good_run_of_the_demo_says_so_once(demo) -> None:
     alerts = [event for event in events(demo / "lr_0.1") if event.HasField("alert")]
     assert [event.alert.title for event in alerts] == ["more than 90% of the test pictures are right"]
 
 
-def test_the_landscape_is_one(demo):
+def test_the_landscape_is_one(demo) -> None:
     (value,) = [
         value
         for event in events(demo / "lr_0.1")
@@ -90,7 +90,7 @@ def test_the_landscape_is_one(demo):
     assert plane.convergence_point.z.float_data[0] == path[-1]
 
 
-def test_the_graph_of_the_demo_has_scopes_and_edges(demo):
+def test_the_graph_of_the_demo_has_scopes_and_edges(demo) -> None:
     (graph,) = [event.graph_def for event in events(demo / "lr_0.1") if event.HasField("graph_def")]
     names = {node.full_name for node in graph.node}
     assert "Default/network-WithLossCell/_backbone-ShapeNet/fc1-Dense/MatMul-op0" in names
@@ -100,14 +100,14 @@ def test_the_graph_of_the_demo_has_scopes_and_edges(demo):
     assert not [name for name in inputs - known if not name.startswith("cst")]
 
 
-def test_the_demo_leaves_lineage_of_every_kind(demo):
+def test_the_demo_leaves_lineage_of_every_kind(demo) -> None:
     (path,) = (demo / "lr_0.01").glob("*_lineage")
     found = {message.WhichOneof("what"): message for message in messages(path, LineageEvent)}
     assert set(found) == {"train_lineage", "evaluation_lineage", "dataset_graph", "user_defined_info"}
     assert found["train_lineage"].train_lineage.hyper_parameters.learning_rate == np.float32(0.01)
 
 
-def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo):
+def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo) -> None:
     dump = dumps.open_dump(demo / "lr_0.1" / "dump")
     assert dump.damage == ()
     wrong: dict[Any, Any] = {}
@@ -122,8 +122,8 @@ def test_in_the_dump_an_operator_goes_wrong_at_a_late_step(demo):
     assert wrong[min(wrong)] == "Exp output"
 
 
-def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path):
-    command = [sys.executable, str(EXAMPLES / "demo.py"), "--out", tmp_path, "--steps", "9", "--live"]
+def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "demo.py"), "--out", str(tmp_path), "--steps", "9", "--live"]
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # what runs in the background ignores it
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)  # noqa: PLW1509
     try:
@@ -141,8 +141,8 @@ def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path):
         process.wait()
 
 
-def test_the_numpy_example_learns(tmp_path):
-    shown = run("numpy_train.py", "--out", tmp_path, "--steps", 200).stdout
+def test_the_numpy_example_learns(tmp_path: Path) -> None:
+    shown = run("numpy_train.py", "--out", str(tmp_path), "--steps", 200).stdout
     assert shown.startswith("epoch: 1 step: 100, loss is ")
     found = tags(tmp_path)
     assert found["scalar_value"] == {"train/loss", "eval/accuracy"}
@@ -156,7 +156,7 @@ def test_the_numpy_example_learns(tmp_path):
     assert np.mean(losses[-20:]) < 0.5 * np.mean(losses[:20])
 
 
-def test_tuning_leaves_a_study_and_a_run_for_each_trial(tmp_path):
+def test_tuning_leaves_a_study_and_a_run_for_each_trial(tmp_path: Path) -> None:
     out = tmp_path / "runs"
     run("tune.py", "--out", out, "--trials", 3, "--workspace", tmp_path / "workspace")
     assert len(list(out.glob("half_moons/trial_*/*_MS"))) == 3

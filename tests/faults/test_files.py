@@ -14,7 +14,7 @@ import pytest
 
 
 @pytest.mark.timeout(600)
-def test_ten_thousand_files_at_once(base, server, wait):
+def test_ten_thousand_files_at_once(base, server, wait) -> None:
     """They appear all together, beside a run that is followed already."""
     base.run("first")
     server.start()
@@ -32,7 +32,7 @@ def test_ten_thousand_files_at_once(base, server, wait):
     assert {run["step"] for run in server.runs().values()} == {4, 99}
 
 
-def test_a_file_that_grows_by_fifty_megabytes_a_second_while_it_is_read(base, server, wait):
+def test_a_file_that_grows_by_fifty_megabytes_a_second_while_it_is_read(base, server, wait) -> None:
     """As fast as the disk takes it, which is faster (the rate is printed); in pieces that cut records."""
     path, count = base.run("a", 0, 1), 20
     heavy = b"".join(base.heavy(step, 500_000) for step in range(1, 11))
@@ -57,7 +57,7 @@ def test_a_file_that_grows_by_fifty_megabytes_a_second_while_it_is_read(base, se
     assert (health["damaged_stretches"], health["bytes_read"]) == (0, path.stat().st_size)
 
 
-def test_times_before_the_epoch_and_after_all_of_us_change_nothing(base, server):
+def test_times_before_the_epoch_and_after_all_of_us_change_nothing(base, server) -> None:
     for name, when in (("past", -1e9), ("future", 4e9)):
         path = base.run(name)
         os.utime(path, (when, when))
@@ -68,7 +68,7 @@ def test_times_before_the_epoch_and_after_all_of_us_change_nothing(base, server)
     assert server.shows(past=99, future=109) is True
 
 
-def test_a_base_that_goes_and_comes_back(base, server, wait):
+def test_a_base_that_goes_and_comes_back(base, server, wait) -> None:
     base.run("a")
     server.start()
     assert server.shows(a=99) is True
@@ -91,7 +91,7 @@ def obeys(path):
     return subprocess.run(["cat", path], preexec_fn=obeying, capture_output=True, check=False).returncode != 0
 
 
-def test_a_permission_that_is_taken_and_given(base, server, wait):
+def test_a_permission_that_is_taken_and_given(base, server, wait) -> None:
     path = base.run("a")
     base.run("b")
     server.start(limits=obeying, watch="polling")
@@ -111,7 +111,7 @@ def test_a_permission_that_is_taken_and_given(base, server, wait):
     assert wait(lambda: server.get("health")["files_unreadable"] == 0)
 
 
-def test_a_folder_without_permission_is_named_until_it_has_one(base, server, wait):
+def test_a_folder_without_permission_is_named_until_it_has_one(base, server, wait) -> None:
     path = base.run("a")
     base.run("b")
     server.start(limits=obeying, watch="polling")
@@ -128,7 +128,7 @@ def test_a_folder_without_permission_is_named_until_it_has_one(base, server, wai
     assert not server.get("v2/runs")["errors"]
 
 
-def test_a_folder_in_place_of_a_file_is_named_until_the_file_is_back(base, server, wait):
+def test_a_folder_in_place_of_a_file_is_named_until_the_file_is_back(base, server, wait) -> None:
     """As with a permission that was taken, whoever runs the tests."""
     path = base.run("a")
     server.start()
@@ -143,7 +143,7 @@ def test_a_folder_in_place_of_a_file_is_named_until_the_file_is_back(base, serve
     assert server.shows(a=109, b=99) is True
 
 
-def test_a_run_deleted_while_it_is_read_is_gone_and_said(base, server, wait):
+def test_a_run_deleted_while_it_is_read_is_gone_and_said(base, server, wait) -> None:
     server.start()
     for _ in range(5):
         path = base.run("a", 0, 20_000)
@@ -158,7 +158,7 @@ def test_a_run_deleted_while_it_is_read_is_gone_and_said(base, server, wait):
     assert server.get("health")["status"] == "ok"
 
 
-def test_the_workspace_belongs_to_its_user_alone(base, server, wait):
+def test_the_workspace_belongs_to_its_user_alone(base, server, wait) -> None:
     base.run("a", 0, 30_000)
     server.start(token="the-token-of-the-log")
     auth = {"Authorization": "Bearer the-token-of-the-log"}
@@ -171,7 +171,7 @@ def test_the_workspace_belongs_to_its_user_alone(base, server, wait):
     assert "the-token-of-the-log" not in server.log()
 
 
-def test_a_repeated_fault_is_said_once_and_counted(base, server, wait):
+def test_a_repeated_fault_is_said_once_and_counted(base, server, wait) -> None:
     for name in range(20):
         path = base.run(str(name))
         path.write_bytes(b"noise" * 100)

@@ -56,7 +56,7 @@ def hears(connection, start, piece, most=256):
     ],
     ids=["address", "value", "name", "many"],
 )
-def test_a_head_without_an_end_is_not_held(server, connect, start, piece):
+def test_a_head_without_an_end_is_not_held(server, connect, start, piece) -> None:
     before = server.memory()
     connection = connect()
     assert not hears(connection, start, piece)
@@ -66,7 +66,7 @@ def test_a_head_without_an_end_is_not_held(server, connect, start, piece):
     assert server.get("health")
 
 
-def test_a_head_of_many_cookies_is_answered(connect):
+def test_a_head_of_many_cookies_is_answered(connect) -> None:
     connection = connect()
     connection.sendall(GOOD + b"Connection: close\r\nCookie: ")
     for _ in range(30):
@@ -75,7 +75,7 @@ def test_a_head_of_many_cookies_is_answered(connect):
     assert said(connection).startswith(b"HTTP/1.1 200")
 
 
-def test_a_long_body_is_no_head(connect):
+def test_a_long_body_is_no_head(connect) -> None:
     body = b"x" * (4 * LONGEST_HEAD)
     connection = connect()
     connection.sendall(

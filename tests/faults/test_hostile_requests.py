@@ -193,29 +193,29 @@ async def asked(app, requests, folder):
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_parameter_survives_what_is_hostile(client, folder, part):
+def test_every_parameter_survives_what_is_hostile(client, folder, part) -> None:
     requests = itertools.islice(requests_of(client, folder), part, None, PARTS)
     assert client.portal.call(asked, client.app, requests, folder) > 1000
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_parameter_survives_what_is_odd(client, folder, part):
+def test_every_parameter_survives_what_is_odd(client, folder, part) -> None:
     requests = itertools.islice(requests_of(client, folder, odd=True), part, None, PARTS)
     assert client.portal.call(asked, client.app, requests, folder) > 100
 
 
-def test_every_body_survives_what_is_hostile(client, folder):
+def test_every_body_survives_what_is_hostile(client, folder) -> None:
     assert client.portal.call(asked, client.app, bodies_of(client, folder), folder) > 1000
 
 
 @pytest.mark.parametrize("start", ["/static/x/", "/v2/", "/", "/v1/mindinsight/"])
-def test_no_file_is_reached_by_an_address(client, folder, start):
+def test_no_file_is_reached_by_an_address(client, folder, start) -> None:
     for value in hostile(folder):
         for target in (quote(value, safe=""), quote(value, safe="/.%")):
             checked(client.get(start + target), folder, (start, value[:400]))
 
 
-def test_a_run_that_becomes_a_link_shows_nothing_of_its_target(client, folder):
+def test_a_run_that_becomes_a_link_shows_nothing_of_its_target(client, folder) -> None:
     """Between the list and the look a folder is replaced by a link to secrets."""
     weights, kept = folder / "base" / "weights", folder / "weights"
     weights.rename(kept)
@@ -228,7 +228,7 @@ def test_a_run_that_becomes_a_link_shows_nothing_of_its_target(client, folder):
         kept.rename(weights)
 
 
-def test_every_route_asks_for_the_token_and_for_a_known_page(folder):
+def test_every_route_asks_for_the_token_and_for_a_known_page(folder) -> None:
     settings = Settings(folder / "base", folder / "other", workers=1, token=TOKEN)
     client = TestClient(create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
     app = client.app
@@ -241,7 +241,7 @@ def test_every_route_asks_for_the_token_and_for_a_known_page(folder):
             assert client.request(method, target, headers=shown).status_code == 403, (method, path)
 
 
-def test_every_route_refuses_a_foreign_host(folder):
+def test_every_route_refuses_a_foreign_host(folder) -> None:
     client = TestClient(
         create_app(Settings(folder / "base", folder / "third", workers=1)), base_url="http://evil.example"
     )

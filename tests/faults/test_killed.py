@@ -7,7 +7,7 @@ import signal
 import time
 
 
-def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base, server):
+def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base, server) -> None:
     chance, end = random.Random(1), 0
     for _ in range(2):
         for name in ("a", "b", "c"):
@@ -22,7 +22,7 @@ def test_a_server_killed_at_any_moment_starts_again_with_the_same_data(base, ser
     assert server.get("v2/scalar/series?run=./a&tag=loss&px=0")["series"][0]["count"] == end
 
 
-def test_workers_end_with_a_killed_server(base, server, wait):
+def test_workers_end_with_a_killed_server(base, server, wait) -> None:
     os.truncate(base.run("a"), 300 << 20)  # so much to read, as it seems, that workers are started
     server.start()
     below = wait(server.children, 10)
@@ -31,7 +31,7 @@ def test_workers_end_with_a_killed_server(base, server, wait):
     assert wait(lambda: not any(alive(pid) for pid in below))
 
 
-def test_workers_killed_again_and_again_cost_nothing_but_time(base, server, wait):
+def test_workers_killed_again_and_again_cost_nothing_but_time(base, server, wait) -> None:
     """With them the process that begins new ones. Somebody who goes on for long is waited for."""
     for name in "abcde":
         # of so many bytes that workers read them
@@ -50,7 +50,7 @@ def test_workers_killed_again_and_again_cost_nothing_but_time(base, server, wait
     assert health["points"] == 5 * 60
 
 
-def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(base, server, wait):
+def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(base, server, wait) -> None:
     os.truncate(base.run("a"), 300 << 20)
     server.start()
     stopped = wait(server.workers)

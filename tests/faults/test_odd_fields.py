@@ -111,7 +111,7 @@ async def answers(app, requests):
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_route_answers_for_every_odd_field(client, part):
+def test_every_route_answers_for_every_odd_field(client, part) -> None:
     runs = sorted(run["id"] for run in client.get("/v2/runs").json()["runs"])
     requests = [question for run in runs[part::PARTS] for question in questions(client, run)]
     assert len(requests) > 1000
@@ -121,7 +121,7 @@ def test_every_route_answers_for_every_odd_field(client, part):
             json.loads(answer.content, parse_constant=pytest.fail)
 
 
-def test_all_good_points_of_all_runs_are_shown(client):
+def test_all_good_points_of_all_runs_are_shown(client) -> None:
     runs = [run["id"] for run in client.get("/v2/runs").json()["runs"]]
     for first in range(0, len(runs), 20):
         some = runs[first : first + 20]
@@ -134,7 +134,7 @@ def decoded(column):
     return np.frombuffer(base64.b64decode(column["bdata"]), np.dtype(column["dtype"])).tolist()
 
 
-def test_the_lineage_of_every_run_is_shown(client):
+def test_the_lineage_of_every_run_is_shown(client) -> None:
     rows = {row["run"]: row for row in client.get("/v2/lineage/table").json()["rows"]}
     lineages = {f"./lineage.{name}" for name, _ in ODD["lineage_runs"]()}
     assert lineages <= rows.keys()

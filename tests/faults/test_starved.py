@@ -30,7 +30,7 @@ def metric(server, name):
     return float(text.partition(f"\nmindinsight_{name} ")[2].partition("\n")[0])
 
 
-def test_without_descriptors_it_waits_and_goes_on(base, server, wait):
+def test_without_descriptors_it_waits_and_goes_on(base, server, wait) -> None:
     path = base.run("a")
     server.start(limits=NO_FILES, watch="polling")
     assert server.shows(a=99) is True
@@ -44,7 +44,7 @@ def test_without_descriptors_it_waits_and_goes_on(base, server, wait):
     assert server.process.poll() is None
 
 
-def test_a_full_disk_costs_the_cache_and_nothing_else(base, server):
+def test_a_full_disk_costs_the_cache_and_nothing_else(base, server) -> None:
     """No file may grow by a byte: what the system answers is what a full disk does."""
     base.run("a")
     server.start(limits=NO_DISK)
@@ -56,7 +56,7 @@ def test_a_full_disk_costs_the_cache_and_nothing_else(base, server):
     assert server.shows(a=199) is True
 
 
-def test_five_hundred_streams_and_all_of_them_leave(base, server, wait):
+def test_five_hundred_streams_and_all_of_them_leave(base, server, wait) -> None:
     base.run("a")
     server.start()
     streams = [asked(server) for _ in range(STREAMS)]
@@ -69,7 +69,7 @@ def test_five_hundred_streams_and_all_of_them_leave(base, server, wait):
     assert wait(lambda: metric(server, "streams_open") == 0)
 
 
-def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base, server):
+def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base, server) -> None:
     base.run("a", 0, 50_000)
     server.start()
     assert server.shows(a=49_999) is True
@@ -89,7 +89,7 @@ def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base, ser
         connection.close()
 
 
-def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(base, server, wait):
+def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(base, server, wait) -> None:
     base.run("a")
     server.start()
     assert server.shows(a=99) is True

@@ -38,7 +38,7 @@ def sparse(base):
 
 
 @pytest.mark.parametrize("make", [fifo, sparse])
-def test_twenty_requests_for_it_keep_nobody_waiting(base, server, wait, make):
+def test_twenty_requests_for_it_keep_nobody_waiting(base, server, wait, make) -> None:
     base.run("run")
     path = make(base.path)
     server.start(deadline=5.0)
@@ -71,7 +71,7 @@ def test_twenty_requests_for_it_keep_nobody_waiting(base, server, wait, make):
     assert server.stop() == 0
 
 
-def test_a_hundred_idle_connections_with_64_descriptors_deny_nobody(base, server):
+def test_a_hundred_idle_connections_with_64_descriptors_deny_nobody(base, server) -> None:
     base.run("run")
     server.start(limits=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
     idle = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(100)]
@@ -81,7 +81,7 @@ def test_a_hundred_idle_connections_with_64_descriptors_deny_nobody(base, server
         connection.close()
 
 
-def test_three_hundred_slow_clients_take_little_memory(base, server):
+def test_three_hundred_slow_clients_take_little_memory(base, server) -> None:
     """Each asks for the largest script and reads nothing of it."""
     base.run("run")
     server.start()
@@ -121,7 +121,9 @@ sys.exit(main())
     ],
     ids=["v2", "v1"],
 )
-def test_payloads_that_never_come_keep_no_list_waiting(base, server, wait, monkeypatch, path):
+def test_payloads_that_never_come_keep_no_list_waiting(
+    base, server, wait, monkeypatch: pytest.MonkeyPatch, path
+) -> None:
     """Lists and files of runs are answered by the light threads, of which there are eight."""
     monkeypatch.setitem(type(server).start.__globals__, "SERVE", ENDLESS_PAYLOADS)
     with base.run("run").open("ab") as file:
@@ -148,7 +150,9 @@ sys.exit(main())
 """
 
 
-def test_threads_at_work_do_not_outlive_the_server(base, server, wait, monkeypatch):
+def test_threads_at_work_do_not_outlive_the_server(
+    base, server, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(type(server).start.__globals__, "SERVE", STUCK)
     base.run("run")
     server.start()

@@ -27,7 +27,7 @@ def servers(request, base, server, second_server, tmp_path):
     return (server, second_server), runs
 
 
-def test_a_pin_of_each_at_once_leaves_one(servers):
+def test_a_pin_of_each_at_once_leaves_one(servers) -> None:
     both, runs = servers
     for _ in range(ROUNDS):
         start = threading.Barrier(2)

@@ -28,7 +28,7 @@ def mutated(content, chance):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_seeds_and_changed_seeds_are_read_or_refused(name):
+def test_seeds_and_changed_seeds_are_read_or_refused(name) -> None:
     reader, chance = READERS[name], random.Random(name)
     seeds = sorted(reader.seeds(), key=len)[:8]
     assert seeds
@@ -39,18 +39,18 @@ def test_seeds_and_changed_seeds_are_read_or_refused(name):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_holes_claims_repetition_and_nesting_stay_within_budget(name):
+def test_holes_claims_repetition_and_nesting_stay_within_budget(name) -> None:
     reader = READERS[name]
     smallest = min(reader.seeds(), key=len)
     for data in HARNESS["heavy_inputs"](smallest):
         HARNESS["read_within_budget"](reader.read, data)
 
 
-def test_excess_is_a_finding():
+def test_excess_is_a_finding() -> None:
     with pytest.raises(AssertionError, match="took 300 MiB"):
         HARNESS["read_within_budget"](lambda data: bytearray(300 << 20), b"")
 
 
-def test_what_once_broke_a_reader_does_so_no_more():
+def test_what_once_broke_a_reader_does_so_no_more() -> None:
     for path in sorted((HERE / "corpus").rglob("*.input")):
         READERS[path.parent.name].read(path.read_bytes())

@@ -12,7 +12,7 @@ stat::peak_rss_mb:              83
 """
 
 
-def test_a_ledger_goes_on_and_new_readers_come_first(tmp_path):
+def test_a_ledger_goes_on_and_new_readers_come_first(tmp_path: Path) -> None:
     path = tmp_path / "fuzzing.csv"
     ledger = ROTATE["read_ledger"](path, ["event", "json"])
     ROTATE["note"](ledger["event"], PRINTED, 59.6, 0)
@@ -34,7 +34,7 @@ def test_a_ledger_goes_on_and_new_readers_come_first(tmp_path):
     )
 
 
-def test_findings_are_the_inputs_that_broke_the_reader(tmp_path):
+def test_findings_are_the_inputs_that_broke_the_reader(tmp_path: Path) -> None:
     for name in ("event-crash-1", "event-slow-unit-2", "json-timeout-3", "event-oom-4"):
         (tmp_path / name).touch()
     assert ROTATE["found"](tmp_path, "event") == {"event-crash-1", "event-oom-4"}

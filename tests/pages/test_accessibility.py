@@ -38,7 +38,7 @@ def violations(page, **options):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing(window, samples, name):
+def test_axe_finds_nothing(window, samples, name) -> None:
     window.emulate_media(color_scheme="light")
     window.goto(samples + PAGES[name])
     expect(window.locator(".booting")).to_have_count(0)
@@ -51,7 +51,7 @@ def test_axe_finds_nothing(window, samples, name):
     assert violations(window, runOnly=["color-contrast"]) == {}
 
 
-def test_the_keyboard_goes_from_the_skip_link_through_tools_to_cards(page, samples):
+def test_the_keyboard_goes_from_the_skip_link_through_tools_to_cards(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
     page.keyboard.press("Tab")

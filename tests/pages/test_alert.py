@@ -4,6 +4,7 @@ import json
 import math
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -66,7 +67,7 @@ def runs_drawn(traces):
     return {one["name"] for one in traces} & {"a", "b"}
 
 
-def test_what_training_said_and_what_rules_found_is_listed_newest_first(page, address):
+def test_what_training_said_and_what_rules_found_is_listed_newest_first(page, address) -> None:
     page.goto(f"{address}alert")
     expect(rows(page)).to_have_count(4)
     expect(page.get_by_text("4 alerts, newest first")).to_be_visible()
@@ -79,7 +80,7 @@ def test_what_training_said_and_what_rules_found_is_listed_newest_first(page, ad
     expect(found).to_contain_text("4 points")
 
 
-def test_an_alert_leads_to_the_chart_of_its_run_at_its_step(page, address, chart):
+def test_an_alert_leads_to_the_chart_of_its_run_at_its_step(page, address, chart) -> None:
     page.goto(f"{address}alert")
     row(page, "train/loss is NaN").get_by_role("link").click()
     expect(page.get_by_role("heading", name="train/loss")).to_be_visible()
@@ -91,7 +92,7 @@ def test_an_alert_leads_to_the_chart_of_its_run_at_its_step(page, address, chart
     assert query(page) == {"runs": ["b"], "at": ["25"]}
 
 
-def test_the_bell_counts_what_nobody_has_seen_and_remembers(page, address):
+def test_the_bell_counts_what_nobody_has_seen_and_remembers(page, address) -> None:
     page.goto(f"{address}scalar")
     bell(page, "Alerts: 4 new").click()
     expect(rows(page)).to_have_count(4)
@@ -107,13 +108,13 @@ def test_the_bell_counts_what_nobody_has_seen_and_remembers(page, address):
     expect(bell(page, "Alerts: none new")).to_be_visible()
 
 
-def test_what_is_filtered_away_is_not_taken_for_seen(page, address):
+def test_what_is_filtered_away_is_not_taken_for_seen(page, address) -> None:
     page.goto(f"{address}alert?level=error")
     expect(rows(page)).to_have_count(2)
     expect(bell(page, "Alerts: 4 new")).to_be_visible()
 
 
-def test_a_new_alert_is_told_and_takes_no_focus_away(page, address, base):
+def test_a_new_alert_is_told_and_takes_no_focus_away(page, address, base) -> None:
     page.goto(f"{address}scalar")
     expect(bell(page, "Alerts: 4 new")).to_be_visible()
     filters = page.get_by_role("searchbox", name="Filter tags")
@@ -126,7 +127,7 @@ def test_a_new_alert_is_told_and_takes_no_focus_away(page, address, base):
         assert page.locator("#toasts").get_attribute("aria-live") == "polite"
 
 
-def test_the_list_follows_and_leaves_who_reads_it_alone(page, address, base):
+def test_the_list_follows_and_leaves_who_reads_it_alone(page, address, base) -> None:
     page.goto(f"{address}alert")
     link = row(page, "slow batch").get_by_role("link")
     link.focus()
@@ -136,7 +137,7 @@ def test_the_list_follows_and_leaves_who_reads_it_alone(page, address, base):
     expect(link).to_be_focused()
 
 
-def test_only_what_is_wanted_is_listed_and_the_address_says_so(page, address):
+def test_only_what_is_wanted_is_listed_and_the_address_says_so(page, address) -> None:
     page.goto(f"{address}alert?runs=a")
     page.get_by_role("combobox", name="Level").select_option(label="Errors only")
     expect(rows(page)).to_have_count(2)
@@ -155,7 +156,7 @@ def test_only_what_is_wanted_is_listed_and_the_address_says_so(page, address):
     expect(page.get_by_text("No matching alerts")).to_be_visible()
 
 
-def test_a_long_list_comes_in_pieces(page, tmp_path, serve):
+def test_a_long_list_comes_in_pieces(page, tmp_path: Path, serve) -> None:
     train(tmp_path / "base", "many", [(step, f"alert {step}", "info", "") for step in range(130)])
     page.goto(f"{serve(tmp_path / 'base')}alert")
     expect(rows(page)).to_have_count(100)
@@ -165,14 +166,14 @@ def test_a_long_list_comes_in_pieces(page, tmp_path, serve):
     assert query(page)["n"] == ["200"]
 
 
-def test_alerts_that_are_not_listed_are_counted(page, tmp_path, serve):
+def test_alerts_that_are_not_listed_are_counted(page, tmp_path: Path, serve) -> None:
     train(tmp_path / "many", "a", [(step, f"alert {step}", "info", "") for step in range(1002)])
     page.goto(serve(tmp_path / "many") + "alert")
     said = page.get_by_role("main").get_by_role("status")
     expect(said).to_contain_text("1,000 alerts, newest first · 2 recorded alerts are not listed")
 
 
-def test_without_alerts_the_page_says_how_to_raise_one(page, tmp_path, serve):
+def test_without_alerts_the_page_says_how_to_raise_one(page, tmp_path: Path, serve) -> None:
     train(tmp_path / "base", "calm")
     page.goto(f"{serve(tmp_path / 'base')}alert")
     expect(page.get_by_role("heading", name="No alerts")).to_be_visible()
@@ -180,14 +181,14 @@ def test_without_alerts_the_page_says_how_to_raise_one(page, tmp_path, serve):
     expect(bell(page, "Alerts: none new")).to_be_visible()
 
 
-def test_titles_are_text_and_never_markup(page, tmp_path, serve):
+def test_titles_are_text_and_never_markup(page, tmp_path: Path, serve) -> None:
     train(tmp_path / "base", "odd", [(1, HOSTILE, "error", HOSTILE), (2, "", "info", "")])
     page.goto(f"{serve(tmp_path / 'base')}alert")
     expect(row(page, HOSTILE).locator("p")).to_have_text(HOSTILE)
     expect(row(page, "Untitled alert")).to_be_visible()
 
 
-def test_a_rule_is_added_changed_switched_off_and_removed(page, address):
+def test_a_rule_is_added_changed_switched_off_and_removed(page, address) -> None:
     page.goto(f"{address}alert?rules=1&level=warning")
     page.get_by_role("button", name="Add rule").click()
     expect(page.get_by_role("combobox", name="When")).to_be_focused()
@@ -216,7 +217,7 @@ def test_a_rule_is_added_changed_switched_off_and_removed(page, address):
     expect(box).to_have_count(0)
 
 
-def test_the_rule_for_what_is_not_finite_is_there_and_can_only_be_switched_off(page, address):
+def test_the_rule_for_what_is_not_finite_is_there_and_can_only_be_switched_off(page, address) -> None:
     page.goto(f"{address}alert?rules=1")
     words = "Any scalar is NaN or infinite"
     expect(rule(page, words)).to_be_visible()
@@ -233,7 +234,7 @@ def test_the_rule_for_what_is_not_finite_is_there_and_can_only_be_switched_off(p
     expect(rows(page)).to_have_count(3)
 
 
-def test_a_rule_for_silence_asks_for_minutes_and_no_scalars(page, address):
+def test_a_rule_for_silence_asks_for_minutes_and_no_scalars(page, address) -> None:
     page.goto(f"{address}alert?rules=1")
     page.get_by_role("button", name="Add rule").click()
     page.get_by_role("combobox", name="When").select_option(label="a run is silent")
@@ -247,7 +248,7 @@ def test_a_rule_for_silence_asks_for_minutes_and_no_scalars(page, address):
     expect(rule(page, "writes nothing for 45 minutes")).to_be_visible()
 
 
-def test_leaving_the_form_changes_nothing(page, address):
+def test_leaving_the_form_changes_nothing(page, address) -> None:
     page.goto(f"{address}alert?rules=1")
     page.get_by_role("button", name="Edit rule: Any scalar is NaN or infinite").click()
     page.get_by_role("textbox", name="Scalars").fill("nothing")
@@ -256,7 +257,7 @@ def test_leaving_the_form_changes_nothing(page, address):
     expect(rows(page)).to_have_count(4)
 
 
-def test_what_cannot_be_kept_is_said(page, address):
+def test_what_cannot_be_kept_is_said(page, address) -> None:
     for limit in range(50):
         add_rule(address, condition="above", tags="none", limit=limit)
     page.goto(f"{address}alert?rules=1")
@@ -266,7 +267,7 @@ def test_what_cannot_be_kept_is_said(page, address):
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
 
 
-def test_a_rule_of_somebody_else_comes_in_on_every_open_page(page, address):
+def test_a_rule_of_somebody_else_comes_in_on_every_open_page(page, address) -> None:
     page.goto(f"{address}alert?rules=1")
     expect(rows(page)).to_have_count(4)
     add_rule(address, condition="below", tags="train/loss", limit=0.02)
@@ -274,7 +275,7 @@ def test_a_rule_of_somebody_else_comes_in_on_every_open_page(page, address):
     expect(rows(page)).to_have_count(5)
 
 
-def test_who_is_at_a_rule_stays_there_when_runs_come(page, address, base):
+def test_who_is_at_a_rule_stays_there_when_runs_come(page, address, base) -> None:
     page.goto(f"{address}alert?rules=1")
     box = page.get_by_role("checkbox", name="Any scalar is NaN or infinite")
     box.focus()
@@ -286,7 +287,7 @@ def test_who_is_at_a_rule_stays_there_when_runs_come(page, address, base):
     expect(box).to_be_focused()
 
 
-def test_the_rules_are_open_or_not_as_the_address_says(page, address):
+def test_the_rules_are_open_or_not_as_the_address_says(page, address) -> None:
     page.goto(f"{address}alert")
     heading = page.locator("summary", has_text="Rules")
     expect(page.get_by_role("button", name="Add rule")).to_be_hidden()
@@ -297,7 +298,7 @@ def test_the_rules_are_open_or_not_as_the_address_says(page, address):
     page.wait_for_url("**/alert")
 
 
-def test_in_a_narrow_window_nothing_is_cut(page, address):
+def test_in_a_narrow_window_nothing_is_cut(page, address) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{address}alert?rules=1")
     expect(rows(page)).to_have_count(4)
@@ -307,7 +308,7 @@ def test_in_a_narrow_window_nothing_is_cut(page, address):
     expect(bell(page, "Alerts: none new")).to_be_in_viewport()
 
 
-def test_the_page_speaks_chinese(browser, address):
+def test_the_page_speaks_chinese(browser, address) -> None:
     context = browser.new_context(locale="zh-CN")
     page = context.new_page()
     page.goto(f"{address}alert?rules=1")
@@ -324,7 +325,7 @@ def lines_of_alerts(page):
     )
 
 
-def test_alerts_are_lines_in_the_charts_of_their_runs(page, address, base):
+def test_alerts_are_lines_in_the_charts_of_their_runs(page, address, base) -> None:
     page.goto(f"{address}scalar?runs=a,b")
     eventually_true(page, lambda: sorted(lines_of_alerts(page)) == [10, 25, 40])
     page.get_by_role("checkbox", name="a", exact=True).uncheck()
@@ -340,7 +341,7 @@ def test_alerts_are_lines_in_the_charts_of_their_runs(page, address, base):
     eventually_true(page, lambda: [str(x)[:4] for x in lines_of_alerts(page)] == [time.strftime("%Y")])
 
 
-def test_an_alert_is_read_where_its_line_is_pointed_at(page, address):
+def test_an_alert_is_read_where_its_line_is_pointed_at(page, address) -> None:
     page.goto(f"{address}scalar?runs=b")
     eventually_true(page, lambda: lines_of_alerts(page) == [25])
     chart = page.get_by_role("img", name="train/loss", exact=True)

@@ -22,7 +22,7 @@ def base(tmp_path):
     return tmp_path / "base"
 
 
-def test_runs_and_tags_that_look_alike_are_told_apart(serve, page, base):
+def test_runs_and_tags_that_look_alike_are_told_apart(serve, page, base) -> None:
     url = serve(base)
     page.goto(url)
     page.locator("td.name").nth(len(NAMES) - 1).wait_for()

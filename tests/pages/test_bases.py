@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -27,7 +28,7 @@ def run(page, name):
     return page.get_by_role("link", name=name, exact=True)
 
 
-def test_the_directories_are_named_and_lead_to_their_runs(page, url):
+def test_the_directories_are_named_and_lead_to_their_runs(page, url) -> None:
     page.goto(url)
     expect(run(page, "mine/lenet")).to_be_visible()
     expect(run(page, "ann/values")).to_be_visible()
@@ -46,7 +47,7 @@ def test_the_directories_are_named_and_lead_to_their_runs(page, url):
     expect(run(page, "ann/values")).to_be_visible()
 
 
-def test_one_that_is_not_there_is_said_until_it_appears(page, url, top):
+def test_one_that_is_not_there_is_said_until_it_appears(page, url, top) -> None:
     page.goto(url)
     said = page.get_by_text(f"{top}/lab: no such directory")
     expect(said).to_be_visible()
@@ -61,7 +62,7 @@ def test_one_that_is_not_there_is_said_until_it_appears(page, url, top):
     expect(run(page, "mine/lenet")).to_have_count(0)
 
 
-def test_what_fits_a_pattern_comes_and_goes(page, url, top):
+def test_what_fits_a_pattern_comes_and_goes(page, url, top) -> None:
     page.goto(url)
     expect(run(page, "ann/values")).to_be_visible()
     shutil.copytree(top / "users" / "ann", top / "users" / "bob")
@@ -72,7 +73,7 @@ def test_what_fits_a_pattern_comes_and_goes(page, url, top):
     expect(run(page, "ann/values")).to_have_count(0)
 
 
-def test_of_many_directories_the_first_are_named_and_the_others_counted(page, serve, tmp_path):
+def test_of_many_directories_the_first_are_named_and_the_others_counted(page, serve, tmp_path: Path) -> None:
     for number in range(15):
         (tmp_path / "users" / f"user{number:02}").mkdir(parents=True)
     page.goto(serve(bases_of(f"{tmp_path}/users/*")))
@@ -81,7 +82,7 @@ def test_of_many_directories_the_first_are_named_and_the_others_counted(page, se
     expect(page.get_by_role("button", name="user12", exact=True)).to_have_count(0)
 
 
-def test_the_directory_is_a_column_to_sort_by(page, url):
+def test_the_directory_is_a_column_to_sort_by(page, url) -> None:
     page.goto(f"{url}?col=dir")
     cells = page.locator("tbody tr[data-key] td:nth-child(2)")
     page.get_by_role("button", name="Directory").click()
@@ -90,7 +91,7 @@ def test_the_directory_is_a_column_to_sort_by(page, url):
     expect(cells).to_have_text(["ann", "mine"])
 
 
-def test_one_directory_is_told_by_its_path_as_ever(page, serve, top):
+def test_one_directory_is_told_by_its_path_as_ever(page, serve, top) -> None:
     page.goto(serve(top / "mine"))
     expect(run(page, "lenet")).to_be_visible()
     expect(page.get_by_text(str(top / "mine"), exact=True)).to_be_visible()

@@ -1,6 +1,7 @@
 """Runs coloured by what they have: one choice for all pages, and what the colours mean."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -45,7 +46,7 @@ def drawn(chart):
     return {line["name"]: line["colour"] for line in lines(chart)}
 
 
-def test_a_hyper_parameter_of_many_values_is_a_ramp_on_every_page(page, url, chart):
+def test_a_hyper_parameter_of_many_values_is_a_ramp_on_every_page(page, url, chart) -> None:
     page.goto(f"{url}scalar")
     chart("loss").until(lambda traces: len(traces) >= len(RATES))
     colour_by(page, "learning_rate")
@@ -63,7 +64,7 @@ def test_a_hyper_parameter_of_many_values_is_a_ramp_on_every_page(page, url, cha
     expect(page.locator('path[data-run="./sgd_5"]')).to_have_attribute("stroke", RAMP[1])
 
 
-def test_few_values_are_named_and_counted(page, url):
+def test_few_values_are_named_and_counted(page, url) -> None:
     page.goto(f"{url}overview")
     colour_by(page, "optimizer")
     expect(page.locator("#side .colour-legend .row .row")).to_have_text(["adam3", "sgd3"])
@@ -73,7 +74,7 @@ def test_few_values_are_named_and_counted(page, url):
     expect(page).to_have_url(re.compile("scalar.*colour=hyper:optimizer"))
 
 
-def test_the_last_value_of_a_scalar_colours_and_new_values_move_it(page, url, tmp_path):
+def test_the_last_value_of_a_scalar_colours_and_new_values_move_it(page, url, tmp_path: Path) -> None:
     page.goto(f"{url}overview?colour=last:loss")
     expect(sample(page, "adam_0")).to_have_attribute("stroke", RAMP[0])
     expect(page.locator("#side .colour-legend")).to_have_text("05")
@@ -84,7 +85,7 @@ def test_the_last_value_of_a_scalar_colours_and_new_values_move_it(page, url, tm
     expect(sample(page, "adam_0")).to_have_attribute("stroke", RAMP[1])
 
 
-def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page, url):
+def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page, url) -> None:
     page.goto(f"{url}?runs=adam_0,adam_2,sgd_1")
     page.get_by_role("button", name="Colour by run").click()
     choices = page.get_by_role("dialog", name="Colour runs by")
@@ -99,7 +100,7 @@ def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page, url)
     assert query(page)["colour"] == ["name:^([a-z]+)_"]
 
 
-def test_a_colour_that_somebody_chose_for_a_run_wins(page, url):
+def test_a_colour_that_somebody_chose_for_a_run_wins(page, url) -> None:
     page.goto(f"{url}?colour=hyper:optimizer")
     row = page.get_by_role("row").filter(has=page.get_by_text("adam_0", exact=True))
     row.get_by_role("button", name="Note, labels, colour").click()
@@ -110,7 +111,7 @@ def test_a_colour_that_somebody_chose_for_a_run_wins(page, url):
     expect(sample(page, "adam_2")).to_have_attribute("stroke", "#1f6fd6")
 
 
-def test_each_run_has_its_own_colour_again(page, url):
+def test_each_run_has_its_own_colour_again(page, url) -> None:
     page.goto(f"{url}overview?colour=hyper:optimizer")
     expect(sample(page, "adam_2")).to_have_attribute("stroke", "#1f6fd6")
     colour_by(page, "One colour per run", now="optimizer")
@@ -120,7 +121,7 @@ def test_each_run_has_its_own_colour_again(page, url):
     assert len(set(strokes)) == 3
 
 
-def test_the_key_is_found_by_a_filter(page, url):
+def test_the_key_is_found_by_a_filter(page, url) -> None:
     page.goto(f"{url}overview")
     page.get_by_role("button", name="Colour by run").click()
     choices = page.get_by_role("dialog", name="Colour runs by")
@@ -130,6 +131,6 @@ def test_the_key_is_found_by_a_filter(page, url):
     expect(choices.get_by_role("button", name="learning_rate")).to_be_visible()
 
 
-def test_a_key_that_nobody_has_says_so(page, url):
+def test_a_key_that_nobody_has_says_so(page, url) -> None:
     page.goto(f"{url}overview?colour=hyper:nothing")
     expect(page.locator("#side .colour-legend")).to_have_text("6 without a value")

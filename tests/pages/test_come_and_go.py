@@ -25,7 +25,7 @@ def base(tmp_path):
     return tmp_path / "base"
 
 
-def test_a_curve_goes_with_its_run_and_a_new_one_joins(page, serve, base, chart):
+def test_a_curve_goes_with_its_run_and_a_new_one_joins(page, serve, base, chart) -> None:
     page.goto(f"{serve(base)}scalar")
     loss = chart("loss")
     loss.until(lambda traces: len(traces) == 2)
@@ -38,7 +38,7 @@ def test_a_curve_goes_with_its_run_and_a_new_one_joins(page, serve, base, chart)
     assert len(lines(loss)) == 2
 
 
-def test_the_overview_of_a_run_that_is_gone_says_so(page, serve, base):
+def test_the_overview_of_a_run_that_is_gone_says_so(page, serve, base) -> None:
     page.goto(f"{serve(base)}overview?run=./second")
     expect(page.get_by_role("heading", name="second", level=1)).to_be_visible()
     expect(page.get_by_role("region", name="Scalars", exact=True)).to_contain_text("0.4")
@@ -47,7 +47,7 @@ def test_the_overview_of_a_run_that_is_gone_says_so(page, serve, base):
     expect(page.get_by_role("link", name="Runs").last).to_be_visible()
 
 
-def test_a_row_goes_with_its_run(page, serve, base):
+def test_a_row_goes_with_its_run(page, serve, base) -> None:
     page.goto(serve(base))
     expect(page.get_by_role("link", name="second", exact=True)).to_be_visible()
     shutil.rmtree(base / "second")
@@ -55,7 +55,7 @@ def test_a_row_goes_with_its_run(page, serve, base):
     expect(page.get_by_role("link", name="first", exact=True)).to_be_visible()
 
 
-def test_a_comparison_whose_baseline_is_gone_goes_on_with_the_others(page, serve, base):
+def test_a_comparison_whose_baseline_is_gone_goes_on_with_the_others(page, serve, base) -> None:
     write(base / "third", 2.0)
     page.goto(serve(base))
     row = page.get_by_role("row").filter(has=page.get_by_text("first", exact=True))
@@ -70,7 +70,7 @@ def test_a_comparison_whose_baseline_is_gone_goes_on_with_the_others(page, serve
     expect(table.get_by_role("row").filter(has_text="loss")).to_contain_text("never")
 
 
-def test_a_server_without_worker_processes_says_that_it_is_slow(page, serve, base):
+def test_a_server_without_worker_processes_says_that_it_is_slow(page, serve, base) -> None:
     def tell(route):
         answer = route.fetch()
         if answer.status == 304:

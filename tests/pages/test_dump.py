@@ -43,7 +43,7 @@ def side(page):
     return page.get_by_role("complementary", name="Operator")
 
 
-def test_four_clicks_from_a_nan_to_the_line_that_made_it(page, url):
+def test_four_clicks_from_a_nan_to_the_line_that_made_it(page, url) -> None:
     clicks = []
     page.expose_function("clicked", lambda: clicks.append(1))
     page.add_init_script("addEventListener('click', () => window.clicked(), true)")
@@ -63,7 +63,7 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page, url):
     assert 0 < len(clicks) <= 4
 
 
-def test_a_recorded_fault_is_explained_by_the_value_that_came_in(page, serve, tmp_path):
+def test_a_recorded_fault_is_explained_by_the_value_that_came_in(page, serve, tmp_path: Path) -> None:
     with zipfile.ZipFile(DUMPS / "samples" / "recorded_torch.zip") as archive:
         archive.extractall(tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}dump?dump=./recorded_torch&tab=check")
@@ -73,7 +73,7 @@ def test_a_recorded_fault_is_explained_by_the_value_that_came_in(page, serve, tm
     expect(page.get_by_text("return torch.sqrt(hidden - 100)")).to_be_visible()
 
 
-def test_no_all_clear_for_what_was_not_judged(page, serve, tmp_path):
+def test_no_all_clear_for_what_was_not_judged(page, serve, tmp_path: Path) -> None:
     rank = tmp_path / "base" / "job" / "dump" / "step0" / "rank0"
     rank.mkdir(parents=True)
     tensor = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2]}
@@ -88,7 +88,7 @@ def test_no_all_clear_for_what_was_not_judged(page, serve, tmp_path):
     expect(page.get_by_text("1 file could not be read")).to_be_visible()
 
 
-def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown):
+def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown) -> None:
     page = shown()
     expect(page.get_by_text("99 tensors", exact=True)).to_be_visible()
     page.get_by_role("checkbox", name="NaN or Inf only").check()
@@ -106,7 +106,7 @@ def test_the_table_is_filtered_sorted_and_kept_in_the_address(shown):
     expect(rows.first).to_contain_text("conv1-Conv2d/Conv2D-op51")
 
 
-def test_operators_are_walked_in_both_directions(shown):
+def test_operators_are_walked_in_both_directions(shown) -> None:
     page = shown("graph=Net/0&operator=MatMul-op66")
     page.locator(".dump-links button", has_text="ApplyMomentum").click()
     expect(side(page).get_by_role("heading", level=2)).to_contain_text("ApplyMomentum-op73")
@@ -116,7 +116,7 @@ def test_operators_are_walked_in_both_directions(shown):
     expect(side(page)).to_be_hidden()
 
 
-def test_a_tensor_is_looked_into(shown):
+def test_a_tensor_is_looked_into(shown) -> None:
     page = shown("graph=Net/0&operator=MatMul-op66&tensor=output/0")
     expect(page.locator(".dump-values .chart svg").first).to_be_visible()
     page.get_by_role("button", name="Heat map").click()
@@ -131,7 +131,7 @@ def test_a_tensor_is_looked_into(shown):
     assert np.isnan(np.load(download.value.path())).sum() == 1
 
 
-def test_what_is_being_written_stays_while_statistics_are_counted(shown):
+def test_what_is_being_written_stays_while_statistics_are_counted(shown) -> None:
     page = shown("")
 
     def counting(route):
@@ -156,7 +156,7 @@ def test_what_is_being_written_stays_while_statistics_are_counted(shown):
     expect(page.locator(".tensor-table tbody td")).to_have_count(2)
 
 
-def test_the_tree_leads_to_what_is_not_finite(shown):
+def test_the_tree_leads_to_what_is_not_finite(shown) -> None:
     page = shown("tab=tree")
     path = "Gradients/Default/network-WithLossCell/_backbone-Net/fc2-Dense/gradMatMul-expand"
     for name in path.split("/"):
@@ -170,7 +170,7 @@ def test_the_tree_leads_to_what_is_not_finite(shown):
     expect(leaf).to_be_focused()
 
 
-def test_common_faults_and_conditions_of_ones_own(shown):
+def test_common_faults_and_conditions_of_ones_own(shown) -> None:
     page = shown("tab=check")
     page.get_by_role("button", name="Check for common faults").click()
     hits = page.locator(".dump-hits tbody tr")
@@ -185,7 +185,7 @@ def test_common_faults_and_conditions_of_ones_own(shown):
     expect(side(page).get_by_role("heading", level=2)).to_have_text("fc1.weight")
 
 
-def test_a_condition_is_not_checked_before_it_has_a_limit(shown):
+def test_a_condition_is_not_checked_before_it_has_a_limit(shown) -> None:
     page = shown("tab=check")
     page.get_by_label("Custom").select_option(label="Tensor range")
     start = page.get_by_role("button", name="Run these checks")
@@ -197,7 +197,7 @@ def test_a_condition_is_not_checked_before_it_has_a_limit(shown):
     expect(start).to_be_enabled()
 
 
-def test_two_dumps_are_compared(shown):
+def test_two_dumps_are_compared(shown) -> None:
     page = shown("tab=compare")
     page.get_by_label("Reference").select_option("./healthy/dump")
     page.get_by_role("button", name="Compare", exact=True).last.click()
@@ -212,7 +212,9 @@ def test_two_dumps_are_compared(shown):
     assert len(download.value.path().read_text().splitlines()) == 100
 
 
-def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(shown, page, browser, tmp_path):
+def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(
+    shown, page, browser, tmp_path: Path
+) -> None:
     shown("tab=compare&with=./healthy/dump&with_step=1")
     expect(page.get_by_label("Reference")).to_have_value("./healthy/dump")
     page.get_by_role("button", name="Compare", exact=True).last.click()
@@ -229,7 +231,7 @@ def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(shown, pa
     context.close()
 
 
-def test_checkpoints_are_compared(shown):
+def test_checkpoints_are_compared(shown) -> None:
     page = shown("tab=checkpoints")
     expect(page.get_by_text("20 tensors")).to_be_visible()
     page.get_by_label("Compare with").select_option("./weights/tinynet-2.ckpt")
@@ -257,7 +259,7 @@ def slow(page, pattern):
     return answer
 
 
-def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(shown):
+def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(shown) -> None:
     page = shown("tab=checkpoints")
     expect(page.get_by_text("20 tensors")).to_be_visible()
     late = slow(page, "**/checkpoint?*tinynet-nan*")
@@ -272,7 +274,7 @@ def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(shown):
     expect(page.get_by_text("20 tensors")).to_have_count(0)
 
 
-def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown):
+def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown) -> None:
     page = shown()
     expect(page.get_by_text("99 tensors")).to_be_visible()
     late = slow(page, "**/summary?*healthy*")
@@ -287,7 +289,7 @@ def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown):
     expect(choice(page, "Dump")).to_have_value("./broken/dump")
 
 
-def test_typing_into_the_search_of_a_comparison_is_not_interrupted(shown):
+def test_typing_into_the_search_of_a_comparison_is_not_interrupted(shown) -> None:
     page = shown("tab=compare&with_step=0")
     expect(page.get_by_label("Reference")).to_have_value("./broken/dump")
     page.get_by_role("button", name="Compare", exact=True).last.click()
@@ -300,7 +302,7 @@ def test_typing_into_the_search_of_a_comparison_is_not_interrupted(shown):
     expect(search).to_have_value("relu")
 
 
-def test_a_file_that_is_cut_off_is_told_in_words_where_it_is_met(shown, url, tmp_path):
+def test_a_file_that_is_cut_off_is_told_in_words_where_it_is_met(shown, url, tmp_path: Path) -> None:
     step = tmp_path / "base" / "broken" / "dump" / "rank_0" / "Net" / "0" / "1"
     (file,) = step.glob("ReLU.ReLU-op52.*.output.0.*")
     file.write_bytes(file.read_bytes()[:-4])
@@ -316,7 +318,7 @@ def test_a_file_that_is_cut_off_is_told_in_words_where_it_is_met(shown, url, tmp
     expect(page.locator(".dump-compared tbody tr").last).to_contain_text("the file is truncated")
 
 
-def test_a_long_table_holds_only_the_rows_that_are_seen(page, serve, tmp_path):
+def test_a_long_table_holds_only_the_rows_that_are_seen(page, serve, tmp_path: Path) -> None:
     folder = tmp_path / "base" / "long" / "rank_0" / "Net" / "0" / "0"
     folder.mkdir(parents=True)
     np.save(folder / "first.npy", np.zeros(1, np.float32))
@@ -337,7 +339,7 @@ def test_a_long_table_holds_only_the_rows_that_are_seen(page, serve, tmp_path):
     expect(page.get_by_text("1,500 tensors · 11 selected")).to_be_visible()
 
 
-def test_logs_of_the_recorder_are_read(page, serve, tmp_path):
+def test_logs_of_the_recorder_are_read(page, serve, tmp_path: Path) -> None:
     folder = tmp_path / "base" / "job" / "rank_0" / "rdr"
     folder.mkdir(parents=True)
     (folder / "SESSION.graph_exec_order.0.20260101000000.txt").write_text("first text")
@@ -348,13 +350,13 @@ def test_logs_of_the_recorder_are_read(page, serve, tmp_path):
     expect(page.locator(".dump-log")).to_have_text("second text")
 
 
-def test_without_dumps_the_page_says_how_to_make_one(page, serve, tmp_path):
+def test_without_dumps_the_page_says_how_to_make_one(page, serve, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     page.goto(f"{serve(tmp_path / 'empty')}dump")
     expect(page.get_by_text("No dumps in this directory")).to_be_visible()
 
 
-def test_the_graph_is_coloured_and_leads_to_operators(shown):
+def test_the_graph_is_coloured_and_leads_to_operators(shown) -> None:
     page = shown("tab=graph")
     expect(page.locator(".graph-drawing .box").first).to_be_visible()
     reddened = page.locator(".graph-drawing .warm")

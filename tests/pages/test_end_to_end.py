@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def started(page, command, sample_base, tmp_path, free_port):
     page.goto("about:blank")
 
 
-def test_every_page_of_a_started_server(page, started, command, free_port):
+def test_every_page_of_a_started_server(page, started, command, free_port) -> None:
     """Each is opened and changed by the navigation; the fixture watches console and hosts."""
     for view in VIEWS:
         page.goto(started + view)
@@ -67,14 +68,14 @@ def test_every_page_of_a_started_server(page, started, command, free_port):
     assert done.returncode == 0, done.stdout
 
 
-def test_values_are_those_another_reader_found(page, started, expected):
+def test_values_are_those_another_reader_found(page, started, expected) -> None:
     tag = expected("lenet", "scalar", "loss/auto")
     page.goto(f"{started}?col=last:loss/auto")
     last = f"{tag['values'][-1]:.4g}"
     expect(page.get_by_role("row").filter(has=page.get_by_text("lenet", exact=True))).to_contain_text(last)
 
 
-def test_points_appear_while_they_are_written(page, serve, tmp_path, chart):
+def test_points_appear_while_they_are_written(page, serve, tmp_path: Path, chart) -> None:
     """A run is begun while nobody looks, and goes on while the page is open."""
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:
@@ -96,7 +97,7 @@ def test_points_appear_while_they_are_written(page, serve, tmp_path, chart):
         assert drawn.traces()[-1]["y"] == pytest.approx([2.0 / step for step in range(1, 6)])
 
 
-def test_a_new_kind_of_data_fills_its_tile_by_itself(page, serve, tmp_path):
+def test_a_new_kind_of_data_fills_its_tile_by_itself(page, serve, tmp_path: Path) -> None:
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:
         record.add_value("scalar", "loss", 2.0)

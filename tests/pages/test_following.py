@@ -3,6 +3,7 @@
 import json
 import time
 import urllib.request
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def expect_steps(page, view, number):
 
 
 @pytest.mark.parametrize("view", ["scalar", "image", "histogram", "tensor"])
-def test_what_came_before_the_stream_is_on_the_page(page, serve, tmp_path, held, view):
+def test_what_came_before_the_stream_is_on_the_page(page, serve, tmp_path: Path, held, view) -> None:
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:
         write(record, 1)
@@ -66,7 +67,7 @@ def test_what_came_before_the_stream_is_on_the_page(page, serve, tmp_path, held,
         expect_steps(page, view, 2)
 
 
-def test_runs_read_before_the_stream_came_are_on_the_page(page, serve, tmp_path, held):
+def test_runs_read_before_the_stream_came_are_on_the_page(page, serve, tmp_path: Path, held) -> None:
     """A page that asks while files are read must not stay with a list in which nothing is read yet."""
     base = tmp_path / "base"
     base.mkdir()

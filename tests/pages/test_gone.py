@@ -33,7 +33,7 @@ def base(tmp_path):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_page_says_that_its_run_is_gone(page, serve, base, tmp_path, view):
+def test_a_page_says_that_its_run_is_gone(page, serve, base, tmp_path: Path, view) -> None:
     seen, said = VIEWS[view]
     page.goto(f"{serve(base)}{view}&runs=gone")
     for selector in seen:

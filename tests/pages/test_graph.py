@@ -54,7 +54,7 @@ def facts(page, label):
     return page.locator(".graph-about").inner_text()
 
 
-def test_a_scope_opens_and_closes_and_the_address_remembers_it(graph):
+def test_a_scope_opens_and_closes_and_the_address_remembers_it(graph) -> None:
     page = graph()
     assert "conv1-Conv2d" not in labels(page)
     page.locator("g.closed", has_text="_backbone-LeNet").dblclick()
@@ -66,7 +66,7 @@ def test_a_scope_opens_and_closes_and_the_address_remembers_it(graph):
     page.locator("g.closed", has_text="conv1-Conv2d").wait_for(state="detached")
 
 
-def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page, serve, tmp_path):
+def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page, serve, tmp_path: Path) -> None:
     from mindinsight.proto.graph_pb2 import ModelProto
 
     model = ModelProto(ir_version=1)
@@ -86,7 +86,7 @@ def test_a_large_graph_in_one_scope_opens_down_to_its_stages(page, serve, tmp_pa
     expect(page.locator("g.closed", has_text="stage_*[50]")).to_have_count(1)
 
 
-def test_a_node_tells_its_attributes_inputs_and_outputs(graph):
+def test_a_node_tells_its_attributes_inputs_and_outputs(graph) -> None:
     page = graph("run=./lenet&open=1,6,7&node=7")
     page.fill(".graph-finder input[type=search]", "Conv2D-op0")
     page.locator(".graph-results button", has_text="Conv2D-op0").first.click()
@@ -100,7 +100,7 @@ def test_a_node_tells_its_attributes_inputs_and_outputs(graph):
     page.locator("g.box.selected", has_text="ReLU-op0").wait_for()
 
 
-def test_patterns_and_types_narrow_the_search(graph):
+def test_patterns_and_types_narrow_the_search(graph) -> None:
     page = graph()
     page.get_by_label("Pattern").check()
     page.fill(".graph-finder input[type=search]", "^(Conv2D|MaxPool)-op[01]$")
@@ -113,7 +113,7 @@ def test_patterns_and_types_narrow_the_search(graph):
     page.locator(".graph-results", has_text="Invalid pattern").wait_for()
 
 
-def test_a_parameter_leads_to_its_users(graph):
+def test_a_parameter_leads_to_its_users(graph) -> None:
     page = graph()
     page.fill(".graph-finder input[type=search]", "fc1.bias")
     page.locator(".graph-results button", has_text="fc1.bias").first.click()
@@ -123,7 +123,7 @@ def test_a_parameter_leads_to_its_users(graph):
     assert facts(page, "fc1.bias") == text
 
 
-def test_what_a_node_depends_on_is_lit_and_the_rest_is_dim(graph):
+def test_what_a_node_depends_on_is_lit_and_the_rest_is_dim(graph) -> None:
     page = graph("run=./lenet&view=simplified")
     page.locator("g.closed", has_text="ReLU-op0").click()
     page.get_by_role("button", name="Depends on").click()
@@ -137,7 +137,7 @@ def test_what_a_node_depends_on_is_lit_and_the_rest_is_dim(graph):
     expect(page.locator("g.closed.lit", has_text="MaxPool-op0")).to_have_count(1)
 
 
-def test_the_keyboard_alone_is_enough(graph):
+def test_the_keyboard_alone_is_enough(graph) -> None:
     page = graph()
     page.locator(".graph-stage").focus()
     page.keyboard.press("ArrowDown")
@@ -158,7 +158,7 @@ def outline(page):
     return page.get_by_role("tree", name="Outline")
 
 
-def test_the_outline_unfolds_and_leads_to_nodes(graph):
+def test_the_outline_unfolds_and_leads_to_nodes(graph) -> None:
     page = graph()
     rows = outline(page).get_by_role("treeitem")
     expect(rows.filter(has_text="Default").first).to_have_attribute("aria-expanded", "false")
@@ -174,7 +174,7 @@ def test_the_outline_unfolds_and_leads_to_nodes(graph):
     expect(outline(page).locator(".current")).to_have_text("optimizer-Momentum")
 
 
-def test_the_outline_opens_where_something_is_selected(graph):
+def test_the_outline_opens_where_something_is_selected(graph) -> None:
     page = graph("run=./lenet&open=1,6,7&node=7")
     expect(outline(page).locator(".current")).to_have_text("_backbone-LeNet")
     page.fill(".graph-finder input[type=search]", "Conv2D-op0")
@@ -184,7 +184,7 @@ def test_the_outline_opens_where_something_is_selected(graph):
     expect(outline(page).locator(".current")).to_have_text("Conv2D-op0")
 
 
-def test_a_value_that_leaves_a_scope_tells_its_shape(graph):
+def test_a_value_that_leaves_a_scope_tells_its_shape(graph) -> None:
     page = graph()
     expect(page.locator(".graph-drawing .flowing", has_text="float32 10×10")).to_have_count(1)
     page.locator("g.closed", has_text="_backbone-LeNet").dblclick()
@@ -197,7 +197,7 @@ MIDDLE = """path => {
 }"""
 
 
-def test_the_pointer_on_a_line_tells_what_flows_along_it(graph):
+def test_the_pointer_on_a_line_tells_what_flows_along_it(graph) -> None:
     page = graph("run=./lenet&open=1,6,7")
     told = page.locator(".graph-drawing .hovered text")
     expect(page.locator("g.closed", has_text="conv1-Conv2d")).to_be_visible()
@@ -209,7 +209,7 @@ def test_the_pointer_on_a_line_tells_what_flows_along_it(graph):
     expect(page.locator("path.line.hover")).to_have_count(0)
 
 
-def test_views_ranks_and_files_are_chosen(graph):
+def test_views_ranks_and_files_are_chosen(graph) -> None:
     page = graph("run=./job/rank_2")
     assert choice(page, "Rank").input_value() == "./job/rank_2"
     choice(page, "Rank").select_option("3")
@@ -226,7 +226,7 @@ def transform(page):
     return page.locator(".graph-drawing > g").get_attribute("transform")
 
 
-def test_dragging_wheel_and_the_small_map_move_the_drawing(graph):
+def test_dragging_wheel_and_the_small_map_move_the_drawing(graph) -> None:
     page = graph()
     seen = [transform(page)]
     stage = page.locator(".graph-stage").bounding_box()
@@ -257,7 +257,7 @@ DOWNLOADS = {
 }
 
 
-def test_the_drawing_is_downloaded(graph):
+def test_the_drawing_is_downloaded(graph) -> None:
     page = graph()
     for name, good in DOWNLOADS.items():
         page.get_by_role("button", name="Download").click()
@@ -266,7 +266,7 @@ def test_the_drawing_is_downloaded(graph):
         assert good(download.value.path().read_bytes()), name
 
 
-def test_the_plotly_figure_is_drawn_by_plotly(graph):
+def test_the_plotly_figure_is_drawn_by_plotly(graph) -> None:
     page = graph()
     drawn = page.evaluate(
         """async () => {
@@ -287,7 +287,7 @@ def test_the_plotly_figure_is_drawn_by_plotly(graph):
     assert drawn[0] > 5 and drawn[1] > 5
 
 
-def test_names_from_files_are_never_markup(graph, page, serve, tmp_path):
+def test_names_from_files_are_never_markup(graph, page, serve, tmp_path: Path) -> None:
     from mindinsight.proto.graph_pb2 import ModelProto
 
     model = ModelProto(ir_version=1)
@@ -300,13 +300,13 @@ def test_names_from_files_are_never_markup(graph, page, serve, tmp_path):
     assert page.locator("main img, main b").count() == 0
 
 
-def test_a_base_without_graphs_says_how_to_record_one(page, serve, tmp_path):
+def test_a_base_without_graphs_says_how_to_record_one(page, serve, tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     page.goto(f"{serve(tmp_path / 'none')}graph")
     page.get_by_text("No run has a graph").wait_for()
 
 
-def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph, base):
+def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph, base) -> None:
     page = graph("run=./files&tag=types.pb")
     before = page.locator(".graph-notes").inner_text()
     waiting = base / "waiting"
@@ -320,7 +320,7 @@ def test_a_graph_that_is_written_again_is_shown_when_asked_for(graph, base):
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
-def test_nothing_for_axe_to_complain_about(graph, theme, language):
+def test_nothing_for_axe_to_complain_about(graph, theme, language) -> None:
     page = graph()
     page.emulate_media(color_scheme=theme)
     page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
@@ -331,7 +331,7 @@ def test_nothing_for_axe_to_complain_about(graph, theme, language):
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_narrow_screens_scroll_down_and_not_sideways(graph):
+def test_narrow_screens_scroll_down_and_not_sideways(graph) -> None:
     page = graph(size=(390, 844))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.locator("g.closed", has_text="optimizer-Momentum").click()

@@ -68,7 +68,7 @@ def facts(page):
     return page.get_by_role("region", name="Details of the selected node")
 
 
-def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(compare):
+def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(compare) -> None:
     page = compare()
     counts = page.locator(".graph-notes")
     for text in (
@@ -85,7 +85,7 @@ def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(com
         expect(box(page, side, "network-WithLossCell").locator(".badge")).to_have_count(0)  # of Gradients
 
 
-def test_what_opens_in_one_opens_in_the_other_and_the_address_remembers_it(compare):
+def test_what_opens_in_one_opens_in_the_other_and_the_address_remembers_it(compare) -> None:
     page = compare()
     box(page, "Right", "_backbone-LeNet").dblclick()
     for side in ("Left", "Right"):
@@ -99,7 +99,7 @@ def test_what_opens_in_one_opens_in_the_other_and_the_address_remembers_it(compa
         expect(box(page, side, "_backbone-LeNet", "frame")).to_have_count(0)
 
 
-def test_a_node_is_selected_with_its_partner_and_tells_in_what_they_differ(compare):
+def test_a_node_is_selected_with_its_partner_and_tells_in_what_they_differ(compare) -> None:
     page = compare()
     differences(page).get_by_role("button", name="MatMul-op0, Differs").click()
     for side in ("Left", "Right"):
@@ -112,7 +112,7 @@ def test_a_node_is_selected_with_its_partner_and_tells_in_what_they_differ(compa
         expect(box(page, side, "MatMul-op0", "selected")).to_have_count(1)
 
 
-def test_what_is_in_one_graph_only_has_no_partner(compare):
+def test_what_is_in_one_graph_only_has_no_partner(compare) -> None:
     page = compare()
     differences(page).get_by_role("button", name="Cast-op7, Only in the right graph").click()
     expect(box(page, "Right", "Cast-op7", "selected")).to_have_count(1)
@@ -121,7 +121,7 @@ def test_what_is_in_one_graph_only_has_no_partner(compare):
     expect(box(page, "Left", "fc3-Dense", "frame")).to_have_count(1)
 
 
-def test_differences_are_walked_through(compare):
+def test_differences_are_walked_through(compare) -> None:
     page = compare()
     rows = differences(page).get_by_role("listitem")
     current = differences(page).locator(".current")
@@ -136,7 +136,7 @@ def test_differences_are_walked_through(compare):
     expect(page.get_by_text(f"1 of {total}", exact=True)).to_be_visible()
 
 
-def test_one_graph_leads_to_two_and_back(compare):
+def test_one_graph_leads_to_two_and_back(compare) -> None:
     page = compare()
     page.get_by_role("button", name="One graph").click()
     expect(page.get_by_role("tree", name="Outline")).to_be_visible()
@@ -150,7 +150,7 @@ def test_one_graph_leads_to_two_and_back(compare):
     expect(page.get_by_role("combobox", name="Graph", exact=True)).to_have_value("second.pb")
 
 
-def test_ranks_and_runs_are_chosen_on_each_side(compare):
+def test_ranks_and_runs_are_chosen_on_each_side(compare) -> None:
     page = compare("m=compare&run=./job/rank_1")
     expect(half(page, "Right").get_by_label("Rank")).to_have_value("./job/rank_0")
     expect(page.get_by_text("The two graphs are identical.")).to_be_visible()
@@ -162,7 +162,7 @@ def test_ranks_and_runs_are_chosen_on_each_side(compare):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_both_drawings_begin_at_one_height_however_many_choices_there_are(compare, language):
+def test_both_drawings_begin_at_one_height_however_many_choices_there_are(compare, language) -> None:
     page = compare("m=compare&run=./two&run2=./job/rank_0", size=(1440, 900))
     page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
     page.reload()
@@ -172,13 +172,13 @@ def test_both_drawings_begin_at_one_height_however_many_choices_there_are(compar
     assert left == right
 
 
-def test_a_run_that_is_not_there_is_said_to_be_missing(page, serve, base):
+def test_a_run_that_is_not_there_is_said_to_be_missing(page, serve, base) -> None:
     page.goto(f"{serve(base)}graph?{PAIR}&run2=./nothing")
     expect(page.get_by_text("The run ./nothing has no graph")).to_be_visible()
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
-def test_nothing_for_axe_to_complain_about(compare, theme, language):
+def test_nothing_for_axe_to_complain_about(compare, theme, language) -> None:
     page = compare()
     page.emulate_media(color_scheme=theme)
     page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
@@ -189,7 +189,7 @@ def test_nothing_for_axe_to_complain_about(compare, theme, language):
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_narrow_screens_stack_both_and_scroll_down_only(compare):
+def test_narrow_screens_stack_both_and_scroll_down_only(compare) -> None:
     page = compare(size=(390, 844))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     tops = [half(page, side).bounding_box() for side in ("Left", "Right")]
@@ -201,7 +201,7 @@ def finder(page, side):
     return page.get_by_role("searchbox", name="Search nodes")
 
 
-def test_what_is_found_in_one_graph_is_shown_in_both(compare):
+def test_what_is_found_in_one_graph_is_shown_in_both(compare) -> None:
     page = compare()
     finder(page, "Left").fill("fc1-Dense/MatMul-op0")
     found = page.get_by_role("region", name="Search results")
@@ -217,7 +217,7 @@ def test_what_is_found_in_one_graph_is_shown_in_both(compare):
     expect(facts(page)).to_contain_text("Only in the right graph")
 
 
-def test_what_a_pair_depends_on_is_lit_in_both(compare):
+def test_what_a_pair_depends_on_is_lit_in_both(compare) -> None:
     page = compare()
     box(page, "Left", "_backbone-LeNet").click()
     facts(page).get_by_role("button", name="Used by").click()
@@ -234,7 +234,7 @@ def test_what_a_pair_depends_on_is_lit_in_both(compare):
     expect(facts(page)).to_contain_text("Depends on")
 
 
-def test_a_parameter_of_one_graph_leads_to_its_users_in_both(compare):
+def test_a_parameter_of_one_graph_leads_to_its_users_in_both(compare) -> None:
     page = compare()
     finder(page, "Right").fill("fc1.bias")
     page.get_by_role("region", name="Search results").get_by_role(
@@ -246,7 +246,7 @@ def test_a_parameter_of_one_graph_leads_to_its_users_in_both(compare):
         expect(box(page, side, "Load-op0", "selected")).to_have_count(1)
 
 
-def test_each_drawing_is_downloaded_by_itself(compare):
+def test_each_drawing_is_downloaded_by_itself(compare) -> None:
     page = compare()
     page.get_by_role("button", name="Download").click()
     with page.expect_download() as download:
@@ -255,7 +255,7 @@ def test_each_drawing_is_downloaded_by_itself(compare):
     assert b"_backbone-LeNet" in download.value.path().read_bytes()
 
 
-def test_a_graph_that_comes_is_offered_and_one_written_again_is_looked_at_when_asked(compare, base):
+def test_a_graph_that_comes_is_offered_and_one_written_again_is_looked_at_when_asked(compare, base) -> None:
     page = compare()
     replace(base, "third.pb", (DATA / "graph" / "conv_optimize.pb").read_bytes())
     expect(half(page, "Left").get_by_role("option", name="third.pb")).to_be_attached()

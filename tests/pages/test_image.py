@@ -1,6 +1,7 @@
 """Images: every step, one step for all, true pixels, and two pictures against each other."""
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 from playwright.sync_api import expect
@@ -31,7 +32,7 @@ def step_box(page, tag):
     return card(page, tag).get_by_role("spinbutton", name="Step")
 
 
-def test_the_newest_picture_is_shown_as_recorded(page, samples, expected):
+def test_the_newest_picture_is_shown_as_recorded(page, samples, expected) -> None:
     known = expected("lenet", "image", "Image")
     page.goto(f"{samples}image?runs=lenet&q=Image")
     expect(card(page, "Image")).to_contain_text("31 of 31")
@@ -39,7 +40,7 @@ def test_the_newest_picture_is_shown_as_recorded(page, samples, expected):
     assert hashlib.sha256(shown(page, "Image").tobytes()).hexdigest() == known["last"]["pixel_sha256"]
 
 
-def test_every_step_is_reached_by_box_slider_and_keys(page, samples, expected):
+def test_every_step_is_reached_by_box_slider_and_keys(page, samples, expected) -> None:
     known = expected("lenet", "image", "Image")
     page.goto(f"{samples}image?runs=lenet&q=Image")
     expect(step_box(page, "Image")).to_have_value(str(known["steps"][-1]))
@@ -61,7 +62,7 @@ def test_every_step_is_reached_by_box_slider_and_keys(page, samples, expected):
     expect(step_box(page, "Image")).to_have_value("18")
 
 
-def test_linked_cards_move_together(page, samples):
+def test_linked_cards_move_together(page, samples) -> None:
     page.goto(f"{samples}image?runs=lenet")
     page.get_by_label("Same step for all").check()
     step_box(page, "Image").fill("10")
@@ -75,7 +76,7 @@ def test_linked_cards_move_together(page, samples):
     expect(step_box(page, "input_data/auto")).to_have_value("10")
 
 
-def test_true_size_brightness_and_the_value_under_the_pointer(page, samples):
+def test_true_size_brightness_and_the_value_under_the_pointer(page, samples) -> None:
     page.goto(f"{samples}image?runs=lenet&q=Image")
     picture = card(page, "Image").locator("img.picture")
     expect(card(page, "Image")).to_contain_text("160 × 40")
@@ -95,7 +96,7 @@ def test_true_size_brightness_and_the_value_under_the_pointer(page, samples):
     assert "brightness(1)" in picture.evaluate("picture => picture.style.filter")
 
 
-def test_two_steps_are_seen_beside_each_other_blinking_or_as_difference(page, samples):
+def test_two_steps_are_seen_beside_each_other_blinking_or_as_difference(page, samples) -> None:
     page.goto(f"{samples}image?runs=lenet&q=Image")
     newest = shown(page, "Image").astype(int)
     step_box(page, "Image").fill("58")
@@ -119,7 +120,7 @@ def test_two_steps_are_seen_beside_each_other_blinking_or_as_difference(page, sa
     expect(box).to_have_count(0)
 
 
-def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page, serve, tmp_path):
+def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page, serve, tmp_path: Path) -> None:
     picture = np.zeros((1, 3, 4, 4), np.uint8)
     with SummaryRecord(str(tmp_path / "live" / "run")) as record:
         for step in (1, 2):
@@ -141,7 +142,7 @@ def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page, serve, tmp_pat
         expect(card(page, "other")).to_be_visible()
 
 
-def test_back_and_forward_show_what_the_address_says(page, samples):
+def test_back_and_forward_show_what_the_address_says(page, samples) -> None:
     page.goto(f"{samples}image?runs=lenet&q=Image&link=1&at=10&b=2")
     expect(step_box(page, "Image")).to_have_value("10")
     page.evaluate("history.pushState(null, '', 'image?runs=lenet&size=1')")
@@ -158,6 +159,6 @@ def test_back_and_forward_show_what_the_address_says(page, samples):
     expect(page.get_by_role("spinbutton", name="Brightness")).to_have_value("2")
 
 
-def test_pages_without_images_say_what_to_do(page, samples):
+def test_pages_without_images_say_what_to_do(page, samples) -> None:
     page.goto(f"{samples}image?runs=values")
     expect(page.get_by_role("heading", name="No images in the selected runs")).to_be_visible()

@@ -23,7 +23,7 @@ def expected_landscape(expected, tag):
     return expected("landscape", "landscape", tag)["last"]["landscape"]
 
 
-def test_the_map_holds_the_recorded_grid(page, samples, chart, expected):
+def test_the_map_holds_the_recorded_grid(page, samples, chart, expected) -> None:
     page.goto(f"{samples}landscape?runs=landscape&i=final")
     grid = chart(name(FINAL)).traces()[0]
     known = expected_landscape(expected, FINAL)
@@ -33,7 +33,7 @@ def test_the_map_holds_the_recorded_grid(page, samples, chart, expected):
     assert np.sum(grid["z"]) == pytest.approx(known["z"]["finite_sum"])
 
 
-def test_contour_map_and_surface(page, samples, chart):
+def test_contour_map_and_surface(page, samples, chart) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     page.get_by_role("button", name="Contours").click()
     one = chart(name(FIRST))
@@ -47,7 +47,7 @@ def test_contour_map_and_surface(page, samples, chart):
     assert chart(name(FIRST)).traces()[0]["type"] == "surface"
 
 
-def test_the_path_is_played_and_stepped_through(page, samples, chart):
+def test_the_path_is_played_and_stepped_through(page, samples, chart) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     one = chart(name(FIRST))
     whole = one.traces()[1]
@@ -66,7 +66,7 @@ def test_the_path_is_played_and_stepped_through(page, samples, chart):
     expect(page).not_to_have_url(re.compile("at="))
 
 
-def test_every_interval_is_reached(page, samples, chart):
+def test_every_interval_is_reached(page, samples, chart) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     choose = page.get_by_label("Interval")
     expect(choose.locator("option")).to_have_text(["1 … 5", "6 … 12", "Final weights"])
@@ -82,7 +82,7 @@ def stretch(page, label):
     return page.get_by_role("group", name="Click a section").get_by_role("button", name=label)
 
 
-def test_an_interval_is_picked_on_the_curve_of_the_loss(page, samples, chart):
+def test_an_interval_is_picked_on_the_curve_of_the_loss(page, samples, chart) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     expect(stretch(page, "1 … 5")).to_have_attribute("aria-pressed", "true")
     first, second, final = (
@@ -99,7 +99,7 @@ def test_an_interval_is_picked_on_the_curve_of_the_loss(page, samples, chart):
     expect(stretch(page, "6 … 12")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_landscape_without_a_loss_beside_it_has_no_curve(page, serve, tmp_path):
+def test_a_landscape_without_a_loss_beside_it_has_no_curve(page, serve, tmp_path: Path) -> None:
     long_path(tmp_path / "base" / "run", 3)
     page.goto(f"{serve(tmp_path / 'base')}landscape")
     expect(page.locator(".card")).to_have_count(1)
@@ -129,7 +129,7 @@ def long_path(run, points):
     )
 
 
-def test_a_landscape_that_arrives_does_not_end_the_play(page, serve, tmp_path, chart):
+def test_a_landscape_that_arrives_does_not_end_the_play(page, serve, tmp_path: Path, chart) -> None:
     long_path(tmp_path / "base" / "one", 600)
     page.goto(f"{serve(tmp_path / 'base')}landscape")
     page.get_by_role("button", name="Play the path").click()
@@ -146,7 +146,7 @@ def test_a_landscape_that_arrives_does_not_end_the_play(page, serve, tmp_path, c
     expect(page.get_by_role("button", name="Play the path")).to_be_visible()
 
 
-def test_back_and_forward_show_what_the_address_says(page, samples, chart):
+def test_back_and_forward_show_what_the_address_says(page, samples, chart) -> None:
     page.goto(f"{samples}landscape?runs=landscape&m=lines&i=final")
     chart(name(FINAL)).until(lambda traces: traces[0]["contours"] == "lines")
     page.evaluate("history.pushState(null, '', 'landscape?runs=landscape&i=6,8,10,12')")
@@ -159,7 +159,7 @@ def test_back_and_forward_show_what_the_address_says(page, samples, chart):
     chart(name(FINAL)).until(lambda traces: traces[0]["contours"] == "lines")
 
 
-def test_colours_are_chosen_and_the_picture_is_downloaded(page, samples, chart):
+def test_colours_are_chosen_and_the_picture_is_downloaded(page, samples, chart) -> None:
     page.goto(f"{samples}landscape?runs=landscape")
     chart(name(FIRST)).traces()
     page.get_by_role("combobox", name="Colours").select_option("Cividis")
@@ -175,7 +175,7 @@ def test_colours_are_chosen_and_the_picture_is_downloaded(page, samples, chart):
     assert started.value.path().read_bytes().startswith(b"\x89PNG")
 
 
-def test_runs_are_beside_or_over_each_other(page, serve, tmp_path, chart):
+def test_runs_are_beside_or_over_each_other(page, serve, tmp_path: Path, chart) -> None:
     for run in ("one", "two", "three"):
         shutil.copytree(DATA / "landscape", tmp_path / "base" / run)
     page.goto(f"{serve(tmp_path / 'base')}landscape")
@@ -186,6 +186,6 @@ def test_runs_are_beside_or_over_each_other(page, serve, tmp_path, chart):
     assert [trace["type"] for trace in chart(names).traces()].count("contour") == 3
 
 
-def test_pages_without_landscapes_say_what_to_do(page, samples):
+def test_pages_without_landscapes_say_what_to_do(page, samples) -> None:
     page.goto(f"{samples}landscape?runs=lenet")
     expect(page.get_by_role("heading", name="No loss landscapes in the selected runs")).to_be_visible()

@@ -1,6 +1,7 @@
 """Lineage: one table and its axes; what a person keeps, moves, sorts and compares."""
 
 import re
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -38,7 +39,7 @@ def query(page):
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_settings_and_results_are_a_table_and_lines(page, samples):
+def test_settings_and_results_are_a_table_and_lines(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     expect(rows(page)).to_have_count(6)
     expect(kept(page)).to_have_count(6)
@@ -50,7 +51,7 @@ def test_settings_and_results_are_a_table_and_lines(page, samples):
     expect(rank).to_contain_text("0.04001")
 
 
-def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page, samples):
+def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     box = field(page, "loss").bounding_box()
     middle = box["x"] + box["width"] / 2
@@ -67,7 +68,7 @@ def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page, samples):
     expect(rows(page)).to_have_count(6)
 
 
-def test_the_keyboard_brushes_moves_axes_and_opens_runs(page, samples):
+def test_the_keyboard_brushes_moves_axes_and_opens_runs(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     field(page, "loss").focus()
     for _ in range(7):
@@ -87,7 +88,7 @@ def test_the_keyboard_brushes_moves_axes_and_opens_runs(page, samples):
     expect(page).to_have_url(re.compile(r"overview\?.*run=./lenet"))
 
 
-def test_an_axis_is_dragged_by_its_name(page, samples):
+def test_an_axis_is_dragged_by_its_name(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     box = page.get_by_role("button", name="Move the axis Learning rate").bounding_box()
     other = page.get_by_role("button", name="Move the axis Batch size").bounding_box()
@@ -99,7 +100,7 @@ def test_an_axis_is_dragged_by_its_name(page, samples):
     assert query(page)["axis"] == ["train:batch_size", "train:learning_rate", "metric:loss"]
 
 
-def test_axes_are_chosen_and_may_be_logarithmic(page, samples):
+def test_axes_are_chosen_and_may_be_logarithmic(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     page.get_by_role("button", name="Choose axes").click()
     box = page.get_by_role("dialog", name="Choose axes")
@@ -114,7 +115,7 @@ def test_axes_are_chosen_and_may_be_logarithmic(page, samples):
     assert sorted(titles(page)) == ["Epochs", "Learning rate", "loss"]
 
 
-def test_columns_sort_both_ways(page, samples):
+def test_columns_sort_both_ways(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     head = page.get_by_role("columnheader", name="loss", exact=True)
     head.get_by_role("button").click()
@@ -126,7 +127,7 @@ def test_columns_sort_both_ways(page, samples):
     expect(head.get_by_role("button")).to_be_focused()
 
 
-def test_what_matters_is_told_for_the_objective(page, samples):
+def test_what_matters_is_told_for_the_objective(page, samples) -> None:
     page.goto(f"{samples}lineage?runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&o=metric:loss")
     matters = page.locator(".importance").get_by_role("row")
     told = matters.filter(has_text="Learning rate").get_by_role("cell").last
@@ -136,7 +137,7 @@ def test_what_matters_is_told_for_the_objective(page, samples):
     assert query(page)["o"] == ["train:learning_rate"]
 
 
-def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page, samples, chart):
+def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page, samples, chart) -> None:
     page.goto(f"{samples}lineage?{RUNS}&px=train:learning_rate&py=metric:loss")
     cloud = chart("Scatter plot")
     (dots,) = cloud.traces()
@@ -147,7 +148,7 @@ def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page, samples, ch
     page.wait_for_url("**px=train:batch_size**")
 
 
-def test_the_pipeline_of_data_is_readable(page, samples):
+def test_the_pipeline_of_data_is_readable(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     page.locator("tr[data-run='./lenet']").get_by_role("button", name="→").click()
     box = page.get_by_role("dialog", name="Data of lenet")
@@ -158,7 +159,7 @@ def test_the_pipeline_of_data_is_readable(page, samples):
     expect(box).not_to_contain_text('{"')
 
 
-def test_settings_of_two_runs_are_compared(page, samples):
+def test_settings_of_two_runs_are_compared(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     page.get_by_label("Compare ranks/rank_0").check()
     expect(page.get_by_role("button", name="Compare settings")).to_have_count(0)
@@ -174,7 +175,7 @@ def test_settings_of_two_runs_are_compared(page, samples):
     expect(box.get_by_text("other columns are identical")).to_be_visible()
 
 
-def test_lines_take_the_colour_of_the_objective(page, samples):
+def test_lines_take_the_colour_of_the_objective(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     stroke = "path => path.getAttribute('stroke')"
     line = page.locator(".axes path[data-run='./ranks/rank_3']")
@@ -184,7 +185,7 @@ def test_lines_take_the_colour_of_the_objective(page, samples):
     assert query(page)["tint"] == ["1"]
 
 
-def test_the_ends_of_an_axis_are_told_where_no_line_runs(page, samples):
+def test_the_ends_of_an_axis_are_told_where_no_line_runs(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     expect(page.locator(".axes .axis")).to_have_count(3)
     places = page.locator(".axes .axis").evaluate_all(
@@ -198,7 +199,7 @@ def test_the_ends_of_an_axis_are_told_where_no_line_runs(page, samples):
     assert places == [{"above": True, "below": True, "ends": 2}] * 3
 
 
-def test_back_and_forward_show_what_the_address_says(page, samples):
+def test_back_and_forward_show_what_the_address_says(page, samples) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}&brush=metric:loss~0~0.3&sort=metric:loss")
     expect(rows(page)).to_have_count(3)
     other = f"lineage?{RUNS}&axis=train:epoch&axis=train:batch_size&tint=1"
@@ -217,12 +218,14 @@ def test_back_and_forward_show_what_the_address_says(page, samples):
     expect(page.get_by_label("Colour by objective")).not_to_be_checked()
 
 
-def test_pages_without_lineage_say_what_to_do(page, samples):
+def test_pages_without_lineage_say_what_to_do(page, samples) -> None:
     page.goto(f"{samples}lineage?runs=values")
     expect(page.get_by_role("heading", name="None of the selected runs has lineage")).to_be_visible()
 
 
-def test_without_a_metric_there_is_no_objective_until_somebody_chooses_one(page, serve, tmp_path, chart):
+def test_without_a_metric_there_is_no_objective_until_somebody_chooses_one(
+    page, serve, tmp_path: Path, chart
+) -> None:
     for number in range(3):
         with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:
             record.add_value("custom_lineage_data", "own", {"rate": 0.1 * number, "size": number**2})

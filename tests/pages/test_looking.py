@@ -1,6 +1,7 @@
 """Looking closely at curves: a step back, the values at a place, a run that stands out, where NaN began."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +11,7 @@ from mindinsight.writer import SummaryRecord
 from .curves import card, eventually_true, lines, query
 
 
-def test_zooms_are_stepped_back_one_by_one(page, samples, chart):
+def test_zooms_are_stepped_back_one_by_one(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     loss = chart("loss/auto")
     loss.until(lambda traces: traces)
@@ -51,7 +52,7 @@ def values(page, tag):
     return card(page, tag).get_by_role("region", name=re.compile("Values at step")).get_by_role("table")
 
 
-def test_a_click_lists_what_every_curve_holds_there(page, samples, clicked, expected):
+def test_a_click_lists_what_every_curve_holds_there(page, samples, clicked, expected) -> None:
     known = expected("lenet", "scalar", "loss/auto")
     latest = dict(zip(known["steps"], known["values"], strict=True))
     nearest = min(latest, key=lambda step: abs(step - clicked))
@@ -63,7 +64,7 @@ def test_a_click_lists_what_every_curve_holds_there(page, samples, clicked, expe
     expect(row).to_contain_text(str(nearest))
 
 
-def test_the_list_of_values_is_sorted_by_a_press_on_its_heads(page, clicked):
+def test_the_list_of_values_is_sorted_by_a_press_on_its_heads(page, clicked) -> None:
     table = values(page, "loss/auto")
     first = table.locator("tbody tr").first
     expect(first).to_contain_text("lenet")  # the higher loss
@@ -75,13 +76,13 @@ def test_the_list_of_values_is_sorted_by_a_press_on_its_heads(page, clicked):
     expect(head.get_by_role("button")).to_be_focused()
 
 
-def test_the_list_of_values_is_hidden_again_for_all_charts(page, clicked):
+def test_the_list_of_values_is_hidden_again_for_all_charts(page, clicked) -> None:
     page.get_by_role("button", name="Hide: loss/auto").click()
     expect(page.get_by_role("region", name=re.compile("Values at step"))).to_have_count(0)
     assert "at" not in query(page)
 
 
-def test_a_run_that_is_pointed_at_in_the_panel_stands_out(page, samples, chart):
+def test_a_run_that_is_pointed_at_in_the_panel_stands_out(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss&s=0")
     loss = chart("loss/auto")
     loss.until(lambda traces: len(traces) == 2)
@@ -96,7 +97,7 @@ def test_a_run_that_is_pointed_at_in_the_panel_stands_out(page, samples, chart):
     expect(faded).to_have_count(0)
 
 
-def test_a_curve_that_is_pointed_at_stands_out(page, samples, chart):
+def test_a_curve_that_is_pointed_at_stands_out(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss&s=0")
     loss = chart("loss/auto")
     loss.until(lambda traces: len(traces) == 2)
@@ -106,7 +107,7 @@ def test_a_curve_that_is_pointed_at_stands_out(page, samples, chart):
     expect(loss.element.locator(".trace.faded")).to_have_count(0)
 
 
-def test_what_is_not_finite_is_one_press_away(page, serve, tmp_path, chart):
+def test_what_is_not_finite_is_one_press_away(page, serve, tmp_path: Path, chart) -> None:
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:
         for step in range(500):

@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -16,7 +17,7 @@ def long(tmp_path_factory, serve_once):
     return serve_once(long_runs(tmp_path_factory.mktemp("long")))
 
 
-def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, chart):
+def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, chart) -> None:
     page.goto(f"{long}scalar?m=compare")
     verdict = page.get_by_role("row").filter(has_text="loss")
     expect(verdict).to_contain_text("at step 5000")
@@ -30,12 +31,12 @@ def test_runs_are_compared_and_the_step_where_they_part_is_named(page, long, cha
     assert query(page)["tol"] == ["1000000"]
 
 
-def test_one_run_alone_cannot_be_compared(page, samples):
+def test_one_run_alone_cannot_be_compared(page, samples) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=lenet")
     expect(page.get_by_role("heading", name="Select at least two runs to compare")).to_be_visible()
 
 
-def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, chart, expected):
+def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(page, samples, chart, expected) -> None:
     page.goto(f"{samples}scalar?m=ranks&runs=ranks/rank_0")
     heat = chart("Deviation of each rank from the median: loss/auto")
     (grid,) = heat.traces()
@@ -68,7 +69,7 @@ def many_ranks(tmp_path_factory, serve_once):
     return serve_once(base)
 
 
-def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, many_ranks, chart):
+def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(page, many_ranks, chart) -> None:
     page.goto(f"{many_ranks}scalar?m=ranks")
     heat = chart("Deviation of each rank from the median: loss")
     grid, strange = heat.traces()
@@ -97,7 +98,7 @@ def expected_rank(expected, rank):
     return dict(zip(known["steps"], known["values"], strict=True))
 
 
-def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expected):
+def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expected) -> None:
     page.goto(
         f"{samples}scalar?m=groups&g=name:rank_([01]|[23])&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3&q=loss"
     )
@@ -113,8 +114,8 @@ def test_runs_are_grouped_by_a_pattern_in_their_names(page, samples, chart, expe
 
 
 def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart(
-    page, tmp_path, serve_once, chart
-):
+    page, tmp_path: Path, serve_once, chart
+) -> None:
     for width in range(14):
         with SummaryRecord(str(tmp_path / f"run_{width}")) as record:
             some = {"a remark": "kept"} if width < 2 else {}
@@ -139,7 +140,7 @@ SCROLLED_WITH_ITS_TAG = """region => {
 }"""
 
 
-def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_charts(page, samples):
+def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_charts(page, samples) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1,ranks/rank_2,lenet,images")
     table = page.get_by_role("region", name="Compare").get_by_role("table")
     expect(table.get_by_role("row")).to_have_count(2)  # with the head: only loss/auto is in two of them
@@ -154,12 +155,12 @@ def test_a_table_of_verdicts_has_a_row_for_each_tag_and_leaves_room_for_the_char
     eventually_true(page, lambda: region.evaluate(SCROLLED_WITH_ITS_TAG))
 
 
-def test_runs_that_share_no_tag_cannot_be_compared(page, samples):
+def test_runs_that_share_no_tag_cannot_be_compared(page, samples) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=lenet,values")
     expect(page.get_by_role("heading", name=re.compile("selected runs share no tag"))).to_be_visible()
 
 
-def test_the_tables_can_be_folded_away(page, samples):
+def test_the_tables_can_be_folded_away(page, samples) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=landscape,ranks/rank_0")
     summary = page.locator("summary").filter(has_text="settings differ")
     table = page.get_by_role("region", name="settings differ")
@@ -168,7 +169,7 @@ def test_the_tables_can_be_folded_away(page, samples):
     expect(table).to_be_hidden()
 
 
-def test_a_baseline_that_is_not_shown_and_lacks_a_tag_is_no_error(page, serve, sample_base):
+def test_a_baseline_that_is_not_shown_and_lacks_a_tag_is_no_error(page, serve, sample_base) -> None:
     url = serve(sample_base)
     page.goto(url)
     row = page.get_by_role("row").filter(has=page.get_by_text("landscape", exact=True))
@@ -181,7 +182,7 @@ def test_a_baseline_that_is_not_shown_and_lacks_a_tag_is_no_error(page, serve, s
     expect(card(page, "fc2_mean")).to_be_hidden()
 
 
-def test_the_tags_are_those_of_the_job_whichever_runs_are_shown(page, samples):
+def test_the_tags_are_those_of_the_job_whichever_runs_are_shown(page, samples) -> None:
     page.goto(f"{samples}scalar?m=ranks&runs=values")
     expect(card(page, "loss/auto")).to_be_visible()
     expect(page.locator(".card")).to_have_count(1)
@@ -191,7 +192,7 @@ def test_the_tags_are_those_of_the_job_whichever_runs_are_shown(page, samples):
     expect(card(page, "loss/auto")).to_be_visible()
 
 
-def test_a_tag_that_comes_later_gets_a_card_among_the_ranks(page, serve, tmp_path):
+def test_a_tag_that_comes_later_gets_a_card_among_the_ranks(page, serve, tmp_path: Path) -> None:
     base = tmp_path / "base"
     writers = [SummaryRecord(str(base / "job" / f"rank_{rank}")) for rank in range(2)]
     for tag in ("loss", "rate"):
@@ -206,14 +207,16 @@ def test_a_tag_that_comes_later_gets_a_card_among_the_ranks(page, serve, tmp_pat
         writer.close()
 
 
-def test_a_group_of_one_point_is_a_dot(page, samples, chart):
+def test_a_group_of_one_point_is_a_dot(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?m=groups&g=name:.*&runs=values&q=negative_step")
     traces = chart("negative_step").until(lambda traces: any(one["mode"] == "markers" for one in traces))
     assert [one["x"] for one in traces if one["mode"] == "markers"] == [[-3]]
 
 
 @pytest.mark.parametrize("mode", ["groups", "ranks"])
-def test_bands_can_stand_on_a_scale_that_shows_small_values_of_both_signs(page, serve, tmp_path, chart, mode):
+def test_bands_can_stand_on_a_scale_that_shows_small_values_of_both_signs(
+    page, serve, tmp_path: Path, chart, mode
+) -> None:
     for rank, values in enumerate(([-100.0, -0.01, 0.01, 100.0], [-100.0, -0.02, 0.02, 100.0])):
         with SummaryRecord(str(tmp_path / "base" / "job" / f"rank_{rank}")) as record:
             for step, value in enumerate(values):
@@ -230,13 +233,15 @@ def test_bands_can_stand_on_a_scale_that_shows_small_values_of_both_signs(page, 
     assert chart(name).axis("yaxis")["tickvals"]
 
 
-def test_differences_have_axes_of_their_own(page, samples):
+def test_differences_have_axes_of_their_own(page, samples) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1")
     expect(page.get_by_label("Tolerance")).to_be_visible()
     expect(page.get_by_label("Y scale")).to_have_count(0)
 
 
-def test_tags_with_other_names_are_paired_and_the_address_keeps_the_pair(page, serve, tmp_path, chart):
+def test_tags_with_other_names_are_paired_and_the_address_keeps_the_pair(
+    page, serve, tmp_path: Path, chart
+) -> None:
     for name, tag in (("a", "loss/auto"), ("b", "train/loss")):
         with SummaryRecord(str(tmp_path / "base" / name)) as record:
             for step in range(10):

@@ -1,6 +1,7 @@
 """Pausing what is drawn, going on, and looking right now; streamed or asked for."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -69,7 +70,7 @@ def opened(page, serve, tmp_path, record, way):
     return until
 
 
-def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, opened):
+def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, opened) -> None:
     opened(2)
     opened(3)
     expect(waiting(page)).to_have_text(WAITING)
@@ -81,7 +82,7 @@ def test_what_comes_while_it_is_paused_waits_and_is_caught_up(page, opened):
     expect(foot(page)).to_contain_text("4 of 4")
 
 
-def test_a_look_right_now_shows_what_waits_and_stays_paused(page, opened):
+def test_a_look_right_now_shows_what_waits_and_stays_paused(page, opened) -> None:
     opened(2)
     page.get_by_role("button", name="Refresh").click()
     expect(foot(page)).to_contain_text("2 of 2")
@@ -91,7 +92,7 @@ def test_a_look_right_now_shows_what_waits_and_stays_paused(page, opened):
     expect(foot(page)).not_to_contain_text("4 of 4")
 
 
-def test_a_new_run_joins_the_table_when_it_goes_on(page, serve, tmp_path, record):
+def test_a_new_run_joins_the_table_when_it_goes_on(page, serve, tmp_path: Path, record) -> None:
     page.goto(serve(tmp_path / "base"))
     expect(page.locator(".connection")).to_have_text("Live")
     expect(page.locator("td.name")).to_have_count(1)

@@ -4,6 +4,7 @@ Each test holds an answer back, chooses something else, lets the answer go, and 
 """
 
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -58,7 +59,7 @@ def query(page):
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_points_that_arrive_late_do_not_undo_another_axis(page, serve, tmp_path, chart):
+def test_points_that_arrive_late_do_not_undo_another_axis(page, serve, tmp_path: Path, chart) -> None:
     with SummaryRecord(str(tmp_path / "live" / "run")) as record:
         for step in (1, 2, 3):
             write(record, step)
@@ -81,7 +82,7 @@ def write(record, step):
     record.flush()
 
 
-def test_curves_of_runs_that_were_switched_off_do_not_come_back(page, samples, chart):
+def test_curves_of_runs_that_were_switched_off_do_not_come_back(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss/auto")
     loss = chart("loss/auto")
     loss.until(lambda traces: {one["name"] for one in traces} == {"lenet", "landscape"})
@@ -97,7 +98,7 @@ def test_curves_of_runs_that_were_switched_off_do_not_come_back(page, samples, c
     assert query(page)["runs"] == ["lenet"]
 
 
-def test_a_verdict_for_an_older_tolerance_is_dropped(page, samples):
+def test_a_verdict_for_an_older_tolerance_is_dropped(page, samples) -> None:
     page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1&q=loss/auto")
     row = page.get_by_role("region", name="Compare").locator("tbody tr")
     expect(row).to_contain_text("at step")
@@ -113,7 +114,7 @@ def test_a_verdict_for_an_older_tolerance_is_dropped(page, samples):
     expect(row).to_contain_text("never")
 
 
-def test_a_rank_picked_later_stays(page, samples, chart):
+def test_a_rank_picked_later_stays(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?m=ranks&q=loss/auto")
     heat = chart("Deviation of each rank from the median: loss/auto")
     heat.traces()
@@ -133,7 +134,7 @@ def pick(page, heat, down):
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + down * box["height"])
 
 
-def test_histograms_of_a_step_that_was_left_are_dropped(page, samples):
+def test_histograms_of_a_step_that_was_left_are_dropped(page, samples) -> None:
     page.goto(f"{samples}histogram?runs=lenet&m=beside&q=conv1")
     foot = page.locator(".card footer").first
     expect(foot).to_contain_text("step")
@@ -150,7 +151,7 @@ def test_histograms_of_a_step_that_was_left_are_dropped(page, samples):
     expect(foot).to_have_text(re.compile(re.escape(before.split("\n")[-1])))
 
 
-def test_pictures_of_runs_that_were_switched_off_do_not_come_back(page, samples):
+def test_pictures_of_runs_that_were_switched_off_do_not_come_back(page, samples) -> None:
     page.goto(f"{samples}image?runs=images")
     expect(page.locator(".card").first).to_be_visible()
     held = Held(page, r"v2/tags\?kind=image.*lenet")
@@ -163,7 +164,7 @@ def test_pictures_of_runs_that_were_switched_off_do_not_come_back(page, samples)
     expect(page.locator(".card").first).to_be_visible()
 
 
-def test_the_step_compared_is_the_one_chosen_last(page, samples):
+def test_the_step_compared_is_the_one_chosen_last(page, samples) -> None:
     page.goto(f"{samples}image?runs=images")
     page.get_by_role("button", name="Compare").first.click()
     box = page.get_by_role("dialog")
@@ -181,7 +182,7 @@ def test_the_step_compared_is_the_one_chosen_last(page, samples):
     expect(captions.nth(1)).to_have_text(last)
 
 
-def test_the_objective_chosen_last_stays(page, samples):
+def test_the_objective_chosen_last_stays(page, samples) -> None:
     page.goto(f"{samples}lineage?runs=lenet,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3")
     objective = page.locator("select[data-focus=objective]")
     expect(objective).to_be_visible()
@@ -200,7 +201,7 @@ def test_the_objective_chosen_last_stays(page, samples):
     ("view", "answer"),
     [("lineage", "lineage/table"), ("graph", "graph/graphs"), ("landscape", "landscape/all")],
 )
-def test_a_page_that_was_left_writes_nothing_into_the_address(page, samples, view, answer):
+def test_a_page_that_was_left_writes_nothing_into_the_address(page, samples, view, answer) -> None:
     held = Held(page, answer)
     page.goto(f"{samples}{view}")
     held.until()
@@ -212,7 +213,7 @@ def test_a_page_that_was_left_writes_nothing_into_the_address(page, samples, vie
     assert page.url == address
 
 
-def test_landscapes_of_runs_that_were_switched_off_do_not_come_back(page, samples):
+def test_landscapes_of_runs_that_were_switched_off_do_not_come_back(page, samples) -> None:
     page.goto(f"{samples}landscape?runs=-")
     expect(page.locator(".empty")).to_be_visible()
     held = Held(page, "landscape/all")
@@ -224,7 +225,7 @@ def test_landscapes_of_runs_that_were_switched_off_do_not_come_back(page, sample
     expect(page.locator(".landscape-chart")).to_have_count(0)
 
 
-def test_the_graph_shown_is_that_of_the_run_chosen_last(page, samples):
+def test_the_graph_shown_is_that_of_the_run_chosen_last(page, samples) -> None:
     page.goto(f"{samples}graph?run=./lenet")
     expect(page.locator(".graph-drawing [data-id]").first).to_be_attached()
     runs = page.locator('.graph .toolbar label:has(span:text-is("Run")) select')
@@ -238,7 +239,7 @@ def test_the_graph_shown_is_that_of_the_run_chosen_last(page, samples):
     expect(runs.locator("option:checked")).to_have_text("lenet")
 
 
-def test_it_is_said_that_a_graph_is_on_its_way(page, samples):
+def test_it_is_said_that_a_graph_is_on_its_way(page, samples) -> None:
     page.goto(f"{samples}graph?run=./lenet")
     expect(page.locator(".graph-drawing [data-id]").first).to_be_attached()
     held = Held(page, r"graph/picture.*run=\./landscape")
@@ -250,7 +251,7 @@ def test_it_is_said_that_a_graph_is_on_its_way(page, samples):
     expect(page.locator(".graph-drawing [data-id]").first).to_be_visible()
 
 
-def test_a_scope_opened_while_another_opens_is_open_too(page, samples):
+def test_a_scope_opened_while_another_opens_is_open_too(page, samples) -> None:
     page.goto(f"{samples}graph?run=./lenet&open=0")
     scopes = page.locator(".graph-drawing g.closed:has(.mark)")
     expect(scopes.nth(1)).to_be_attached()
@@ -268,7 +269,7 @@ def test_a_scope_opened_while_another_opens_is_open_too(page, samples):
     assert wanted <= set(query(page)["open"][0].split(","))
 
 
-def test_the_difference_walked_to_last_is_the_one_that_is_told(page, samples):
+def test_the_difference_walked_to_last_is_the_one_that_is_told(page, samples) -> None:
     page.goto(f"{samples}graph?m=compare&run=./lenet&run2=./ranks/rank_0")
     rows = page.locator(".graph-differences li")
     expect(rows.nth(2)).to_be_attached()

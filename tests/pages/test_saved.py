@@ -32,7 +32,7 @@ def save(page, name):
     expect(page.get_by_role("button", name="Saved views")).to_be_focused()
 
 
-def test_a_view_is_saved_and_opened_with_all_that_was_chosen(page, url):
+def test_a_view_is_saved_and_opened_with_all_that_was_chosen(page, url) -> None:
     page.goto(f"{url}scalar?runs=lenet&q=loss&y=log")
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
     save(page, "late loss")
@@ -44,7 +44,7 @@ def test_a_view_is_saved_and_opened_with_all_that_was_chosen(page, url):
     expect(box(page)).to_have_count(0)
 
 
-def test_another_view_of_the_same_page_opens_without_loading_it_again(page, url):
+def test_another_view_of_the_same_page_opens_without_loading_it_again(page, url) -> None:
     page.goto(f"{url}?sort=size")
     save(page, "by size")
     page.goto(f"{url}?q=len")
@@ -56,7 +56,7 @@ def test_another_view_of_the_same_page_opens_without_loading_it_again(page, url)
     assert page.evaluate("window.kept")
 
 
-def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page, url):
+def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page, url) -> None:
     page.goto(f"{url}overview")
     save(page, "first")
     save(page, "second")
@@ -75,7 +75,7 @@ def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page,
     expect(opened(page).get_by_role("link")).to_have_text(["thirdOverview"])
 
 
-def test_a_name_that_is_taken_is_said_and_changes_nothing(page, url):
+def test_a_name_that_is_taken_is_said_and_changes_nothing(page, url) -> None:
     page.goto(f"{url}overview")
     save(page, "first")
     save(page, "second")
@@ -87,14 +87,14 @@ def test_a_name_that_is_taken_is_said_and_changes_nothing(page, url):
     expect(views.get_by_role("textbox", name="New name for first")).to_have_value("second")
 
 
-def test_a_hostile_name_is_text(page, url):
+def test_a_hostile_name_is_text(page, url) -> None:
     page.goto(f"{url}overview")
     save(page, HOSTILE)
     expect(opened(page).get_by_role("link", name=HOSTILE)).to_be_visible()
     expect(page.locator("img[onerror]")).to_have_count(0)
 
 
-def test_below_a_prefix_views_are_saved_and_opened(page, serve, sample_base):
+def test_below_a_prefix_views_are_saved_and_opened(page, serve, sample_base) -> None:
     url = serve(sample_base, url_path_prefix="/team/board")
     page.goto(f"{url}overview?run=./lenet")
     save(page, "lenet")
@@ -104,7 +104,7 @@ def test_below_a_prefix_views_are_saved_and_opened(page, serve, sample_base):
     expect(page.get_by_role("heading", name="lenet", level=1)).to_be_visible()
 
 
-def test_a_narrow_window_holds_the_whole_list(page, url):
+def test_a_narrow_window_holds_the_whole_list(page, url) -> None:
     page.set_viewport_size({"width": 320, "height": 700})
     page.goto(f"{url}overview")
     save(page, "a name that is longer than anything a narrow window could hold in one line")

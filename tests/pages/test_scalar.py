@@ -4,6 +4,7 @@ import csv
 import math
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -13,7 +14,7 @@ from mindinsight.writer import SummaryRecord
 from .curves import card, eventually_true, lines, long_runs, numbers, options, query
 
 
-def test_every_point_of_a_tag_is_drawn_and_counted(page, samples, chart, expected):
+def test_every_point_of_a_tag_is_drawn_and_counted(page, samples, chart, expected) -> None:
     known = expected("lenet", "scalar", "loss/auto")
     page.goto(f"{samples}scalar?runs=lenet")
     (line,) = lines(chart("loss/auto"))
@@ -23,7 +24,7 @@ def test_every_point_of_a_tag_is_drawn_and_counted(page, samples, chart, expecte
     expect(card(page, "loss/auto")).to_contain_text(f"{len(line['x'])} of {len(line['x'])} points")
 
 
-def test_losses_come_first_and_prefixes_have_sections(page, samples):
+def test_losses_come_first_and_prefixes_have_sections(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=values,lenet")
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
     groups = page.locator("details.group > summary")
@@ -31,7 +32,7 @@ def test_losses_come_first_and_prefixes_have_sections(page, samples):
     assert names == ["loss", "No prefix", "scalar"]
 
 
-def test_sections_of_one_chart_stand_beside_each_other_where_there_is_room(page, samples):
+def test_sections_of_one_chart_stand_beside_each_other_where_there_is_room(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     groups = page.locator("details.group")
     expect(groups).to_have_count(2)
@@ -46,7 +47,7 @@ def test_sections_of_one_chart_stand_beside_each_other_where_there_is_room(page,
     eventually_true(page, lambda: (places("left"), places("top")) == (1, 2))
 
 
-def test_a_pattern_filters_tags_and_a_broken_one_says_so(page, samples):
+def test_a_pattern_filters_tags_and_a_broken_one_says_so(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=values")
     box = page.get_by_role("searchbox", name="Filter tags")
     box.fill("u?int(8|16)$")
@@ -60,7 +61,7 @@ def test_a_pattern_filters_tags_and_a_broken_one_says_so(page, samples):
     expect(page.get_by_text("No tag matches the filter")).to_be_visible()
 
 
-def test_a_pinned_chart_goes_on_top_and_stays_there(page, samples):
+def test_a_pinned_chart_goes_on_top_and_stays_there(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     card(page, "fc2_mean").get_by_role("button", name="Pin to top").click()
     expect(page.locator(".card").first).to_have_attribute("aria-label", "fc2_mean")
@@ -71,7 +72,7 @@ def test_a_pinned_chart_goes_on_top_and_stays_there(page, samples):
     assert "pin" not in query(page)
 
 
-def test_tags_share_a_chart_until_it_is_taken_apart(page, samples, chart):
+def test_tags_share_a_chart_until_it_is_taken_apart(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     page.get_by_role("button", name="Combine tags").click()
     box = page.get_by_role("dialog", name="Tags to combine in one chart")
@@ -84,7 +85,7 @@ def test_tags_share_a_chart_until_it_is_taken_apart(page, samples, chart):
     expect(both.element).to_have_count(0)
 
 
-def test_the_x_axis_is_time_or_another_scalar(page, samples, chart, expected):
+def test_the_x_axis_is_time_or_another_scalar(page, samples, chart, expected) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     axis = page.get_by_label("X axis")
     axis.select_option("Relative time")
@@ -104,7 +105,7 @@ def test_the_x_axis_is_time_or_another_scalar(page, samples, chart, expected):
     eventually_true(page, lambda: loss.axis("xaxis")["type"] == "date")
 
 
-def test_smoothing_lays_a_line_over_the_faint_raw_one(page, samples, chart):
+def test_smoothing_lays_a_line_over_the_faint_raw_one(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     loss = chart("loss/auto")
     assert len(lines(loss)) == 1  # few points are shown as they are
@@ -122,7 +123,7 @@ def swing(values):
     return sum(abs(b - a) for a, b in pairwise(values))
 
 
-def test_log_and_symlog_axes(page, samples, chart):
+def test_log_and_symlog_axes(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet,values&q=fc2_mean|int16$")
     page.get_by_label("Y scale").select_option("Log")
     eventually_true(page, lambda: chart("fc2_mean").axis("yaxis")["type"] == "log")
@@ -135,7 +136,7 @@ def test_log_and_symlog_axes(page, samples, chart):
     assert query(page)["lx"] == ["log"]
 
 
-def test_what_is_not_finite_is_counted_and_marked(page, samples, chart):
+def test_what_is_not_finite_is_counted_and_marked(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=values&q=nan|inf")
     expect(card(page, "scalar/nan")).to_contain_text("NaN: 3, first at step 1")
     expect(card(page, "scalar/pos_inf")).to_contain_text("+Inf: 3, first at step 1")
@@ -150,7 +151,7 @@ def long(tmp_path_factory, serve_once):
     return serve_once(long_runs(tmp_path_factory.mktemp("long")))
 
 
-def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(page, long, chart):
+def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(page, long, chart) -> None:
     page.goto(f"{long}scalar?s=0")
     loss, rate = chart("loss"), chart("rate")
     coarse = lines(loss)[0]
@@ -173,7 +174,7 @@ def test_zooming_fetches_finer_data_for_every_card_and_can_be_undone(page, long,
     assert "z" not in query(page)
 
 
-def test_a_vertical_zoom_is_in_the_address_and_of_one_card_alone(page, long, chart):
+def test_a_vertical_zoom_is_in_the_address_and_of_one_card_alone(page, long, chart) -> None:
     page.goto(f"{long}scalar?s=0")
     loss, rate = chart("loss"), chart("rate")
     rate.traces()
@@ -195,14 +196,14 @@ def test_a_vertical_zoom_is_in_the_address_and_of_one_card_alone(page, long, cha
     assert "zy" not in query(page)
 
 
-def test_a_double_click_undoes_the_zoom(page, long, chart):
+def test_a_double_click_undoes_the_zoom(page, long, chart) -> None:
     page.goto(f"{long}scalar?s=0&z=1000,2000")
     assert lines(chart("loss"))[0]["x"][-1] <= 2002
     chart("loss").element.locator(".nsewdrag").first.dblclick()
     eventually_true(page, lambda: lines(chart("loss"))[0]["x"][-1] == 19_999)
 
 
-def test_zooming_still_works_after_a_card_was_scrolled_away(page, samples, chart):
+def test_zooming_still_works_after_a_card_was_scrolled_away(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet,values")
     loss = chart("loss/auto")
     loss.traces()
@@ -213,7 +214,9 @@ def test_zooming_still_works_after_a_card_was_scrolled_away(page, samples, chart
     page.wait_for_url("**z=**")
 
 
-def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(page, samples, chart, expected):
+def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(
+    page, samples, chart, expected
+) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape,ranks/rank_0")
     loss, mean = chart("loss/auto"), chart("fc2_mean")
     mean.traces()
@@ -233,7 +236,7 @@ def test_the_tip_lists_runs_by_nearness_and_the_cursor_is_in_every_card(page, sa
     expect(tip).to_be_hidden()
 
 
-def test_a_run_that_has_ended_is_not_the_nearest_where_another_goes_on(page, samples, chart):
+def test_a_run_that_has_ended_is_not_the_nearest_where_another_goes_on(page, samples, chart) -> None:
     page.goto(f"{samples}scalar?runs=lenet,landscape&s=0&q=loss")
     loss = chart("loss/auto")
     ended = next(one for one in loss.until(lambda traces: len(traces) == 2) if one["name"] == "landscape")
@@ -247,7 +250,7 @@ def test_a_run_that_has_ended_is_not_the_nearest_where_another_goes_on(page, sam
 
 
 @pytest.mark.parametrize("axis", ["step", "tag:fc2_mean"])
-def test_the_tip_fits_into_a_narrow_window(page, samples, chart, axis):
+def test_the_tip_fits_into_a_narrow_window(page, samples, chart, axis) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss&x={axis}")
     loss = chart("loss/auto")
@@ -263,7 +266,7 @@ def holds_its_table(tip):
     return tip.evaluate("box => box.querySelector('table').offsetWidth <= box.clientWidth")
 
 
-def test_the_tip_is_right_after_a_chart_was_drawn_again(page, samples, chart, expected):
+def test_the_tip_is_right_after_a_chart_was_drawn_again(page, samples, chart, expected) -> None:
     page.goto(f"{samples}scalar?runs=lenet&s=0")
     loss = chart("loss/auto")
     loss.traces()
@@ -277,7 +280,7 @@ def test_the_tip_is_right_after_a_chart_was_drawn_again(page, samples, chart, ex
     assert loss.axis("xaxis")["range"] == pytest.approx(across)
 
 
-def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart):
+def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart) -> None:
     page.goto(f"{long}scalar?s=0&q=loss")
     loss = chart("loss")
     assert loss.axis("yaxis")["range"][1] > 40
@@ -294,7 +297,7 @@ def test_clipping_leaves_outliers_as_ticks_at_the_edge(page, long, chart):
     ("between", 1.5, 2, lambda v: 1.5 <= v <= 2),
     ("outside", 1.5, 2, lambda v: not 1.5 <= v <= 2),
 ])  # fmt: skip
-def test_values_beyond_a_threshold_are_red(page, samples, chart, expected, kind, low, high, holds):
+def test_values_beyond_a_threshold_are_red(page, samples, chart, expected, kind, low, high, holds) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     box = options(page, "loss/auto")
     box.get_by_label("Highlight values").select_option(kind)
@@ -313,7 +316,7 @@ def test_values_beyond_a_threshold_are_red(page, samples, chart, expected, kind,
     assert len(lines(chart("loss/auto"))) == 2
 
 
-def test_a_threshold_can_be_set_for_all_tags_and_removed(page, samples):
+def test_a_threshold_can_be_set_for_all_tags_and_removed(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     box = options(page, "fc2_mean")
     box.get_by_label("Threshold, or lower limit").fill("1")
@@ -324,7 +327,7 @@ def test_a_threshold_can_be_set_for_all_tags_and_removed(page, samples):
     assert query(page)["th"] == ["fc2_mean:>1"]
 
 
-def test_a_threshold_without_a_number_is_not_taken(page, samples):
+def test_a_threshold_without_a_number_is_not_taken(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     box = options(page, "loss/auto")
     box.get_by_role("button", name="Highlight", exact=True).click()
@@ -333,7 +336,7 @@ def test_a_threshold_without_a_number_is_not_taken(page, samples):
     expect(box).to_have_count(0)
 
 
-def test_full_screen_shows_facts_of_the_range(page, samples, expected):
+def test_full_screen_shows_facts_of_the_range(page, samples, expected) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss&z=10,20")
     card(page, "loss/auto").get_by_role("button", name="Full screen").click()
     known = expected("lenet", "scalar", "loss/auto")
@@ -349,7 +352,7 @@ def test_full_screen_shows_facts_of_the_range(page, samples, expected):
     expect(table).to_have_count(0)
 
 
-def test_statistics_of_the_range_looked_at_stand_in_the_card(page, samples, chart, expected):
+def test_statistics_of_the_range_looked_at_stand_in_the_card(page, samples, chart, expected) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     table = card(page, "loss/auto").get_by_role("table")
     chart("loss/auto").traces()
@@ -379,7 +382,7 @@ def points(page, base, tag, run):
 
 
 @pytest.mark.parametrize("axis", ["relative", "wall"])
-def test_statistics_of_a_range_of_time(page, samples, chart, axis):
+def test_statistics_of_a_range_of_time(page, samples, chart, axis) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss&st=1&x={axis}")
     chart("loss/auto").traces()
     chart("loss/auto").drag(0.2, 0.6)
@@ -399,7 +402,7 @@ def test_statistics_of_a_range_of_time(page, samples, chart, axis):
     )
 
 
-def test_all_points_are_downloaded_as_csv(page, samples, expected):
+def test_all_points_are_downloaded_as_csv(page, samples, expected) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     with page.expect_download() as download:
         options(page, "loss/auto").get_by_role("link", name="CSV").click()
@@ -411,7 +414,7 @@ def test_all_points_are_downloaded_as_csv(page, samples, expected):
 
 
 @pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
-def test_a_chart_is_downloaded_as_a_picture(page, samples, chart, kind, start):
+def test_a_chart_is_downloaded_as_a_picture(page, samples, chart, kind, start) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
     chart("loss/auto").traces()
     with page.expect_download() as download:
@@ -420,7 +423,7 @@ def test_a_chart_is_downloaded_as_a_picture(page, samples, chart, kind, start):
     assert download.value.path().read_bytes().startswith(start)
 
 
-def test_modes_and_choices_are_in_the_address(page, samples):
+def test_modes_and_choices_are_in_the_address(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     page.get_by_role("button", name="Compare", exact=True).click()
     expect(page).to_have_url(re.compile("m=compare"))
@@ -428,7 +431,7 @@ def test_modes_and_choices_are_in_the_address(page, samples):
     expect(page).to_have_url(f"{samples}scalar?runs=lenet")
 
 
-def test_new_points_arrive_while_the_page_is_open(page, serve, tmp_path, chart):
+def test_new_points_arrive_while_the_page_is_open(page, serve, tmp_path: Path, chart) -> None:
     base = tmp_path / "live"
     with SummaryRecord(str(base / "run")) as record:
         record.add_value("scalar", "loss", 3.0)
@@ -455,7 +458,7 @@ def lines_or_dots(chart):
     return dict(zip(line["x"], line["y"], strict=True))
 
 
-def test_pages_without_scalars_say_what_to_do(page, samples):
+def test_pages_without_scalars_say_what_to_do(page, samples) -> None:
     page.goto(f"{samples}scalar?runs=images")
     expect(page.get_by_role("heading", name="None of the selected runs has scalars")).to_be_visible()
 
@@ -465,7 +468,7 @@ def widths(page, section):
     return cards.evaluate_all("all => all.map(one => Math.round(one.getBoundingClientRect().width))")
 
 
-def test_two_charts_of_a_section_share_its_width(page, samples):
+def test_two_charts_of_a_section_share_its_width(page, samples) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{samples}scalar?runs=values,lenet&pin=loss/auto&pin=scalar/float32")
     expect(card(page, "loss/auto")).to_be_visible()
@@ -474,7 +477,7 @@ def test_two_charts_of_a_section_share_its_width(page, samples):
     eventually_true(page, lambda: max(widths(page, "scalar")[1:]) < 0.4 * whole)  # many: three columns
 
 
-def test_charts_have_a_size_that_the_address_keeps(page, samples):
+def test_charts_have_a_size_that_the_address_keeps(page, samples) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{samples}scalar?runs=values")
     plot = page.locator(".card .chart").first
@@ -500,8 +503,8 @@ def test_charts_have_a_size_that_the_address_keeps(page, samples):
 
 
 def test_a_restarted_run_is_one_line_and_its_overwritten_steps_are_shown_when_asked_for(
-    page, serve, tmp_path, chart
-):
+    page, serve, tmp_path: Path, chart
+) -> None:
     for number, steps in enumerate((range(60), range(40, 50))):
         with SummaryRecord(str(tmp_path / "base" / "again"), file_suffix=f"_{number}") as record:
             for step in steps:

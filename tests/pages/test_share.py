@@ -1,6 +1,7 @@
 """What is on the screen for somebody else: a link, and a file that opens without any server."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -30,7 +31,7 @@ def save(page, press, tmp_path):
     return target
 
 
-def test_the_link_shows_the_same_picture(page, samples):
+def test_the_link_shows_the_same_picture(page, samples) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{samples}scalar?runs=lenet&q=loss&y=log")
     page.get_by_role("button", name="Copy link").click()
@@ -38,14 +39,14 @@ def test_the_link_shows_the_same_picture(page, samples):
     assert page.evaluate("navigator.clipboard.readText()") == f"{samples}scalar?runs=lenet&q=loss&y=log"
 
 
-def test_where_the_clipboard_is_closed_the_link_is_shown(page, samples):
+def test_where_the_clipboard_is_closed_the_link_is_shown(page, samples) -> None:
     page.add_init_script("delete Navigator.prototype.clipboard")
     page.goto(f"{samples}scalar?runs=lenet")
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("textbox", name="Link to this view")).to_have_value(f"{samples}scalar?runs=lenet")
 
 
-def test_a_chart_is_a_file_that_opens_offline(page, samples, chart, tmp_path, opened, expected):
+def test_a_chart_is_a_file_that_opens_offline(page, samples, chart, tmp_path: Path, opened, expected) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
     chart("loss/auto").traces()
     card = page.get_by_role("group", name="loss/auto", exact=True)
@@ -65,7 +66,9 @@ def test_a_chart_is_a_file_that_opens_offline(page, samples, chart, tmp_path, op
 @pytest.mark.parametrize(
     ("view", "charts"), [("scalar?runs=values", 20), ("lineage", 1), ("histogram?runs=lenet", 9)]
 )
-def test_a_whole_view_holds_what_was_not_scrolled_to(page, samples, tmp_path, opened, view, charts):
+def test_a_whole_view_holds_what_was_not_scrolled_to(
+    page, samples, tmp_path: Path, opened, view, charts
+) -> None:
     page.goto(samples + view)
     expect(page.locator(".chart .main-svg").first).to_be_attached()
     path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)
@@ -75,7 +78,7 @@ def test_a_whole_view_holds_what_was_not_scrolled_to(page, samples, tmp_path, op
     assert asked == [path.as_uri()]
 
 
-def test_pictures_are_in_the_file(page, samples, tmp_path, opened):
+def test_pictures_are_in_the_file(page, samples, tmp_path: Path, opened) -> None:
     page.goto(f"{samples}image?runs=lenet&q=Image")
     expect(page.get_by_text("31 of 31")).to_be_visible()
     path = save(page, page.get_by_role("button", name="Save this page").click, tmp_path)

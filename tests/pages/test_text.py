@@ -1,5 +1,7 @@
 """Texts: rendered without HTML of the file, steps, search, and the difference of two steps."""
 
+from pathlib import Path
+
 from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
@@ -15,7 +17,7 @@ def write(folder, steps=3):
             record.record(step)
 
 
-def test_a_text_is_rendered_and_its_html_stays_text(page, serve, tmp_path):
+def test_a_text_is_rendered_and_its_html_stays_text(page, serve, tmp_path: Path) -> None:
     write(tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}text")
     card = page.get_by_role("group", name="note", exact=True)
@@ -26,7 +28,7 @@ def test_a_text_is_rendered_and_its_html_stays_text(page, serve, tmp_path):
     assert "hacked" not in page.title()
 
 
-def test_steps_search_and_difference(page, serve, tmp_path):
+def test_steps_search_and_difference(page, serve, tmp_path: Path) -> None:
     write(tmp_path / "base")
     page.goto(f"{serve(tmp_path / 'base')}text")
     card = page.get_by_role("group", name="note", exact=True)

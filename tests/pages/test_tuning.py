@@ -1,6 +1,7 @@
 """Studies on the lineage page: while a tuner is at work, when it has ended, and what may be done."""
 
 import re
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -87,7 +88,7 @@ def trial_rows(page):
     return panel(page).locator(".study-trials tbody tr")
 
 
-def test_a_study_with_all_that_came_out(page, serve, tmp_path, make_study):
+def test_a_study_with_all_that_came_out(page, serve, tmp_path: Path, make_study) -> None:
     make_study([3.0, 1.0, FAILED, PRUNED, 2.0, 4.0])
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     expect(panel(page)).to_contain_text("6 of 10 trials")
@@ -110,7 +111,7 @@ def test_a_study_with_all_that_came_out(page, serve, tmp_path, make_study):
     expect(page.locator(".axes path[data-run='./probe/trial_3']")).to_have_attribute("stroke", grey)
 
 
-def test_the_last_lines_of_a_failed_trial(page, serve, tmp_path, make_study):
+def test_the_last_lines_of_a_failed_trial(page, serve, tmp_path: Path, make_study) -> None:
     make_study([FAILED])
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     panel(page).get_by_role("button", name="exit code 3").click()
@@ -118,7 +119,7 @@ def test_the_last_lines_of_a_failed_trial(page, serve, tmp_path, make_study):
     expect(dialog.locator("pre")).to_have_text("Traceback\n<b>no data</b>")
 
 
-def test_importance_names_its_method(page, serve, tmp_path, make_study):
+def test_importance_names_its_method(page, serve, tmp_path: Path, make_study) -> None:
     make_study([3.0, 1.0, 2.0, 4.0, 5.0])
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     expect(panel(page).locator(".importance tr")).to_have_count(2)
@@ -128,7 +129,7 @@ def test_importance_names_its_method(page, serve, tmp_path, make_study):
     expect(panel(page).locator(".importance tr")).to_have_count(2)
 
 
-def test_a_study_is_chosen_and_the_address_keeps_it(page, serve, tmp_path, make_study):
+def test_a_study_is_chosen_and_the_address_keeps_it(page, serve, tmp_path: Path, make_study) -> None:
     first = make_study([3.0], name="first")
     make_study([1.0, 2.0], name="second")
     page.goto(f"{serve(tmp_path / 'base')}lineage")
@@ -140,7 +141,7 @@ def test_a_study_is_chosen_and_the_address_keeps_it(page, serve, tmp_path, make_
     expect(panel(page)).to_contain_text("1 of 10 trials")
 
 
-def test_several_targets_have_a_front(page, serve, tmp_path, make_study):
+def test_several_targets_have_a_front(page, serve, tmp_path: Path, make_study) -> None:
     make_study([(1.0, 0.5), (2.0, 0.9), (3.0, 0.2)], TWO)
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     expect(panel(page)).to_contain_text("2 trials on the Pareto front")
@@ -148,7 +149,7 @@ def test_several_targets_have_a_front(page, serve, tmp_path, make_study):
     expect(panel(page).locator("tr.best")).to_have_count(2)
 
 
-def test_a_tuner_at_work_is_followed_and_stopped(page, serve, tmp_path, make_study):
+def test_a_tuner_at_work_is_followed_and_stopped(page, serve, tmp_path: Path, make_study) -> None:
     path = make_study([3.0, RUNNING])
     with tuning(path):
         page.goto(f"{serve(tmp_path / 'base')}lineage")
@@ -166,7 +167,7 @@ def test_a_tuner_at_work_is_followed_and_stopped(page, serve, tmp_path, make_stu
     expect(panel(page).get_by_role("button", name="Stop study")).to_have_count(0)
 
 
-def test_without_studies_there_is_no_section(page, serve, tmp_path):
+def test_without_studies_there_is_no_section(page, serve, tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path / "base" / "run")) as record:
         record.add_value("custom_lineage_data", "user", {"rate": 1.0})
         record.record(1)
@@ -176,7 +177,7 @@ def test_without_studies_there_is_no_section(page, serve, tmp_path):
 
 
 @pytest.mark.parametrize("target", [ONE, TWO])
-def test_axe_finds_nothing(page, serve, tmp_path, make_study, target):
+def test_axe_finds_nothing(page, serve, tmp_path: Path, make_study, target) -> None:
     values = [3.0, 1.0, 2.0, 4.0] if target == ONE else [(1.0, 0.5), (2.0, 0.9), (3.0, 0.2), (0.5, 0.1)]
     make_study([*values, FAILED, RUNNING], target)
     page.goto(f"{serve(tmp_path / 'base')}lineage")

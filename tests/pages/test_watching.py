@@ -4,6 +4,7 @@ import re
 import shutil
 import threading
 from concurrent.futures import Executor, Future
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ def write(folder):
     ("watch", "told", "why"),
     [("polling", "polling", "scanned periodically"), ("events", "file system events", "immediately")],
 )
-def test_the_list_of_runs_says_how_changes_are_noticed(page, serve, tmp_path, watch, told, why):
+def test_the_list_of_runs_says_how_changes_are_noticed(page, serve, tmp_path: Path, watch, told, why) -> None:
     base = tmp_path / "base"
     write(base / "first")
     page.goto(serve(base, watch=watch))
@@ -80,7 +81,7 @@ def half_read(serve, tmp_path, executor, monkeypatch):
     return serve(base, executor)
 
 
-def test_the_list_of_runs_says_how_far_files_are_read(page, half_read, executor):
+def test_the_list_of_runs_says_how_far_files_are_read(page, half_read, executor) -> None:
     page.goto(half_read)
     main = page.get_by_role("main")
     expect(main.locator(".banner", has_text="Reading files: 50%")).to_be_visible()
@@ -94,7 +95,7 @@ def test_the_list_of_runs_says_how_far_files_are_read(page, half_read, executor)
     expect(page.get_by_title("Its files are being read")).to_have_count(0)
 
 
-def test_the_panel_says_it_beside_charts_of_what_is_read(page, half_read, executor, chart):
+def test_the_panel_says_it_beside_charts_of_what_is_read(page, half_read, executor, chart) -> None:
     page.goto(half_read + "scalar")
     panel = page.get_by_role("complementary", name="Runs to show")
     expect(panel).to_contain_text("Reading files: 50%")

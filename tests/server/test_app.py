@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -32,7 +33,7 @@ def outcome(folder, code):
     return ran.stdout.split()
 
 
-def test_a_server_that_nobody_asks_loads_no_interface(tmp_path):
+def test_a_server_that_nobody_asks_loads_no_interface(tmp_path: Path) -> None:
     code = "    print(client.get('/health').json()['status'], *loaded())"
     assert outcome(tmp_path, code) == ["ok"]
 
@@ -44,7 +45,7 @@ def eager():
 """
 
 
-def test_decoders_are_loaded_with_the_first_file_there_is_to_read(tmp_path):
+def test_decoders_are_loaded_with_the_first_file_there_is_to_read(tmp_path: Path) -> None:
     code = f"""
     exec({NOT_AT_ONCE!r})
     before = eager()
@@ -57,7 +58,7 @@ def test_decoders_are_loaded_with_the_first_file_there_is_to_read(tmp_path):
     assert outcome(tmp_path, code) == ["|", "events"]
 
 
-def test_a_server_begins_to_collect_garbage_when_it_is_complete(tmp_path):
+def test_a_server_begins_to_collect_garbage_when_it_is_complete(tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     code = """
 import gc, sys
@@ -79,14 +80,14 @@ serve.run(Settings(folder / "base", folder / "workspace", port=0), ready)
     assert ran.stdout.split() == ["True", "True"], ran.stderr
 
 
-def test_a_page_loads_what_it_needs_and_never_plotly_itself(tmp_path):
+def test_a_page_loads_what_it_needs_and_never_plotly_itself(tmp_path: Path) -> None:
     code = "    print(client.get('/').status_code, *sorted(loaded()))"
     told = outcome(tmp_path, code)
     assert told[:3] == ["200", "fastapi", "jinja2"]
     assert not {"plotly", "pandas"} & set(told)
 
 
-def test_both_interfaces_answer_and_describe_themselves(tmp_path):
+def test_both_interfaces_answer_and_describe_themselves(tmp_path: Path) -> None:
     code = """
     for path in ("/v2/openapi.json", "/v1/mindinsight/openapi.json"):
         print(path, "/health" in client.get(path).json()["paths"])
@@ -96,7 +97,7 @@ def test_both_interfaces_answer_and_describe_themselves(tmp_path):
     assert outcome(tmp_path, code) == told
 
 
-def test_a_command_loads_no_other_command(tmp_path):
+def test_a_command_loads_no_other_command(tmp_path: Path) -> None:
     code = """
 import sys
 
@@ -112,7 +113,7 @@ print("numpy" in sys.modules)
 
 
 @pytest.mark.parametrize("path", ["/v2/a%0Ab", "/v2/%0A", "/a%0A/b"])
-def test_addresses_with_a_line_break_are_answered_like_others(samples, path):
+def test_addresses_with_a_line_break_are_answered_like_others(samples, path) -> None:
     answer = samples().get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == samples().get("/v2/none").headers["content-type"]

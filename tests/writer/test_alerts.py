@@ -1,6 +1,7 @@
 """Alerts: written at once, at their step, whatever else the recorder does; and no others are hurt by them."""
 
 import logging
+from pathlib import Path
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -14,7 +15,7 @@ def alerts_of(reading):
     return [(event.step, event.alert.title) for event in reading.events() if event.HasField("alert")]
 
 
-def test_an_alert_comes_back_as_given(tmp_path, reading):
+def test_an_alert_comes_back_as_given(tmp_path: Path, reading) -> None:
     with SummaryRecord(tmp_path) as record:
         assert record.alert("loss is rising", "0.5 → 0.9", level="error", step=7) is True
     (event,) = reading.events()
@@ -23,13 +24,13 @@ def test_an_alert_comes_back_as_given(tmp_path, reading):
 
 
 @pytest.mark.parametrize("level", ["info", "warning", "error"])
-def test_every_level_is_kept(tmp_path, reading, level):
+def test_every_level_is_kept(tmp_path: Path, reading, level) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert("a", level=level)
     assert reading.events()[0].alert.level == Alert.Level.Value(level.upper())
 
 
-def test_without_a_step_it_belongs_to_the_last_recorded_one(tmp_path, reading):
+def test_without_a_step_it_belongs_to_the_last_recorded_one(tmp_path: Path, reading) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert("before any")
         record.add_value("scalar", "loss", 1.0)
@@ -38,7 +39,7 @@ def test_without_a_step_it_belongs_to_the_last_recorded_one(tmp_path, reading):
     assert alerts_of(reading) == [(0, "before any"), (12, "after")]
 
 
-def test_it_is_in_the_file_without_flush_or_record(tmp_path, reading, until):
+def test_it_is_in_the_file_without_flush_or_record(tmp_path: Path, reading, until) -> None:
     record = SummaryRecord(tmp_path, flush_seconds=3600)
     record.add_value("scalar", "loss", 1.0)
     record.alert("now")
@@ -47,7 +48,7 @@ def test_it_is_in_the_file_without_flush_or_record(tmp_path, reading, until):
     assert alerts_of(reading) == [(0, "now")]
 
 
-def test_what_was_collected_keeps_waiting_for_its_step(tmp_path, reading):
+def test_what_was_collected_keeps_waiting_for_its_step(tmp_path: Path, reading) -> None:
     with SummaryRecord(tmp_path) as record:
         record.add_value("scalar", "loss", 1.0)
         record.alert("between", step=3)
@@ -56,7 +57,7 @@ def test_what_was_collected_keeps_waiting_for_its_step(tmp_path, reading):
     assert reading.scalars() == [(4, "loss", 1.0)]
 
 
-def test_the_same_alert_in_every_step_is_recorded_once_in_a_while(tmp_path, reading):
+def test_the_same_alert_in_every_step_is_recorded_once_in_a_while(tmp_path: Path, reading) -> None:
     with SummaryRecord(tmp_path) as record:
         answers = [record.alert("nan", f"{step}", step=step) for step in range(100)]
         record.alert("nan", level="error", step=100)
@@ -65,7 +66,7 @@ def test_the_same_alert_in_every_step_is_recorded_once_in_a_while(tmp_path, read
     assert alerts_of(reading) == [(0, "nan"), (100, "nan"), (101, "nan")]
 
 
-def test_the_time_between_equal_alerts_begins_with_the_one_that_was_said():
+def test_the_time_between_equal_alerts_begins_with_the_one_that_was_said() -> None:
     throttle = AlertThrottle()
     times = [0.0, 30.0, 59.9, 60.0, 100.0, 120.0]
     assert [throttle.holds_back("a", "info", now, 60.0) for now in times] == [
@@ -79,21 +80,23 @@ def test_the_time_between_equal_alerts_begins_with_the_one_that_was_said():
     assert not throttle.holds_back("b", "info", 121.0, 60.0)
 
 
-def test_ever_new_titles_take_no_memory_for_ever():
+def test_ever_new_titles_take_no_memory_for_ever() -> None:
     throttle = AlertThrottle()
     assert not any(throttle.holds_back(f"loss is {number}", "info", 0.0, 60.0) for number in range(5000))
     assert throttle.holds_back("loss is 4999", "info", 1.0, 60.0)
     assert not throttle.holds_back("loss is 0", "info", 1.0, 60.0)
 
 
-def test_long_texts_are_cut(tmp_path, reading):
+def test_long_texts_are_cut(tmp_path: Path, reading) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert("权" * 300, "b" * 20_000)
     (event,) = reading.events()
     assert (event.alert.title, event.alert.text) == ("权" * 200, "b" * 10_000)
 
 
-def test_what_cannot_be_as_given_is_made_to_fit_and_said(tmp_path, reading, caplog):
+def test_what_cannot_be_as_given_is_made_to_fit_and_said(
+    tmp_path: Path, reading, caplog: pytest.LogCaptureFixture
+) -> None:
     with SummaryRecord(tmp_path) as record:
         record.alert(ValueError("no\ud800"), None, level="fatal", step="nine")  # type: ignore[arg-type]
         record.alert("list", level=["error"], step=1 << 70)  # type: ignore[arg-type]
@@ -105,7 +108,9 @@ def test_what_cannot_be_as_given_is_made_to_fit_and_said(tmp_path, reading, capl
     assert "at step 0" in caplog.text
 
 
-def test_after_close_it_is_not_recorded_and_that_is_said(tmp_path, reading, caplog):
+def test_after_close_it_is_not_recorded_and_that_is_said(
+    tmp_path: Path, reading, caplog: pytest.LogCaptureFixture
+) -> None:
     record = SummaryRecord(tmp_path)
     record.close()
     assert record.alert("too late") is False
@@ -113,7 +118,7 @@ def test_after_close_it_is_not_recorded_and_that_is_said(tmp_path, reading, capl
     assert reading.files() == []
 
 
-def test_a_disk_that_refuses_stops_no_training(tmp_path, caplog):
+def test_a_disk_that_refuses_stops_no_training(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     record = SummaryRecord(tmp_path / "run")
     (tmp_path / "run").rmdir()
     (tmp_path / "run").write_text("in the way")
@@ -139,7 +144,7 @@ def old_event():
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("old.Event"))
 
 
-def test_a_reader_of_before_reads_everything_else(tmp_path, reading, records_of):
+def test_a_reader_of_before_reads_everything_else(tmp_path: Path, reading, records_of) -> None:
     with SummaryRecord(tmp_path) as record:
         for step in range(3):
             record.add_value("scalar", "loss", float(step))

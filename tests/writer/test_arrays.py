@@ -77,7 +77,7 @@ class WithDlpack:
         np.ndarray.tolist,
     ],
 )
-def test_every_kind_of_array_gives_its_values(wrap):
+def test_every_kind_of_array_gives_its_values(wrap) -> None:
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.testing.assert_array_equal(to_numpy(wrap(values)).values, values)
 
@@ -93,7 +93,7 @@ def test_every_kind_of_array_gives_its_values(wrap):
         ([1, 2], "int64"),
     ],
 )
-def test_python_and_numpy_numbers(value, dtype):
+def test_python_and_numpy_numbers(value, dtype) -> None:
     array = to_numpy(value)
     assert array.dtype == dtype
     np.testing.assert_array_equal(array.values, value)
@@ -106,14 +106,14 @@ def test_python_and_numpy_numbers(value, dtype):
         lambda values: TorchTensor(values, "torch.bfloat16"),
     ],
 )
-def test_bfloat16_becomes_float32_and_keeps_its_name(wrap):
+def test_bfloat16_becomes_float32_and_keeps_its_name(wrap) -> None:
     array = to_numpy(wrap(np.array([1.5, -2.0])))
     assert array.dtype == "bfloat16"
     assert array.values.dtype == np.float32
     np.testing.assert_array_equal(array.values, [1.5, -2.0])
 
 
-def test_foreign_byte_order_and_long_double_become_native():
+def test_foreign_byte_order_and_long_double_become_native() -> None:
     assert to_numpy(np.array([1, 2], ">i4")).values.dtype == np.dtype("=i4")
     assert to_numpy(np.array([1, 2], np.longdouble)).values.dtype == np.float64
 
@@ -133,12 +133,12 @@ def test_foreign_byte_order_and_long_double_become_native():
         object(),
     ],
 )
-def test_what_holds_no_numbers_is_refused(value):
+def test_what_holds_no_numbers_is_refused(value) -> None:
     with pytest.raises(TypeError):
         to_numpy(value)
 
 
-def test_memory_the_loop_may_write_to_is_told():
+def test_memory_the_loop_may_write_to_is_told() -> None:
     assert to_numpy(np.arange(4.0)).shared
     assert to_numpy(TorchTensor(np.arange(4.0))).shared
     assert not to_numpy(TorchTensor(np.arange(4.0), device="cuda")).shared
@@ -155,5 +155,5 @@ def test_memory_the_loop_may_write_to_is_told():
         ("int4", "Int4"),
     ],
 )
-def test_element_types_have_names_of_mindspores(dtype, name):
+def test_element_types_have_names_of_mindspores(dtype, name) -> None:
     assert mindspore_dtype(dtype) == name

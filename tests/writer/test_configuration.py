@@ -14,7 +14,7 @@ class Schedule:
     shape: tuple[Any, ...] = (1, 2)
 
 
-def test_nested_settings_are_named_by_their_path():
+def test_nested_settings_are_named_by_their_path() -> None:
     settings = {
         "optimizer": {"name": "adam", "lr": np.float32(0.5)},
         "schedule": Schedule(),
@@ -37,18 +37,18 @@ def test_nested_settings_are_named_by_their_path():
     }
 
 
-def test_a_setting_that_holds_itself_ends():
+def test_a_setting_that_holds_itself_ends() -> None:
     settings: dict[str, Any] = {"name": "loop"}
     settings["inner"] = settings
     facts = flatten(settings)
     assert facts["inner.name"] == "loop" and len(facts) < 20
 
 
-def test_what_is_long_is_cut():
+def test_what_is_long_is_cut() -> None:
     assert len(str(flatten({"a": object(), "b": list(range(10_000))})["b"])) == 1000
 
 
-def test_known_settings_are_facts_of_the_training():
+def test_known_settings_are_facts_of_the_training() -> None:
     facts: dict[str, Any] = {
         "model.lr": 0.1,
         "batch_size": 32,

@@ -22,7 +22,7 @@ def steps_of(directory, records_of):
     return steps, torn
 
 
-def test_two_hundred_killed_writers_lose_nothing_they_had_flushed(tmp_path, records_of):
+def test_two_hundred_killed_writers_lose_nothing_they_had_flushed(tmp_path: Path, records_of) -> None:
     script = Path(__file__).with_name("killed_writers.py")
     ran = subprocess.run(
         [sys.executable, script, tmp_path, str(KILLS), "11"], check=True, capture_output=True, text=True

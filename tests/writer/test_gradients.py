@@ -39,21 +39,21 @@ def tags():
     return [f"{plugin} {tag}" for plugin, tag, _ in take_operator_values()]
 
 
-def test_every_gradient_becomes_a_histogram():
+def test_every_gradient_becomes_a_histogram() -> None:
     network = Network("fc1.weight", "fc1.bias")
     record_gradients(network)
     network.backward()
     assert tags() == ["histogram fc1.weight/gradient", "histogram fc1.bias/gradient"]
 
 
-def test_a_pattern_matches_from_the_start_of_the_name():
+def test_a_pattern_matches_from_the_start_of_the_name() -> None:
     network = Network("fc1.weight", "fc2.weight", "fc1.bias")
     record_gradients(network, r"fc\d\.w")
     network.backward()
     assert tags() == ["histogram fc1.weight/gradient", "histogram fc2.weight/gradient"]
 
 
-def test_only_every_nth_pass_is_recorded():
+def test_only_every_nth_pass_is_recorded() -> None:
     network = Network("w")
     record_gradients(network, every=3)
     recorded = []
@@ -63,14 +63,14 @@ def test_only_every_nth_pass_is_recorded():
     assert recorded == [1, 0, 0, 1, 0, 0, 1]
 
 
-def test_the_answer_ends_it():
+def test_the_answer_ends_it() -> None:
     network = Network("w")
     record_gradients(network)()
     network.backward()
     assert tags() == []
 
 
-def test_wrong_arguments_are_refused():
+def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(TypeError, match="PyTorch module or a MindSpore Cell, got dict"):
         record_gradients({})
     with pytest.raises(ValueError, match="no regular expression"):

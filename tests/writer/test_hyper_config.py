@@ -20,7 +20,7 @@ def given(content=GIVEN):
     return {"MINDINSIGHT_HYPER_CONFIG": content if isinstance(content, str) else json.dumps(content)}
 
 
-def test_values_have_names_of_attributes_and_of_items():
+def test_values_have_names_of_attributes_and_of_items() -> None:
     config = HyperConfig(environment=given())
     assert config.tuned
     assert config.params.learning_rate == config.params["learning_rate"] == 0.01
@@ -31,11 +31,11 @@ def test_values_have_names_of_attributes_and_of_items():
     assert config.custom_lineage_data == {"optimizer": "sgd"}
 
 
-def test_the_import_of_the_tutorial_is_the_same_class():
+def test_the_import_of_the_tutorial_is_the_same_class() -> None:
     assert TutorialHyperConfig is HyperConfig
 
 
-def test_a_parameter_that_is_not_there_is_an_attribute_error_that_names_those_there_are():
+def test_a_parameter_that_is_not_there_is_an_attribute_error_that_names_those_there_are() -> None:
     params = HyperConfig(environment=given()).params
     with pytest.raises(AttributeError, match="no parameter 'lr' in this trial; there are learning_rate"):
         params.lr  # noqa: B018
@@ -44,7 +44,7 @@ def test_a_parameter_that_is_not_there_is_an_attribute_error_that_names_those_th
     assert not hasattr(params, "__deepcopy__")
 
 
-def test_a_training_by_hand_has_values_of_its_own_and_a_tuner_wins():
+def test_a_training_by_hand_has_values_of_its_own_and_a_tuner_wins() -> None:
     own = HyperConfig({"learning_rate": 0.5, "width": 8}, "./here", {})
     assert (own.tuned, own.params.learning_rate, own.summary_dir) == (False, 0.5, os.path.realpath("here"))
     both = HyperConfig({"learning_rate": 0.5, "width": 8}, environment=given())
@@ -64,6 +64,6 @@ def test_a_training_by_hand_has_values_of_its_own_and_a_tuner_wins():
         (given({"summary_dir": "a", "params": {"x": [1]}}), "'x' must be a number or a text"),
     ],
 )
-def test_what_no_tuner_gives_is_an_error(environment, message):
+def test_what_no_tuner_gives_is_an_error(environment, message) -> None:
     with pytest.raises(HyperConfigError, match=message):
         HyperConfig(environment=environment)

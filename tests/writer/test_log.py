@@ -2,6 +2,7 @@
 
 import logging
 import os
+from pathlib import Path
 
 import pytest
 
@@ -44,14 +45,14 @@ def levels(text):
 
 
 @pytest.mark.parametrize(("value", "count"), [("0", 5), ("1", 4), ("2", 3), ("3", 2), ("4", 1)])
-def test_the_level_decides_what_is_shown(name, capsys, value, count):
+def test_the_level_decides_what_is_shown(name, capsys: pytest.CaptureFixture[str], value, count) -> None:
     configure({"GLOG_v": value}, name)
     say_one_of_each(name)
     shown = levels(capsys.readouterr().err)
     assert shown == ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"][-count:]
 
 
-def test_a_line_tells_process_time_and_place(name, capsys):
+def test_a_line_tells_process_time_and_place(name, capsys: pytest.CaptureFixture[str]) -> None:
     configure({"GLOG_v": "1"}, name)
     logging.getLogger(name).info("hello")
     line = capsys.readouterr().err
@@ -60,13 +61,15 @@ def test_a_line_tells_process_time_and_place(name, capsys):
     assert line.endswith("] hello\n")
 
 
-def test_without_a_variable_nothing_is_changed(name):
+def test_without_a_variable_nothing_is_changed(name) -> None:
     configure({"PATH": "/bin"}, name)
     assert ours(name) == []
     assert logging.getLogger(name).propagate
 
 
-def test_files_are_by_rank_and_process_and_the_screen_shows_the_worst(name, capsys, directory):
+def test_files_are_by_rank_and_process_and_the_screen_shows_the_worst(
+    name, capsys: pytest.CaptureFixture[str], directory
+) -> None:
     environment = {
         "GLOG_logtostderr": "0",
         "GLOG_log_dir": str(directory),
@@ -83,7 +86,7 @@ def test_files_are_by_rank_and_process_and_the_screen_shows_the_worst(name, caps
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_is_rolled_over_and_the_oldest_are_dropped(name, directory):
+def test_a_file_is_rolled_over_and_the_oldest_are_dropped(name, directory) -> None:
     environment = {"GLOG_logtostderr": "0", "GLOG_log_dir": str(directory), "GLOG_stderrthreshold": "4"}
     configure({**environment, "logger_maxBytes": "300", "logger_backupCount": "2"}, name)
     for number in range(40):
@@ -95,14 +98,14 @@ def test_a_file_is_rolled_over_and_the_oldest_are_dropped(name, directory):
     assert "message 39" in files[0].read_text()
 
 
-def test_configuring_again_replaces_what_was_there(name, capsys):
+def test_configuring_again_replaces_what_was_there(name, capsys: pytest.CaptureFixture[str]) -> None:
     configure({"GLOG_v": "0"}, name)
     configure({"GLOG_v": "3"}, name)
     say_one_of_each(name)
     assert levels(capsys.readouterr().err) == ["ERROR", "CRITICAL"]
 
 
-def test_the_defaults_are_mindspores():
+def test_the_defaults_are_mindspores() -> None:
     settings = LogSettings.of({})
     assert settings == LogSettings(logging.WARNING, None, logging.WARNING, 52428800, 30)
 
@@ -119,13 +122,15 @@ def test_the_defaults_are_mindspores():
         ({"GLOG_logtostderr": "0"}, "GLOG_log_dir"),
     ],
 )
-def test_a_value_that_cannot_be_used_names_its_variable(name, wrong, variable):
+def test_a_value_that_cannot_be_used_names_its_variable(name, wrong, variable) -> None:
     with pytest.raises(ValueError, match=variable):
         configure(wrong, name)
     assert ours(name) == []
 
 
-def test_a_recorder_heeds_the_variables_and_survives_wrong_ones(tmp_path, monkeypatch, caplog):
+def test_a_recorder_heeds_the_variables_and_survives_wrong_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     configured = []
     monkeypatch.setattr("mindinsight.writer.log.configure", lambda: configured.append("yes"))
     SummaryRecord(tmp_path).close()

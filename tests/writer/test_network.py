@@ -29,41 +29,41 @@ def framework(monkeypatch):
     return framework
 
 
-def test_a_graph_of_ours_is_its_bytes():
+def test_a_graph_of_ours_is_its_bytes() -> None:
     graph = GraphBuilder("net")
     graph.node("ReLU", [graph.parameter("x")])
     assert graph_of(graph) == observed_graph(graph)() == graph.serialised()
 
 
 @pytest.mark.parametrize("network", [None, "text", 3, lambda x: x])
-def test_what_is_no_network_has_no_graph(network):
+def test_what_is_no_network_has_no_graph(network) -> None:
     assert graph_of(network) is None
     assert graph_of(network, [1]) is None
 
 
-def test_a_framework_may_answer_bytes_a_builder_or_nothing(framework):
+def test_a_framework_may_answer_bytes_a_builder_or_nothing(framework) -> None:
     builder = GraphBuilder("net")
     assert graph_of({"graph": b"bytes"}) == b"bytes"
     assert graph_of({"graph": builder}) == builder.serialised()
     assert graph_of({"graph": None}) is None
 
 
-def test_inputs_reach_the_framework(framework):
+def test_inputs_reach_the_framework(framework) -> None:
     assert graph_of({"graph": lambda inputs: repr(inputs).encode()}, (1, 2)) == b"(1, 2)"
 
 
 @pytest.mark.parametrize("inputs", [(1, 1j), ([{"weight": [0, 1j]}],)])
-def test_a_function_belongs_to_the_framework_of_its_inputs(framework, inputs):
+def test_a_function_belongs_to_the_framework_of_its_inputs(framework, inputs) -> None:
     framework.trace = lambda function, inputs: b"function"
     assert graph_of(lambda *x: x, inputs) == b"function"
 
 
-def test_what_cannot_be_traced_is_a_warning_of_one_line(framework, caplog):
+def test_what_cannot_be_traced_is_a_warning_of_one_line(framework, caplog: pytest.LogCaptureFixture) -> None:
     assert graph_of({"fails": True}) is None
     assert [record.getMessage() for record in caplog.records] == ["no graph of dict: cannot follow"]
 
 
-def test_the_first_call_gives_the_inputs_when_the_framework_can_see_it(framework):
+def test_the_first_call_gives_the_inputs_when_the_framework_can_see_it(framework) -> None:
     calls: list[Any] = []
     framework.first_inputs = lambda network: lambda: calls[0] if calls else None
     graph = observed_graph({"graph": lambda inputs: repr(inputs).encode()})

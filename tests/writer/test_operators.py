@@ -52,7 +52,7 @@ class MindSporeLike:
         return MindSporeLike(list(self.values))
 
 
-def test_each_operator_names_its_plugin():
+def test_each_operator_names_its_plugin() -> None:
     ScalarSummary()("loss", 0.5)
     ImageSummary()("input", np.zeros((1, 3, 4, 4)))
     TensorSummary()("x", [1, 2])
@@ -66,7 +66,7 @@ def test_each_operator_names_its_plugin():
     assert take_operator_values() == []
 
 
-def test_the_newest_value_of_a_name_is_kept_in_its_place():
+def test_the_newest_value_of_a_name_is_kept_in_its_place() -> None:
     for value in (1.0, 2.0):
         ScalarSummary()("a", value)
         ScalarSummary()("b", -value)
@@ -74,7 +74,7 @@ def test_the_newest_value_of_a_name_is_kept_in_its_place():
 
 
 @pytest.mark.parametrize("kind", [TorchLike, MindSporeLike])
-def test_a_tensor_changed_in_place_later_is_recorded_as_it_was(kind):
+def test_a_tensor_changed_in_place_later_is_recorded_as_it_was(kind) -> None:
     tensor = kind([1, 2])
     TensorSummary()("x", tensor)
     tensor.values[0] = 9
@@ -83,7 +83,7 @@ def test_a_tensor_changed_in_place_later_is_recorded_as_it_was(kind):
     assert value.values == [1, 2]
 
 
-def test_an_array_changed_in_place_later_is_recorded_as_it_was():
+def test_an_array_changed_in_place_later_is_recorded_as_it_was() -> None:
     array = np.ones(3)
     HistogramSummary()("x", array)
     array += 1
@@ -104,31 +104,31 @@ def test_an_array_changed_in_place_later_is_recorded_as_it_was():
         (HistogramSummary, np.float32(1)),
     ],
 )
-def test_a_shape_the_plugin_cannot_show_is_refused_where_it_happens(operator, value):
+def test_a_shape_the_plugin_cannot_show_is_refused_where_it_happens(operator, value) -> None:
     with pytest.raises(ValueError, match=f"{operator.__name__} 'x' cannot record a value of shape"):
         operator()("x", value)
     assert take_operator_values() == []
 
 
-def test_a_name_must_be_text():
+def test_a_name_must_be_text() -> None:
     with pytest.raises(TypeError, match="str, got int"):
         ScalarSummary()(3, 0.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="empty"):
         ScalarSummary()("", 0.5)
 
 
-def test_one_element_of_any_rank_is_a_scalar():
+def test_one_element_of_any_rank_is_a_scalar() -> None:
     ScalarSummary()("loss", np.full((1, 1), 0.5))
     assert take_operator_values() == [("scalar", "loss", np.full((1, 1), 0.5))]
 
 
-def test_a_stand_in_of_a_tracer_is_passed_over():
+def test_a_stand_in_of_a_tracer_is_passed_over() -> None:
     proxy = type("Proxy", (), {"__module__": "torch.fx.proxy"})()
     ScalarSummary()("loss", proxy)
     assert take_operator_values() == []
 
 
-def test_inside_a_compiled_function_the_value_comes_when_it_runs(monkeypatch):
+def test_inside_a_compiled_function_the_value_comes_when_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting, barriers = [], []
     jax = SimpleNamespace(
         is_traced=lambda value: value == "traced",
@@ -144,7 +144,7 @@ def test_inside_a_compiled_function_the_value_comes_when_it_runs(monkeypatch):
     assert barriers == ["waited", "waited"]
 
 
-def test_values_of_mindspores_own_operators_come_along(monkeypatch):
+def test_values_of_mindspores_own_operators_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = {"loss[:Scalar]": 1, "odd[:y][:Tensor]": 2, "no plugin": 3}
     module: Any = ModuleType("mindspore.train.summary.summary_record")
     module._record_summary_tensor_data = lambda: cache.update({"late[:Image]": 4})

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from mindinsight.writer import SummaryRecord
@@ -25,7 +27,7 @@ from mindinsight.writer import SummaryRecord
         ({"queue_bytes": -1}, ValueError),
     ],
 )
-def test_arguments_that_cannot_be_meant_are_refused(tmp_path, arguments, error):
+def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments, error) -> None:
     with pytest.raises(error):
         SummaryRecord(**{"log_dir": str(tmp_path), **arguments})
 
@@ -41,11 +43,11 @@ def test_arguments_that_cannot_be_meant_are_refused(tmp_path, arguments, error):
         {"rank": 3},
     ],
 )
-def test_others_are_taken(tmp_path, arguments):
+def test_others_are_taken(tmp_path: Path, arguments) -> None:
     SummaryRecord(str(tmp_path), **arguments).close()
 
 
-def test_a_file_is_no_directory(tmp_path):
+def test_a_file_is_no_directory(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("")
     for log_dir in (path, path / "inner"):
@@ -53,6 +55,6 @@ def test_a_file_is_no_directory(tmp_path):
             SummaryRecord(str(log_dir))
 
 
-def test_the_directory_is_made_for_its_owner_alone(tmp_path):
+def test_the_directory_is_made_for_its_owner_alone(tmp_path: Path) -> None:
     SummaryRecord(str(tmp_path / "a" / "run")).close()
     assert (tmp_path / "a" / "run").stat().st_mode & 0o777 == 0o700

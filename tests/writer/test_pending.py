@@ -11,7 +11,7 @@ def kinds(jobs):
     return [[item.kind for item in items] + tags[::2] for _, _, tags, items, _ in jobs]
 
 
-def test_what_was_collected_is_one_job_and_is_taken_once():
+def test_what_was_collected_is_one_job_and_is_taken_once() -> None:
     pending = Pending()
     pending.add("scalar", "loss", 0.5)
     pending.add("TENSOR", "x", np.ones(3))
@@ -21,14 +21,14 @@ def test_what_was_collected_is_one_job_and_is_taken_once():
     assert pending.take(8, 2.5) == []
 
 
-def test_messages_are_jobs_of_their_own():
+def test_messages_are_jobs_of_their_own() -> None:
     pending = Pending()
     pending.add("custom_lineage_data", "facts", {"lr": 0.1})
     pending.add("scalar", "loss", 0.5)
     assert kinds(pending.take(1, 0.0)) == [["custom_lineage_data"], ["loss"]]
 
 
-def test_a_filter_chooses_kinds_and_the_rest_is_forgotten():
+def test_a_filter_chooses_kinds_and_the_rest_is_forgotten() -> None:
     pending = Pending()
     pending.add("scalar", "loss", 0.5)
     pending.add("tensor", "x", np.ones(3))
@@ -36,7 +36,7 @@ def test_a_filter_chooses_kinds_and_the_rest_is_forgotten():
     assert pending.take(2, 0.0) == []
 
 
-def test_a_single_job_leaves_what_is_collected():
+def test_a_single_job_leaves_what_is_collected() -> None:
     pending = Pending()
     pending.add("scalar", "loss", 0.5)
     assert kinds([pending.single_job(3, 0.0, "scalar", "accuracy", 0.25)]) == [["accuracy"]]
@@ -44,7 +44,7 @@ def test_a_single_job_leaves_what_is_collected():
     assert kinds(pending.take(4, 0.0)) == [["loss"]]
 
 
-def test_a_step_takes_no_more_than_a_message_can_hold(monkeypatch):
+def test_a_step_takes_no_more_than_a_message_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.writer.pending.LARGEST_EVENT", 1000)
     pending = Pending()
     pending.add("tensor", "x", np.ones(100, np.float32))
@@ -55,7 +55,7 @@ def test_a_step_takes_no_more_than_a_message_can_hold(monkeypatch):
     pending.add("tensor", "z", np.ones(100, np.float32))  # the next step has all the room again
 
 
-def test_an_unknown_kind_is_refused():
+def test_an_unknown_kind_is_refused() -> None:
     for plugin in ("audio", None, 3):
         with pytest.raises(ValueError, match="plugin must be one of scalar, image"):
             Pending().add(plugin, "x", 1)

@@ -12,7 +12,7 @@ from mindinsight.writer.printing import Print, tensor_text
 RECORDED = Path(__file__).parents[1] / "data" / "writer"
 
 
-def test_tensors_are_printed_as_mindspore_does_in_graph_mode(capsys):
+def test_tensors_are_printed_as_mindspore_does_in_graph_mode(capsys: pytest.CaptureFixture[str]) -> None:
     show = Print()
     with np.load(RECORDED / "mindspore_print.npz") as arrays:
         for name in arrays.files:
@@ -28,11 +28,11 @@ def test_tensors_are_printed_as_mindspore_does_in_graph_mode(capsys):
         (np.array(12345678901), "12345678901"),
     ],
 )
-def test_tensors_that_mindspore_does_not_print(value, text):
+def test_tensors_that_mindspore_does_not_print(value, text) -> None:
     assert tensor_text(value) == text
 
 
-def test_arguments_are_printed_in_order_each_on_lines_of_its_own(capsys):
+def test_arguments_are_printed_in_order_each_on_lines_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     Print()("x", np.array([[1], [1]], np.int32), "y", 3, 2.5, True, (1, 2))
     assert capsys.readouterr().out.splitlines() == [
         "x",
@@ -47,12 +47,14 @@ def test_arguments_are_printed_in_order_each_on_lines_of_its_own(capsys):
     ]
 
 
-def test_what_has_no_numbers_is_refused():
+def test_what_has_no_numbers_is_refused() -> None:
     with pytest.raises(TypeError):
         Print()(object())
 
 
-def test_inside_a_compiled_function_the_value_is_printed_when_it_runs(capsys, monkeypatch):
+def test_inside_a_compiled_function_the_value_is_printed_when_it_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     waiting = []
     jax = SimpleNamespace(
         is_traced=lambda value: True, deliver=lambda put, value: waiting.append(put), barrier=None
@@ -66,6 +68,6 @@ def test_inside_a_compiled_function_the_value_is_printed_when_it_runs(capsys, mo
     assert capsys.readouterr().out == "Tensor(shape=[1], dtype=Int64, value=[7])\n"
 
 
-def test_a_stand_in_of_a_tracer_is_passed_over(capsys):
+def test_a_stand_in_of_a_tracer_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     Print()(type("Proxy", (), {"__module__": "torch.fx.proxy"})())
     assert capsys.readouterr().out == ""

@@ -23,32 +23,34 @@ RUN = Path("/runs/a")
         ({"RANK": "1", "WORLD_SIZE": "2", "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, (1, 2)),
     ],
 )
-def test_the_launcher_tells_the_rank(environment, expected):
+def test_the_launcher_tells_the_rank(environment, expected) -> None:
     assert rank_of(environment) == expected
 
 
-def test_each_of_several_processes_has_a_directory():
+def test_each_of_several_processes_has_a_directory() -> None:
     assert directory_of(RUN, None, {"RANK": "1", "WORLD_SIZE": "2"}) == RUN / "rank_1"
 
 
-def test_a_lone_process_needs_none():
+def test_a_lone_process_needs_none() -> None:
     assert directory_of(RUN, None, {"RANK": "0", "WORLD_SIZE": "1"}) == RUN
     assert directory_of(RUN, None, {}) == RUN
 
 
-def test_a_given_rank_counts():
+def test_a_given_rank_counts() -> None:
     assert directory_of(RUN, 0, {}) == RUN / "rank_0"
     assert directory_of(RUN, 4, {"RANK": "1", "WORLD_SIZE": "2"}) == RUN / "rank_4"
 
 
-def test_a_directory_already_named_for_a_rank_is_taken_as_it_is():
+def test_a_directory_already_named_for_a_rank_is_taken_as_it_is() -> None:
     assert directory_of(RUN / "rank_7", None, {"RANK": "1", "WORLD_SIZE": "2"}) == RUN / "rank_7"
 
 
 TWO = [{"RANK_ID": str(number), "RANK_SIZE": "2"} for number in range(2)]
 
 
-def test_a_directory_that_the_tutorial_named_after_its_rank_gets_no_second_one(tmp_path, monkeypatch):
+def test_a_directory_that_the_tutorial_named_after_its_rank_gets_no_second_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "mindspore", ModuleType("mindspore"))
     for number, environment in enumerate(TWO):
         directory = tmp_path / f"summary_dir{number}"  # "summary_dir" + str(get_rank())
@@ -59,7 +61,9 @@ def test_a_directory_that_the_tutorial_named_after_its_rank_gets_no_second_one(t
     assert directory_of(tmp_path / "summary_dir11", 1, {}) == tmp_path / "summary_dir11" / "rank_1"
 
 
-def test_a_name_that_all_ranks_share_and_that_ends_in_a_number_is_no_ranks_name(tmp_path, monkeypatch):
+def test_a_name_that_all_ranks_share_and_that_ends_in_a_number_is_no_ranks_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert directory_of(tmp_path / "run1", None, TWO[1]) == tmp_path / "run1" / "rank_1"
     monkeypatch.setitem(sys.modules, "mindspore", ModuleType("mindspore"))
     (tmp_path / "run1" / "rank_0").mkdir(parents=True)
@@ -67,7 +71,7 @@ def test_a_name_that_all_ranks_share_and_that_ends_in_a_number_is_no_ranks_name(
 
 
 @pytest.mark.parametrize("name", ["rank1", "job-device_1", "npu-1", "GPU1"])
-def test_a_word_for_ranks_before_the_number_says_so_in_every_framework(name):
+def test_a_word_for_ranks_before_the_number_says_so_in_every_framework(name) -> None:
     assert directory_of(RUN / name, None, TWO[1]) == RUN / name
     assert directory_of(RUN / name, None, TWO[0]) == RUN / name / "rank_0"
 
@@ -82,5 +86,5 @@ def test_a_word_for_ranks_before_the_number_says_so_in_every_framework(name):
         (None, {"DEVICE_ID": "0", "RANK": "9", "WORLD_SIZE": "16"}, 9),
     ],
 )
-def test_the_number_in_the_name_is_rank_or_device(rank, environment, device):
+def test_the_number_in_the_name_is_rank_or_device(rank, environment, device) -> None:
     assert device_of(rank, environment) == device

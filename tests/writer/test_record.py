@@ -3,6 +3,7 @@
 import logging
 import math
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from mindinsight.writer import SummaryRecord
 ARRAY = np.arange(6, dtype=np.float32).reshape(1, 1, 2, 3)
 
 
-def test_values_come_back_with_tag_and_step(tmp_path, reading):
+def test_values_come_back_with_tag_and_step(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         for step in range(5):
             record.add_value("scalar", "loss", step / 10)
@@ -34,7 +35,7 @@ int64 = st.integers(-(1 << 63), (1 << 63) - 1)
 
 
 @given(st.lists(st.tuples(int64, st.floats(), st.text(min_size=1, max_size=9))))
-def test_everything_recorded_is_read_back(tmp_path_factory, reading_of, points):
+def test_everything_recorded_is_read_back(tmp_path_factory, reading_of, points) -> None:
     directory = tmp_path_factory.mktemp("run")
     with SummaryRecord(directory) as record:
         for step, number, tag in points:
@@ -47,7 +48,7 @@ def test_everything_recorded_is_read_back(tmp_path_factory, reading_of, points):
         np.testing.assert_array_equal([np.float32(number) for _, _, number in scalars], expected)
 
 
-def test_one_event_holds_all_kinds_of_a_step(tmp_path, reading):
+def test_one_event_holds_all_kinds_of_a_step(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1)
         record.add_value("image", "i", ARRAY)
@@ -62,7 +63,7 @@ def test_one_event_holds_all_kinds_of_a_step(tmp_path, reading):
     assert before <= event.wall_time <= time.time()
 
 
-def test_an_array_is_copied_when_it_is_added(tmp_path, reading):
+def test_an_array_is_copied_when_it_is_added(tmp_path: Path, reading) -> None:
     weights = np.zeros(1 << 18, np.float32)
     with SummaryRecord(str(tmp_path)) as record:
         for step in range(4):
@@ -73,7 +74,7 @@ def test_an_array_is_copied_when_it_is_added(tmp_path, reading):
 
 
 @pytest.mark.parametrize("number", [True, 3, np.float32(3), np.array([[3]]), np.int8(3), np.float64(3)])
-def test_a_scalar_may_be_any_one_number(tmp_path, reading, number):
+def test_a_scalar_may_be_any_one_number(tmp_path: Path, reading, number) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", number)
         record.record(1)
@@ -102,7 +103,9 @@ def test_a_scalar_may_be_any_one_number(tmp_path, reading, number):
         (3, 1.0, ValueError),
     ],
 )
-def test_what_is_not_of_the_kind_is_refused_and_costs_nothing_else(tmp_path, reading, plugin, value, error):
+def test_what_is_not_of_the_kind_is_refused_and_costs_nothing_else(
+    tmp_path: Path, reading, plugin, value, error
+) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "kept", 1.0)
         with pytest.raises(error):
@@ -112,20 +115,20 @@ def test_what_is_not_of_the_kind_is_refused_and_costs_nothing_else(tmp_path, rea
 
 
 @pytest.mark.parametrize("name", ["", None, 3, [], "\ud800"])
-def test_a_name_must_be_text(tmp_path, name):
+def test_a_name_must_be_text(tmp_path: Path, name) -> None:
     with SummaryRecord(str(tmp_path)) as record, pytest.raises(ValueError, match="name"):
         record.add_value("scalar", name, 1.0)
 
 
 @pytest.mark.parametrize("name", ["loss/auto", "权重 é", "a" * 2000, "a\nb\x00"])
-def test_any_text_is_a_tag(tmp_path, reading, name):
+def test_any_text_is_a_tag(tmp_path: Path, reading, name) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", name, 1.0)
         record.record(1)
     assert reading.scalars() == [(1, name, 1.0)]
 
 
-def test_the_same_name_twice_keeps_both(tmp_path, reading):
+def test_the_same_name_twice_keeps_both(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1.0)
         record.add_value("scalar", "s", 2.0)
@@ -134,24 +137,24 @@ def test_the_same_name_twice_keeps_both(tmp_path, reading):
 
 
 @pytest.mark.parametrize("step", [True, 1.0, "1", None])
-def test_a_step_must_be_an_integer(tmp_path, step):
+def test_a_step_must_be_an_integer(tmp_path: Path, step) -> None:
     with SummaryRecord(str(tmp_path)) as record, pytest.raises(TypeError, match="step"):
         record.record(step)
 
 
-def test_a_step_must_fit_64_bits(tmp_path):
+def test_a_step_must_fit_64_bits(tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path)) as record, pytest.raises(ValueError, match="step"):
         record.record(1 << 63)
 
 
-def test_a_numpy_step_will_do(tmp_path, reading):
+def test_a_numpy_step_will_do(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1.0)
         record.record(np.int64(7))  # type: ignore[arg-type]
     assert reading.scalars() == [(7, "s", 1.0)]
 
 
-def test_a_plugin_filter_discards(tmp_path, reading):
+def test_a_plugin_filter_discards(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("scalar", "s", 1.0)
         record.add_value("tensor", "t", ARRAY)
@@ -160,13 +163,13 @@ def test_a_plugin_filter_discards(tmp_path, reading):
     assert [(step, value.tag) for step, value in reading.values()] == [(1, "t")]
 
 
-def test_without_values_there_is_no_file(tmp_path, reading):
+def test_without_values_there_is_no_file(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         record.record(1)
     assert reading.files() == []
 
 
-def test_graph_and_lineage_go_where_they_belong(tmp_path, reading):
+def test_graph_and_lineage_go_where_they_belong(tmp_path: Path, reading) -> None:
     model = ModelProto()
     model.graph.name = "net"
     with SummaryRecord(str(tmp_path)) as record:
@@ -182,7 +185,7 @@ def test_graph_and_lineage_go_where_they_belong(tmp_path, reading):
     assert dict(lineage.user_defined_info.user_info[0].map_double) == {"lr": 0.1}
 
 
-def test_flush_makes_values_readable(tmp_path, reading):
+def test_flush_makes_values_readable(tmp_path: Path, reading) -> None:
     record = SummaryRecord(str(tmp_path), flush_seconds=3600)
     record.add_value("scalar", "s", 1.0)
     record.record(1)
@@ -191,7 +194,7 @@ def test_flush_makes_values_readable(tmp_path, reading):
     record.close()
 
 
-def test_log_dir_is_the_summary_file(tmp_path, reading):
+def test_log_dir_is_the_summary_file(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path), file_prefix="xx_", file_suffix="_yy") as record:
         promised = record.log_dir
         record.add_value("scalar", "s", 1.0)
@@ -201,7 +204,7 @@ def test_log_dir_is_the_summary_file(tmp_path, reading):
     assert path.name.startswith("xx_.out.events.summary.")
 
 
-def test_recorders_in_one_directory_have_files_of_their_own(tmp_path, reading):
+def test_recorders_in_one_directory_have_files_of_their_own(tmp_path: Path, reading) -> None:
     recorders = [SummaryRecord(str(tmp_path)) for _ in range(3)]
     for index, record in enumerate(recorders):
         record.add_value("scalar", f"s{index}", 1.0)
@@ -211,7 +214,7 @@ def test_recorders_in_one_directory_have_files_of_their_own(tmp_path, reading):
     assert sorted(tag for _, tag, _ in reading.scalars()) == ["s0", "s1", "s2"]
 
 
-def test_a_limit_on_the_file_begins_a_next_one(tmp_path, reading):
+def test_a_limit_on_the_file_begins_a_next_one(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path), max_file_size=4096) as record:
         for step in range(1000):
             record.add_value("scalar", "loss", step)
@@ -222,7 +225,9 @@ def test_a_limit_on_the_file_begins_a_next_one(tmp_path, reading):
 
 
 @pytest.mark.parametrize("size", [0, -1])
-def test_a_limit_of_nothing_is_no_limit(tmp_path, reading, size, caplog):
+def test_a_limit_of_nothing_is_no_limit(
+    tmp_path: Path, reading, size, caplog: pytest.LogCaptureFixture
+) -> None:
     with SummaryRecord(str(tmp_path), max_file_size=size) as record:
         record.add_value("scalar", "s", 1.0)
         record.record(1)
@@ -230,7 +235,9 @@ def test_a_limit_of_nothing_is_no_limit(tmp_path, reading, size, caplog):
     assert "not limited" in caplog.text
 
 
-def test_a_step_larger_than_a_message_is_refused_and_training_goes_on(tmp_path, reading, caplog):
+def test_a_step_larger_than_a_message_is_refused_and_training_goes_on(
+    tmp_path: Path, reading, caplog: pytest.LogCaptureFixture
+) -> None:
     huge = np.broadcast_to(np.float32(1), (600_000_000,))  # takes four bytes
     with SummaryRecord(str(tmp_path)) as record:
         record.add_value("tensor", "huge", huge)
@@ -241,7 +248,7 @@ def test_a_step_larger_than_a_message_is_refused_and_training_goes_on(tmp_path, 
     assert "2147483647" in caplog.text
 
 
-def test_it_is_raised_when_asked_for(tmp_path):
+def test_it_is_raised_when_asked_for(tmp_path: Path) -> None:
     huge = np.broadcast_to(np.float32(1), (600_000_000,))
     record = SummaryRecord(str(tmp_path), raise_exception=True)
     with pytest.raises(ValueError, match="2147483647"):
@@ -249,7 +256,7 @@ def test_it_is_raised_when_asked_for(tmp_path):
     record.close()
 
 
-def test_tensors_are_exported_on_request(tmp_path):
+def test_tensors_are_exported_on_request(tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path), export_options={"tensor_format": "npy"}) as record:
         record.add_value("tensor", "t", np.arange(3))
         record.record(4)
@@ -258,7 +265,7 @@ def test_tensors_are_exported_on_request(tmp_path):
     np.testing.assert_array_equal(np.load(path), np.arange(3))
 
 
-def test_a_run_directory_that_cannot_be_written_is_an_error_at_the_next_call(tmp_path):
+def test_a_run_directory_that_cannot_be_written_is_an_error_at_the_next_call(tmp_path: Path) -> None:
     record = SummaryRecord(str(tmp_path / "run"), raise_exception=True)
     (tmp_path / "run").rmdir()
     (tmp_path / "run").write_text("in the way")
@@ -270,7 +277,7 @@ def test_a_run_directory_that_cannot_be_written_is_an_error_at_the_next_call(tmp
         record.close()
 
 
-def test_it_is_only_logged_unless_asked_for(tmp_path, caplog):
+def test_it_is_only_logged_unless_asked_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     record = SummaryRecord(str(tmp_path / "run"))
     (tmp_path / "run").rmdir()
     (tmp_path / "run").write_text("in the way")
@@ -282,7 +289,7 @@ def test_it_is_only_logged_unless_asked_for(tmp_path, caplog):
     assert any(entry.levelno == logging.ERROR for entry in caplog.records)
 
 
-def test_values_that_are_not_finite_are_values(tmp_path, reading):
+def test_values_that_are_not_finite_are_values(tmp_path: Path, reading) -> None:
     with SummaryRecord(str(tmp_path)) as record:
         for step, number in enumerate((math.nan, math.inf, -math.inf)):
             record.add_value("scalar", "s", number)
@@ -291,6 +298,6 @@ def test_values_that_are_not_finite_are_values(tmp_path, reading):
     np.testing.assert_array_equal(numbers, [math.nan, math.inf, -math.inf])
 
 
-def test_a_mode_is_train_or_eval(tmp_path):
+def test_a_mode_is_train_or_eval(tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path)) as record, pytest.raises(ValueError, match="mode"):
         record.set_mode("test")

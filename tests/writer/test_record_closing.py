@@ -4,6 +4,7 @@ import gc
 import shutil
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def endings(reading):
     return closings
 
 
-def test_a_closed_file_says_so_with_its_last_record(reading):
+def test_a_closed_file_says_so_with_its_last_record(reading) -> None:
     before = time.time()
     with SummaryRecord(reading.directory) as record:
         record.add_value("scalar", "loss", 0.5)
@@ -43,7 +44,7 @@ def test_a_closed_file_says_so_with_its_last_record(reading):
         (SystemExit(3), "SystemExit: 3"),
     ],
 )
-def test_what_ended_the_training_is_in_the_closing_record(reading, error, text):
+def test_what_ended_the_training_is_in_the_closing_record(reading, error, text) -> None:
     with pytest.raises(type(error)), SummaryRecord(reading.directory) as record:
         record.add_value("scalar", "loss", 0.5)
         record.record(1)
@@ -51,7 +52,7 @@ def test_what_ended_the_training_is_in_the_closing_record(reading, error, text):
     assert endings(reading) == [(True, text)]
 
 
-def test_only_the_last_of_several_files_is_closed_and_the_limit_holds(reading):
+def test_only_the_last_of_several_files_is_closed_and_the_limit_holds(reading) -> None:
     with SummaryRecord(reading.directory, max_file_size=200) as record:
         for step in range(20):
             record.add_value("scalar", "loss", step)
@@ -62,12 +63,12 @@ def test_only_the_last_of_several_files_is_closed_and_the_limit_holds(reading):
     assert all(path.stat().st_size <= 200 for path in reading.files())
 
 
-def test_a_recorder_that_recorded_nothing_leaves_no_file(reading):
+def test_a_recorder_that_recorded_nothing_leaves_no_file(reading) -> None:
     SummaryRecord(reading.directory).close()
     assert reading.files() == []
 
 
-def test_a_recorder_that_nobody_closed_leaves_no_closing_record(reading):
+def test_a_recorder_that_nobody_closed_leaves_no_closing_record(reading) -> None:
     record = SummaryRecord(reading.directory)
     record.add_value("scalar", "loss", 0.5)
     record.record(1)
@@ -77,7 +78,7 @@ def test_a_recorder_that_nobody_closed_leaves_no_closing_record(reading):
     assert reading.files()[0].stat().st_mode & 0o777 == 0o400
 
 
-def test_a_run_that_was_removed_is_not_made_again_to_close_it(tmp_path):
+def test_a_run_that_was_removed_is_not_made_again_to_close_it(tmp_path: Path) -> None:
     with SummaryRecord(tmp_path / "run") as record:
         record.add_value("scalar", "loss", 0.5)
         record.record(1)
@@ -86,7 +87,7 @@ def test_a_run_that_was_removed_is_not_made_again_to_close_it(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_threads_that_name_the_step_do_not_take_each_others_values(reading):
+def test_threads_that_name_the_step_do_not_take_each_others_values(reading) -> None:
     def train(tag):
         for step in range(200):
             record.add_value("scalar", tag, float(step), step=step)
@@ -100,7 +101,7 @@ def test_threads_that_name_the_step_do_not_take_each_others_values(reading):
     assert sorted(reading.scalars()) == sorted((step, tag, step) for tag in "abcd" for step in range(200))
 
 
-def test_a_value_with_a_step_leaves_what_is_collected(reading):
+def test_a_value_with_a_step_leaves_what_is_collected(reading) -> None:
     with SummaryRecord(reading.directory) as record:
         record.add_value("scalar", "loss", 0.5)
         for kind in ("image", "tensor", "histogram"):
@@ -113,12 +114,14 @@ def test_a_value_with_a_step_leaves_what_is_collected(reading):
 
 
 @pytest.mark.parametrize("step", [True, 1.5, "1", 1 << 63])
-def test_the_step_of_a_value_is_a_step(tmp_path, step):
+def test_the_step_of_a_value_is_a_step(tmp_path: Path, step) -> None:
     with SummaryRecord(tmp_path) as record, pytest.raises((TypeError, ValueError), match="step"):
         record.add_value("scalar", "loss", 0.5, step=step)
 
 
-def test_after_close_nothing_is_recorded_and_that_is_said(tmp_path, reading, caplog):
+def test_after_close_nothing_is_recorded_and_that_is_said(
+    tmp_path: Path, reading, caplog: pytest.LogCaptureFixture
+) -> None:
     record = SummaryRecord(str(tmp_path))
     record.add_value("scalar", "s", 1.0)
     record.record(1)

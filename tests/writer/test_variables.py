@@ -3,11 +3,14 @@
 import logging
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from mindinsight.writer import variables
 
 
-def test_nothing_is_loaded_without_a_variable(tmp_path):
+def test_nothing_is_loaded_without_a_variable(tmp_path: Path) -> None:
     program = """
 import sys
 from mindinsight.writer import SummaryRecord
@@ -27,14 +30,18 @@ print([name for name in optional if f"mindinsight.writer.{name}" in sys.modules]
     assert shown.stdout == "[]\n"
 
 
-def test_a_wrong_value_is_a_warning(monkeypatch, caplog):
+def test_a_wrong_value_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("GLOG_v", "loud")
     with caplog.at_level(logging.WARNING):
         variables.configure_logging()
     assert "GLOG_v must be a number, 0 to 4, got 'loud'" in caplog.text
 
 
-def test_the_data_recorder_runs_when_its_variable_is_set(tmp_path, monkeypatch):
+def test_the_data_recorder_runs_when_its_variable_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = []
     monkeypatch.setattr("mindinsight.writer.recorder.leave_if_asked", lambda run, error: calls.append(error))
     monkeypatch.delenv("MS_RDR_ENABLE", raising=False)

@@ -40,7 +40,7 @@ def drawn(ask, **params):
     return {box["path"]: box["id"] for box in ask("graph/picture", **params).json()["boxes"]}
 
 
-def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask):
+def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask) -> None:
     boxes = drawn(ask)
     colours = settled(ask, shown=",".join(map(str, boxes.values())))
     assert (colours["dumped"], colours["found"], colours["by_order"]) == (22, 22, 0)
@@ -54,7 +54,7 @@ def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask):
     assert by_id[boxes["Default/MakeTuple-op81"]]["symptom"] == "unknown"
 
 
-def test_a_statistic_colours_by_its_share_on_a_logarithmic_scale(ask):
+def test_a_statistic_colours_by_its_share_on_a_logarithmic_scale(ask) -> None:
     boxes = drawn(ask)
     colours = settled(ask, colour="norm", shown=",".join(map(str, boxes.values())))
     by_id = {box["id"]: box for box in colours["boxes"]}
@@ -66,7 +66,7 @@ def test_a_statistic_colours_by_its_share_on_a_logarithmic_scale(ask):
     assert ask("graph/dump", colour="beauty").status_code == 422
 
 
-def test_hits_of_a_check_of_this_step_are_symptoms(ask):
+def test_hits_of_a_check_of_this_step_are_symptoms(ask) -> None:
     started = ask.client.post("/v2/dump/check", json={"dump": "./job/dump", "steps": [1], "watchpoints": [
         {"condition": "tensor_too_large", "limits": {"max_gt": 0}, "operators": ["Conv2D-op51"]},
     ]})  # fmt: skip
@@ -76,7 +76,7 @@ def test_hits_of_a_check_of_this_step_are_symptoms(ask):
     assert "caught" not in settled(ask, check=check, step=0)["counts"]
 
 
-def test_a_hit_on_a_weight_is_seen_at_the_operators_that_take_it(ask):
+def test_a_hit_on_a_weight_is_seen_at_the_operators_that_take_it(ask) -> None:
     boxes = drawn(ask, open="1")
     started = ask.client.post("/v2/dump/check", json={"dump": "./job/dump", "steps": [1], "watchpoints": [
         {"condition": "weight_too_large", "limits": {"max_gt": 0}, "operators": ["conv1.weight"]},
@@ -91,7 +91,7 @@ def test_a_hit_on_a_weight_is_seen_at_the_operators_that_take_it(ask):
     assert box["symptom"] == "caught"
 
 
-def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask):
+def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask) -> None:
     settled(ask)
     (operator,) = ask("graph/dump/node", node=MATMUL).json()["operators"]
     assert (operator["graph"], operator["recorded"]) == ("Net/0", "MatMul-op66")
@@ -107,7 +107,7 @@ def test_an_operator_has_its_tensors_and_a_scope_its_worst(ask):
     assert ask("graph/dump/node", node="Default/MakeTuple-op81").json()["operators"] == []
 
 
-def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask):
+def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask) -> None:
     operator_index = ask("graph/dump/place", graph="Net/0", recorded="MatMul-op66").json()
     assert operator_index["outer"] is None
     assert ask("graph/node", node=operator_index["place"]).json()["path"] == MATMUL
@@ -120,7 +120,7 @@ def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask):
     assert nowhere.status_code == 404 and nowhere.json()["error"]["key"] == "error.not_in_graph"
 
 
-def test_the_simplified_view_has_the_forward_part_only(ask):
+def test_the_simplified_view_has_the_forward_part_only(ask) -> None:
     colours = settled(ask, view="simplified")
     assert 0 < colours["found"] < colours["dumped"]
     assert colours["fault"] is None

@@ -3,6 +3,7 @@
 import gzip
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +36,7 @@ def ids(body):
     return [one["id"] for one in json.loads(body)["runs"]]
 
 
-def test_both_forms_say_the_same(snapshot):
+def test_both_forms_say_the_same(snapshot) -> None:
     answer = Listing().whole(snapshot, {}, 1)
     assert gzip.decompress(answer.packed) == answer.plain
     body = json.loads(answer.plain)
@@ -43,7 +44,7 @@ def test_both_forms_say_the_same(snapshot):
     assert (body["version"], body["left_out"], body["base"]) == (7, 3, "/base")
 
 
-def test_one_answer_is_for_all_who_ask_in_the_same_second(snapshot):
+def test_one_answer_is_for_all_who_ask_in_the_same_second(snapshot) -> None:
     clock = Clock()
     listing = Listing(clock)
     first = listing.whole(snapshot, {}, 1)
@@ -55,7 +56,7 @@ def test_one_answer_is_for_all_who_ask_in_the_same_second(snapshot):
     assert json.loads(later.plain)["now"] >= json.loads(first.plain)["now"]
 
 
-def test_what_changed_is_shown_at_once(snapshot):
+def test_what_changed_is_shown_at_once(snapshot) -> None:
     listing = Listing(Clock())
     listing.whole(snapshot, {}, 1)
     runs = {"./b": replace(snapshot.runs["./b"], size=99), "./c": run("c")}
@@ -66,19 +67,19 @@ def test_what_changed_is_shown_at_once(snapshot):
     assert body["runs"][1]["labels"] == ["x"]
 
 
-def test_some_runs_come_in_the_order_asked_for(snapshot):
+def test_some_runs_come_in_the_order_asked_for(snapshot) -> None:
     runs = snapshot.runs
     assert ids(Listing().some(snapshot, {}, [runs["./b"], runs["./a"]])) == ["./b", "./a"]
     assert ids(Listing().some(snapshot, {}, [])) == []
 
 
-def test_names_of_any_kind_stay_what_they_are():
+def test_names_of_any_kind_stay_what_they_are() -> None:
     odd = run('q"uote\\ \u2028 权重')
     snapshot = Snapshot(1, runs={odd.id: odd}, left_out=0, base="", watch="", scanned=0.0)
     assert ids(Listing().whole(snapshot, {}, 1).plain) == [odd.id]
 
 
-def test_a_client_that_takes_no_gzip_gets_none(samples):
+def test_a_client_that_takes_no_gzip_gets_none(samples) -> None:
     client = samples("lenet")
     plain, packed = client.get("/v2/runs", headers=PLAIN), client.get("/v2/runs")
     assert "content-encoding" not in plain.headers
@@ -87,14 +88,14 @@ def test_a_client_that_takes_no_gzip_gets_none(samples):
     assert "script-src 'self'" in packed.headers["content-security-policy"]
 
 
-def test_a_note_is_in_the_next_answer(samples):
+def test_a_note_is_in_the_next_answer(samples) -> None:
     client = samples("lenet")
     before = client.get("/v2/runs").json()["runs"][0]["note"]
     client.patch("/v2/runs/notes", json={"run": "./lenet", "note": "new"})
     assert (before, client.get("/v2/runs").json()["runs"][0]["note"]) == ("", "new")
 
 
-def test_two_servers_share_no_answers(samples, tmp_path):
+def test_two_servers_share_no_answers(samples, tmp_path: Path) -> None:
     first = samples("lenet")
     second = samples("record_api/values")
     assert first.app.state.listing is not second.app.state.listing

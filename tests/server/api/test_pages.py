@@ -14,7 +14,7 @@ def boot_of(text):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_has_its_page_and_its_module(samples, view):
+def test_every_view_has_its_page_and_its_module(samples, view) -> None:
     client = samples()
     answer = client.get(f"/{view}")
     assert answer.status_code == 200
@@ -25,7 +25,7 @@ def test_every_view_has_its_page_and_its_module(samples, view):
     assert title not in ("", f"nav.{view}")
 
 
-def test_every_address_on_the_page_is_relative_and_there(samples):
+def test_every_address_on_the_page_is_relative_and_there(samples) -> None:
     client = samples()
     text = client.get("/").text
     addresses = re.findall(r'(?:src|href)="([^"#]+)"', text)
@@ -46,7 +46,7 @@ def test_every_address_on_the_page_is_relative_and_there(samples):
         ({"Cookie": "mindinsight_lang=<script>"}, "en"),
     ],
 )
-def test_the_language_is_the_chosen_one_or_the_browsers(samples, headers, lang):
+def test_the_language_is_the_chosen_one_or_the_browsers(samples, headers, lang) -> None:
     boot = boot_of(samples().get("/").text)
     views = {view["name"]: view for view in boot["views"]}
     assert [

@@ -1,17 +1,20 @@
 import re
+from pathlib import Path
+
+import pytest
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 
 
-def test_health_counts_what_is_not_shown(samples):
+def test_health_counts_what_is_not_shown(samples) -> None:
     body = samples("damaged/flip_body_crc", "lenet", max_runs=1).get("/health").json()
     assert body["status"] == "ok"
     assert body["runs"] == 1
     assert body["runs_left_out"] == 1
 
 
-def test_health_names_no_file_and_no_run(samples, tmp_path):
+def test_health_names_no_file_and_no_run(samples, tmp_path: Path) -> None:
     text = samples("damaged/flip_body_crc").get("/health").text
     assert '"damaged_stretches":1' in text
     assert '"damaged_bytes":757' in text
@@ -19,7 +22,7 @@ def test_health_names_no_file_and_no_run(samples, tmp_path):
     assert str(tmp_path) not in text
 
 
-def test_metrics_are_prometheus_text(samples):
+def test_metrics_are_prometheus_text(samples) -> None:
     answer = samples("damaged/flip_body_crc").get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     lines = answer.text.splitlines()
@@ -28,7 +31,7 @@ def test_metrics_are_prometheus_text(samples):
     assert all(pattern.fullmatch(line) for line in lines)
 
 
-def test_metrics_count_what_is_left_out_and_skipped(samples, tmp_path):
+def test_metrics_count_what_is_left_out_and_skipped(samples, tmp_path: Path) -> None:
     event = Event(wall_time=1.0, step=1, explain=b"not ours")
     base = tmp_path / "base" / "explained"
     base.mkdir(parents=True)
@@ -39,7 +42,7 @@ def test_metrics_count_what_is_left_out_and_skipped(samples, tmp_path):
     assert "mindinsight_runs_left_out 1" in lines
 
 
-def test_health_tells_of_workers_that_cannot_begin_and_when_the_files_were_seen(samples):
+def test_health_tells_of_workers_that_cannot_begin_and_when_the_files_were_seen(samples) -> None:
     client = samples("lenet")
     body = client.get("/health").json()
     assert body["workers_missing"] is False
@@ -55,7 +58,9 @@ def test_health_tells_of_workers_that_cannot_begin_and_when_the_files_were_seen(
     assert some["reason"] == "workers.missing"
 
 
-def test_the_time_since_the_last_look_grows_while_there_is_none(samples, monkeypatch):
+def test_the_time_since_the_last_look_grows_while_there_is_none(
+    samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = samples("lenet")
     client.app.state.service.loader.stop()
     scanned = client.app.state.service.store.snapshot().scanned

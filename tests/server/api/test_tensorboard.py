@@ -25,7 +25,7 @@ def client(tmp_path_factory):
 
 
 @pytest.mark.parametrize("address", [address for address in ANSWERS if "/scalars/scalars" in address])
-def test_points_are_those_of_tensorboard(client, address):
+def test_points_are_those_of_tensorboard(client, address) -> None:
     answer, expected = client.get(address), ANSWERS[address]
     if "nope" in address:
         assert [answer.status_code, answer.text] == expected
@@ -35,7 +35,7 @@ def test_points_are_those_of_tensorboard(client, address):
         assert answer.json() == expected
 
 
-def test_runs_and_tags_are_those_of_tensorboard(client):
+def test_runs_and_tags_are_those_of_tensorboard(client) -> None:
     assert sorted(client.get("/data/runs").json()) == sorted(ANSWERS["/data/runs"])
     assert client.get("/data/runs").json()[-2:] == ANSWERS["/data/runs"][-2:]  # those that started later
     tags, expected = client.get("/data/plugin/scalars/tags").json(), ANSWERS["/data/plugin/scalars/tags"]
@@ -43,7 +43,7 @@ def test_runs_and_tags_are_those_of_tensorboard(client):
     assert tags == expected
 
 
-def test_the_base_itself_is_the_run_named_by_a_dot(tmp_path):
+def test_the_base_itself_is_the_run_named_by_a_dot(tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     source = next((DATA / "runs" / "purged").glob("*.0"))
     (tmp_path / "base" / source.name).write_bytes(source.read_bytes())
@@ -54,5 +54,5 @@ def test_the_base_itself_is_the_run_named_by_a_dot(tmp_path):
         assert [step for _, step, _ in points] == list(range(10))
 
 
-def test_where_the_data_lie_is_told(client):
+def test_where_the_data_lie_is_told(client) -> None:
     assert client.get("/data/environment").json()["data_location"] == str(DATA / "runs")

@@ -17,7 +17,7 @@ def run(run):
     return partial(run, "ckpt")
 
 
-def test_ls_lists_and_tells_of_nan(run):
+def test_ls_lists_and_tells_of_nan(run) -> None:
     code, out, _ = run("ls", FOLDER / "tinynet-1.ckpt")
     assert (code, len(out.splitlines())) == (0, 21)
     code, out, _ = run("ls", FOLDER / "tinynet-nan.ckpt", "--json")
@@ -25,7 +25,7 @@ def test_ls_lists_and_tells_of_nan(run):
     assert (code, lost) == (1, ["head.weight"])
 
 
-def test_diff_tells_what_changed(run):
+def test_diff_tells_what_changed(run) -> None:
     code, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-2.ckpt")
     assert code == 1
     assert out.splitlines()[-1] == "3 unchanged, 17 changed"
@@ -39,7 +39,7 @@ def test_diff_tells_what_changed(run):
     ]
 
 
-def test_diff_puts_what_became_nan_first(run, tmp_path):
+def test_diff_puts_what_became_nan_first(run, tmp_path: Path) -> None:
     values = np.arange(4.0)
     np.savez(tmp_path / "a.npz", early=values, late=values)
     np.savez(tmp_path / "b.npz", early=values + 1, late=values * np.nan)
@@ -51,7 +51,7 @@ def test_diff_puts_what_became_nan_first(run, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"\xff" * 99])
-def test_other_files_are_an_error(run, tmp_path, content):
+def test_other_files_are_an_error(run, tmp_path: Path, content) -> None:
     (tmp_path / "file").write_bytes(content)
     code, out, err = run("ls", tmp_path / "file")
     assert (code, out) == (2, "")
@@ -59,7 +59,7 @@ def test_other_files_are_an_error(run, tmp_path, content):
     assert run("diff", tmp_path / "file", tmp_path / "nowhere")[0] == 2
 
 
-def test_the_files_of_a_directory_are_named(run, tmp_path):
+def test_the_files_of_a_directory_are_named(run, tmp_path: Path) -> None:
     for name in ("b.safetensors", "a.ckpt", "notes.txt"):
         (tmp_path / name).touch()
     code, out, err = run("ls", tmp_path)
@@ -88,7 +88,7 @@ def flip(path, at):
 
 
 @pytest.mark.parametrize("name", ["checked.ckpt", "arrays.npz", "state.pt"])
-def test_bytes_that_have_not_the_checksum_of_the_file_are_named(run, tmp_path, name):
+def test_bytes_that_have_not_the_checksum_of_the_file_are_named(run, tmp_path: Path, name) -> None:
     path = tmp_path / name
     if name.endswith(".pt"):
         path.write_bytes((FOLDER.parents[1] / "weights" / name).read_bytes())

@@ -25,7 +25,7 @@ def written(directory, age, closed=False):
     return path
 
 
-def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_path):
+def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_path: Path) -> None:
     whole, cut, growing = (
         written(tmp_path / name, age) for name, age in (("a", 9_000), ("b", 9_000), ("c", 0))
     )
@@ -47,7 +47,7 @@ def test_a_run_that_ends_in_an_unfinished_record_is_named_and_no_other(run, tmp_
     assert whole.exists()
 
 
-def test_wrong_checksums_everywhere_are_said(run, tmp_path):
+def test_wrong_checksums_everywhere_are_said(run, tmp_path: Path) -> None:
     path = written(tmp_path / "a", 9_000)
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
@@ -60,6 +60,6 @@ def test_wrong_checksums_everywhere_are_said(run, tmp_path):
     assert line.startswith(f"skipped 2 stretches ({len(content)} bytes) of ./a/{path.name}: ")
 
 
-def test_damage_is_counted(run):
+def test_damage_is_counted(run) -> None:
     _, out, _ = run("ls", "--summary-dir", DATA / "damaged", "--runs", "./flip_body_crc", "--json")
     assert json.loads(out)[0]["damage"] == 1

@@ -40,7 +40,7 @@ def states(run, base):
     return {row["run"]: row["state"] for row in json.loads(out)}
 
 
-def test_runs_are_listed_with_their_last_values(run, base):
+def test_runs_are_listed_with_their_last_values(run, base) -> None:
     code, out, _ = run("ls", "--summary-dir", base)
     assert code == 0
     assert [line.split() for line in out.splitlines()] == [
@@ -50,14 +50,14 @@ def test_runs_are_listed_with_their_last_values(run, base):
     ]
 
 
-def test_a_state_is_the_time_since_the_last_event(run, tmp_path):
+def test_a_state_is_the_time_since_the_last_event(run, tmp_path: Path) -> None:
     for age in (0, 730, 10_000):
         written(tmp_path / str(age), age)
     assert states(run, tmp_path) == {"./0": "running", "./730": "quiet", "./10000": "stopped"}
     assert "no data for 12 min" in run("ls", "--summary-dir", tmp_path)[1]
 
 
-def test_a_copy_of_runs_does_not_run(run, tmp_path):
+def test_a_copy_of_runs_does_not_run(run, tmp_path: Path) -> None:
     for name in ("lenet", "multi_rank", "rollover"):
         shutil.copytree(DATA / name, tmp_path / "base" / name, copy_function=shutil.copyfile)
     found = states(run, tmp_path / "base")
@@ -65,14 +65,14 @@ def test_a_copy_of_runs_does_not_run(run, tmp_path):
     assert set(found.values()) == {"stopped"}
 
 
-def test_a_run_that_was_closed_is_finished_at_once(run, tmp_path):
+def test_a_run_that_was_closed_is_finished_at_once(run, tmp_path: Path) -> None:
     path = written(tmp_path / "a", 0, closed=True)
     assert states(run, tmp_path) == {"./a": "finished"}
     path.chmod(0o600)
     assert states(run, tmp_path) == {"./a": "running"}
 
 
-def test_a_closing_record_says_how_a_training_ended(run, tmp_path):
+def test_a_closing_record_says_how_a_training_ended(run, tmp_path: Path) -> None:
     with SummaryRecord(str(tmp_path / "well")) as record:
         record.add_value("scalar", "loss", 0.5)
         record.record(1)
@@ -86,7 +86,7 @@ def test_a_closing_record_says_how_a_training_ended(run, tmp_path):
     assert "failed: ValueError: odd batch" in run("ls", "--summary-dir", tmp_path)[1]
 
 
-def test_a_script_is_told_everything(run):
+def test_a_script_is_told_everything(run) -> None:
     code, out, _ = run("ls", "--summary-dir", DATA, "--runs", "./lenet", "--json")
     (one,) = json.loads(out)
     known = reader.open(LENET)
@@ -99,7 +99,7 @@ def test_a_script_is_told_everything(run):
     assert one["others"]["image"] == list(known.tags("image"))
 
 
-def test_nothing_to_list_is_not_a_success(run, tmp_path):
+def test_nothing_to_list_is_not_a_success(run, tmp_path: Path) -> None:
     assert run("ls", "--summary-dir", tmp_path)[0] == 1
     assert run("ls", "--summary-dir", LENET, "--runs", "nope")[0] == 1
     code, _, err = run("ls", "--summary-dir", tmp_path / "no")
@@ -107,7 +107,7 @@ def test_nothing_to_list_is_not_a_success(run, tmp_path):
     assert "not a directory" in err
 
 
-def test_several_directories_are_listed_and_asked_by_name(run, base, tmp_path):
+def test_several_directories_are_listed_and_asked_by_name(run, base, tmp_path: Path) -> None:
     shutil.move(base / "again", tmp_path / "other" / "again")
     where = ("--summary-dir", base, "--summary-dir", f"lab={tmp_path}/other")
     code, out, _ = run("ls", *where, "--json")

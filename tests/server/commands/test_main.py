@@ -3,7 +3,7 @@
 import re
 
 
-def test_version_and_help(shell):
+def test_version_and_help(shell) -> None:
     assert re.fullmatch(r"mindinsight \(\d+\.\d+\.\d+\)\n", shell.run("--version").stdout)
     for arguments in ((), ("help",), ("--help",)):
         done = shell.run(*arguments)

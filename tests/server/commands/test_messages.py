@@ -31,17 +31,19 @@ def locale(monkeypatch):
         ({}, "the file is truncated"),
     ],
 )
-def test_damage_is_reported_in_the_language_of_the_terminal(locale, capsys, variables, text):
+def test_damage_is_reported_in_the_language_of_the_terminal(
+    locale, capsys: pytest.CaptureFixture[str], variables, text
+) -> None:
     locale(**variables)
     report_damage([FileDamage("a.npy", "dump.truncated", "10 of 20 bytes")])
     assert capsys.readouterr().err == f"a.npy: {text} (10 of 20 bytes)\n"
 
 
-def test_a_reason_without_a_text_is_printed_as_it_is(locale):
+def test_a_reason_without_a_text_is_printed_as_it_is(locale) -> None:
     assert describe_reason("no.such.reason", "detail") == "no.such.reason (detail)"
 
 
-def test_names_in_messages_cannot_control_the_terminal(locale, capsys):
+def test_names_in_messages_cannot_control_the_terminal(locale, capsys: pytest.CaptureFixture[str]) -> None:
     report_damage([FileDamage("a\x1b[31m.npy", "dump.truncated", "b\nc")])
     assert capsys.readouterr().err == "a\\x1b[31m.npy: the file is truncated (b\\nc)\n"
     assert "\\x1b" in localize("dump.fault.made", {"operator": "\x1b[31m", "tensor": "t", "slot": "0"})
@@ -58,7 +60,9 @@ def test_names_in_messages_cannot_control_the_terminal(locale, capsys):
         ),
     ],
 )
-def test_errors_in_the_input_are_one_line_and_exit_code_2(locale, capsys, error, message):
+def test_errors_in_the_input_are_one_line_and_exit_code_2(
+    locale, capsys: pytest.CaptureFixture[str], error, message
+) -> None:
     def command(options):
         raise error
 
@@ -66,7 +70,7 @@ def test_errors_in_the_input_are_one_line_and_exit_code_2(locale, capsys, error,
     assert capsys.readouterr().err == message
 
 
-def test_other_errors_and_closed_pipes_are_raised():
+def test_other_errors_and_closed_pipes_are_raised() -> None:
     for error in (BrokenPipeError(), KeyError("a bug")):
 
         def command(options, error=error):

@@ -6,7 +6,7 @@ import signal
 from tests.server.commands.conftest import ended
 
 
-def test_status_tells_what_runs(shell):
+def test_status_tells_what_runs(shell) -> None:
     none = shell.run("status")
     assert none.returncode == 1
     assert "No MindInsight server" in none.stdout
@@ -17,7 +17,7 @@ def test_status_tells_what_runs(shell):
     assert "0 runs" in one.stdout
 
 
-def test_a_killed_server_is_noticed_by_all(shell):
+def test_a_killed_server_is_noticed_by_all(shell) -> None:
     shell.start()
     pid = shell.pid()
     os.kill(pid, signal.SIGKILL)

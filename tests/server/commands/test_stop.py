@@ -6,13 +6,13 @@ import signal
 from tests.server.commands.conftest import ended
 
 
-def test_stop_with_nothing_running(shell):
+def test_stop_with_nothing_running(shell) -> None:
     done = shell.stop()
     assert done.returncode == 1
     assert f"No MindInsight server of yours is running on port {shell.port}." in done.stdout
 
 
-def test_a_hanging_server_is_made_to_end(shell):
+def test_a_hanging_server_is_made_to_end(shell) -> None:
     shell.start()
     pid = shell.pid()
     os.kill(pid, signal.SIGSTOP)

@@ -32,7 +32,7 @@ def cache(tmp_path):
     return StatisticsCache(tmp_path / "deep" / "statistics.sqlite")
 
 
-def test_every_tensor_is_measured_in_order(entries):
+def test_every_tensor_is_measured_in_order(entries) -> None:
     answers = list(measure_all(entries))
     assert [answer.entry for answer in answers] == list(entries)
     for answer in answers:
@@ -45,7 +45,7 @@ def test_every_tensor_is_measured_in_order(entries):
         )
 
 
-def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cache):
+def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cache) -> None:
     entries = list_tensors(open_dump(copied("ms_sync_v2_0_names")), 0, 0).items
     first = [answer.measured for answer in measure_all(entries, cache=cache)]
     path = Path(require(entries[0].ref).path)
@@ -61,7 +61,7 @@ def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cach
 
 
 @pytest.mark.parametrize("content", [b"no database at all" * 99, b""])
-def test_a_broken_cache_costs_time_and_nothing_else(entries, tmp_path, content):
+def test_a_broken_cache_costs_time_and_nothing_else(entries, tmp_path: Path, content) -> None:
     file = tmp_path / "statistics.sqlite"
     file.write_bytes(content)
     cache = StatisticsCache(file)
@@ -71,13 +71,13 @@ def test_a_broken_cache_costs_time_and_nothing_else(entries, tmp_path, content):
         assert database.execute("SELECT count(*) FROM measured").fetchone() == (9,)
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(entries, tmp_path):
+def test_a_cache_that_cannot_be_written_is_done_without(entries, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     cache = StatisticsCache(tmp_path / "file" / "statistics.sqlite")
     assert len(list(measure_all(entries[:3], cache=cache))) == 3
 
 
-def test_damage_of_one_tensor_is_an_answer(copied):
+def test_damage_of_one_tensor_is_an_answer(copied) -> None:
     path = copied("ms_sync_v2_0_names")
     entries = list_tensors(open_dump(path), 0, 0).items
     Path(require(entries[0].ref).path).write_bytes(b"\x93NUMPY")
@@ -91,7 +91,7 @@ def test_damage_of_one_tensor_is_an_answer(copied):
     )
 
 
-def test_recorded_statistics_serve_where_there_are_no_values(entries):
+def test_recorded_statistics_serve_where_there_are_no_values(entries) -> None:
     recorded = RecordedStatistics(max=float("nan"), min=0.0, mean=float("nan"), l2norm=float("nan"))
     entry = entries[0]._replace(ref=None, statistics=recorded, shape=(2, 3))
     rules: tuple[Any, ...] = (("tensor_overflow", {}), ("tensor_too_large", {"max_gt": 0.0}))
@@ -104,7 +104,7 @@ def test_recorded_statistics_serve_where_there_are_no_values(entries):
     assert [(verdict.hit, verdict.error) for verdict in answer.verdicts] == [(True, 0), (False, HOLDS_NAN)]
 
 
-def test_a_rule_that_needs_values_says_that_there_are_none(entries):
+def test_a_rule_that_needs_values_says_that_there_are_none(entries) -> None:
     entry = entries[0]._replace(ref=None, statistics=RecordedStatistics(max=9.0, min=0.0), shape=(2,))
     limits = checked_limits(
         "tensor_range", {"range_start_inclusive": 0, "range_end_inclusive": 1, "range_percentage_lt": 5}
@@ -112,12 +112,12 @@ def test_a_rule_that_needs_values_says_that_there_are_none(entries):
     assert examine(Question(entry, (("tensor_range", limits),))).verdicts[0].error == NO_VALUES
 
 
-def test_without_values_and_statistics_there_is_nothing_to_say(entries):
+def test_without_values_and_statistics_there_is_nothing_to_say(entries) -> None:
     answer = examine(Question(entries[0]._replace(ref=None)))
     assert (answer.measured, answer.verdicts) == (None, ())
 
 
-def test_spreading_keeps_the_order_and_stops_early(monkeypatch):
+def test_spreading_keeps_the_order_and_stops_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spread_module, "HERE", 0)
     begun = []
 
@@ -133,7 +133,7 @@ def test_spreading_keeps_the_order_and_stops_early(monkeypatch):
     assert len(begun) <= AHEAD + 4
 
 
-def test_small_work_needs_nobody_else():
+def test_small_work_needs_nobody_else() -> None:
     class Nobody(Executor):
         def submit(self, function, /, *args, **kwargs):
             raise AssertionError("started for half a second of work")
@@ -141,7 +141,7 @@ def test_small_work_needs_nobody_else():
     assert list(spread(str, range(20), Nobody())) == [str(number) for number in range(20)]
 
 
-def test_batches_leave_nothing_out_and_are_never_too_heavy():
+def test_batches_leave_nothing_out_and_are_never_too_heavy() -> None:
     assert list(batched(range(5), 2)) == [[0, 1], [2, 3], [4]]
     weights = [1, HEAVY, 1, 1, HEAVY - 1, 1]
     assert list(batched(weights, 3, lambda weight: weight)) == [[1, HEAVY], [1, 1, HEAVY - 1], [1]]
@@ -178,7 +178,7 @@ class Counting(Executor):
         return future
 
 
-def test_a_huge_tensor_is_shared_among_the_processes(large, cache):
+def test_a_huge_tensor_is_shared_among_the_processes(large, cache) -> None:
     path, entries = large
     executor = Counting()
     (answer,) = measure_all(entries, executor, cache)
@@ -192,14 +192,14 @@ def test_a_huge_tensor_is_shared_among_the_processes(large, cache):
     assert again.submitted == 0  # it was remembered
 
 
-def test_a_huge_tensor_that_is_cut_off_is_damage_like_any(large):
+def test_a_huge_tensor_that_is_cut_off_is_damage_like_any(large) -> None:
     path, entries = large
     path.write_bytes(path.read_bytes()[:-1])
     (answer,) = measure_all(entries, Counting())
     assert (answer.measured, require(answer.damage).reason) == (None, "dump.truncated")
 
 
-def test_rules_judge_a_huge_tensor_too(large):
+def test_rules_judge_a_huge_tensor_too(large) -> None:
     _, entries = large
     rules = (("tensor_overflow", checked_limits("tensor_overflow", {})),)
     (answer,) = examine_module.examine_all([Question(entries[0], rules)], Counting())

@@ -23,12 +23,12 @@ def order_of(tensors, *operators):
     return [tensors[position] for position in positions]
 
 
-def test_flat_operators_keep_their_order():
+def test_flat_operators_keep_their_order() -> None:
     tensors = [("a", "input"), ("a", "output"), ("b", "input"), ("b", "output")]
     assert order_of(tensors, ("a", (), ()), ("b", (), ())) == tensors
 
 
-def test_a_module_outputs_after_the_calls_inside_it():
+def test_a_module_outputs_after_the_calls_inside_it() -> None:
     tensors = [("module", "input"), ("module", "output"), ("relu", "input"), ("relu", "output")]
     assert order_of(tensors, ("module", (), ()), ("relu", ("module",), ())) == [
         ("module", "input"),
@@ -38,13 +38,13 @@ def test_a_module_outputs_after_the_calls_inside_it():
     ]
 
 
-def test_an_inner_module_outputs_before_the_outer_one():
+def test_an_inner_module_outputs_before_the_outer_one() -> None:
     tensors = [("outer", "output"), ("inner", "output"), ("relu", "output")]
     operators = [("outer", (), ()), ("inner", ("outer",), ()), ("relu", ("outer", "inner"), ())]
     assert [name for name, _ in order_of(tensors, *operators)] == ["relu", "inner", "outer"]
 
 
-def test_a_gradient_of_a_weight_follows_the_calls_it_depends_on():
+def test_a_gradient_of_a_weight_follows_the_calls_it_depends_on() -> None:
     tensors = [("gradient", "output"), ("backward", "input"), ("backward", "output")]
     assert [name for name, _ in order_of(tensors, ("gradient", (), ("backward",)), ("backward", (), ()))] == [
         "backward",

@@ -31,14 +31,14 @@ def faults(dump, **options):
     return find_faults(dump, **options, every=True).faults
 
 
-def test_a_healthy_dump_has_none_and_all_of_it_was_judged(lenet):
+def test_a_healthy_dump_has_none_and_all_of_it_was_judged(lenet) -> None:
     report = find_faults(lenet)
     assert report.faults == []
     assert (report.coverage.tensors, report.coverage.judged) == (198, 198)
     assert report.coverage.sentences == (("dump.fault.none", {"n": 198}),)
 
 
-def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken):
+def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken) -> None:
     maker, passer = "MatMulBiasAddReluFusion", "MatMulBiasAddFusion"
     dump = broken(0, f"{maker}.*.output.0.*", f"{passer}.*.input.0.*", f"{passer}.*.output.0.*")
     (fault,) = faults(dump)
@@ -49,7 +49,7 @@ def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken):
     assert (frame.line, frame.code) == (13, "x = self.relu(self.fc1(x))")
 
 
-def test_the_earliest_step_comes_first(broken):
+def test_the_earliest_step_comes_first(broken) -> None:
     broken(1, "Conv2D.*.output.0.*")
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*", value=-np.inf)
     assert [(fault.step, fault.entry.type) for fault in faults(dump)] == [(0, "MatMul"), (1, "Conv2D")]
@@ -57,7 +57,7 @@ def test_the_earliest_step_comes_first(broken):
     assert faults(dump, ranks=[3]) == []
 
 
-def test_a_broken_weight_arrives_and_no_operator_is_blamed(broken):
+def test_a_broken_weight_arrives_and_no_operator_is_blamed(broken) -> None:
     dump = broken(0, "Conv2D.*.input.1.*", "Conv2D.*.output.0.*", value=np.inf)
     (fault,) = faults(dump)
     assert (fault.kind, fault.key) == ("met", "dump.fault.met.weight")
@@ -65,14 +65,14 @@ def test_a_broken_weight_arrives_and_no_operator_is_blamed(broken):
     assert (fault.entry.type, fault.entry.direction, fault.entry.slot) == ("Conv2D", "input", "1")
 
 
-def test_a_mask_of_infinities_does_not_hide_the_operator_that_fails_later(broken):
+def test_a_mask_of_infinities_does_not_hide_the_operator_that_fails_later(broken) -> None:
     broken(0, "Conv2D.*.input.1.*", value=-np.inf)
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*")
     (fault,) = faults(dump)
     assert (fault.kind, fault.entry.type) == ("made", "MatMul")
 
 
-def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken):
+def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken) -> None:
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*")
     Path(require(list_tensors(dump, 0, 0).items[0].ref).path).write_bytes(b"")
     report = find_faults(dump)
@@ -80,7 +80,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken):
     assert report.coverage.unread == 1
 
 
-def test_what_was_not_looked_at_is_counted(tmp_path):
+def test_what_was_not_looked_at_is_counted(tmp_path: Path) -> None:
     """Finite is only what was judged: some tensors have no file any more, some have never had numbers."""
     dump = write_msprobe(tmp_path, "L1", values=True)
     rank = tmp_path / "step0" / "rank0"
@@ -102,7 +102,7 @@ def test_what_was_not_looked_at_is_counted(tmp_path):
     ]
 
 
-def test_nothing_is_no_all_clear(tmp_path):
+def test_nothing_is_no_all_clear(tmp_path: Path) -> None:
     dump = write_msprobe(tmp_path, "L1")
     (tmp_path / "step0" / "rank0" / "dump.json").write_text('{"task": "structure", "data": {}}')
     assert find_faults(dump).coverage.sentences == (("dump.fault.empty", {}),)
@@ -111,7 +111,7 @@ def test_nothing_is_no_all_clear(tmp_path):
     assert (report.coverage.judged, len(report.damage)) == (0, 1)
 
 
-def test_every_verdict_has_a_sentence_that_names_what_it_is_about():
+def test_every_verdict_has_a_sentence_that_names_what_it_is_about() -> None:
     """A badge of a word or two in its place would say nothing at a terminal."""
     locales = Path(__file__).parents[3] / "web" / "mindinsight" / "web" / "locales"
     for language in ("en", "zh"):

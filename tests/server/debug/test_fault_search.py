@@ -58,11 +58,11 @@ def verdict(dump):
         ("mix", INPUTS, "w2", ("met", f"{LINEAR}.1.forward", "weight")),
     ],
 )
-def test_msprobe(tmp_path, level, sides, culprit, values, expected):
+def test_msprobe(tmp_path: Path, level, sides, culprit, values, expected) -> None:
     assert verdict(write_msprobe(tmp_path, level, culprit, sides, values)) == expected
 
 
-def test_a_gradient_of_a_weight_is_not_made_from_nothing(tmp_path):
+def test_a_gradient_of_a_weight_is_not_made_from_nothing(tmp_path: Path) -> None:
     """Only gradients of weights are not finite, and no call of their module was recorded."""
     dump = write_msprobe(tmp_path, "L0")
     rank = tmp_path / "step0" / "rank0" / "dump.json"
@@ -83,11 +83,11 @@ def test_a_gradient_of_a_weight_is_not_made_from_nothing(tmp_path):
         ([f"{LINEAR}.1.backward"], f"{LINEAR}.1.backward", ("unknown", f"{LINEAR}.1.backward", "inputs")),
     ],
 )
-def test_msprobe_told_to_record_some_calls(tmp_path, calls, culprit, expected):
+def test_msprobe_told_to_record_some_calls(tmp_path: Path, calls, culprit, expected) -> None:
     assert verdict(write_msprobe(tmp_path, "L1", culprit, calls=calls)) == expected
 
 
-def test_a_module_that_is_listed_before_what_runs_inside_it(tmp_path):
+def test_a_module_that_is_listed_before_what_runs_inside_it(tmp_path: Path) -> None:
     """Older tools write a module when it is entered: its outputs still come after those inside."""
     dump = write_msprobe(tmp_path, "mix", "Functional.relu.0.forward")
     file = tmp_path / "step0" / "rank0" / "dump.json"
@@ -98,7 +98,7 @@ def test_a_module_that_is_listed_before_what_runs_inside_it(tmp_path):
     assert verdict(dump) == ("made", "Functional.relu.0.forward", "")
 
 
-def test_modules_with_buffers_may_have_read_them(tmp_path):
+def test_modules_with_buffers_may_have_read_them(tmp_path: Path) -> None:
     dump = write_msprobe(tmp_path, "L0", "Functional.relu.0.forward")
     for name in ("dump.json", "construct.json"):
         file = tmp_path / "step0" / "rank0" / name
@@ -161,11 +161,11 @@ def last(found):
         (BIASED, {"kernels": ["MatMulBiasAddFusion"]}, ("made", BIASED, "")),
     ],
 )
-def test_synchronous_dumps_of_mindspore(sync, culprit, options, expected):
+def test_synchronous_dumps_of_mindspore(sync, culprit, options, expected) -> None:
     assert last(verdict(sync(culprit, **options))) == expected
 
 
-def test_an_input_that_cannot_be_read_is_not_finite_for_that(sync):
+def test_an_input_that_cannot_be_read_is_not_finite_for_that(sync) -> None:
     dump = sync(RELU)
     (file,) = Path(dump.folders[0].path).glob(f"*.{RELU}.*.input.1.*")
     file.write_bytes(b"")

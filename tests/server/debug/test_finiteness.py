@@ -17,7 +17,7 @@ def entry(lenet):
     return next(entry for entry in list_tensors(lenet, 0, 1) if entry.recorded == "MatMul-op66")
 
 
-def test_data_decide(copied):
+def test_data_decide(copied) -> None:
     path = copied("ms_sync_v2_0_names")
     spoil(path / "rank_0" / "Net" / "0" / "1", "MatMul.MatMul-op66.*.output.0.*", np.inf)
     answers = list(measure_all(list_tensors(open_dump(path), 0, 1)))
@@ -35,15 +35,15 @@ def test_data_decide(copied):
         (None, False),
     ],
 )
-def test_recorded_extremes_make_reading_unnecessary(entry, recorded, expected):
+def test_recorded_extremes_make_reading_unnecessary(entry, recorded, expected) -> None:
     assert surely_finite(entry._replace(dtype="float32", statistics=recorded)) == expected
 
 
-def test_integers_are_finite(entry):
+def test_integers_are_finite(entry) -> None:
     assert surely_finite(entry._replace(dtype="int32", statistics=None))
 
 
-def test_what_cannot_be_read_is_unknown_but_text_is_finite(entry):
+def test_what_cannot_be_read_is_unknown_but_text_is_finite(entry) -> None:
     entry = entry._replace(dtype="float32", statistics=None)
     unread = Answer(entry, None, damage=FileDamage("a.npy", "dump.truncated"))
     assert finiteness(unread) == "unknown" and not not_finite(unread)

@@ -17,7 +17,7 @@ def executor():
         yield executor
 
 
-def test_statistics_come_while_the_listing_is_there(data, executor):
+def test_statistics_come_while_the_listing_is_there(data, executor) -> None:
     inspected = Inspection(str(data / "ms_sync_v2_0_names"), 0, 0, executor, None)
     listing = inspected.listing()
     assert len(listing.entries) == 99
@@ -29,7 +29,7 @@ def test_statistics_come_while_the_listing_is_there(data, executor):
     assert inspected.listing() is listing
 
 
-def test_a_dump_that_grows_is_followed(copied, executor, monkeypatch):
+def test_a_dump_that_grows_is_followed(copied, executor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
     path = copied("ms_sync_v2_0_names")
     step = path / "rank_0" / "Net" / "0" / "0"
@@ -45,7 +45,9 @@ def test_a_dump_that_grows_is_followed(copied, executor, monkeypatch):
     inspected.stop()
 
 
-def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(copied, executor, monkeypatch):
+def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(
+    copied, executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The folder does not tell: its time changes when a file is made, not when it is filled."""
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
     path = copied("ms_sync_v2_0_names")
@@ -64,7 +66,9 @@ def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(copied, exe
     inspected.stop()
 
 
-def test_a_file_that_stays_broken_is_not_read_for_ever(copied, executor, monkeypatch):
+def test_a_file_that_stays_broken_is_not_read_for_ever(
+    copied, executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(inspection, "PATIENCE", 0.0)
     path = copied("ms_sync_v2_0_names")
     source = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))

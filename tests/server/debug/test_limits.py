@@ -5,13 +5,13 @@ import pytest
 from mindinsight.server.debug.limits import checked_limits
 
 
-def test_without_a_choice_the_defaults_hold():
+def test_without_a_choice_the_defaults_hold() -> None:
     assert checked_limits("weight_initialization", {}) == {"zero_percentage_ge": 100}
     assert checked_limits("weight_not_changed", {}) == {"rtol": 1e-5, "atol": 1e-8, "equal_nan": 0}
     assert checked_limits("weight_change_too_small", {})["abs_mean_update_ratio_lt"] == 1e-4
 
 
-def test_a_choice_switches_the_other_checks_off():
+def test_a_choice_switches_the_other_checks_off() -> None:
     assert checked_limits("weight_initialization", {"max_gt": 1, "min_lt": None}) == {"max_gt": 1}
     assert checked_limits("weight_not_changed", {"rtol": 0.5})["atol"] == 1e-8
 
@@ -33,6 +33,6 @@ def test_a_choice_switches_the_other_checks_off():
         ("tensor_range", {"range_percentage_lt": 5, "range_end_inclusive": 1}, "needs range_start"),
     ],
 )
-def test_what_is_refused_is_named(condition, given, message):
+def test_what_is_refused_is_named(condition, given, message) -> None:
     with pytest.raises(ValueError, match=message):
         checked_limits(condition, given)

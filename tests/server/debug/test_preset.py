@@ -4,7 +4,7 @@ from mindinsight.server.debug.preset import common_faults
 from mindinsight.server.debug.watchpoints import check
 
 
-def test_weights_that_stand_still_are_a_common_fault(lenet, spoilt_weights):
+def test_weights_that_stand_still_are_a_common_fault(lenet, spoilt_weights) -> None:
     conditions = [hit.watchpoint.condition for hit in check(lenet, common_faults()) if hit.verdict.hit]
     assert "weight_not_changed" not in conditions
     assert "tensor_overflow" not in conditions

@@ -21,7 +21,7 @@ def dump(tmp_path_factory):
     return mindinsight.dump(root / "recorded_torch")
 
 
-def test_the_operator_and_its_line_are_found(dump):
+def test_the_operator_and_its_line_are_found(dump) -> None:
     fault = dump.first_fault().fault
     assert (fault.kind, fault.rank, fault.step) == ("made", 0, 0)
     assert fault.operator.name == "Default/sqrt-op0"
@@ -29,7 +29,7 @@ def test_the_operator_and_its_line_are_found(dump):
     assert fault.source.code == "return torch.sqrt(hidden - 100)"
 
 
-def test_forward_backward_and_optimizer_have_their_scopes(dump):
+def test_forward_backward_and_optimizer_have_their_scopes(dump) -> None:
     names = [operator.name for operator in dump.operators(0)]
     assert names[:6] == [
         "Default/ones-op0",
@@ -43,18 +43,18 @@ def test_forward_backward_and_optimizer_have_their_scopes(dump):
     assert any(name.startswith("Default/optimizer-SGD/") for name in names)
 
 
-def test_a_backward_operator_has_the_line_of_its_forward(dump):
+def test_a_backward_operator_has_the_line_of_its_forward(dump) -> None:
     backward = next(o for o in dump.operators(0) if o.name.startswith("Gradients/Default/fc-Linear/mm-op"))
     assert "hidden = self.fc(x)" in [frame.code for frame in backward.stack]
 
 
-def test_operators_are_joined_by_what_they_compute(dump):
+def test_operators_are_joined_by_what_they_compute(dump) -> None:
     operators = {operator.name: operator for operator in dump.operators(0)}
     assert operators["Default/sqrt-op0"].sources == ("Default/sub-op0",)
     assert "fc.bias" in operators["Default/fc-Linear/addmm-op0"].sources
 
 
-def test_parameters_are_those_after_the_update(dump):
+def test_parameters_are_those_after_the_update(dump) -> None:
     first = dump.tensor("fc.weight", step=0, direction="parameter")
     second = dump.tensor("Default/fc-Linear/t-op0", step=1, direction="input")
     assert first.tobytes() == second.tobytes()

@@ -17,7 +17,7 @@ RECORDED = RecordedStatistics(
 )
 
 
-def test_what_is_recorded_is_what_is_concluded():
+def test_what_is_recorded_is_what_is_concluded() -> None:
     found = require(infer_statistics(RECORDED, (4,)))
     assert (found.minimum, found.maximum, found.mean, found.norm) == (-2, 4.5, 0.875, 5.02494)
     assert (found.count, found.negative, found.positive, found.zeros) == (4, 1, 2, 1)
@@ -40,16 +40,16 @@ def test_what_is_recorded_is_what_is_concluded():
         (RecordedStatistics(nan=0, positive_inf=0, negative_inf=0), True),
     ],
 )
-def test_extremes_tell_whether_a_tensor_is_finite(recorded, finite):
+def test_extremes_tell_whether_a_tensor_is_finite(recorded, finite) -> None:
     assert require(infer_statistics(recorded, (2,))).finite is finite
 
 
-def test_zeros_are_known_when_both_extremes_are_zero():
+def test_zeros_are_known_when_both_extremes_are_zero() -> None:
     found = require(infer_statistics(RecordedStatistics(max=0, min=0), (2, 3)))
     assert (found.zeros, found.count) == (6, 6)
 
 
-def test_no_count_is_invented():
+def test_no_count_is_invented() -> None:
     """30 positive elements are not one because the largest is positive."""
     found = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1, l2norm=9), (6, 8)))
     assert (found.count, found.zeros, found.negative, found.positive) == (48, None, None, None)
@@ -58,18 +58,18 @@ def test_no_count_is_invented():
     assert (lost.count, lost.nans, lost.infinities, lost.positive) == (None, None, None, None)
 
 
-def test_signs_are_known_where_the_extremes_have_one():
+def test_signs_are_known_where_the_extremes_have_one() -> None:
     found = infer_statistics(RecordedStatistics(max=4, min=1), (30,))
     assert (require(found).positive, require(found).negative, require(found).zeros) == (30, 0, 0)
     found = infer_statistics(RecordedStatistics(max=4, min=0), (30,))
     assert (require(found).positive, require(found).negative, require(found).zeros) == (None, 0, None)
 
 
-def test_nothing_recorded_is_nothing_concluded():
+def test_nothing_recorded_is_nothing_concluded() -> None:
     assert infer_statistics(RecordedStatistics(checksum="abc", checksum_kind="crc32"), (2,)) is None
 
 
-def test_what_agrees_to_the_printed_digits_agrees():
+def test_what_agrees_to_the_printed_digits_agrees() -> None:
     assert find_disagreements(measure(VALUES), RECORDED) == ()
     assert (
         find_disagreements(
@@ -85,5 +85,5 @@ def test_what_agrees_to_the_printed_digits_agrees():
     "wrong",
     [{"max": 4.6}, {"min": math.nan}, {"mean": 0.9}, {"l2norm": 6.0}, {"count": 5}, {"zero": 0}, {"nan": 1}],
 )
-def test_what_is_not_so_is_named(wrong):
+def test_what_is_not_so_is_named(wrong) -> None:
     assert find_disagreements(measure(VALUES), replace(RECORDED, **wrong)) == tuple(wrong)

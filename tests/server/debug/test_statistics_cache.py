@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug import statistics_cache
 from mindinsight.server.debug.statistics_cache import Measured, StatisticsCache, identify
@@ -16,7 +18,9 @@ class Ref:
         self.path = path
 
 
-def test_an_inode_of_64_bits_and_a_name_that_is_not_utf8_are_kept(tmp_path, monkeypatch):
+def test_an_inode_of_64_bits_and_a_name_that_is_not_utf8_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.npy")
     Path(path).touch()
     found = os.lstat(path)

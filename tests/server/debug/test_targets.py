@@ -50,11 +50,11 @@ def entry(operator, kind="MatMul", direction="output", slot="0", recorded=None):
         (entry("inputs0", "Parameter", "parameter"), set()),
     ],
 )
-def test_classes(found, expected):
+def test_classes(found, expected) -> None:
     assert targets(found) == expected
 
 
-def test_a_layer_named_as_state_is_a_weight_where_no_weight_has_the_rest_of_its_name():
+def test_a_layer_named_as_state_is_a_weight_where_no_weight_has_the_rest_of_its_name() -> None:
     """``linear.0.weight`` is a weight in a network of ``linear.0``, and the state of a layer ``0``."""
     layer = entry("linear.0.weight", "Parameter", "parameter")
     assert targets(layer, parameter_names([layer])) == {"weight"}

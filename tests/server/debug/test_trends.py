@@ -18,7 +18,7 @@ def changed(path, step, pattern, change):
     np.save(file, change(np.load(file)))
 
 
-def test_weights_and_gradients_are_measured_against_the_step_before(data):
+def test_weights_and_gradients_are_measured_against_the_step_before(data) -> None:
     found = between(data / "ms_sync_v2_0_names")
     weights = {name for name, each in found.items() if each.kind == "weight"}
     assert weights == {"conv1.weight", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}
@@ -41,7 +41,7 @@ def test_weights_and_gradients_are_measured_against_the_step_before(data):
         ("MatMul.MatMul-op66.*.output.*", lambda now: now + np.inf, "MatMul-op66", "not_finite"),
     ],
 )
-def test_states(copied, pattern, change, operator, state):
+def test_states(copied, pattern, change, operator, state) -> None:
     path = copied("ms_sync_v2_0_names")
     if state == "unchanged":
         (before,) = (path / "rank_0" / "Net" / "0" / "0").glob(pattern)

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -37,7 +38,7 @@ def watchpoints(answers):
 
 
 @pytest.mark.parametrize(("tree", "dump"), [("out", "lenet"), ("nan", "spoilt_weights")])
-def test_the_answers_of_the_engine_come_out(tree, dump, data, request):
+def test_the_answers_of_the_engine_come_out(tree, dump, data, request) -> None:
     answers = json.loads((data / "ms_sync_v2_0_names" / "watchpoints_expected.json").read_text())[tree]
     asked = list(watchpoints(answers))
     hits = list(check(request.getfixturevalue(dump), asked))
@@ -55,14 +56,14 @@ def test_the_answers_of_the_engine_come_out(tree, dump, data, request):
                 assert finding.actual == pytest.approx(float(parameter["actual_value"]), rel=1e-6, abs=1e-18)
 
 
-def test_initialization_is_judged_at_the_first_step_only(lenet):
+def test_initialization_is_judged_at_the_first_step_only(lenet) -> None:
     limits = checked_limits("weight_initialization", {"min_lt": -0.01})
     hits = list(check(lenet, [Watchpoint(1, "weight_initialization", limits)]))
     assert {hit.entry.step for hit in hits} == {0}
     assert {hit.entry.operator for hit in hits} == {"conv1.weight", "fc1.weight", "fc2.weight"}
 
 
-def test_operators_types_ranks_and_steps_narrow_a_watchpoint(lenet):
+def test_operators_types_ranks_and_steps_narrow_a_watchpoint(lenet) -> None:
     limits = checked_limits("tensor_too_large", {"max_gt": -1e30})
 
     def names(**where):
@@ -78,7 +79,9 @@ def test_operators_types_ranks_and_steps_narrow_a_watchpoint(lenet):
     assert names(steps=(7,)) == set()
 
 
-def test_a_pool_and_a_cache_change_nothing(spoilt_weights, tmp_path, monkeypatch):
+def test_a_pool_and_a_cache_change_nothing(
+    spoilt_weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     cache = StatisticsCache(tmp_path / "statistics.sqlite")
     alone = [(hit.entry, hit.verdict) for hit in check(spoilt_weights, common_faults())]
@@ -88,6 +91,6 @@ def test_a_pool_and_a_cache_change_nothing(spoilt_weights, tmp_path, monkeypatch
             assert [(hit.entry, hit.verdict) for hit in spread] == alone
 
 
-def test_the_first_step_has_nothing_before_it(lenet):
+def test_the_first_step_has_nothing_before_it(lenet) -> None:
     watchpoint = Watchpoint(1, "weight_not_changed", checked_limits("weight_not_changed", {}))
     assert {hit.verdict.error for hit in check(lenet, [watchpoint]) if hit.entry.step == 0} == {NO_PREVIOUS}

@@ -3,6 +3,7 @@
 import json
 import struct
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def folder(data):
 
 
 @pytest.mark.parametrize("name", ["tinynet-1.ckpt", "tinynet-2.ckpt", "tinynet-nan.ckpt"])
-def test_statistics_of_a_checkpoint(folder, name):
+def test_statistics_of_a_checkpoint(folder, name) -> None:
     expected = json.loads((folder / "expected.json").read_text())["files"][name]
     found = {each.weight.name: each for each in measure_weights(open_weights(folder / name))}
     assert list(found) == list(expected)
@@ -33,7 +34,7 @@ def test_statistics_of_a_checkpoint(folder, name):
 
 
 @pytest.mark.parametrize(("first", "second"), [("1", "2"), ("2", "nan")])
-def test_what_stood_still_between_two_checkpoints(folder, first, second):
+def test_what_stood_still_between_two_checkpoints(folder, first, second) -> None:
     names = f"tinynet-{first}.ckpt", f"tinynet-{second}.ckpt"
     expected = json.loads((folder / "expected.json").read_text())["pairs"][" -> ".join(names)]
     files: Any = [open_weights(folder / name) for name in names]
@@ -48,7 +49,7 @@ def test_what_stood_still_between_two_checkpoints(folder, first, second):
             assert require(each.measures).max_absolute == moved[np.isfinite(moved)].max()
 
 
-def test_what_became_not_finite_is_counted(tmp_path):
+def test_what_became_not_finite_is_counted(tmp_path: Path) -> None:
     """Where nothing is left to compare there is no distance of 0."""
     values = np.arange(6, dtype=np.float32)
     some = np.where(values > 3, np.inf, values).astype(np.float32)
@@ -63,7 +64,7 @@ def test_what_became_not_finite_is_counted(tmp_path):
     assert (require(found["some"].measures).max_absolute, require(found["back"].measures).apart) == (0.0, 2)
 
 
-def test_a_pool_finds_the_same(folder, monkeypatch):
+def test_a_pool_finds_the_same(folder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     first, second = (open_weights(folder / f"tinynet-{name}.ckpt") for name in ("1", "nan"))
     with ProcessPoolExecutor(1) as pool:
@@ -81,7 +82,7 @@ def safetensors(path, **tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + body)
 
 
-def test_files_of_different_formats_are_compared_name_by_name(tmp_path):
+def test_files_of_different_formats_are_compared_name_by_name(tmp_path: Path) -> None:
     nan = np.array([np.nan, 1], np.float32)
     np.savez(
         tmp_path / "a.npz",
@@ -116,7 +117,7 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path):
     assert (found["gone"].second, found["added"].first) == (None, None)
 
 
-def test_a_tensor_that_cannot_be_read_is_named_and_the_rest_compared(tmp_path):
+def test_a_tensor_that_cannot_be_read_is_named_and_the_rest_compared(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", good=np.zeros(3), bad=np.array([{}]))
     file = open_weights(tmp_path / "a.npz")
     states = {each.name: each.state for each in compare_weights(file, file)}

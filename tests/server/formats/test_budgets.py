@@ -87,32 +87,32 @@ def sparse(path, size, start=b""):
     + [(GRAPH, 400 << 20)],
     ids=lambda value: value.split()[1].rpartition(".")[2] if isinstance(value, str) else str(value),
 )
-def test_sparse_files(tmp_path, code, size):
+def test_sparse_files(tmp_path: Path, code, size) -> None:
     assert read(code, sparse(tmp_path / "file", size)) in (
         *("dump.too_large", "dump.truncated", "dump.not_checkpoint", "dump.bad_graph", "graph.unreadable"),
         *("payload.too_large", "0", "1", "0 ['dump.too_large']", "0 ['dump.csv_row']"),
     )
 
 
-def test_a_checkpoint_of_fields_without_a_number(tmp_path):
+def test_a_checkpoint_of_fields_without_a_number(tmp_path: Path) -> None:
     (tmp_path / "a.ckpt").write_bytes(b"\0\0" * 1000)
     assert read(WEIGHTS, tmp_path / "a.ckpt") == "dump.not_checkpoint"
 
 
 @pytest.mark.parametrize("content", [b"\x10\x01", b"\x0a\x00"], ids=["numbers", "values"])
-def test_a_checkpoint_of_small_fields_without_end(tmp_path, content):
+def test_a_checkpoint_of_small_fields_without_end(tmp_path: Path, content) -> None:
     (tmp_path / "a.ckpt").write_bytes(content * (8 << 20))
     assert read(WEIGHTS, tmp_path / "a.ckpt") == "dump.not_checkpoint"
 
 
-def test_an_array_in_fortran_order_that_claims_gigabytes(tmp_path):
+def test_an_array_in_fortran_order_that_claims_gigabytes(tmp_path: Path) -> None:
     head = b"{'descr': '<f8', 'fortran_order': True, 'shape': (20000, 20000)}\n"
     start = b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head
     path = sparse(tmp_path / "a.npy", len(start) + 20_000 * 20_000 * 8, start)
     assert read(WEIGHTS, path) == "dump.too_large"
 
 
-def test_an_array_in_fortran_order_is_read_with_little_more_than_its_size(tmp_path):
+def test_an_array_in_fortran_order_is_read_with_little_more_than_its_size(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.asfortranarray(np.zeros((8000, 10_000))))
     assert read(WEIGHTS, tmp_path / "a.npy") == "1 []"
 
@@ -123,7 +123,7 @@ def torch_file(path, content, method=zipfile.ZIP_DEFLATED):
     return path
 
 
-def test_tuples_of_tuples_of_tuples(tmp_path):
+def test_tuples_of_tuples_of_tuples(tmp_path: Path) -> None:
     """Each holds the one before twice: as text they have no end. The last one is a key."""
     nested = b"K\1" + b"2\x86" * 900
     path = torch_file(tmp_path / "a.pt", b"\x80\2ccollections\nOrderedDict\n]" + nested + b"K\1\x86a\x85R.")
@@ -135,33 +135,33 @@ def test_tuples_of_tuples_of_tuples(tmp_path):
     [b"]" * (20 << 20), b"(" * (20 << 20), b"]" + b"2a" * 5000, b"]" * 1000 + b"a" * 999],
     ids=["lists", "marks", "loops", "nested"],
 )
-def test_pickles_that_make_much_of_little(tmp_path, content):
+def test_pickles_that_make_much_of_little(tmp_path: Path, content) -> None:
     path = torch_file(tmp_path / "a.pt", b"\x80\2" + content + b".")
     assert path.stat().st_size < 100_000
     assert read(WEIGHTS, path) in ("dump.too_large", "dump.bad_pickle", "0 []")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_archives_packed_in_ways_that_no_writer_uses(tmp_path, method):
+def test_archives_packed_in_ways_that_no_writer_uses(tmp_path: Path, method) -> None:
     path = torch_file(tmp_path / "a.pt", b"]" * (60 << 20), method)
     assert read(WEIGHTS, path) == "dump.bad_zip"
 
 
 @pytest.mark.parametrize("item", ["[]", "{}", '""', "1", "[[]]"])
-def test_sixty_megabytes_of_json(tmp_path, item):
+def test_sixty_megabytes_of_json(tmp_path: Path, item) -> None:
     (tmp_path / "dump.json").write_text(
         '{"data": [' + ",".join([item] * ((60 << 20) // (len(item) + 1))) + "]}"
     )
     assert read(JSON, tmp_path / "dump.json") == "dump.too_large"
 
 
-def test_a_safetensors_file_with_entries_without_end(tmp_path):
+def test_a_safetensors_file_with_entries_without_end(tmp_path: Path) -> None:
     head = b"{" + b'"a":{},' * (8 << 20) + b'"a":{}}'
     (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(head)) + head)
     assert read(WEIGHTS, tmp_path / "a.safetensors") == "dump.too_large"
 
 
-def test_a_dumped_operator_with_slots_without_end(tmp_path):
+def test_a_dumped_operator_with_slots_without_end(tmp_path: Path) -> None:
     content = b"\x12\0" * (8 << 20)
     (tmp_path / "a").write_bytes(struct.pack("<Q", len(content)) + content)
     assert read(BIN, tmp_path / "a") == "dump.too_large"
@@ -169,7 +169,7 @@ def test_a_dumped_operator_with_slots_without_end(tmp_path):
 
 @pytest.mark.parametrize("content", [b"\n\0", b"\n\2\n\0"], ids=["nodes", "inputs"])
 @pytest.mark.parametrize("code", [PB, GRAPH], ids=["pb", "graph"])
-def test_a_graph_of_empty_nodes_without_end(tmp_path, code, content):
+def test_a_graph_of_empty_nodes_without_end(tmp_path: Path, code, content) -> None:
     data = content * (16 << 20)
     if code is PB:
         data = b"\x22" + varint(len(data)) + data
@@ -181,21 +181,21 @@ def varint(value):
     return bytes([*(value >> shift & 0x7F | 0x80 for shift in (0, 7, 14, 21)), value >> 28])
 
 
-def test_a_graph_with_one_scope_of_many_parts(tmp_path):
+def test_a_graph_with_one_scope_of_many_parts(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(graph_of(["abc/" * 200_000 + "op", *(f"part{number}/op" for number in range(100))]))
     count, longest = map(int, read(GRAPH, path).split())
     assert (count, longest < 5000) == (101, True)
 
 
-def test_a_graph_with_scopes_in_scopes_keeps_its_operators_apart(tmp_path):
+def test_a_graph_with_scopes_in_scopes_keeps_its_operators_apart(tmp_path: Path) -> None:
     deep = "/".join("abcdefghij" * 30)
     path = tmp_path / "a.pb"
     path.write_bytes(graph_of([f"{deep}/{number}" for number in range(1000)]))
     assert read(GRAPH, path).split()[0] == "1000"
 
 
-def test_a_graph_with_many_equal_names(tmp_path):
+def test_a_graph_with_many_equal_names(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(graph_of(["scope/op"] * 60_000))
     assert read(GRAPH, path).split()[0] == "60000"
@@ -208,7 +208,7 @@ def graph_of(names):
     return graph.SerializeToString()
 
 
-def test_a_tree_of_modules_that_loops(tmp_path):
+def test_a_tree_of_modules_that_loops(tmp_path: Path) -> None:
     folder = tmp_path / "step0" / "rank0"
     folder.mkdir(parents=True)
     names = [f"Module.layer{number}.Linear.forward.0" for number in range(20_000)]
@@ -217,7 +217,7 @@ def test_a_tree_of_modules_that_loops(tmp_path):
     assert read(CALLS, tmp_path) == "20000"
 
 
-def test_budgets_are_held_to_the_byte_and_the_item():
+def test_budgets_are_held_to_the_byte_and_the_item() -> None:
     budget = Budget("thing", 10, 3)
     budget.check_size(10)
     budget.check_items(3)
@@ -227,7 +227,7 @@ def test_budgets_are_held_to_the_byte_and_the_item():
         budget.check_items(4)
 
 
-def test_the_table_of_budgets_is_that_of_the_code():
+def test_the_table_of_budgets_is_that_of_the_code() -> None:
     text = (Path(__file__).parents[3] / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [tuple(cell.strip() for cell in line.split("|")[1:5]) for line in text.splitlines() if "|" in line]
     for budget in BUDGETS:

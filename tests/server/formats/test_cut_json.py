@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ def read(tmp_path, text, inner="data"):
     return read_object(tmp_path / "some.json", inner)
 
 
-def test_a_whole_file(tmp_path):
+def test_a_whole_file(tmp_path: Path) -> None:
     assert read(tmp_path, json.dumps(WHOLE)) == (WHOLE, None)
     found, trouble = read(tmp_path, '{"a": NaN, "b": -Infinity}')
     assert found["b"] == float("-inf")
@@ -27,7 +28,7 @@ def test_a_whole_file(tmp_path):
 
 
 @pytest.mark.parametrize("indent", [None, 1])
-def test_cut_at_every_place(tmp_path, indent):
+def test_cut_at_every_place(tmp_path: Path, indent) -> None:
     text = json.dumps(WHOLE, indent=indent)
     most = 0
     for end in range(len(text)):
@@ -42,32 +43,32 @@ def test_cut_at_every_place(tmp_path, indent):
     assert found["task"] == "tensor"
 
 
-def test_the_members_of_the_file_itself(tmp_path):
+def test_the_members_of_the_file_itself(tmp_path: Path) -> None:
     found, trouble = read(tmp_path, '{"0": [["a"], ["b"]], "1": [["c"], [', "")
     assert found == {"0": [["a"], ["b"]]}
     assert trouble.detail.startswith("some.json: ")
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"data"', '{"data": {', '{"data": {1: 2}}', "["])
-def test_nothing_to_recover(tmp_path, text):
+def test_nothing_to_recover(tmp_path: Path, text) -> None:
     found, trouble = read(tmp_path, text)
     assert found.get("data") == {}
     assert trouble.reason == "dump.json_cut"
 
 
-def test_no_object(tmp_path):
+def test_no_object(tmp_path: Path) -> None:
     found, trouble = read(tmp_path, "[1]")
     assert found == {}
     assert trouble.reason == "dump.json"
 
 
-def test_nesting_beyond_all_reason(tmp_path):
+def test_nesting_beyond_all_reason(tmp_path: Path) -> None:
     deep = "[" * 200_000
     found, trouble = read(tmp_path, f'{{"data": {{"a": 1, "b": {deep}')
     assert found["data"] == {"a": 1}
     assert trouble.reason == "dump.json_cut"
 
 
-def test_no_file(tmp_path):
+def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_object(tmp_path / "nothing.json")

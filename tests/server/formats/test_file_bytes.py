@@ -2,6 +2,7 @@
 
 import io
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,14 +31,14 @@ def path(tmp_path, content):
 @pytest.mark.parametrize(
     ("start", "end"), [(0, 10), (100, 100), (300, 299), (65_530, 65_550), (5, 200_000), (262_140, 262_200)]
 )
-def test_slices_are_those_of_the_content(path, content, start, end):
+def test_slices_are_those_of_the_content(path, content, start, end) -> None:
     with path.open("rb") as file:
         data = FileBytes(file)
         assert len(data) == len(content)
         assert [data.slice(start, end) for _ in range(2)] == [content[start:end]] * 2
 
 
-def test_a_claim_of_gigabytes_asks_for_no_memory(path, content):
+def test_a_claim_of_gigabytes_asks_for_no_memory(path, content) -> None:
     with path.open("rb") as file:
         data = FileBytes(file)
         assert data.read(1 << 60) == content
@@ -45,7 +46,7 @@ def test_a_claim_of_gigabytes_asks_for_no_memory(path, content):
         assert data.tell() == len(content)
 
 
-def test_a_line_without_an_end_is_cut(tmp_path, monkeypatch):
+def test_a_line_without_an_end_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_bytes, "MAX_LINE", 1000)
     path = tmp_path / "line"
     path.write_bytes(b"x" * 5000)
@@ -53,7 +54,7 @@ def test_a_line_without_an_end_is_cut(tmp_path, monkeypatch):
         assert FileBytes(file).readline() == b"x" * 1000
 
 
-def test_a_stretch_beyond_the_end_is_told(path):
+def test_a_stretch_beyond_the_end_is_told(path) -> None:
     with path.open("rb") as file, pytest.raises(UnreadableError, match="truncated"):
         read_stretch(file, 100, 1 << 60)
 
@@ -68,12 +69,12 @@ class Shrinking(io.FileIO):
         return found
 
 
-def test_a_file_cut_short_between_two_looks_is_told(path):
+def test_a_file_cut_short_between_two_looks_is_told(path) -> None:
     with Shrinking(path) as file, pytest.raises(UnreadableError, match="became shorter"):
         read_stretch(file, 500, 1000)
 
 
-def test_an_array_outlives_its_file(tmp_path):
+def test_an_array_outlives_its_file(tmp_path: Path) -> None:
     """A map of it would end the process here."""
     path = tmp_path / "large.npy"
     np.save(path, LARGE)
@@ -83,7 +84,7 @@ def test_an_array_outlives_its_file(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["w.npz", "w.npy"])
-def test_weights_cut_short_after_they_were_listed_are_told(tmp_path, name):
+def test_weights_cut_short_after_they_were_listed_are_told(tmp_path: Path, name) -> None:
     path = tmp_path / name
     np.save(path, LARGE) if name == "w.npy" else np.savez(path, w=LARGE)
     listed = open_weights(path)

@@ -71,7 +71,7 @@ def read_all(path):
 )
 @MANY
 @given(CHANGES)
-def test_files_of_tensors(folder, name, changes):
+def test_files_of_tensors(folder, name, changes) -> None:
     source = folder / name if (folder / name).exists() else WEIGHTS / name
     path = folder / "changed"
     path.write_bytes(changed(source.read_bytes(), changes))
@@ -97,7 +97,7 @@ def bin_slots(path):
 )
 @MANY
 @given(CHANGES)
-def test_files_of_dumps(samples, folder, pattern, read, changes):
+def test_files_of_dumps(samples, folder, pattern, read, changes) -> None:
     (source,) = samples.glob(pattern)
     path = folder / source.name
     path.write_bytes(changed(source.read_bytes(), changes))
@@ -109,7 +109,7 @@ def test_files_of_dumps(samples, folder, pattern, read, changes):
 
 @MANY
 @given(st.sampled_from(["dump.json", "stack.json", "construct.json"]), CHANGES)
-def test_a_whole_dump_of_msprobe(samples, folder, name, changes):
+def test_a_whole_dump_of_msprobe(samples, folder, name, changes) -> None:
     (source,) = (samples / "msprobe_pytorch/mix_tensor_2ranks/step0").glob(f"rank0/{name}")
     rank = folder / "dump" / "step0" / "rank0"
     rank.mkdir(parents=True, exist_ok=True)

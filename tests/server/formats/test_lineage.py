@@ -54,7 +54,7 @@ def _files() -> list[Any]:
 
 
 @pytest.mark.parametrize(("path", "expected"), _files())
-def test_sample(path: Path, expected: dict[str, Any]):
+def test_sample(path: Path, expected: dict[str, Any]) -> None:
     found = read_lineage(str(path))
     wanted = dict(expected["lineage"])
     assert (found.damage, found.pending) == ((), 0)
@@ -125,12 +125,12 @@ def user(**values: int) -> bytes:
     return record(user_defined_info={"user_info": infos})
 
 
-def test_float32_is_told_in_its_shortest_form():
+def test_float32_is_told_in_its_shortest_form() -> None:
     train = require(decode_lineage(TRAIN).train)
     assert (train.learning_rate, train.loss, train.epoch, train.optimizer) == (0.01, 1e-7, 3, None)
 
 
-def test_text_none_and_empty_list_entries_become_null():
+def test_text_none_and_empty_list_entries_become_null() -> None:
     lists = {"c": {"strValue": ["a", ""]}}
     graph = {"parameter": {"mapStr": {"op_type": "Map", "f": "None"}, "mapStrList": lists}}
     assert decode_lineage(record(dataset_graph=graph)).dataset_graph == {
@@ -138,13 +138,13 @@ def test_text_none_and_empty_list_entries_become_null():
     }  # fmt: skip
 
 
-def test_nested_user_defined_values():
+def test_nested_user_defined_values() -> None:
     info = {"user_info": [{"map_dict": {"data": {"map_str": {"set": "mnist"}, "map_double": {"p": 0.1}}}}]}
     found = decode_lineage(record(user_defined_info=info) + user(seed=5)).user_defined
     assert found == {"data": {"set": "mnist", "p": 0.1}, "seed": 5}
 
 
-def test_later_message_of_a_kind_wins_and_custom_data_merge():
+def test_later_message_of_a_kind_wins_and_custom_data_merge() -> None:
     later = record(train_lineage={"hyper_parameters": {"epoch": 5}})
     found = decode_lineage(TRAIN + user(a=1, b=1) + later + user(b=2))
     assert found.train == TrainLineage(epoch=5)
@@ -152,13 +152,13 @@ def test_later_message_of_a_kind_wins_and_custom_data_merge():
 
 
 @pytest.mark.parametrize("cut", range(1, len(TRAIN)))
-def test_cut_record_takes_nothing_from_those_before(cut: int):
+def test_cut_record_takes_nothing_from_those_before(cut: int) -> None:
     found = decode_lineage(DATA + user(a=1) + TRAIN[:cut])
     assert (found.train, found.user_defined, found.pending) == (None, {"a": 1}, cut)
     assert found.dataset_graph == {"op_type": "Batch", "filter": None, "children": []}
 
 
-def test_flipped_byte_costs_its_record_only():
+def test_flipped_byte_costs_its_record_only() -> None:
     wounded = bytearray(TRAIN)
     wounded[20] ^= 1
     found = decode_lineage(DATA + bytes(wounded) + EVALUATION)
@@ -167,26 +167,26 @@ def test_flipped_byte_costs_its_record_only():
 
 
 @pytest.mark.parametrize("metric", ["not json", "[1]", "[" * 100_000])
-def test_metrics_that_are_no_object_are_listed(metric: str):
+def test_metrics_that_are_no_object_are_listed(metric: str) -> None:
     found = decode_lineage(DATA + record(evaluation_lineage={"metric": metric}) + TRAIN)
     assert [(one.offset, one.reason) for one in found.damage] == [(len(DATA), "damage.unparsable")]
     assert found.evaluation is None and found.train is not None
 
 
 @pytest.mark.parametrize(("name", "kept"), [("lineage_cut", 2), ("lineage_flip", 2), ("lineage_text", 0)])
-def test_damaged_samples(name: str, kept: int):
+def test_damaged_samples(name: str, kept: int) -> None:
     found = read_lineage(str(next((SAMPLES / "damaged" / name).glob("*_lineage"))))
     assert sum(bool(part) for part in (found.train, found.dataset_graph, found.user_defined)) == kept
     assert found.damage or found.pending
 
 
-def test_file_with_training_starts_afresh():
+def test_file_with_training_starts_afresh() -> None:
     first = decode_lineage(TRAIN + DATA + EVALUATION + user(a=1))
     merged = merge_lineages([first, decode_lineage(record(train_lineage={"hyper_parameters": {"epoch": 9}}))])
     assert merged == Lineage(train=TrainLineage(epoch=9))
 
 
-def test_file_with_evaluation_alone_adds_to_what_is_known():
+def test_file_with_evaluation_alone_adds_to_what_is_known() -> None:
     first = decode_lineage(TRAIN + DATA + user(a=1))
     merged = merge_lineages([first, decode_lineage(EVALUATION + user(b=2))])
     assert merged.train == first.train and merged.dataset_graph == first.dataset_graph
@@ -194,11 +194,11 @@ def test_file_with_evaluation_alone_adds_to_what_is_known():
     assert merged.user_defined == {"a": 1, "b": 2}
 
 
-def test_nothing_to_merge():
+def test_nothing_to_merge() -> None:
     assert merge_lineages([]) == Lineage() == decode_lineage(b"")
 
 
-def test_missing_file_raises(tmp_path: Path):
+def test_missing_file_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_lineage(str(tmp_path / "none"))
 
@@ -215,7 +215,7 @@ def test_missing_file_raises(tmp_path: Path):
         ("", None),
     ],
 )
-def test_the_path_of_the_model_is_a_path_and_no_json(tmp_path: Path, text: str, path: str | None):
+def test_the_path_of_the_model_is_a_path_and_no_json(tmp_path: Path, text: str, path: str | None) -> None:
     event = ParseDict({"train_lineage": {"model": {"path": text}}, "wall_time": 0}, LineageEvent())
     file = tmp_path / "events.summary.1_lineage"
     file.write_bytes(encode_record(event.SerializePartialToString()))
@@ -241,20 +241,20 @@ def metrics_record(text: str | bytes) -> bytes:
         (b'{"a": "\xff"}', {"a": "\ufffd"}),
     ],
 )
-def test_odd_metrics_are_shown_as_what_they_are(text: str | bytes, metrics: dict[str, Any]):
+def test_odd_metrics_are_shown_as_what_they_are(text: str | bytes, metrics: dict[str, Any]) -> None:
     lineage = decode_lineage(metrics_record(text))
     assert lineage.metrics == metrics
     assert lineage.damage == ()
     assert json.dumps(lineage.metrics, ensure_ascii=False).encode()
 
 
-def test_text_that_is_not_utf8_is_escaped():
+def test_text_that_is_not_utf8_is_escaped() -> None:
     record = ParseDict({"train_lineage": {"algorithm": {"network": "@@"}}}, LineageEvent(wall_time=1.0))
     data = record.SerializeToString().replace(b"@@", b"\xff\xfe")
     assert require(decode_lineage(encode_record(data)).train).network == "\\xff\\xfe"
 
 
-def test_more_values_than_the_budget_are_damage():
+def test_more_values_than_the_budget_are_damage() -> None:
     many = json.dumps({str(number): number for number in range(MAX_ITEMS + 1)})
     found = decode_lineage(metrics_record(many) + metrics_record('{"a": 1}'))
     assert [stretch.reason for stretch in found.damage] == ["damage.unparsable"]
@@ -262,7 +262,7 @@ def test_more_values_than_the_budget_are_damage():
     assert decode_lineage(metrics_record('{"a": "' + "x" * MAX_METRICS + '"}')).metrics == {}
 
 
-def test_a_huge_file_is_read_up_to_the_budget(tmp_path: Path):
+def test_a_huge_file_is_read_up_to_the_budget(tmp_path: Path) -> None:
     path = tmp_path / "summary.1_lineage"
     path.write_bytes(metrics_record('{"a": 1}'))
     os.truncate(path, 3 << 30)

@@ -61,7 +61,7 @@ def msprobe(folder, **files):
 
 @MANY
 @given(st.sampled_from([*TENSOR, "requires_grad", "md5", "Norm", "data_name", "other"]), ODD)
-def test_any_value_in_any_field_of_a_tensor(tmp_path, field, value):
+def test_any_value_in_any_field_of_a_tensor(tmp_path: Path, field, value) -> None:
     bad = {"input_args": [{**TENSOR, field: value}], "output": [TENSOR]}
     good = {"input_args": [TENSOR]}
     entries = {"Functional.bad.0.forward": bad, "Functional.good.0.forward": good}
@@ -71,7 +71,7 @@ def test_any_value_in_any_field_of_a_tensor(tmp_path, field, value):
 
 @MANY
 @given(TEXTS, ODD)
-def test_any_name_and_value_among_calls_stacks_and_modules(tmp_path, name, value):
+def test_any_name_and_value_among_calls_stacks_and_modules(tmp_path: Path, name, value) -> None:
     good = {"Functional.good.0.forward": {"input_args": [TENSOR]}}
     listed, operators = msprobe(
         tmp_path,
@@ -86,7 +86,7 @@ def test_any_name_and_value_among_calls_stacks_and_modules(tmp_path, name, value
 
 
 @pytest.mark.parametrize("number", [HUGE, "-" + HUGE, "1e999", "1" * 400, "123456789012345678901234567890"])
-def test_numbers_of_any_length_in_a_dump(tmp_path, number):
+def test_numbers_of_any_length_in_a_dump(tmp_path: Path, number) -> None:
     bad = json.dumps({**TENSOR, "Max": "here", "shape": ["here"]}).replace('"here"', number)
     good = json.dumps(TENSOR)
     text = f'{{"data": {{"A.a.0.forward": {{"output": [{bad}]}}, "A.b.0.forward": {{"output": [{good}]}}}}}}'
@@ -109,7 +109,7 @@ def weights_of(path):
 
 @MANY
 @given(TEXTS, ODD, st.sampled_from(["name", "entry", "dtype", "shape", "data_offsets", "metadata"]))
-def test_any_value_in_a_safetensors_header(tmp_path, name, value, place):
+def test_any_value_in_a_safetensors_header(tmp_path: Path, name, value, place) -> None:
     good = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
     head = {"bad": {**good, place: value}} if place in good else {name: good} if place == "name" else {}
     head |= (
@@ -129,7 +129,7 @@ class Persistent(pickle.Pickler):
 
 @MANY
 @given(st.one_of(TEXTS.filter(str.isprintable), st.integers(), st.sampled_from([10**400, 1 << 70])), ODD)
-def test_any_key_and_value_beside_the_tensors_of_a_checkpoint(tmp_path, key, value):
+def test_any_key_and_value_beside_the_tensors_of_a_checkpoint(tmp_path: Path, key, value) -> None:
     source = Path(__file__).parents[2] / "data" / "weights" / "state.pt"
     with zipfile.ZipFile(source) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -147,7 +147,7 @@ def test_any_key_and_value_beside_the_tensors_of_a_checkpoint(tmp_path, key, val
 
 
 @pytest.mark.parametrize("tag", [b"\xff\xfe", b"\0", b"a\nb", b"x" * 100_000, "\u202e".encode()])
-def test_any_name_of_a_parameter(tmp_path, tag):
+def test_any_name_of_a_parameter(tmp_path: Path, tag) -> None:
     def field(number, content):
         return bytes([number << 3 | 2]) + varint(len(content)) + content
 
@@ -164,7 +164,7 @@ def test_any_name_of_a_parameter(tmp_path, tag):
 
 @MANY
 @given(st.integers(0, 11), st.one_of(TEXTS, NUMBERS.map(str), st.just(HUGE)))
-def test_any_cell_of_a_table_of_statistics(tmp_path, column, value):
+def test_any_cell_of_a_table_of_statistics(tmp_path: Path, column, value) -> None:
     folder = tmp_path / "rank_0" / "Net" / "0" / "0"
     folder.mkdir(parents=True, exist_ok=True)
     heads = (
@@ -181,7 +181,7 @@ def test_any_cell_of_a_table_of_statistics(tmp_path, column, value):
     assert {"good-op1", "good-op3"} <= {entry.operator for entry in listed}
 
 
-def test_names_of_files_that_are_no_text(tmp_path):
+def test_names_of_files_that_are_no_text(tmp_path: Path) -> None:
     folder = tmp_path / "rank_0" / "Net" / "0" / "0"
     folder.mkdir(parents=True)
     for name in (b"Add.\xff\xfe-op1", b"Add.a\nb-op2", b"Add.\xe2\x80\xae-op3", b"Add.good-op4"):
@@ -195,7 +195,7 @@ def test_names_of_files_that_are_no_text(tmp_path):
 
 
 @given(st.one_of(TEXTS, st.binary()))
-def test_shown_texts_can_be_encoded_and_names_are_one_line(value):
+def test_shown_texts_can_be_encoded_and_names_are_one_line(value) -> None:
     show_text(value).encode()
     shown = show_name(value)
     assert len(shown) <= 4 * MAX_NAME + 10
@@ -204,18 +204,18 @@ def test_shown_texts_can_be_encoded_and_names_are_one_line(value):
 
 
 @given(st.integers())
-def test_integers_keep_their_value_as_far_as_they_can(value):
+def test_integers_keep_their_value_as_far_as_they_can(value) -> None:
     shown = show_integer(value)
     assert shown == (value if -(1 << 63) <= value < 1 << 63 else float(value))
     assert parse_integer(str(value)) == shown
 
 
-def test_integers_beyond_floats_are_told_by_their_digits():
+def test_integers_beyond_floats_are_told_by_their_digits() -> None:
     assert parse_integer("-" + HUGE) == "an integer of 5000 digits"
     assert show_integer(10**400) == "an integer of 1329 bits"
 
 
 @given(ODD)
-def test_json_comes_back_as_it_was_but_for_what_cannot_be_sent(value):
+def test_json_comes_back_as_it_was_but_for_what_cannot_be_sent(value) -> None:
     sendable(parse_json(json.dumps({"a": value, "b": 1})))
     assert parse_json(json.dumps([value, "b"]))[1] == "b"

@@ -37,14 +37,14 @@ def reasons():
 FOUND = sorted(set(reasons()))
 
 
-def test_the_reasons_are_found_where_they_are_said():
+def test_the_reasons_are_found_where_they_are_said() -> None:
     found = {reason for reason, _ in FOUND}
     assert {"dump.unsafe_name", "dump.missing", "dump.zip_bomb", "dump.encrypted", "dump.no_numbers"} <= found
     assert len(found) > 30
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_reason_has_a_text(lang):
+def test_every_reason_has_a_text(lang) -> None:
     known = locale_texts(WEB / "locales" / lang)
     untold = [(reason, file) for reason, file in FOUND if not known.get(reason, "").strip()]
     assert untold == []

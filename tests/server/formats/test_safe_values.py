@@ -16,7 +16,7 @@ VALUES = st.recursive(
 )
 
 
-def test_text_is_kept_and_what_utf8_lacks_is_escaped():
+def test_text_is_kept_and_what_utf8_lacks_is_escaped() -> None:
     assert safe_text("loss \U0001f600 训练\x00") == "loss \U0001f600 训练\x00"
     assert safe_text("a\ud800b") == "a\\ud800b"
     assert safe_text("a\udcffb") == "a\\udcffb"
@@ -25,24 +25,24 @@ def test_text_is_kept_and_what_utf8_lacks_is_escaped():
 
 
 @pytest.mark.parametrize("value", [0, -1, 2**53 + 1, 2**63 - 1, -(2**63)])
-def test_integers_of_64_bits_stay_numbers(value):
+def test_integers_of_64_bits_stay_numbers(value) -> None:
     assert safe_value(value) == value
     assert parse_json(str(value)) == value
 
 
-def test_longer_integers_show_what_they_are():
+def test_longer_integers_show_what_they_are() -> None:
     assert parse_json(f'{{"a": [{2**63}]}}') == {"a": [float(2**63)]}
     assert parse_json("1" + "0" * 399) == "an integer of 400 digits"
     assert parse_json("9" * 5_000) == "an integer of 5000 digits"
     assert safe_value(-(1 << 20_000)) == "an integer of 20001 bits"
 
 
-def test_json_that_is_not_utf8_is_read():
+def test_json_that_is_not_utf8_is_read() -> None:
     assert parse_json(b'{"a": "\xff"}') == {"a": "\ufffd"}
 
 
 @given(VALUES)
-def test_every_value_can_be_written_as_json_in_utf8(value):
+def test_every_value_can_be_written_as_json_in_utf8(value) -> None:
     safe = safe_value(value)
     assert json.loads(json.dumps(safe, ensure_ascii=False).encode()) == safe
     assert safe_value(safe) == safe

@@ -1,4 +1,5 @@
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
@@ -7,7 +8,7 @@ from mindinsight.server.formats.text_files import read_json, read_text
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
-def test_texts_within_a_limit(tmp_path):
+def test_texts_within_a_limit(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"caf\xc3\xa9 \xff")
     assert read_text(tmp_path / "a.txt") == "café \ufffd"
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
@@ -16,7 +17,7 @@ def test_texts_within_a_limit(tmp_path):
         read_text(tmp_path / "b.txt")
 
 
-def test_a_small_text_takes_little_memory(tmp_path):
+def test_a_small_text_takes_little_memory(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("small")
     tracemalloc.start()
     read_text(tmp_path / "a.txt")
@@ -25,14 +26,14 @@ def test_a_small_text_takes_little_memory(tmp_path):
     assert peak < 1 << 20
 
 
-def test_json_within_a_limit(tmp_path):
+def test_json_within_a_limit(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a": NaN}')
     assert list(read_json(tmp_path / "a.json")) == ["a"]
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
         read_json(tmp_path / "a.json", Budget("text", 3, 3))
 
 
-def test_links_are_not_followed(tmp_path):
+def test_links_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     inside = tmp_path / "inside"
     inside.mkdir()
@@ -42,7 +43,7 @@ def test_links_are_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "{", "nul", "[" * 200_000])
-def test_json_that_is_none(tmp_path, text):
+def test_json_that_is_none(tmp_path: Path, text) -> None:
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(UnreadableError, match=r"dump.json"):
         read_json(tmp_path / "a.json")

@@ -3,7 +3,7 @@ import pickle
 from mindinsight.server.formats.unreadable import UnreadableError
 
 
-def test_it_survives_the_way_back_from_a_worker_process():
+def test_it_survives_the_way_back_from_a_worker_process() -> None:
     found = pickle.loads(pickle.dumps(UnreadableError("dump.truncated", "12 bytes")))
     assert (found.reason, found.detail, str(found)) == (
         "dump.truncated",

@@ -18,7 +18,7 @@ def known(tag):
     raise AssertionError(tag)
 
 
-def test_all_steps_are_reachable_and_pictures_are_as_recorded(samples):
+def test_all_steps_are_reachable_and_pictures_are_as_recorded(samples) -> None:
     client = samples("lenet")
     image = known("Image")
     params = {"run": "./lenet", "tag": "Image"}
@@ -31,7 +31,7 @@ def test_all_steps_are_reachable_and_pictures_are_as_recorded(samples):
     assert hashlib.sha256(pixels).hexdigest() == image["first"]["pixel_sha256"]
 
 
-def test_unknown_rows_tags_and_runs_are_told(samples):
+def test_unknown_rows_tags_and_runs_are_told(samples) -> None:
     client = samples("lenet")
     for params in (
         {"run": "./lenet", "tag": "Image", "row": 9999},

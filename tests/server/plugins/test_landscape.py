@@ -29,7 +29,7 @@ def ask(client, *runs):
         ("record_api/lineage_and_graph", "lineage_and_graph", "lineage_and_graph"),
     ],
 )
-def test_a_grid_is_as_recorded(samples, sample, run, within):
+def test_a_grid_is_as_recorded(samples, sample, run, within) -> None:
     known = recorded(sample.split("/")[0], within)
     found = ask(samples(sample), f"./{run}")
     with_grid = {tag: one for tag, one in known.items() if one["landscape"]}
@@ -46,7 +46,7 @@ def test_a_grid_is_as_recorded(samples, sample, run, within):
         assert shown["intervals"] == one.get("loss_path", {}).get("intervals", [])
 
 
-def test_the_path_of_a_training_has_a_loss_at_each_interval(samples):
+def test_the_path_of_a_training_has_a_loss_at_each_interval(samples) -> None:
     known = recorded("landscape", ".")
     found = {tag: one for (_, tag), one in ask(samples("landscape"), "./landscape").items()}
     taken = {tag for tag, one in known.items() if one.get("loss_path", {}).get("points")}
@@ -60,7 +60,7 @@ def test_the_path_of_a_training_has_a_loss_at_each_interval(samples):
         assert found[tag]["decomposition"] == known[tag]["metadata"]["decomposition"]
 
 
-def test_runs_without_landscapes_and_unknown_runs_add_nothing(samples):
+def test_runs_without_landscapes_and_unknown_runs_add_nothing(samples) -> None:
     client = samples("landscape", "record_api/values")
     assert set(ask(client, "./values", "./none", "../base")) == set()
     assert {run for run, _ in ask(client, "./values", "./landscape")} == {"./landscape"}

@@ -42,7 +42,7 @@ def searched(tmp_path, runs):
             record.record(1)
 
 
-def test_a_row_holds_what_was_recorded(samples):
+def test_a_row_holds_what_was_recorded(samples) -> None:
     train = recorded("record_api", "lineage_and_graph", "train_lineage")
     found = row(table(samples("record_api/lineage_and_graph")), "./lineage_and_graph")
     for name in ("optimizer", "loss_function", "epoch", "parallel_mode", "device_num", "batch_size"):
@@ -57,7 +57,7 @@ def test_a_row_holds_what_was_recorded(samples):
     assert found["user:备注"] == "中文 value"
 
 
-def test_the_losses_of_training_and_evaluation_are_two_columns(samples):
+def test_the_losses_of_training_and_evaluation_are_two_columns(samples) -> None:
     found = row(table(samples("lenet")), "./lenet")
     train = recorded("lenet", ".", "train_lineage")
     evaluation = json.loads(recorded("lenet", ".", "evaluation_lineage")["metric"])
@@ -66,7 +66,7 @@ def test_the_losses_of_training_and_evaluation_are_two_columns(samples):
     assert found["metric:Accuracy"] == evaluation["Accuracy"]
 
 
-def test_columns_come_in_groups_and_say_whether_they_are_numbers(samples):
+def test_columns_come_in_groups_and_say_whether_they_are_numbers(samples) -> None:
     answer = table(samples("lenet", "record_api/lineage_and_graph"))
     groups = [column["key"].split(":")[0] for column in answer["columns"]]
     assert groups == sorted(groups, key=("user", "train", "data", "metric").index)
@@ -77,14 +77,14 @@ def test_columns_come_in_groups_and_say_whether_they_are_numbers(samples):
     assert {key for one in answer["rows"] for key in one["values"]} == set(numeric)
 
 
-def test_only_the_runs_asked_for_and_of_those_only_the_known(samples):
+def test_only_the_runs_asked_for_and_of_those_only_the_known(samples) -> None:
     client = samples("lenet", "record_api/lineage_and_graph")
     asked = table(client, run=["./lenet", "./none", "../base"])
     assert [one["run"] for one in asked["rows"]] == ["./lenet"]
     assert len(table(client)["rows"]) == 2
 
 
-def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples, tmp_path):
+def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples, tmp_path: Path) -> None:
     rates = np.linspace(0.01, 1, 12)
     seeds = np.random.default_rng(4).permutation(12)
     searched(
@@ -101,18 +101,18 @@ def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples, tmp_pat
     assert all(0 <= score <= 1 for score in importance.values())
 
 
-def test_an_objective_that_no_run_has_is_told(samples):
+def test_an_objective_that_no_run_has_is_told(samples) -> None:
     answer = samples("lenet").get("/v2/lineage/table", params={"objective": "metric:none"})
     assert answer.status_code == 404
     assert answer.json()["error"]["key"] == "error.unknown_column"
 
 
-def test_runs_that_are_gone_have_no_objective(samples):
+def test_runs_that_are_gone_have_no_objective(samples) -> None:
     answer = table(samples("lenet"), run="./gone", objective="metric:loss")
     assert answer == {"columns": [], "rows": [], "objective": None, "importance": []}
 
 
-def test_the_pipeline_of_data_from_the_source_on(samples):
+def test_the_pipeline_of_data_from_the_source_on(samples) -> None:
     client = samples("lenet", "record_api/values")
     answer = client.get("/v2/lineage/dataset", params={"run": "./lenet"}).json()
     names = [stage["name"] for stage in answer["stages"]]
@@ -125,7 +125,7 @@ def test_the_pipeline_of_data_from_the_source_on(samples):
     assert client.get("/v2/lineage/dataset", params={"run": "../../etc"}).status_code == 404
 
 
-def test_branches_of_a_pipeline_come_before_what_joins_them():
+def test_branches_of_a_pipeline_come_before_what_joins_them() -> None:
     graph = {
         "op_type": "Zip",
         "children": [{"op_type": "A"}, {"op_type": "B", "children": [{"op_type": "C"}]}],
@@ -135,7 +135,7 @@ def test_branches_of_a_pipeline_come_before_what_joins_them():
     assert stages({}) == [{"name": "?", "inputs": 0, "parameters": {}}]
 
 
-def test_numbers_that_json_does_not_have_go_as_text(samples, tmp_path):
+def test_numbers_that_json_does_not_have_go_as_text(samples, tmp_path: Path) -> None:
     searched(tmp_path, [(math.nan, 1, math.inf)])
     client = samples()
     wait_until_read(client, 1)
@@ -157,7 +157,7 @@ def test_numbers_that_json_does_not_have_go_as_text(samples, tmp_path):
         ),
     ],
 )
-def test_metrics_of_a_run(lineage, expected):
+def test_metrics_of_a_run(lineage, expected) -> None:
     assert lineage.metrics == expected
     assert {key: value for key, value in row_of(lineage).items() if key.startswith("metric:")} == {
         f"metric:{name}": value for name, value in expected.items()

@@ -27,7 +27,7 @@ def npy(client, **params):
     return np.load(io.BytesIO(answer.content), allow_pickle=False)
 
 
-def test_steps_shape_and_type(lenet):
+def test_steps_shape_and_type(lenet) -> None:
     files = json.loads(EXPECTED.read_text())["runs"]["."]["files"].values()
     (known,) = [
         one for file in files for one in file.get("tags", {}).get("tensor", []) if one["tag"] == "Tensor"
@@ -39,7 +39,7 @@ def test_steps_shape_and_type(lenet):
     assert list(npy(lenet).shape) == answer["shape"]
 
 
-def test_a_slice_is_the_values_of_the_download(lenet):
+def test_a_slice_is_the_values_of_the_download(lenet) -> None:
     whole = npy(lenet)
     answer = lenet.get("/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": "[3,:,1,:]"}).json()
     np.testing.assert_array_equal(decode(answer["values"]).reshape(answer["window"]), whole[3, :, 1, :])
@@ -49,7 +49,7 @@ def test_a_slice_is_the_values_of_the_download(lenet):
     np.testing.assert_array_equal(npy(lenet, dims="[3,:,1,:]"), whole[3, :, 1, :])
 
 
-def test_a_single_value_and_a_window(lenet):
+def test_a_single_value_and_a_window(lenet) -> None:
     whole = npy(lenet)
     one = lenet.get("/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": "[0,0,0,1]"}).json()
     assert decode(one["values"]).tolist() == [whole[0, 0, 0, 1]]
@@ -59,7 +59,7 @@ def test_a_single_value_and_a_window(lenet):
     np.testing.assert_array_equal(decode(window["values"]).reshape(window["window"]), whole[8:, 5:, 0, 0])
 
 
-def test_csv_holds_the_same_values(lenet):
+def test_csv_holds_the_same_values(lenet) -> None:
     answer = lenet.get(
         "/v2/tensor/download", params={**PARAMS, "row": 0, "dims": "[0,:,0,:]", "format": "csv"}
     )
@@ -68,7 +68,7 @@ def test_csv_holds_the_same_values(lenet):
     )
 
 
-def test_the_distribution_counts_every_value(lenet):
+def test_the_distribution_counts_every_value(lenet) -> None:
     answer = lenet.get("/v2/tensor/distribution", params={**PARAMS, "bins": 20}).json()
     counts = decode(answer["counts"]).reshape(-1, 20)
     assert len(counts) == answer["count"] == len(answer["facts"])
@@ -78,13 +78,13 @@ def test_the_distribution_counts_every_value(lenet):
 
 
 @pytest.mark.parametrize("dims", ["0,0", "[:,:,:,0]", "[99,0,:,:]", "[0]", "[0,0,::0,:]"])
-def test_a_slice_that_cannot_be_is_told(lenet, dims):
+def test_a_slice_that_cannot_be_is_told(lenet, dims) -> None:
     answer = lenet.get("/v2/tensor/slice", params={**PARAMS, "row": 0, "dims": dims})
     assert answer.status_code == 422
     assert answer.json()["error"]["code"] == "bad_slice"
 
 
-def test_tensors_of_every_type_are_shown(samples):
+def test_tensors_of_every_type_are_shown(samples) -> None:
     client = samples("record_api/values")
     tags = client.get("/v2/tags", params={"kind": "tensor"}).json()["tags"]
     types = set()
@@ -107,7 +107,7 @@ def by_parts(monkeypatch):
 @pytest.mark.parametrize(
     "dims", [None, "[0,:,:,0]", "[0,::2,0,::-1]", "[0,0,0,0]", "[0,0,:,1]", "[0,0,0,:0]"]
 )
-def test_a_download_sent_by_parts_is_that_of_the_whole(lenet, request, dims, format):
+def test_a_download_sent_by_parts_is_that_of_the_whole(lenet, request, dims, format) -> None:
     params = {**PARAMS, "row": 0, "format": format, **({"dims": dims} if dims else {})}
     whole = npy(lenet)
     request.getfixturevalue("by_parts")
@@ -125,7 +125,7 @@ def test_a_download_sent_by_parts_is_that_of_the_whole(lenet, request, dims, for
         assert answer.text.strip() == ""
 
 
-def test_answers_by_parts_are_those_of_the_whole(samples, request):
+def test_answers_by_parts_are_those_of_the_whole(samples, request) -> None:
     client = samples("lenet", "record_api/values")
     asked = [("/v2/tensor/slice", {**PARAMS, "row": 0, "dims": "[3,:,1,:]", "top": 2, "left": 1})]
     for tag in client.get("/v2/tags", params={"kind": "tensor", "run": "./values"}).json()["tags"]:
@@ -144,7 +144,7 @@ def test_answers_by_parts_are_those_of_the_whole(samples, request):
         assert found == known, (path, params)
 
 
-def test_a_tensor_whose_file_was_replaced_or_cut_is_gone(samples, tmp_path):
+def test_a_tensor_whose_file_was_replaced_or_cut_is_gone(samples, tmp_path: Path) -> None:
     client = samples("lenet")
     client.app.state.service.loader.stop()  # it has not seen yet what happens now
     (path,) = [one for one in (tmp_path / "base" / "lenet").iterdir() if one.name.endswith("_MS")]
@@ -156,7 +156,7 @@ def test_a_tensor_whose_file_was_replaced_or_cut_is_gone(samples, tmp_path):
     assert client.get("/v2/tensor/download", params={**PARAMS, "row": 0}).status_code == 410
 
 
-def test_a_message_that_is_no_tensor_is_told_with_its_reason(samples, tmp_path):
+def test_a_message_that_is_no_tensor_is_told_with_its_reason(samples, tmp_path: Path) -> None:
     folder = tmp_path / "base" / "odd"
     folder.mkdir(parents=True)
     event = Event(step=1, wall_time=1.0)
@@ -177,7 +177,7 @@ def wait_for(condition):
 
 
 @pytest.mark.parametrize("values", [[1e300, 1 / 3], [1e308] * 4, [-1e308, 1e308], [5e-324, 1e-300]])
-def test_finite_numbers_of_any_size_are_shown(samples, tmp_path, values):
+def test_finite_numbers_of_any_size_are_shown(samples, tmp_path: Path, values) -> None:
     folder = tmp_path / "base" / "large"
     folder.mkdir(parents=True)
     event = Event(step=1, wall_time=1.0)

@@ -1,5 +1,6 @@
 """Routes of studies: what a page is told of a journal, and who may stop a tuner."""
 
+from pathlib import Path
 from typing import Any
 
 import optuna
@@ -83,11 +84,11 @@ def serve(tmp_path):
         client.__exit__(None, None, None)
 
 
-def test_a_server_without_studies(serve):
+def test_a_server_without_studies(serve) -> None:
     assert serve().get("v2/tuning/studies").json() == {"studies": [], "missing": None, "unreadable": 0}
 
 
-def test_a_study_with_its_progress_and_its_best(make_study, serve):
+def test_a_study_with_its_progress_and_its_best(make_study, serve) -> None:
     path = make_study([3.0, None, 1.0, 2.0])
     client = serve()
     (entry,) = client.get("v2/tuning/studies").json()["studies"]
@@ -101,7 +102,7 @@ def test_a_study_with_its_progress_and_its_best(make_study, serve):
     assert "command" not in study
 
 
-def test_what_was_tried_since_is_told_without_a_restart(make_study, serve):
+def test_what_was_tried_since_is_told_without_a_restart(make_study, serve) -> None:
     path = make_study([3.0])
     client = serve()
     with quiet_optuna():
@@ -114,7 +115,7 @@ def test_what_was_tried_since_is_told_without_a_restart(make_study, serve):
     assert found["best"][-1]["value"] == 0.25
 
 
-def test_the_front_of_several_targets(make_study, serve):
+def test_the_front_of_several_targets(make_study, serve) -> None:
     path = make_study([(1.0, 0.5), (2.0, 0.9), (2.0, 0.4), (1.0, 0.5)], TWO)
     study = serve().get("v2/tuning/study", params={"study": path.stem}).json()
     assert study["front"] == [0, 1, 3]
@@ -123,7 +124,7 @@ def test_the_front_of_several_targets(make_study, serve):
 
 
 @pytest.mark.parametrize("method", ["fanova", "ped_anova"])
-def test_importance_is_that_of_optuna(method, make_study, serve):
+def test_importance_is_that_of_optuna(method, make_study, serve) -> None:
     path = make_study([float(i % 5) for i in range(12)])
     found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": method}).json()
     evaluators: dict[str, Any] = {
@@ -139,14 +140,14 @@ def test_importance_is_that_of_optuna(method, make_study, serve):
     assert found["importance"] == pytest.approx(dict(expected))
 
 
-def test_importance_by_correlation(make_study, serve):
+def test_importance_by_correlation(make_study, serve) -> None:
     path = make_study([float(i) for i in range(6)])
     found = serve().get("v2/tuning/importance", params={"study": path.stem, "method": "correlation"}).json()
     assert set(found["importance"]) <= {"x", "kind"}
     assert all(0 <= score <= 1 for score in found["importance"].values())
 
 
-def test_suggestions_write_nothing(make_study, serve):
+def test_suggestions_write_nothing(make_study, serve) -> None:
     path = make_study([float(i) for i in range(12)])
     before = path.read_bytes()
     found = (
@@ -159,7 +160,7 @@ def test_suggestions_write_nothing(make_study, serve):
     assert path.read_bytes() == before
 
 
-def test_only_a_tuner_at_work_can_be_stopped(make_study, serve):
+def test_only_a_tuner_at_work_can_be_stopped(make_study, serve) -> None:
     path = make_study([1.0])
     client = serve()
     assert client.post("v2/tuning/stop", json={"study": path.stem}).json()["error"]["code"] == "not_tuned"
@@ -174,7 +175,7 @@ def test_only_a_tuner_at_work_can_be_stopped(make_study, serve):
     ("settings", "may_stop"),
     [({}, True), ({"host": "0.0.0.0"}, False), ({"host": "0.0.0.0", "token": "t" * 9}, True)],
 )
-def test_who_may_stop(settings, may_stop, make_study, serve):
+def test_who_may_stop(settings, may_stop, make_study, serve) -> None:
     path = make_study([1.0])
     client = serve(**settings)
     headers = {"Authorization": f"Bearer {settings.get('token', '')}"}
@@ -185,14 +186,14 @@ def test_who_may_stop(settings, may_stop, make_study, serve):
     assert order.status_code == (200 if may_stop else 403)
 
 
-def test_studies_of_other_directories_are_not_shown(make_study, serve, tmp_path):
+def test_studies_of_other_directories_are_not_shown(make_study, serve, tmp_path: Path) -> None:
     path = make_study([1.0], base=tmp_path / "elsewhere")
     client = serve()
     assert client.get("v2/tuning/studies").json()["studies"] == []
     assert client.get("v2/tuning/study", params={"study": path.stem}).status_code == 404
 
 
-def test_a_damaged_journal_takes_nothing_from_the_others(make_study, serve):
+def test_a_damaged_journal_takes_nothing_from_the_others(make_study, serve) -> None:
     path = make_study([1.0])
     path.with_name("other-00000000.journal").write_text("no journal\nat all\n")
     found = serve().get("v2/tuning/studies").json()

@@ -36,7 +36,7 @@ def parameter(text, name="p"):
     return next(known for known in config.parameters if known.name == name)
 
 
-def test_the_example_of_the_tutorial():
+def test_the_example_of_the_tutorial() -> None:
     config = parse_config(TUTORIAL, "config")
     assert config.study == "config"
     assert config.command == ("sh", "/home/example/run_alexnet_ascend.sh")
@@ -49,7 +49,7 @@ def test_the_example_of_the_tutorial():
     assert config.warnings == ()
 
 
-def test_of_keys_that_stand_twice_the_last_one_counts():
+def test_of_keys_that_stand_twice_the_last_one_counts() -> None:
     text = "  p: {bounds: [0.0005, 0.001], type: float}\n  p: {bounds: [0.00002, 0.0001], type: float}\n"
     config = parse_config(f"{HEAD}target: {{name: loss}}\nparameters:\n{text}", "t")
     assert [(known.low, known.high) for known in config.parameters] == [(0.00002, 0.0001)]
@@ -68,28 +68,28 @@ def test_of_keys_that_stand_twice_the_last_one_counts():
         ),
     ],
 )
-def test_targets(text, expected):
+def test_targets(text, expected) -> None:
     assert parse_config(f"{HEAD}target:\n  {text}\n{PARAMETERS}", "t").targets == (expected,)
 
 
-def test_the_upper_bound_of_whole_numbers_is_not_tried():
+def test_the_upper_bound_of_whole_numbers_is_not_tried() -> None:
     """As with MindOptimizer, whose range is [low, high)."""
     assert parameter("  p: {bounds: [1, 10], type: int}").values() == list(range(1, 10))
     assert parameter("  p: {bounds: [0.5, 2.5], type: int}").values() == [1, 2]
 
 
-def test_decimals_are_steps_within_the_bounds():
+def test_decimals_are_steps_within_the_bounds() -> None:
     assert parameter("  p: {bounds: [0.123, 0.151], type: float, decimal: 2}").values() == [0.13, 0.14, 0.15]
 
 
-def test_numbers_are_what_people_mean():
+def test_numbers_are_what_people_mean() -> None:
     """YAML 1.1 takes 1e-5 for text and on for true."""
     found = parameter("  p: {bounds: [1e-5, 1e-3], type: float, log: true}")
     assert (found.low, found.high, found.log) == (1e-5, 1e-3, True)
     assert parameter("  p: {choice: [on, 'no', true, 3, '3']}").choices == ("on", "no", True, 3, "3")
 
 
-def test_conditions_name_values_of_parameters_above():
+def test_conditions_name_values_of_parameters_above() -> None:
     text = "  kind: {choice: [sgd, adam]}\n  p: {bounds: [0, 1], type: float, when: {kind: sgd}}"
     found = parameter(text)
     assert found.when == {"kind": ("sgd",)}
@@ -130,7 +130,7 @@ def test_conditions_name_values_of_parameters_above():
         ("target: [", "this is not YAML"),
     ],
 )
-def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text, message):
+def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text, message) -> None:
     with pytest.raises(ConfigError) as told:
         parse_config(f"{HEAD}{text}\n{PARAMETERS}", "t")
     assert message in str(told.value)
@@ -160,13 +160,13 @@ def test_what_is_wrong_is_named_with_line_key_and_what_is_allowed(text, message)
         ("  q: {choice: [1]}\n  p: {choice: [1], when: {q: 2}}", "2 is none of 1"),
     ],
 )
-def test_what_is_wrong_with_parameters(text, message):
+def test_what_is_wrong_with_parameters(text, message) -> None:
     with pytest.raises(ConfigError) as told:
         parameter(text)
     assert message in str(told.value)
 
 
-def test_placeholders_that_are_none_are_said():
+def test_placeholders_that_are_none_are_said() -> None:
     config = parse_config(
         f"{HEAD}target: {{name: loss}}\n{PARAMETERS}".replace("train.py", "t.py {lr} {l}"), "t"
     )
@@ -174,7 +174,7 @@ def test_placeholders_that_are_none_are_said():
     assert warning.startswith("line 2: command: {l} is no parameter and stays as it is; known are lr, study,")
 
 
-def test_times():
+def test_times() -> None:
     assert [seconds(text) for text in ("90", "30m", "1.5h", "2d", "5 s")] == [90, 1800, 5400, 172800, 5]
     config = parse_config(
         f"{HEAD}target: {{name: loss}}\nlimits: {{trial: 5m, study: 8h}}\n{PARAMETERS}", "t"

@@ -22,7 +22,7 @@ def trial(number, state, begun=0, ended=None, value=None, **attributes):
     return made
 
 
-def test_counts_and_the_time_that_is_left():
+def test_counts_and_the_time_that_is_left() -> None:
     trials = [
         trial(0, TrialState.COMPLETE, 0, 10, 1.0),
         trial(1, TrialState.FAIL, 0, 20),
@@ -48,7 +48,7 @@ def test_counts_and_the_time_that_is_left():
     assert progress(trials, {}, 0.0)["left"] is None
 
 
-def test_the_best_so_far_follows_the_order_of_ends():
+def test_the_best_so_far_follows_the_order_of_ends() -> None:
     trials = [
         trial(0, TrialState.COMPLETE, 0, 30, 2.0),
         trial(1, TrialState.COMPLETE, 0, 10, 3.0),
@@ -60,7 +60,7 @@ def test_the_best_so_far_follows_the_order_of_ends():
 
 
 @pytest.mark.parametrize("directions", [("minimize", "maximize"), ("maximize", "minimize", "minimize")])
-def test_the_front_is_that_of_optuna(directions):
+def test_the_front_is_that_of_optuna(directions) -> None:
     with quiet_optuna():
         study = optuna.create_study(directions=directions, sampler=optuna.samplers.RandomSampler(seed=2))
         study.optimize(
@@ -70,7 +70,7 @@ def test_the_front_is_that_of_optuna(directions):
     assert front == [trial.number for trial in study.best_trials]
 
 
-def test_a_study_that_was_made_with_optuna_alone():
+def test_a_study_that_was_made_with_optuna_alone() -> None:
     with quiet_optuna():
         study = optuna.create_study(study_name="plain", direction="maximize")
         study.optimize(lambda trial: trial.suggest_float("x", 0, 1), 2)

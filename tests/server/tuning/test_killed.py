@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -43,8 +44,8 @@ def all_ended(pairs):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
-    number, training, tuning_file, begin_tuner, tune, tmp_path, go_on, workspace
-):
+    number, training, tuning_file, begin_tuner, tune, tmp_path: Path, go_on, workspace
+) -> None:
     file = tuning_file(training(before=WAITING))
     go_on.touch()
     assert tune(file, "--trials", 1)[0] == 0
@@ -66,8 +67,8 @@ def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
 
 
 def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
-    training, tuning_file, begin_tuner, tune, tmp_path, go_on, workspace
-):
+    training, tuning_file, begin_tuner, tune, tmp_path: Path, go_on, workspace
+) -> None:
     file = tuning_file(training(before=WAITING))
     go_on.touch()
     _, before, _ = tune(file, "--trials", 2, "--json")
@@ -92,8 +93,8 @@ def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
 
 
 def test_kill_9_of_a_trial_is_a_failed_trial_and_leaves_no_child(
-    training, tuning_file, begin_tuner, tmp_path, go_on
-):
+    training, tuning_file, begin_tuner, tmp_path: Path, go_on
+) -> None:
     tuner = begin_tuner(tuning_file(training(before=WAITING)), "--trials", 1, "--json")
     pairs = processes(tmp_path, 1)
     os.kill(pairs[0][0], signal.SIGKILL)
@@ -103,7 +104,9 @@ def test_kill_9_of_a_trial_is_a_failed_trial_and_leaves_no_child(
     wait_until(lambda: all_ended(pairs), "the end of the child")
 
 
-def test_a_training_that_ignores_sigterm_is_killed(training, tuning_file, begin_tuner, tmp_path, go_on):
+def test_a_training_that_ignores_sigterm_is_killed(
+    training, tuning_file, begin_tuner, tmp_path: Path, go_on
+) -> None:
     before = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + WAITING
     tuner = begin_tuner(tuning_file(training(before=before)), "--trials", 1)
     pairs = processes(tmp_path, 1)
@@ -113,7 +116,7 @@ def test_a_training_that_ignores_sigterm_is_killed(training, tuning_file, begin_
     wait_until(lambda: all_ended(pairs), "the end of all processes")
 
 
-def test_one_tuner_at_a_time(training, tuning_file, begin_tuner, tune, tmp_path, go_on):
+def test_one_tuner_at_a_time(training, tuning_file, begin_tuner, tune, tmp_path: Path, go_on) -> None:
     file = tuning_file(training(before=WAITING))
     begin_tuner(file, "--trials", 1)
     processes(tmp_path, 1)
@@ -126,7 +129,7 @@ def test_one_tuner_at_a_time(training, tuning_file, begin_tuner, tune, tmp_path,
         os.kill(int(process), signal.SIGKILL)
 
 
-def test_a_journal_that_was_cut_in_a_line_goes_on(training, tuning_file, tune, workspace):
+def test_a_journal_that_was_cut_in_a_line_goes_on(training, tuning_file, tune, workspace) -> None:
     file = tuning_file(training())
     assert tune(file, "--trials", 1)[0] == 0
     (journal,) = (workspace / "studies").glob("*.journal")
@@ -138,8 +141,8 @@ def test_a_journal_that_was_cut_in_a_line_goes_on(training, tuning_file, tune, w
 
 
 def test_somebody_with_optunas_interface_stops_it(
-    training, tuning_file, begin_tuner, tmp_path, go_on, workspace
-):
+    training, tuning_file, begin_tuner, tmp_path: Path, go_on, workspace
+) -> None:
     tuner = begin_tuner(tuning_file(training(before=WAITING)), "--trials", 3)
     pairs = processes(tmp_path, 1)
     optuna_study(workspace).set_user_attr("stop", 1.0)

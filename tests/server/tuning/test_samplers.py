@@ -98,7 +98,7 @@ def quiet():
         ("cmaes", lambda: optuna.samplers.CmaEsSampler(seed=7)),
     ],
 )
-def test_equal_seeds_give_the_trials_of_plain_optuna(name, make, function):
+def test_equal_seeds_give_the_trials_of_plain_optuna(name, make, function) -> None:
     mine = ours(make_sampler(Tuner(name, seed=7), parameters(BOUNDS[function])), function, 40)
     theirs = plain(make(), function, 40)
     assert [trial.params for trial in mine.trials] == [trial.params for trial in theirs.trials]
@@ -106,13 +106,13 @@ def test_equal_seeds_give_the_trials_of_plain_optuna(name, make, function):
 
 
 @pytest.mark.parametrize("method", ["ucb", "pi", "ei"])
-def test_gaussian_processes_come_close_to_the_minimum_of_branin(method):
+def test_gaussian_processes_come_close_to_the_minimum_of_branin(method) -> None:
     study = ours(make_sampler(Tuner("gp", {"method": method}, seed=1), ()), branin, 30)
     assert study.best_value < 1.0
     assert plain(optuna.samplers.RandomSampler(seed=1), branin, 30).best_value > study.best_value
 
 
-def test_gaussian_processes_take_choices_steps_logarithms_and_goals():
+def test_gaussian_processes_take_choices_steps_logarithms_and_goals() -> None:
     def objective(trial):
         kind = trial.suggest_categorical("kind", ["a", "b", "c"])
         rate = trial.suggest_float("rate", 1e-5, 1, log=True)
@@ -126,14 +126,14 @@ def test_gaussian_processes_take_choices_steps_logarithms_and_goals():
     assert study.best_value > 0.75
 
 
-def test_parallel_gaussian_trials_differ():
+def test_parallel_gaussian_trials_differ() -> None:
     study = ours(GaussianProcessSampler("ucb", seed=0), branin, 8)
     pending: list[Any] = [tuple(suggest(study.ask(), parameters(BOUNDS[branin])).values()) for _ in range(4)]
     distances = [math.dist(a, b) for a, b in itertools.combinations(pending, 2)]
     assert min(distances) > 0.2
 
 
-def test_a_process_goes_through_its_points_and_knows_where_it_knows_nothing():
+def test_a_process_goes_through_its_points_and_knows_where_it_knows_nothing() -> None:
     points = np.array([[0.1], [0.4], [0.8]])
     model = GaussianProcess(points, np.array([-1.0, 0.2, 1.1]), np.array([0.3]), 1e-6)
     mean, deviation = model.predict(np.array([[0.4], [0.6]]))
@@ -141,13 +141,13 @@ def test_a_process_goes_through_its_points_and_knows_where_it_knows_nothing():
     assert deviation[0] < 0.01 < deviation[1]
 
 
-def test_matern_is_that_of_the_book():
+def test_matern_is_that_of_the_book() -> None:
     """Rasmussen and Williams, equation 4.17, at distance 1."""
     expected = (1 + math.sqrt(5) + 5 / 3) * math.exp(-math.sqrt(5))
     assert matern(np.zeros((1, 1)), np.ones((1, 1)))[0, 0] == pytest.approx(expected)
 
 
-def test_acquisition_functions():
+def test_acquisition_functions() -> None:
     mean, deviation = np.array([0.0, 1.0]), np.array([1.0, 0.5])
     assert acquisition("ucb", mean, deviation, 1.0) == pytest.approx([2.576, 2.288])
     assert acquisition("pi", mean, deviation, 0.95) == pytest.approx([0.158655, 0.5], abs=1e-6)
@@ -164,7 +164,7 @@ def test_acquisition_functions():
         optuna.distributions.CategoricalDistribution(["a", 2, None]),
     ],
 )
-def test_every_share_is_a_value_and_every_value_a_share(distribution):
+def test_every_share_is_a_value_and_every_value_a_share(distribution) -> None:
     for share in np.linspace(0, 1, 41):
         value = from_unit(float(share), distribution)
         assert distribution._contains(distribution.to_internal_repr(value))
@@ -172,7 +172,7 @@ def test_every_share_is_a_value_and_every_value_a_share(distribution):
         assert again == pytest.approx(value) if isinstance(value, float) else again == value
 
 
-def test_a_grid_with_conditions_has_each_combination_once():
+def test_a_grid_with_conditions_has_each_combination_once() -> None:
     text = """\
 summary_base_dir: r
 command: c
@@ -194,13 +194,13 @@ parameters:
     assert sorted(map(str, found)) == sorted(map(str, expected))
 
 
-def test_a_study_that_goes_on_draws_other_numbers():
+def test_a_study_that_goes_on_draws_other_numbers() -> None:
     first = ours(make_sampler(Tuner("random", seed=3), ()), branin, 2)
     later = ours(make_sampler(Tuner("random", seed=3), (), trials=2), branin, 2)
     assert first.trials[0].params != later.trials[0].params
 
 
-def test_a_package_that_is_missing_is_named(monkeypatch):
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(
         BadSettings, match=r"needs the package torch.*methods ucb, pi and ei need nothing more"
@@ -210,7 +210,7 @@ def test_a_package_that_is_missing_is_named(monkeypatch):
         make_sampler(Tuner("cmaes"), ())
 
 
-def test_pruners_by_name():
+def test_pruners_by_name() -> None:
     assert isinstance(make_pruner(None, 5), optuna.pruners.NopPruner)
     assert isinstance(make_pruner(Pruner("median", "loss"), None), optuna.pruners.NopPruner)
     assert isinstance(make_pruner(Pruner("median", "loss"), 5), optuna.pruners.MedianPruner)

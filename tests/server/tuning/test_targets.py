@@ -44,37 +44,37 @@ LINEAGE = Lineage(
         (Target("acc", "metric"), 0.9),
     ],
 )
-def test_the_value_of_a_target(target, expected):
+def test_the_value_of_a_target(target, expected) -> None:
     assert target_value({"./": run({"value": [3.0, 1.0, 2.0, 4.0]}, LINEAGE)}, target) == expected
 
 
-def test_a_best_value_looks_past_what_is_not_finite():
+def test_a_best_value_looks_past_what_is_not_finite() -> None:
     runs = {"./": run({"value": [math.inf, 2.0, math.nan]})}
     assert target_value(runs, Target("value", "scalar", value="best")) == 2.0
-    assert math.isnan(target_value(runs, Target("value", "scalar")))
+    assert math.isnan(target_value(runs, Target("value", "scalar")))  # type: ignore[arg-type]
     assert math.isnan(
-        target_value({"./": run({"value": [math.nan]})}, Target("value", "scalar", value="best"))
+        target_value({"./": run({"value": [math.nan]})}, Target("value", "scalar", value="best"))  # type: ignore[arg-type]
     )
-    assert math.isnan(target_value({"./": run({}, LINEAGE)}, Target("odd", "metric")))
+    assert math.isnan(target_value({"./": run({}, LINEAGE)}, Target("odd", "metric")))  # type: ignore[arg-type]
 
 
-def test_a_target_that_is_missing_names_what_is_there():
+def test_a_target_that_is_missing_names_what_is_there() -> None:
     runs = {"./a": run({"x": [1.0]}), "./b": run({"y": [1.0]}, LINEAGE)}
     assert target_value(runs, Target("z", "scalar")) == Missing("z", ("x", "y"))
     assert target_value(runs, Target("z", "metric")) == Missing("z", ("acc", "loss", "odd"))
     assert target_value({}, Target("z", "scalar")) == Missing("z", ())
 
 
-def test_of_several_ranks_the_first_has_it():
+def test_of_several_ranks_the_first_has_it() -> None:
     runs = {"./rank_1": run({"value": [1.0]}), "./rank_0": run({"value": [2.0]})}
     assert target_value(runs, Target("value", "scalar")) == 2.0
 
 
-def test_the_mean_of_fewer_points_at_the_beginning():
+def test_the_mean_of_fewer_points_at_the_beginning() -> None:
     assert smoothed(np.array([1.0, 3.0, 5.0]), 2).tolist() == [1.0, 2.0, 4.0]
 
 
-def test_looks_are_at_steps_that_all_trials_have():
+def test_looks_are_at_steps_that_all_trials_have() -> None:
     found = list(looks(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 0))
     assert found == [(5, 1.0), (10, 2.0)]
     assert list(looks(line([1.0, 2.0, 3.0], steps=[3, 7, 12]), 5, 5)) == [(10, 2.0)]
@@ -83,5 +83,5 @@ def test_looks_are_at_steps_that_all_trials_have():
 
 
 @pytest.mark.parametrize(("last", "every"), [(1, 1), (50, 1), (100, 2), (1000, 20), (1200, 50), (12345, 500)])
-def test_the_first_trial_says_how_many_steps_apart(last, every):
+def test_the_first_trial_says_how_many_steps_apart(last, every) -> None:
     assert spacing(last) == every

@@ -20,7 +20,7 @@ def states(found):
     return [trial["state"] for trial in found["trials"]]
 
 
-def test_trials_are_those_of_plain_optuna(training, tuning_file, tune, workspace):
+def test_trials_are_those_of_plain_optuna(training, tuning_file, tune, workspace) -> None:
     """The trainings are processes, and their values go through event files, which keep 32 bits of them."""
     import math
 
@@ -41,7 +41,9 @@ def test_trials_are_those_of_plain_optuna(training, tuning_file, tune, workspace
     assert [trial.values for trial in stored.trials] == [trial.values for trial in plain.trials]
 
 
-def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(training, tuning_file, tune, tmp_path):
+def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(
+    training, tuning_file, tune, tmp_path: Path
+) -> None:
     before = (
         "assert sys.argv[1:] == ['--rate', str(params.rate), config.summary_dir, '{brace}'], sys.argv\n"
         "assert os.environ['MINDINSIGHT_PARAM_kind'] == params.kind\n"
@@ -65,7 +67,7 @@ def test_a_trial_is_a_run_of_its_own_that_is_given_its_values(training, tuning_f
     assert "{brace} is no parameter and stays as it is" in err
 
 
-def test_a_failed_trial_keeps_its_last_lines(training, tuning_file, tune):
+def test_a_failed_trial_keeps_its_last_lines(training, tuning_file, tune) -> None:
     command = training(before="print('about to fail'); raise SystemExit('no data')")
     code, found, err = tune(tuning_file(command), "--trials", 9, "--give-up-after", 2, "--json")
     assert (code, found["end"]) == (1, "gave_up")
@@ -88,7 +90,7 @@ def test_a_failed_trial_keeps_its_last_lines(training, tuning_file, tune):
         ({"command": ["/no/such/command"]}, None),
     ],
 )
-def test_what_is_no_result_is_a_failed_trial(changes, failure, training, tuning_file, tune):
+def test_what_is_no_result_is_a_failed_trial(changes, failure, training, tuning_file, tune) -> None:
     command = changes.pop("command", None) or training(changes.pop("value", "1"), changes.pop("before", ""))
     code, found, _ = tune(tuning_file(command, **changes), "--trials", 1, "--json")
     (trial,) = found["trials"]
@@ -97,7 +99,7 @@ def test_what_is_no_result_is_a_failed_trial(changes, failure, training, tuning_
     assert trial["failure"] == (failure or expected)
 
 
-def test_lineage_is_a_target(training, tuning_file, tune):
+def test_lineage_is_a_target(training, tuning_file, tune) -> None:
     body = (
         'record.add_value("train_lineage", "train", {"loss": params.x})\n'
         '    record.add_value("eval_lineage", "eval", {"metrics": {"Accuracy": 1 - params.x}})\n'
@@ -114,7 +116,7 @@ def test_lineage_is_a_target(training, tuning_file, tune):
     assert found["front"] == [best["number"]]
 
 
-def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, tune, workspace):
+def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, tune, workspace) -> None:
     body = (
         "for step in range(1, 11):\n"
         "        record.add_value('scalar', 'value', params.x + 1 / step)\n"
@@ -136,7 +138,9 @@ def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, 
     assert steps == {step: pytest.approx(1 + 1 / step) for step in (2, 4, 6, 8, 10)}
 
 
-def test_a_dry_run_prints_commands_and_does_nothing(training, tuning_file, tune, tmp_path, workspace):
+def test_a_dry_run_prints_commands_and_does_nothing(
+    training, tuning_file, tune, tmp_path: Path, workspace
+) -> None:
     file = tuning_file([*training(), "{x}"], tuner={"name": "random", "seed": 3})
     code, out, _ = tune(file, "--dry-run")
     assert code == 0
@@ -150,7 +154,7 @@ def test_a_dry_run_prints_commands_and_does_nothing(training, tuning_file, tune,
     assert given["params"] == found["trials"][0]["params"]
 
 
-def test_past_runs_become_trials_once(training, tuning_file, tune, tmp_path):
+def test_past_runs_become_trials_once(training, tuning_file, tune, tmp_path: Path) -> None:
     from mindinsight.writer import SummaryRecord
 
     past = [(0.25, 1.0, True), (0.5, 2.0, True), (7.0, 3.0, True), (0.1, 4.0, False)]
@@ -176,7 +180,7 @@ def test_past_runs_become_trials_once(training, tuning_file, tune, tmp_path):
     assert (found["progress"]["imported"], found["progress"]["done"]) == (2, 2)
 
 
-def test_a_study_with_other_targets_or_choices_is_not_mixed(training, tuning_file, tune):
+def test_a_study_with_other_targets_or_choices_is_not_mixed(training, tuning_file, tune) -> None:
     choice = {"x": {"choice": [1, 2]}}
     assert tune(tuning_file(training(), choice), "--trials", 1)[0] == 0
     code, _, err = tune(tuning_file(training(), {"x": {"choice": [1, 3]}}), "--trials", 2)
@@ -188,7 +192,7 @@ def test_a_study_with_other_targets_or_choices_is_not_mixed(training, tuning_fil
     assert "has other targets than the file. Take another name: --study NAME." in err
 
 
-def test_what_lies_in_the_way_of_a_run_is_left_alone(training, tuning_file, tune, tmp_path):
+def test_what_lies_in_the_way_of_a_run_is_left_alone(training, tuning_file, tune, tmp_path: Path) -> None:
     old = tmp_path / "runs" / "probe" / "trial_0000"
     old.mkdir(parents=True)
     (old / "kept").write_text("")

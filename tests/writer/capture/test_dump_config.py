@@ -25,7 +25,7 @@ def parsed(**changes):
     )
 
 
-def test_the_tutorials_file_is_read(tmp_path):
+def test_the_tutorials_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "data_dump.json"
     file.write_text(json.dumps({"common_dump_settings": COMMON, "e2e_dump_settings": {"enable": True}}))
     config = load_config(file, {})
@@ -35,7 +35,7 @@ def test_the_tutorials_file_is_read(tmp_path):
     assert config.source == file.read_text()
 
 
-def test_keys_may_stand_without_sections_and_have_defaults():
+def test_keys_may_stand_without_sections_and_have_defaults() -> None:
     config = parse_config({"path": "/tmp/dump"}, {})
     assert (config.net_name, config.iteration, config.saved_data, config.dump_mode) == (
         "Net",
@@ -56,7 +56,7 @@ def test_keys_may_stand_without_sections_and_have_defaults():
     assert parse_config(old, {}).iteration == "0"
 
 
-def test_without_a_path_the_diagnostic_folder_is_taken(tmp_path):
+def test_without_a_path_the_diagnostic_folder_is_taken(tmp_path: Path) -> None:
     assert parse_config({}, {"MS_DIAGNOSTIC_DATA_PATH": str(tmp_path)}).path == tmp_path / "debug_dump"
     with pytest.raises(
         ConfigError, match="path is not set, and neither is the variable MS_DIAGNOSTIC_DATA_PATH"
@@ -64,7 +64,7 @@ def test_without_a_path_the_diagnostic_folder_is_taken(tmp_path):
         parse_config({}, {})
 
 
-def test_overflow_modes_bring_their_own_rules():
+def test_overflow_modes_bring_their_own_rules() -> None:
     three = parsed(op_debug_mode=3, dump_mode=1, input_output=2, overflow_number=5)
     assert (three.dump_mode, three.input_output, three.overflow_number) == (0, 0, 5)
     assert parsed(op_debug_mode=1).op_debug_mode == 3
@@ -72,11 +72,11 @@ def test_overflow_modes_bring_their_own_rules():
     assert (four.iteration, four.input_output) == ("all", 0)
 
 
-def test_empty_items_of_iterations_match_nothing():
+def test_empty_items_of_iterations_match_nothing() -> None:
     assert [n for n in range(5) if parsed(iteration="0||2|").selects()(n)] == [0, 2]
 
 
-def test_keys_without_effect_are_named():
+def test_keys_without_effect_are_named() -> None:
     config = parse_config(
         {
             "common_dump_settings": {**COMMON, "file_format": "bin", "colour": "red"},
@@ -119,7 +119,7 @@ def test_keys_without_effect_are_named():
         ({"initial_iteration": "x"}, "initial_iteration is a number from 0 on, got 'x'"),
     ],
 )
-def test_a_wrong_value_is_refused_with_the_key_and_what_is_allowed(change, words):
+def test_a_wrong_value_is_refused_with_the_key_and_what_is_allowed(change, words) -> None:
     with pytest.raises(ConfigError) as refused:
         parsed(**change)
     assert words in str(refused.value)
@@ -129,7 +129,7 @@ def test_a_wrong_value_is_refused_with_the_key_and_what_is_allowed(change, words
     ("text", "words"),
     [("{", "is not JSON"), ("[]", "is a JSON object"), ('{"common_dump_settings": 3}', "got 3")],
 )
-def test_a_file_that_is_no_configuration_names_itself(tmp_path, text, words):
+def test_a_file_that_is_no_configuration_names_itself(tmp_path: Path, text, words) -> None:
     file = tmp_path / "data_dump.json"
     file.write_text(text)
     with pytest.raises(ConfigError, match=words) as refused:

@@ -5,6 +5,7 @@
 
 import logging
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -97,7 +98,7 @@ def slots(dump, step=None):
     return [f"{entry.type}.{entry.direction}.{entry.slot}" for entry in dump.tensors(step)]
 
 
-def test_a_dump_has_operators_parameters_and_their_values(tmp_path):
+def test_a_dump_has_operators_parameters_and_their_values(tmp_path: Path) -> None:
     dump = recorded(tmp_path)
     assert dump.steps == (0, 1, 2)
     assert slots(dump, 1) == [
@@ -118,7 +119,7 @@ def test_a_dump_has_operators_parameters_and_their_values(tmp_path):
     ]
 
 
-def test_only_chosen_iterations_operators_and_sides_are_recorded(tmp_path):
+def test_only_chosen_iterations_operators_and_sides_are_recorded(tmp_path: Path) -> None:
     dump = recorded(tmp_path / "a", iteration="1", dump_mode=1, kernels=["log"], input_output=1)
     assert (dump.steps, slots(dump)) == ((1,), ["log.input.0"])
     dump = recorded(
@@ -130,14 +131,14 @@ def test_only_chosen_iterations_operators_and_sides_are_recorded(tmp_path):
     assert slots(dump) == ["Parameter.parameter.0"]
 
 
-def test_statistics_alone_have_no_files_of_tensors(tmp_path):
+def test_statistics_alone_have_no_files_of_tensors(tmp_path: Path) -> None:
     recorded(tmp_path, saved_data="statistic", statistic_category=["nan count", "max"])
     assert list(tmp_path.rglob("*.npy")) == []
     (table,) = (tmp_path / "rank_0" / "Net" / "0" / "0").glob("statistic.csv")
     assert table.read_text().splitlines()[0].endswith(",Shape,NaN Count,Max Value")
 
 
-def test_overflow_modes_keep_the_operators_that_overflowed(tmp_path):
+def test_overflow_modes_keep_the_operators_that_overflowed(tmp_path: Path) -> None:
     zeros = np.zeros((2, 4), np.float32).view(Tensor)
     dump = recorded(tmp_path / "3", x=zeros, op_debug_mode=3, overflow_number=2)
     assert dump.steps == (0, 1)
@@ -148,7 +149,7 @@ def test_overflow_modes_keep_the_operators_that_overflowed(tmp_path):
     assert recorded(tmp_path / "fine", steps=1, x=fine, op_debug_mode=3).steps == ()
 
 
-def test_several_networks_have_names_of_their_own(tmp_path, caplog):
+def test_several_networks_have_names_of_their_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     networks = {"generator": Network(), "discriminator": Network()}
     with DumpRecorder(networks, {"net_name": "GAN"}, path=tmp_path) as recorder:
         recorder.step()
@@ -157,7 +158,9 @@ def test_several_networks_have_names_of_their_own(tmp_path, caplog):
     assert "what torch.compile has compiled: discriminator" in caplog.text
 
 
-def test_what_has_no_effect_and_what_fits_nothing_is_said_once(tmp_path, caplog):
+def test_what_has_no_effect_and_what_fits_nothing_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     recorded(tmp_path, dump_mode=1, kernels=["Conv2D"], sample_mode=1, file_format="bin")
     warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warnings) == 2
@@ -165,7 +168,9 @@ def test_what_has_no_effect_and_what_fits_nothing_is_said_once(tmp_path, caplog)
     assert "no operator fits these kernels: Conv2D" in warnings[1]
 
 
-def test_a_write_that_fails_ends_the_dump_and_not_the_training(tmp_path, caplog, monkeypatch):
+def test_a_write_that_fails_ends_the_dump_and_not_the_training(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_):
         raise OSError("No space left on device")
 
@@ -181,7 +186,9 @@ def test_a_write_that_fails_ends_the_dump_and_not_the_training(tmp_path, caplog,
     assert "tensors are missing in the dump" in errors[1]
 
 
-def test_an_error_of_ours_ends_the_dump_and_not_the_training(tmp_path, caplog, monkeypatch):
+def test_an_error_of_ours_ends_the_dump_and_not_the_training(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(DumpRecorder, "_copied", lambda *_: 1 / 0)
     network = Network()
     with DumpRecorder(network, {}, path=tmp_path) as recorder:
@@ -191,13 +198,13 @@ def test_an_error_of_ours_ends_the_dump_and_not_the_training(tmp_path, caplog, m
     assert caplog.text.count("the training goes on: ZeroDivisionError") == 1
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_before_the_training(tmp_path):
+def test_a_folder_that_cannot_be_written_is_an_error_before_the_training(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         DumpRecorder(Network(), {}, path=tmp_path / "file")
 
 
-def test_wrong_use_is_refused_in_words(tmp_path, monkeypatch):
+def test_wrong_use_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MINDSPORE_DUMP_CONFIG", raising=False)
     with pytest.raises(ValueError, match="give a path or an object, or set MINDSPORE_DUMP_CONFIG"):
         DumpRecorder(Network())
@@ -212,7 +219,7 @@ def test_wrong_use_is_refused_in_words(tmp_path, monkeypatch):
         recorder.start()
 
 
-def test_the_variable_names_the_configuration(tmp_path, monkeypatch):
+def test_the_variable_names_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "data_dump.json"
     file.write_text('{"common_dump_settings": {"path": "/nowhere", "net_name": "Named"}}')
     monkeypatch.setenv("MINDSPORE_DUMP_CONFIG", str(file))

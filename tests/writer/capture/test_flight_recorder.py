@@ -102,13 +102,15 @@ def train(network, folder, losses, **options):
     return results, alerts.kept
 
 
-def test_a_healthy_training_leaves_nothing(network, tmp_path, dumps):
+def test_a_healthy_training_leaves_nothing(network, tmp_path: Path, dumps) -> None:
     results, alerts = train(network, tmp_path, [1.0] * 50)
     assert (results, alerts, dumps) == ([1.0] * 50, [], [])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(network, tmp_path, dumps):
+def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(
+    network, tmp_path: Path, dumps
+) -> None:
     results, alerts = train(network, tmp_path, [1.0, 1.0, math.nan, 1.0], budget=77)
     assert len(results) == 4
     assert dumps == [(tmp_path / "flight_dump", 2, 77)]
@@ -119,21 +121,21 @@ def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(ne
     assert (network.random, network.gradient) == (4, 1.0)
 
 
-def test_the_number_of_dumps_is_limited(network, tmp_path, dumps):
+def test_the_number_of_dumps_is_limited(network, tmp_path: Path, dumps) -> None:
     _, alerts = train(network, tmp_path, [math.nan] * 5, dumps=2)
     assert [step for _, step, _ in dumps] == [0, 1]
     assert len(alerts) == 5
     assert "No dump was written: their number is used up." in alerts[2][1]
 
 
-def test_a_fault_that_does_not_come_again_is_said_to_be_so(network, tmp_path):
+def test_a_fault_that_does_not_come_again_is_said_to_be_so(network, tmp_path: Path) -> None:
     losses = iter([math.inf, 1.0])
     alerts = Alerts()
     FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))  # type: ignore[arg-type]
     assert "The step did not break when it ran again." in alerts.kept[0][1]
 
 
-def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path):
+def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path: Path) -> None:
     losses = iter([math.nan])
     alerts = Alerts()
     result = FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))  # type: ignore[arg-type]
@@ -141,7 +143,7 @@ def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path):
     assert "The step could not be recorded again: StopIteration" in alerts.kept[0][1]
 
 
-def test_skip_clears_gradients_and_raise_raises(network, tmp_path):
+def test_skip_clears_gradients_and_raise_raises(network, tmp_path: Path) -> None:
     train(network, tmp_path, [math.nan], on_trigger="skip")
     assert network.gradient is None
     with pytest.raises(TrainingFaultError, match="Step 0: the loss is nan"):
@@ -150,7 +152,7 @@ def test_skip_clears_gradients_and_raise_raises(network, tmp_path):
         FlightRecorder(network, tmp_path, record=Alerts(), on_trigger="stop")  # type: ignore[arg-type]
 
 
-def test_a_weight_that_grew_is_named(network, tmp_path):
+def test_a_weight_that_grew_is_named(network, tmp_path: Path) -> None:
     alerts = Alerts()
     recorder = FlightRecorder(network, tmp_path, record=alerts, check_every=10)  # type: ignore[arg-type]
     for number in range(15):
@@ -162,14 +164,14 @@ def test_a_weight_that_grew_is_named(network, tmp_path):
     assert '"healthy_step": 10' in Path(tmp_path, "flight_dump", "rank_0", "health_14.json").read_text()
 
 
-def test_a_fault_on_another_rank_is_recorded_here_too(network, tmp_path, dumps):
+def test_a_fault_on_another_rank_is_recorded_here_too(network, tmp_path: Path, dumps) -> None:
     network.random = 1000
     _, alerts = train(network, tmp_path, [1.0])
     assert len(dumps) == 1
     assert "another rank reported a fault" in alerts[0][1]
 
 
-def test_the_optimizer_stays_outside(network, tmp_path):
+def test_the_optimizer_stays_outside(network, tmp_path: Path) -> None:
     hooks = []
     optimizer = SimpleNamespace(
         register_step_pre_hook=lambda hook: hooks.append(hook) or SimpleNamespace(remove=hooks.clear)

@@ -15,7 +15,7 @@ def graph(recorder):
     return graph_pb2.ModelProto.FromString(recorder.serialised()).graph
 
 
-def test_operators_are_numbered_by_type_and_joined_by_their_tensors():
+def test_operators_are_numbered_by_type_and_joined_by_their_tensors() -> None:
     recorder = GraphRecorder("Net", [("fc1.weight", WEIGHT)])
     assert recorder.operator("mm", "Default/fc1-Linear", [X, WEIGHT]) == "Default/fc1-Linear/mm-op0"
     recorder.outputs([HIDDEN])
@@ -38,7 +38,7 @@ def test_operators_are_numbered_by_type_and_joined_by_their_tensors():
     assert [dim.size for dim in proto.parameters[1].type.tensor_type.shape.dim] == [4, 3]
 
 
-def test_an_operator_in_place_takes_over_its_tensor():
+def test_an_operator_in_place_takes_over_its_tensor() -> None:
     recorder = GraphRecorder("Net")
     recorder.operator("mm", "Default", [X])
     recorder.outputs([HIDDEN])
@@ -49,7 +49,7 @@ def test_an_operator_in_place_takes_over_its_tensor():
     assert [source.name for source in graph(recorder).node[2].input] == ["2"]
 
 
-def test_several_outputs_and_lines_of_code_are_in_the_graph(tmp_path):
+def test_several_outputs_and_lines_of_code_are_in_the_graph(tmp_path: Path) -> None:
     file = tmp_path / "net.py"
     file.write_text("a\n    values, where = x.topk(2)\n")
     recorder = GraphRecorder("Net")

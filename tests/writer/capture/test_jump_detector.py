@@ -13,21 +13,21 @@ def detector():
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_what_is_not_finite_is_reported_from_the_first_step_on(detector, value):
+def test_what_is_not_finite_is_reported_from_the_first_step_on(detector, value) -> None:
     assert detector.check(value) == f"the loss is {value}"
 
 
-def test_a_jump_is_reported_with_its_size_after_the_warm_up(detector):
+def test_a_jump_is_reported_with_its_size_after_the_warm_up(detector) -> None:
     assert [detector.check(2.0) for _ in range(5)] == [""] * 5
     assert detector.check(-1000.0) == "the loss jumped to -1000, 500 times its running mean"
     assert detector.check(190.0) == ""
 
 
-def test_nothing_is_a_jump_while_few_values_are_known(detector):
+def test_nothing_is_a_jump_while_few_values_are_known(detector) -> None:
     assert [detector.check(10.0**number) for number in (0, 3, 6, 9, 12)] == [""] * 5
 
 
-def test_a_reported_value_does_not_hide_the_next_one(detector):
+def test_a_reported_value_does_not_hide_the_next_one(detector) -> None:
     for _ in range(5):
         detector.check(1.0)
     assert detector.check(1e6)
@@ -36,10 +36,10 @@ def test_a_reported_value_does_not_hide_the_next_one(detector):
     assert not detector.check(1.0)
 
 
-def test_a_slow_rise_is_no_jump(detector):
+def test_a_slow_rise_is_no_jump(detector) -> None:
     assert not any(detector.check(1.5**number) for number in range(200))
 
 
-def test_zeros_are_no_ground_to_compare_with(detector):
+def test_zeros_are_no_ground_to_compare_with(detector) -> None:
     assert not any(detector.check(0.0) for _ in range(10))
     assert detector.check(5.0) == ""

@@ -26,12 +26,12 @@ NAMES = [
         ([' "ReLU" ', "weight"], [2, 3]),
     ],
 )
-def test_entries_choose(kernels, chosen):
+def test_entries_choose(kernels, chosen) -> None:
     kernel_filter = KernelFilter(kernels)
     assert [number for number, name in enumerate(NAMES) if kernel_filter(name)] == chosen
 
 
-def test_entries_that_fit_nothing_are_known():
+def test_entries_that_fit_nothing_are_known() -> None:
     kernel_filter = KernelFilter(["MatMul", "Conv2D", "name-regex(x.*)"])
     for name in NAMES:
         kernel_filter(name)
@@ -39,6 +39,6 @@ def test_entries_that_fit_nothing_are_known():
     assert kernel_filter.unmatched == ("Conv2D", "name-regex(x.*)")
 
 
-def test_a_broken_expression_is_refused():
+def test_a_broken_expression_is_refused() -> None:
     with pytest.raises(ValueError, match=r"kernels holds 'name-regex\(\[\)', which is no regular expression"):
         KernelFilter(["name-regex([)"])

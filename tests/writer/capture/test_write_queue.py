@@ -4,11 +4,14 @@ import logging
 import os
 import threading
 from functools import partial
+from pathlib import Path
+
+import pytest
 
 from mindinsight.writer.capture.write_queue import WriteQueue
 
 
-def test_writes_happen_in_order_and_before_close_returns():
+def test_writes_happen_in_order_and_before_close_returns() -> None:
     queue = WriteQueue()
     done: list[int | None] = []
     for number in range(100):
@@ -19,7 +22,7 @@ def test_writes_happen_in_order_and_before_close_returns():
     assert (done[-1], queue.dropped) == (99, 1)
 
 
-def test_a_full_queue_makes_the_caller_wait():
+def test_a_full_queue_makes_the_caller_wait() -> None:
     queue = WriteQueue(capacity=100)
     gate, second = threading.Event(), threading.Event()
 
@@ -36,7 +39,7 @@ def test_a_full_queue_makes_the_caller_wait():
     queue.close()
 
 
-def test_a_write_larger_than_the_queue_is_taken_alone():
+def test_a_write_larger_than_the_queue_is_taken_alone() -> None:
     queue = WriteQueue(capacity=10)
     done = []
     queue.put(lambda: done.append(1), 1000)
@@ -45,7 +48,7 @@ def test_a_write_larger_than_the_queue_is_taken_alone():
     assert done == [1, 2]
 
 
-def test_a_write_that_fails_ends_the_queue_and_nothing_else(caplog):
+def test_a_write_that_fails_ends_the_queue_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
     queue = WriteQueue()
     gate, done = threading.Event(), []
 
@@ -67,7 +70,7 @@ def test_a_write_that_fails_ends_the_queue_and_nothing_else(caplog):
     assert "the training goes on: OSError: No space left on device" in caplog.text
 
 
-def test_a_forked_process_writes_nothing(tmp_path):
+def test_a_forked_process_writes_nothing(tmp_path: Path) -> None:
     queue = WriteQueue()
     queue.put(lambda: None)
     queue.flush()

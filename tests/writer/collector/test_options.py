@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from mindinsight.writer.collector import SummaryCollector, options
@@ -29,7 +31,7 @@ INTERVALS = [[1, 2, 3]]
         ({"export_options": {"x": 1}}, ValueError),
     ],
 )
-def test_arguments_that_cannot_be_meant_are_refused(tmp_path, arguments, error):
+def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments, error) -> None:
     with pytest.raises(error):
         SummaryCollector(**{"summary_dir": str(tmp_path), **arguments})
 
@@ -51,38 +53,38 @@ def test_arguments_that_cannot_be_meant_are_refused(tmp_path, arguments, error):
         ({"intervals": INTERVALS, "create_landscape": {"train": True}}, ValueError),
     ],
 )
-def test_a_landscape_that_cannot_be_meant_is_refused(given, error):
+def test_a_landscape_that_cannot_be_meant_is_refused(given, error) -> None:
     if given == []:
         given = ["intervals"]
     with pytest.raises(error):
         options.landscape(given)
 
 
-def test_a_landscape_is_made_only_when_asked_for():
+def test_a_landscape_is_made_only_when_asked_for() -> None:
     assert options.collected_kinds(None, True).collect_landscape is None
     assert options.landscape({}) is None
     assert require(options.landscape({"intervals": INTERVALS})).intervals == ((1, 2, 3),)
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_keys_that_are_not_given_follow_the_default(keep):
+def test_keys_that_are_not_given_follow_the_default(keep) -> None:
     collected = options.collected_kinds({"collect_graph": not keep}, keep)
     assert collected.collect_metric is keep
     assert collected.collect_graph is not keep
     assert collected.histograms is keep
 
 
-def test_what_is_given_counts_over_the_environment():
+def test_what_is_given_counts_over_the_environment() -> None:
     environment = {"MINDINSIGHT_HYPER_CONFIG": '{"custom_lineage_data": {"a": 1, "b": 2}}'}
     assert options.custom_lineage({"a": 3}, environment) == {"a": 3, "b": 2}
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "3", '{"custom_lineage_data": 3}', '"' + "x" * 100_000 + '"'])
-def test_a_configuration_that_is_none_is_said_and_left_out(text, caplog):
+def test_a_configuration_that_is_none_is_said_and_left_out(text, caplog: pytest.LogCaptureFixture) -> None:
     assert options.custom_lineage(None, {"MINDINSIGHT_HYPER_CONFIG": text}) == {}
     assert "MINDINSIGHT_HYPER_CONFIG" in caplog.text
 
 
-def test_a_configuration_without_lineage_is_fine(caplog):
+def test_a_configuration_without_lineage_is_fine(caplog: pytest.LogCaptureFixture) -> None:
     assert options.custom_lineage(None, {"MINDINSIGHT_HYPER_CONFIG": "{}"}) == {}
     assert not caplog.records

@@ -9,7 +9,7 @@ def collected(schedule, plugin, last):
     return [count for count, plugins in wanted if plugins and plugins(plugin)]
 
 
-def test_everything_but_tensors_comes_at_multiples():
+def test_everything_but_tensors_comes_at_multiples() -> None:
     assert collected(Schedule(10, 7, None), "scalar", 35) == [10, 20, 30]
 
 
@@ -24,15 +24,15 @@ def test_everything_but_tensors_comes_at_multiples():
         (1, None, 19, list(range(1, 41))),
     ],
 )
-def test_tensors_come_at_their_own_steps(every, tensor_every, total, steps):
+def test_tensors_come_at_their_own_steps(every, tensor_every, total, steps) -> None:
     assert collected(Schedule(every, tensor_every, total), "tensor", 40) == steps
 
 
 @pytest.mark.parametrize("total", [100, 1000, 12345])
-def test_tensors_come_at_most_twenty_times(total):
+def test_tensors_come_at_most_twenty_times(total) -> None:
     assert 15 <= len(collected(Schedule(1, None, total), "tensor", total)) <= 20
 
 
-def test_the_first_step_has_everything():
+def test_the_first_step_has_everything() -> None:
     assert everything("tensor")
     assert everything("scalar")

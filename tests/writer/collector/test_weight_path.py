@@ -1,4 +1,7 @@
 import json
+from pathlib import Path
+
+import pytest
 
 from mindinsight.writer.collector import SummaryCollector
 from mindinsight.writer.encoding import checkpoints
@@ -9,7 +12,7 @@ def collector(directory, **landscape):
     return SummaryCollector(str(directory), collect_specified_data={"collect_landscape": settings})
 
 
-def test_weights_are_saved_at_the_numbers_asked_for(tmp_path, loop):
+def test_weights_are_saved_at_the_numbers_asked_for(tmp_path: Path, loop) -> None:
     network = loop.arguments["network"]
     loop.run(collector(tmp_path), at_step=network["scale"].fill)
     names = sorted(path.name for path in (tmp_path / "ckpt_dir").glob("*.ckpt"))
@@ -18,7 +21,7 @@ def test_weights_are_saved_at_the_numbers_asked_for(tmp_path, loop):
     assert (tmp_path / "ckpt_dir").stat().st_mode & 0o777 == 0o700
 
 
-def test_the_metadata_tell_where_they_are(tmp_path, loop):
+def test_the_metadata_tell_where_they_are(tmp_path: Path, loop) -> None:
     loop.run(collector(tmp_path, landscape_size=5, num_samples=7))
     metadata = json.loads((tmp_path / "ckpt_dir" / "train_metadata.json").read_text())
     files = metadata.pop("model_params_file_map")
@@ -29,18 +32,20 @@ def test_the_metadata_tell_where_they_are(tmp_path, loop):
     }  # fmt: skip
 
 
-def test_epochs_are_counted_when_asked_for(tmp_path, loop):
+def test_epochs_are_counted_when_asked_for(tmp_path: Path, loop) -> None:
     loop.run(collector(tmp_path, unit="epoch", intervals=[[1, 2, 3]]), epoch_num=3)
     assert (tmp_path / "ckpt_dir" / "dict_3_epoch.ckpt").exists()
 
 
-def test_a_training_that_ends_early_says_what_is_missing(tmp_path, loop, caplog):
+def test_a_training_that_ends_early_says_what_is_missing(
+    tmp_path: Path, loop, caplog: pytest.LogCaptureFixture
+) -> None:
     loop.run(collector(tmp_path), epoch_num=1)
     metadata = json.loads((tmp_path / "ckpt_dir" / "train_metadata.json").read_text())
     assert metadata["epoch_group"] == {"0": [1, 5, 10]}
     assert "ended before" in caplog.text
 
 
-def test_without_a_landscape_nothing_is_saved(tmp_path, loop):
+def test_without_a_landscape_nothing_is_saved(tmp_path: Path, loop) -> None:
     loop.run(SummaryCollector(str(tmp_path)))
     assert not (tmp_path / "ckpt_dir").exists()

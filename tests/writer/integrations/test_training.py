@@ -14,7 +14,7 @@ def lineage(reading):
     return last
 
 
-def test_numbers_are_recorded_and_the_rest_is_passed_over(reading):
+def test_numbers_are_recorded_and_the_rest_is_passed_over(reading) -> None:
     training = Training(reading.directory)
     training.numbers(
         {"loss": np.float32(0.5), "inner": {"a": 2}, "note": "begun", "list": [1, 2]}, 3, "train/"
@@ -23,7 +23,7 @@ def test_numbers_are_recorded_and_the_rest_is_passed_over(reading):
     assert reading.scalars() == [(3, "train/loss", 0.5), (3, "train/inner/a", 2.0)]
 
 
-def test_nan_is_told_once_for_each_tag(reading):
+def test_nan_is_told_once_for_each_tag(reading) -> None:
     training = Training(reading.directory)
     for step in range(3):
         training.numbers({"loss": float("nan"), "rate": float("inf") if step else 0.5}, step)
@@ -33,7 +33,7 @@ def test_nan_is_told_once_for_each_tag(reading):
     assert len(reading.scalars()) == 6
 
 
-def test_what_is_known_is_together_in_the_last_message(reading, lineage):
+def test_what_is_known_is_together_in_the_last_message(reading, lineage) -> None:
     checkpoint = reading.directory / "checkpoint"
     checkpoint.mkdir()
     (checkpoint / "weights.bin").write_bytes(bytes(100))
@@ -57,14 +57,16 @@ def test_what_is_known_is_together_in_the_last_message(reading, lineage):
     assert dict(entry.map_int32) == {"data.folds": 3}
 
 
-def test_distributions_of_what_has_elements(reading):
+def test_distributions_of_what_has_elements(reading) -> None:
     training = Training(reading.directory)
     training.distributions([("a", np.ones(3)), ("b", None), ("c", np.ones((0, 2)))], 4, "/gradient")
     training.close()
     assert [(step, value.tag) for step, value in reading.values()] == [(4, "a/gradient")]
 
 
-def test_each_process_of_a_launcher_has_its_directory(reading, reading_of, monkeypatch):
+def test_each_process_of_a_launcher_has_its_directory(
+    reading, reading_of, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANK", "3")
     monkeypatch.setenv("WORLD_SIZE", "8")
     training = Training(reading.directory / "job")

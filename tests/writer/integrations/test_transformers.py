@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,7 +43,7 @@ def callback(**options):
     return MindInsightCallback(**options)
 
 
-def test_a_training_is_recorded_below_the_output_directory(trainer, tmp_path, reading_of):
+def test_a_training_is_recorded_below_the_output_directory(trainer, tmp_path: Path, reading_of) -> None:
     arguments, state, control = trainer
     recording = callback(weights_every=2)
     recording.on_train_begin(arguments, state, control, model=Model())
@@ -83,7 +84,9 @@ def test_a_training_is_recorded_below_the_output_directory(trainer, tmp_path, re
     assert json.loads(last["evaluation_lineage"].evaluation_lineage.metric) == {"loss": 0.25}
 
 
-def test_other_ranks_record_only_when_asked(trainer, tmp_path, monkeypatch, reading_of):
+def test_other_ranks_record_only_when_asked(
+    trainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reading_of
+) -> None:
     arguments, state, control = trainer
     state.is_world_process_zero = False
     monkeypatch.setenv("RANK", "1")

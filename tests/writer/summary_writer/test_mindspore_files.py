@@ -15,7 +15,7 @@ def values_of(reading, tag):
     return [(step, value) for step, value in reading.values() if value.tag == tag]
 
 
-def test_scalars_are_exact_and_have_their_times(reading):
+def test_scalars_are_exact_and_have_their_times(reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_scalar("loss", 0.5, 1, walltime=123.5)
         writer.add_scalar("odd", float("nan"), 2, new_style=True)
@@ -29,7 +29,7 @@ def test_scalars_are_exact_and_have_their_times(reading):
     assert reading.events()[0].wall_time == 123.5
 
 
-def test_pictures_are_stored_as_their_bytes(reading):
+def test_pictures_are_stored_as_their_bytes(reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_image("bright", np.full((3, 4, 5), 1.0), 1)
         writer.add_images("batch", np.zeros((10, 1, 4, 5), np.uint8), 1)
@@ -38,7 +38,7 @@ def test_pictures_are_stored_as_their_bytes(reading):
     assert (batch.image.width, batch.image.height, batch.image.colorspace) == (8 * 5, 2 * 4, 1)
 
 
-def test_tensors_keep_shape_and_type(reading):
+def test_tensors_keep_shape_and_type(reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_tensor("matrix", np.arange(6, dtype=np.float32).reshape(2, 3), 1)
         writer.add_tensor("number", np.float32(3), 1)
@@ -47,7 +47,7 @@ def test_tensors_keep_shape_and_type(reading):
     assert list(number.tensor.float_data) == [3.0]
 
 
-def test_histograms_have_mindspores_buckets_or_the_ones_asked_for(reading):
+def test_histograms_have_mindspores_buckets_or_the_ones_asked_for(reading) -> None:
     numbers = np.array([0.0, 1.0, 2.0, np.nan])
     with SummaryWriter(reading.directory) as writer:
         writer.add_histogram("default", numbers, 1)
@@ -65,19 +65,19 @@ def test_histograms_have_mindspores_buckets_or_the_ones_asked_for(reading):
     assert (found["nothing"].count, found["nothing"].nan_count, len(found["nothing"].buckets)) == (1, 1, 0)
 
 
-def test_texts_are_texts(reading):
+def test_texts_are_texts(reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_text("notes", "**bold** 注意", 3)
     ((step, value),) = values_of(reading, "notes")
     assert (step, value.text.content) == (3, "**bold** 注意")
 
 
-def test_fractions_of_counts_are_refused_in_words(reading):
+def test_fractions_of_counts_are_refused_in_words(reading) -> None:
     with SummaryWriter(reading.directory) as writer, pytest.raises(ValueError, match="format='tensorboard'"):
         writer.add_histogram_raw("raw", 0, 1, 1, 1, 1, [1.0], [0.5])
 
 
-def test_hyper_parameters_are_lineage(reading):
+def test_hyper_parameters_are_lineage(reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_hparams({"lr": 0.1, "batch_size": 32, "shuffle": True}, {"accuracy": 0.75}, global_step=9)
     events = {event.WhichOneof("what"): event for event in reading.lineage()}
@@ -87,14 +87,14 @@ def test_hyper_parameters_are_lineage(reading):
     assert (9, "accuracy", 0.75) in reading.scalars()
 
 
-def test_a_named_trial_is_a_run_below(reading, reading_of):
+def test_a_named_trial_is_a_run_below(reading, reading_of) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_hparams({"lr": 0.1}, {"accuracy": 0.75}, run_name="trial")
     assert not reading.lineage()
     assert len(reading_of(reading.directory / "trial").lineage()) == 3
 
 
-def test_a_graph_is_a_graph(reading):
+def test_a_graph_is_a_graph(reading) -> None:
     builder = GraphBuilder("net")
     builder.output(builder.node("Relu", [builder.parameter("x", [2], "float32")], [2], "float32"))
     with SummaryWriter(reading.directory) as writer:
@@ -103,7 +103,7 @@ def test_a_graph_is_a_graph(reading):
     assert isinstance(graph, GraphProto) and graph.node[0].op_type == "Relu"
 
 
-def test_what_the_format_cannot_hold_is_beside_it(reading):
+def test_what_the_format_cannot_hold_is_beside_it(reading) -> None:
     with SummaryWriter(reading.directory) as writer:
         writer.add_scalar("loss", 0.5, 1)
         writer.add_audio("sound", np.zeros(8), 1, sample_rate=4)
@@ -117,7 +117,7 @@ def test_what_the_format_cannot_hold_is_beside_it(reading):
     assert reading.scalars() == [(1, "loss", 0.5)]
 
 
-def test_the_files_say_how_the_training_ended(reading, records_of):
+def test_the_files_say_how_the_training_ended(reading, records_of) -> None:
     from mindinsight.proto.summary_pb2 import Event
 
     with pytest.raises(RuntimeError), SummaryWriter(reading.directory) as writer:

@@ -19,7 +19,7 @@ def plain(value):
     return json.loads(json.dumps(value))
 
 
-def test_files_hold_what_tensorboard_reads_of_torchs(tmp_path):
+def test_files_hold_what_tensorboard_reads_of_torchs(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, format="tensorboard") as writer:
         calls(writer, np.asarray)
         record_tensors(writer, np.asarray)
@@ -29,7 +29,7 @@ def test_files_hold_what_tensorboard_reads_of_torchs(tmp_path):
         assert found[run] == tags, run
 
 
-def test_a_restart_is_marked_once(tmp_path):
+def test_a_restart_is_marked_once(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, purge_step=7, format="tensorboard") as writer:
         writer.add_scalar("loss", 1, 7)
         writer.close()
@@ -42,7 +42,7 @@ def test_a_restart_is_marked_once(tmp_path):
 
 
 @pytest.mark.parametrize(("error", "marks"), [(None, [2]), (RuntimeError("out of memory"), [])])
-def test_a_session_stops_unless_an_error_ended_it(tmp_path, records_of, error, marks):
+def test_a_session_stops_unless_an_error_ended_it(tmp_path: Path, records_of, error, marks) -> None:
     with suppress(RuntimeError), SummaryWriter(tmp_path, format="tensorboard") as writer:
         writer.add_scalar("loss", 1, 1)
         if error:
@@ -52,7 +52,7 @@ def test_a_session_stops_unless_an_error_ended_it(tmp_path, records_of, error, m
     assert [event.session_log.status for event in found if event.HasField("session_log")] == marks
 
 
-def test_a_graph_is_drawn_with_its_scopes(tmp_path):
+def test_a_graph_is_drawn_with_its_scopes(tmp_path: Path) -> None:
     builder = GraphBuilder("net")
     weight = builder.parameter("layer.weight", [3, 4], "float32")
     with builder.scope("layer-Linear"):
@@ -70,7 +70,7 @@ def test_a_graph_is_drawn_with_its_scopes(tmp_path):
     assert attributes["attr"].s == b"transpose: True"
 
 
-def test_the_directory_has_a_default_name(tmp_path, monkeypatch):
+def test_the_directory_has_a_default_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with SummaryWriter(comment="_small") as writer:
         writer.add_scalar("loss", 1)
@@ -80,7 +80,7 @@ def test_the_directory_has_a_default_name(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
-def test_a_later_value_opens_new_files(tmp_path, chosen):
+def test_a_later_value_opens_new_files(tmp_path: Path, chosen) -> None:
     writer = SummaryWriter(tmp_path, format=chosen)
     writer.add_scalar("loss", 1, 1)
     writer.close()
@@ -92,7 +92,7 @@ def test_a_later_value_opens_new_files(tmp_path, chosen):
 
 
 @pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
-def test_files_end_in_the_suffix(tmp_path, chosen):
+def test_files_end_in_the_suffix(tmp_path: Path, chosen) -> None:
     with SummaryWriter(tmp_path, filename_suffix=".worker-3", format=chosen) as writer:
         writer.add_scalar("loss", 1, 1)
     (path,) = tmp_path.iterdir()
@@ -109,7 +109,7 @@ def test_files_end_in_the_suffix(tmp_path, chosen):
         ({"filename_suffix": 3}, TypeError, "filename_suffix must be a str"),
     ],
 )
-def test_wrong_arguments_are_named(tmp_path, arguments, error, words):
+def test_wrong_arguments_are_named(tmp_path: Path, arguments, error, words) -> None:
     with pytest.raises(error, match=words):
         SummaryWriter(tmp_path, **arguments)
 
@@ -156,7 +156,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("chosen", ["mindinsight", "tensorboard"])
-def test_wrong_values_are_refused_in_words_and_nothing_is_lost(tmp_path, chosen):
+def test_wrong_values_are_refused_in_words_and_nothing_is_lost(tmp_path: Path, chosen) -> None:
     with SummaryWriter(tmp_path, format=chosen) as writer:
         writer.add_scalar("loss", 0.5, 1)
         for method, arguments, error, words in WRONG:
@@ -168,14 +168,14 @@ def test_wrong_values_are_refused_in_words_and_nothing_is_lost(tmp_path, chosen)
         assert path.stat().st_size > 100
 
 
-def test_steps_may_be_any_number(tmp_path):
+def test_steps_may_be_any_number(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, format="tensorboard") as writer:
         for step in (np.int32(3), 4.0, np.array(5), None):
             writer.add_scalar("loss", 1, step)
     assert [step for step, *_ in read(tmp_path)["."]["loss"]] == [3, 4, 5, 0]
 
 
-def test_what_lies_beyond_all_edges_is_counted(tmp_path):
+def test_what_lies_beyond_all_edges_is_counted(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, format="tensorboard") as writer:
         writer.add_histogram("large", np.array([1.0, 1e30, -1e30, np.inf, -np.inf, np.nan]), 1)
         writer.add_histogram("nothing finite", np.array([np.nan, np.nan]), 1)
@@ -186,7 +186,7 @@ def test_what_lies_beyond_all_edges_is_counted(tmp_path):
     assert sum(tags["nothing finite"][0][-1]) == 0
 
 
-def test_types_keep_their_bits(tmp_path):
+def test_types_keep_their_bits(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, format="tensorboard") as writer:
         writer.add_tensor("half", np.arange(4, dtype=np.float16), 1)
         writer.add_tensor("byte", np.arange(4, dtype=np.uint8), 1)
@@ -200,21 +200,21 @@ def test_types_keep_their_bits(tmp_path):
     assert not number.shape.dim and number.content == np.float32(3).tobytes()
 
 
-def test_booleans_are_booleans(tmp_path):
+def test_booleans_are_booleans(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, format="tensorboard") as writer:
         writer.add_hparams({"shuffle": True}, {"m": 1.0}, run_name="trial", global_step=1)
     ((_, _, content),) = read(tmp_path)["trial"]["_hparams_/session_start_info"]
     assert content[2] == {"shuffle": True}
 
 
-def test_frames_of_a_video_are_one_picture(tmp_path):
+def test_frames_of_a_video_are_one_picture(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, format="tensorboard") as writer:
         writer.add_video("v", np.zeros((2, 10, 3, 4, 5)), 1)
     ((_, kind, width, height, *_),) = read(tmp_path)["."]["v"]
     assert (kind, width, height) == ("image", 8 * 2 * 5, 2 * 4)
 
 
-def test_the_array_may_be_changed_at_once(tmp_path):
+def test_the_array_may_be_changed_at_once(tmp_path: Path) -> None:
     values = np.zeros((3, 4, 4), np.uint8)
     with SummaryWriter(tmp_path, format="tensorboard") as writer:
         writer.add_image("i", values, 1)

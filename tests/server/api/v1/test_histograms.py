@@ -3,7 +3,7 @@
 LENET = {"train_id": "./lenet"}
 
 
-def test_histograms_share_their_edges(v1):
+def test_histograms_share_their_edges(v1) -> None:
     tag = v1.ok("datavisual/plugins", **LENET)["plugins"]["histogram"][0]
     answer = v1.ok("datavisual/histograms", **LENET, tag=tag)
     assert (answer["train_id"], answer["tag"]) == ("./lenet", tag)

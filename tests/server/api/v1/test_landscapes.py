@@ -1,5 +1,7 @@
 """Loss landscapes of real runs."""
 
+from pathlib import Path
+
 import numpy as np
 
 from mindinsight.proto.framing import encode_record
@@ -9,7 +11,7 @@ from mindinsight.proto.summary_pb2 import Event
 from .conftest import Interface, serving
 
 
-def test_intervals_and_landscapes(v1):
+def test_intervals_and_landscapes(v1) -> None:
     run = {"train_id": "./landscape"}
     intervals = v1.ok("datavisual/landscape/intervals", **run)["intervals"]
     assert [landscape["value"] for landscape in intervals] == [[1, 5], [6, 12]]
@@ -24,7 +26,7 @@ def test_intervals_and_landscapes(v1):
     assert "path" not in v1.ok(path, **run, type="final")["landscapes"][0]
 
 
-def test_a_landscape_without_intervals_is_final_though_it_has_a_path(tmp_path):
+def test_a_landscape_without_intervals_is_final_though_it_has_a_path(tmp_path: Path) -> None:
     event = Event(wall_time=1.0, step=1)
     value = event.summary.value.add(tag="landscape")
     value.loss_landscape.landscape.z.MergeFrom(TensorProto(dims=[1], data_type=11, float_data=[0.5]))
@@ -41,7 +43,7 @@ def test_a_landscape_without_intervals_is_final_though_it_has_a_path(tmp_path):
         assert v1.ok("datavisual/landscape/intervals", train_id="./run") == {"intervals": []}
 
 
-def test_a_landscape_that_cannot_be_had_is_an_item(v1):
+def test_a_landscape_that_cannot_be_had_is_an_item(v1) -> None:
     path = "datavisual/landscape/landscapes"
     ids = ["x", "./none", "./lenet", "./landscape"]
     items = v1.ok(path, train_id=ids, interval_id="1")["landscapes"]

@@ -40,7 +40,7 @@ def matching_runs(body):
         ({}, ["./a", "./b", "./c"]),
     ],
 )
-def test_conditions_are_joined_by_and(condition, expected):
+def test_conditions_are_joined_by_and(condition, expected) -> None:
     assert matching_runs(condition) == expected
 
 
@@ -80,14 +80,14 @@ def test_conditions_are_joined_by_and(condition, expected):
         {f"metric/{number}": {"gt": 0} for number in range(1001)},
     ],
 )
-def test_every_fault_of_the_body_has_one_code(body):
+def test_every_fault_of_the_body_has_one_code(body) -> None:
     with pytest.raises(V1Error) as error:
         parse_search(body)
     assert error.value.fault is Fault.LINEAGE_SEARCH
     assert error.value.fault.code == "50542218"
 
 
-def test_pages_count_pages_and_limit_defaults_only_beside_offset():
+def test_pages_count_pages_and_limit_defaults_only_beside_offset() -> None:
     rows = [{"summary_dir": str(number)} for number in range(25)]
     assert [row["summary_dir"] for row in parse_search({"offset": 2}).page(rows)] == [
         "20",
@@ -101,7 +101,7 @@ def test_pages_count_pages_and_limit_defaults_only_beside_offset():
     assert parse_search({"offset": 3, "limit": 10}).page(rows) == []
 
 
-def test_missing_values_sort_lowest_and_types_do_not_mix():
+def test_missing_values_sort_lowest_and_types_do_not_mix() -> None:
     def order(name, descending):
         return [row["summary_dir"] for row in sort_rows(ROWS, name, descending)]
 
@@ -118,7 +118,7 @@ def test_missing_values_sort_lowest_and_types_do_not_mix():
         (["b", [1], "a"], [[1], "a", "b"]),
     ],
 )
-def test_values_sort_as_python_compares_them_else_by_their_types(values, expected):
+def test_values_sort_as_python_compares_them_else_by_their_types(values, expected) -> None:
     rows = [{"user_defined/x": value} for value in values]
     assert [row["user_defined/x"] for row in sort_rows(rows, "user_defined/x", False)] == expected
 
@@ -136,7 +136,7 @@ class HistogramColumns(str):
     __hash__ = str.__hash__
 
 
-def test_a_long_list_is_not_gone_through_for_every_row():
+def test_a_long_list_is_not_gone_through_for_every_row() -> None:
     rows = [{"summary_dir": HistogramColumns(f"./run{number}")} for number in range(200)]
     names = [f"./other{number}" for number in range(5000)]
     search = parse_search({"summary_dir": {"in": [*names, "./run7"]}})
@@ -144,7 +144,7 @@ def test_a_long_list_is_not_gone_through_for_every_row():
     assert HistogramColumns.comparisons < 5000
 
 
-def test_halves():
+def test_halves() -> None:
     assert parse_search({"lineage_type": {"eq": "model"}}).halves == {"model"}
     assert parse_search({"lineage_type": {"in": ["dataset", "model"]}}).halves == {"model", "dataset"}
     assert parse_search({"lineage_type": {"eq": "model", "in": ["dataset"]}}).halves == {"dataset"}

@@ -4,6 +4,7 @@ import json
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +23,7 @@ def put(v1, body, **query):
     return v1.client.put(f"{ROOT}/{SEARCH}", content=json.dumps(body), params=query, headers=headers)
 
 
-def test_every_run_with_lineage_is_a_row(v1):
+def test_every_run_with_lineage_is_a_row(v1) -> None:
     answer = v1.sent(SEARCH)
     runs = {row["summary_dir"] for row in answer["object"]}
     assert answer["count"] == len(runs)
@@ -32,7 +33,7 @@ def test_every_run_with_lineage_is_a_row(v1):
     assert row["dataset_graph"]["op_type"] == "Batch"
 
 
-def test_halves_pages_and_order(v1):
+def test_halves_pages_and_order(v1) -> None:
     (row,) = v1.sent(SEARCH, {"summary_dir": {"eq": "./lenet"}, "lineage_type": {"eq": "model"}})["object"]
     assert "dataset_graph" not in row
     ordered = v1.sent(SEARCH, {"sorted_name": "summary_dir"})["object"]
@@ -44,16 +45,16 @@ def test_halves_pages_and_order(v1):
 
 
 @pytest.mark.parametrize("body", [[], "x", {"limit": 0}, {"nothing": {"eq": 1}}, {"epoch": {"ge": True}}])
-def test_what_is_wrong_with_a_search(v1, body):
+def test_what_is_wrong_with_a_search(v1, body) -> None:
     assert code_of(v1.post(SEARCH, body)) == code_of(v1.post(TARGETS, body)) == (400, "50542218")
 
 
-def test_a_body_that_is_no_json(v1):
+def test_a_body_that_is_no_json(v1) -> None:
     assert code_of(v1.client.post(f"{ROOT}/{SEARCH}", content=b"{")) == (400, "50540002")
     assert code_of(v1.get(SEARCH)) == (405, "50545002")
 
 
-def test_tags_and_remarks_outlive_the_server(tmp_path):
+def test_tags_and_remarks_outlive_the_server(tmp_path: Path) -> None:
     base = tmp_path / "base"
     (base / "lenet").mkdir(parents=True)
     for file in (DATA / "events" / "lenet").glob("*_lineage"):
@@ -81,17 +82,17 @@ def test_tags_and_remarks_outlive_the_server(tmp_path):
         ({"train_id": "./lenet"}, {"remark": "a\ud800"}, "50542081"),
     ],
 )
-def test_annotations_that_cannot_be_kept(v1, query, body, code):
+def test_annotations_that_cannot_be_kept(v1, query, body, code) -> None:
     assert code_of(put(v1, body, **query)) == (400, code)
 
 
-def test_nothing_is_changed_by_an_empty_annotation(v1):
+def test_nothing_is_changed_by_an_empty_annotation(v1) -> None:
     assert put(v1, {}, train_id="./lenet").json() == {"status": "success"}
     wrong = v1.client.put(f"{ROOT}/{SEARCH}", params={"train_id": "./lenet"}, content=b"{")
     assert wrong.status_code == 400
 
 
-def test_a_remark_that_cannot_be_kept_leaves_nothing_behind(tmp_path):
+def test_a_remark_that_cannot_be_kept_leaves_nothing_behind(tmp_path: Path) -> None:
     base = tmp_path / "base"
     shutil.copytree(DATA / "events" / "lenet", base / "lenet")
     with serving(base, tmp_path / "workspace") as client:
@@ -101,7 +102,7 @@ def test_a_remark_that_cannot_be_kept_leaves_nothing_behind(tmp_path):
 
 
 @pytest.mark.parametrize("path", [SEARCH, TARGETS])
-def test_others_are_answered_while_a_search_goes_on(v1, monkeypatch, path):
+def test_others_are_answered_while_a_search_goes_on(v1, monkeypatch: pytest.MonkeyPatch, path) -> None:
     begun, done = threading.Event(), threading.Event()
 
     def slow(body):
@@ -121,7 +122,7 @@ def test_others_are_answered_while_a_search_goes_on(v1, monkeypatch, path):
         assert search.result(timeout=20).status_code == 200
 
 
-def test_the_dataset_graph_of_a_run(v1):
+def test_the_dataset_graph_of_a_run(v1) -> None:
     path = "datasets/dataset_graph"
     answer = v1.ok(path, train_id="./lenet")
     assert (answer["summary_dir"], answer["dataset_graph"]["op_type"]) == ("./lenet", "Batch")
@@ -130,7 +131,7 @@ def test_the_dataset_graph_of_a_run(v1):
     assert v1.fault(path) == (400, "50540003")
 
 
-def test_objectives(v1):
+def test_objectives(v1) -> None:
     answer = v1.sent(TARGETS, {})
     rows = len(answer["metadata"]["train_ids"])
     assert all(len(target["data"]) == rows and len(target["buckets"]) == 5 for target in answer["targets"])
@@ -140,7 +141,7 @@ def test_objectives(v1):
     assert (empty["targets"], empty["metadata"]["train_ids"]) == ([], [])
 
 
-def test_a_remark_for_which_there_is_no_room_is_told(tmp_path):
+def test_a_remark_for_which_there_is_no_room_is_told(tmp_path: Path) -> None:
     base = tmp_path / "base"
     shutil.copytree(DATA / "events" / "lenet", base / "lenet")
     with serving(base, tmp_path / "workspace") as client:

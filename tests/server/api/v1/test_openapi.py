@@ -24,7 +24,7 @@ def needed(route):
     ]
 
 
-def test_no_status_is_described_that_v1_never_answers():
+def test_no_status_is_described_that_v1_never_answers() -> None:
     assert all("422" not in route["responses"] for _, _, route in ROUTES)
 
 
@@ -32,7 +32,7 @@ def test_no_status_is_described_that_v1_never_answers():
     ("method", "path"),
     [(method, path) for method, path, route in ROUTES if needed(route) and "{" not in path],
 )
-def test_a_parameter_said_to_be_needed_is_missed(v1, method, path):
+def test_a_parameter_said_to_be_needed_is_missed(v1, method, path) -> None:
     answer = v1.client.request(method, ROOT + path, json={})
     assert code_of(answer) == MISSING
 
@@ -41,9 +41,9 @@ def test_a_parameter_said_to_be_needed_is_missed(v1, method, path):
     "path",
     [path for method, path, route in ROUTES if method == "get" and not needed(route) and "{" not in path],
 )
-def test_a_route_that_needs_nothing_answers_without_parameters(v1, path):
+def test_a_route_that_needs_nothing_answers_without_parameters(v1, path) -> None:
     assert v1.client.get(ROOT + path).status_code == 200
 
 
-def test_no_mark_of_ours_is_left_in_the_description():
+def test_no_mark_of_ours_is_left_in_the_description() -> None:
     assert "x-needed" not in str(DESCRIPTION)

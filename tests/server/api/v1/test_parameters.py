@@ -12,7 +12,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize(("call", "code"), CALLS.items())
-def test_faults_are_told_in_order(v1, call, code):
+def test_faults_are_told_in_order(v1, call, code) -> None:
     path = f"datavisual/{call}"
     assert v1.fault(path) == v1.fault(path, train_id="") == (400, "50540003")
     assert v1.fault(path, train_id="./none") == v1.fault(path, **LENET) == (400, "50540003")

@@ -14,11 +14,11 @@ def counted(buckets, low=None, high=None):
 @pytest.mark.parametrize(
     ("total", "number"), [(0, 1), (5, 2), (6, 3), (10, 3), (11, 3), (280, 29), (281, 30)]
 )
-def test_number_of_buckets(total, number):
+def test_number_of_buckets(total, number) -> None:
     assert bucket_number(total) == number
 
 
-def test_all_steps_share_edges():
+def test_all_steps_share_edges() -> None:
     first, second = counted([(0.0, 1.0, 4.0)]), counted([(-2.0, 1.0, 3.0), (-1.0, 1.0, 3.0)])
     edges = common_edges([first, second])
     assert edges[0] == -2.0
@@ -27,13 +27,13 @@ def test_all_steps_share_edges():
     assert rebin(first, edges) == [[-2.0, 1.0, 0], [-1.0, 1.0, 0], [0.0, 1.0, 4]]
 
 
-def test_shares_are_rounded_up_as_the_original_does():
+def test_shares_are_rounded_up_as_the_original_does() -> None:
     twelve = counted([(0.0, 3.0, 12.0)])
     counts = [count for _, _, count in rebin(twelve, np.array([0.0, 1.1, 2.2, 3.0]))]
     assert counts == [5, 5, 4]
 
 
-def test_a_constant_is_widened_and_zero_width_buckets_count_whole():
+def test_a_constant_is_widened_and_zero_width_buckets_count_whole() -> None:
     constant = counted([(5.0, 0.0, 30.0)], 5.0, 5.0)
     edges = common_edges([constant])
     assert edges[0] == 4.5
@@ -41,11 +41,11 @@ def test_a_constant_is_widened_and_zero_width_buckets_count_whole():
     assert sum(count for _, _, count in rebin(constant, edges)) == 60  # both buckets it touches
 
 
-def test_nothing_counted_gives_one_empty_bucket():
+def test_nothing_counted_gives_one_empty_bucket() -> None:
     empty = HistogramColumns(np.zeros(0), np.zeros(0), np.zeros(0), 0.0, 0.0)
     assert rebin(empty, common_edges([empty])) == [[-0.5, 1.0, 0]]
 
 
-def test_a_negative_width_is_read_as_its_size():
+def test_a_negative_width_is_read_as_its_size() -> None:
     odd = counted([(-128.0, -128.0, 1.0), (0.0, 127.0, 2.0)], -128.0, 127.0)
     assert sum(count for _, _, count in rebin(odd, common_edges([odd]))) >= 3

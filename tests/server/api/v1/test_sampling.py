@@ -6,7 +6,7 @@ from mindinsight.server.api.v1.sampling import even_rows, extreme_rows
 
 
 @given(st.integers(0, 5000), st.integers(2, 60))
-def test_even_rows_keep_both_ends_and_the_limit(count, limit):
+def test_even_rows_keep_both_ends_and_the_limit(count, limit) -> None:
     rows = even_rows(count, limit)
     assert len(rows) == len(set(rows.tolist())) <= max(limit, 0)
     assert len(rows) == min(count, limit)
@@ -16,7 +16,7 @@ def test_even_rows_keep_both_ends_and_the_limit(count, limit):
 
 
 @given(st.integers(1, 9000), st.integers(0, 2**32 - 1))
-def test_extremes_survive(count, seed):
+def test_extremes_survive(count, seed) -> None:
     values = np.random.default_rng(seed).standard_normal(count).astype(np.float32)
     rows = extreme_rows(values, 1000)
     assert len(rows) <= 1000
@@ -25,7 +25,7 @@ def test_extremes_survive(count, seed):
     assert np.array_equal(rows, extreme_rows(values, 1000))
 
 
-def test_every_stretch_keeps_one_value_that_is_not_finite():
+def test_every_stretch_keeps_one_value_that_is_not_finite() -> None:
     values = np.ones(50_000, np.float32)
     values[10_000:20_000] = np.nan
     values[45_000] = -np.inf
@@ -37,7 +37,7 @@ def test_every_stretch_keeps_one_value_that_is_not_finite():
     assert strange[-1] == 45_000
 
 
-def test_the_first_non_finite_value_is_kept():
+def test_the_first_non_finite_value_is_kept() -> None:
     values = np.ones(50_000, np.float32)
     values[31_415] = np.nan
     assert 31_415 in extreme_rows(values, 1000)

@@ -15,5 +15,5 @@ LENET = {"train_id": "./lenet"}
         ("tensors", "loss/auto/scalar", "50545012"),
     ],
 )
-def test_a_tag_of_another_kind(v1, call, tag, code):
+def test_a_tag_of_another_kind(v1, call, tag, code) -> None:
     assert v1.fault(f"datavisual/{call}", **LENET, tag=tag) == (400, code)

@@ -18,19 +18,19 @@ def answer():
     return targets_answer(ROWS)
 
 
-def test_objectives_are_metrics_and_loss(answer):
+def test_objectives_are_metrics_and_loss(answer) -> None:
     assert [target["name"] for target in answer["targets"]] == ["[M]acc", "loss"]
     assert answer["metadata"]["train_ids"] == ["./1", "./2", "./3"]
 
 
-def test_importance_is_the_absolute_correlation(answer):
+def test_importance_is_the_absolute_correlation(answer) -> None:
     loss = answer["targets"][1]["hyper_parameters"]
     assert loss[0] == {"name": "learning_rate", "importance": pytest.approx(1.0)}
     accuracy = answer["targets"][0]["hyper_parameters"][0]
     assert accuracy["importance"] == pytest.approx(abs(np.corrcoef([0.1, 0.2, 0.4], [0.5, 0.4, 0.1])[0, 1]))
 
 
-def test_reasons_are_given_where_importance_cannot_be(answer):
+def test_reasons_are_given_where_importance_cannot_be(answer) -> None:
     by_name = {parameter["name"]: parameter for parameter in answer["targets"][1]["hyper_parameters"]}
     assert by_name["[U]trial"]["reason_code"] == 2
     assert by_name["[U]fixed"]["reason_code"] == 3
@@ -39,7 +39,7 @@ def test_reasons_are_given_where_importance_cannot_be(answer):
     ]
 
 
-def test_a_gap_turns_the_column_into_floats(answer):
+def test_a_gap_turns_the_column_into_floats(answer) -> None:
     data = {
         parameter["name"]: parameter["data"] for parameter in answer["metadata"]["possible_hyper_parameters"]
     }
@@ -49,19 +49,19 @@ def test_a_gap_turns_the_column_into_floats(answer):
     assert "device_num" not in data
 
 
-def test_objective_values_are_counted_in_five_buckets(answer):
+def test_objective_values_are_counted_in_five_buckets(answer) -> None:
     buckets = answer["targets"][1]["buckets"]
     assert len(buckets) == 5
     assert sum(count for _, _, count in buckets) == 3
 
 
-def test_no_rows_give_empty_lists():
+def test_no_rows_give_empty_lists() -> None:
     empty = targets_answer([])
     assert empty["targets"] == []
     assert empty["metadata"]["train_ids"] == []
 
 
-def test_texts_of_missing_numbers_count_as_missing():
+def test_texts_of_missing_numbers_count_as_missing() -> None:
     rows = [
         {"summary_dir": "./1", "user_defined/x": "nan", "loss": float("nan")},
         {"summary_dir": "./2", "user_defined/x": 1, "loss": 3.0},

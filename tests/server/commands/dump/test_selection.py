@@ -1,20 +1,21 @@
 """Selection of dumps and tensors, and what cannot be read."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.server.commands.dump.conftest import DUMPS, LENET
 
 
-def test_a_dump_or_a_file_of_weights_may_be_named_through_links(run, tmp_path):
+def test_a_dump_or_a_file_of_weights_may_be_named_through_links(run, tmp_path: Path) -> None:
     (tmp_path / "links").symlink_to(DUMPS)
     (tmp_path / "links.ckpt").symlink_to(DUMPS / "ckpt" / "tinynet-1.ckpt")
     assert run("dump", "ls", tmp_path / "links" / LENET.name)[:2] == run("dump", "ls", LENET)[:2]
     assert run("ckpt", "ls", tmp_path / "links.ckpt")[0] == 0
 
 
-def test_what_cannot_be_read_is_said_and_the_rest_is_done(run, broken):
+def test_what_cannot_be_read_is_said_and_the_rest_is_done(run, broken) -> None:
     file = next((broken / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*output*"))
     file.write_bytes(b"\x93NUMPY")
     code, out, err = run("dump", "stat", broken, "--step", 0, "--json")
@@ -24,7 +25,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_done(run, broken):
 
 
 @pytest.mark.parametrize("action", ["ls", "stat", "check"])
-def test_a_folder_that_is_no_dump_is_an_error(run, tmp_path, action):
+def test_a_folder_that_is_no_dump_is_an_error(run, tmp_path: Path, action) -> None:
     code, out, err = run("dump", action, tmp_path)
     assert (code, out) == (2, "")
     assert str(tmp_path) in err
@@ -33,7 +34,9 @@ def test_a_folder_that_is_no_dump_is_an_error(run, tmp_path, action):
 @pytest.mark.parametrize(
     "arguments", [("check",), ("stat", "--json"), ("check", "--json"), ("convert", "--output", "npy")]
 )
-def test_one_cut_file_is_named_and_the_rest_is_used(run, cut, tmp_path, monkeypatch, arguments):
+def test_one_cut_file_is_named_and_the_rest_is_used(
+    run, cut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LC_ALL", "C")
     action, *rest = arguments
@@ -48,7 +51,9 @@ def test_one_cut_file_is_named_and_the_rest_is_used(run, cut, tmp_path, monkeypa
         assert len(list((tmp_path / "npy").rglob("*.npy"))) == 98
 
 
-def test_a_directory_that_is_no_dump_is_told_in_words(run, tmp_path, monkeypatch):
+def test_a_directory_that_is_no_dump_is_told_in_words(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
     code, out, err = run("dump", "ls", tmp_path)
     assert (code, out) == (2, "")

@@ -4,6 +4,8 @@ import os
 import pty
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,13 +21,13 @@ parameters: {{x: {{bounds: [0, 1], type: float}}}}
 """
 
 
-def test_a_line_of_progress():
+def test_a_line_of_progress() -> None:
     line = progress_line(COUNTS, "best loss 0.5 (trial 3)")
     assert line == "4 of 10 trials · best loss 0.5 (trial 3) · 1 failed · 2 pruned · 3 min left"
     assert progress_line({**COUNTS, "left": None, "failed": 0, "pruned": 0}, "") == "4 of 10 trials"
 
 
-def test_times_that_are_left():
+def test_times_that_are_left() -> None:
     assert [duration(seconds) for seconds in (5, 89, 91, 3600, 7500)] == [
         "5 s",
         "89 s",
@@ -49,11 +51,11 @@ def test_times_that_are_left():
         ({"reason": "timeout", "seconds": 90}, "it took longer than 90 seconds"),
     ],
 )
-def test_reasons_of_failed_trials(failure, text):
+def test_reasons_of_failed_trials(failure, text) -> None:
     assert failure_text(failure) == text
 
 
-def test_a_bar_at_a_terminal_and_lines_elsewhere(tmp_path):
+def test_a_bar_at_a_terminal_and_lines_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "tune.yaml").write_text(FILE.format(python=sys.executable))
     command = [sys.executable, "-m", "mindinsight.server.commands.main", "tune", "--config", "tune.yaml"]
     options = ["--trials", "1", "--workspace", "workspace"]
@@ -74,7 +76,7 @@ def test_a_bar_at_a_terminal_and_lines_elsewhere(tmp_path):
 
 
 def read_all(terminal):
-    parts = []
+    parts: list[Any] = []
     while True:
         try:
             part = os.read(terminal, 1 << 16)

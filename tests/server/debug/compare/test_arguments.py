@@ -43,7 +43,7 @@ def name_of(row):
     return f"{entry.recorded}.{entry.direction.replace('parameter', 'parameters')}.{entry.slot}"
 
 
-def test_the_levels_of_msprobe_come_out(rows):
+def test_the_levels_of_msprobe_come_out(rows) -> None:
     checked = 0
     for name, result in RULES["results"].items():
         row = rows.get(name)
@@ -58,12 +58,12 @@ def test_the_levels_of_msprobe_come_out(rows):
     assert set(rows) <= set(RULES["results"])
 
 
-def test_where_msprobe_goes_by_a_word_the_kind_of_call_decides(rows):
+def test_where_msprobe_goes_by_a_word_the_kind_of_call_decides(rows) -> None:
     assert rows["Torch.empty.1.forward.output.0"].codes == ()
     assert rows["Module.empty.Linear.forward.0.output.0"].codes == ("norm", "norm_growth")
 
 
-def test_an_argument_that_differs_has_a_row_of_its_own(rows):
+def test_an_argument_that_differs_has_a_row_of_its_own(rows) -> None:
     row = rows["Functional.case8.0.forward.input.dim"]
     found = fields(row)
     assert (row.level, row.codes) == ("error", ("argument",))
@@ -88,5 +88,5 @@ def test_an_argument_that_differs_has_a_row_of_its_own(rows):
         ([("input.1", "NaN")], [("input.1", "NaN")], []),
     ],
 )
-def test_what_counts_as_another_argument(target, reference, found):
+def test_what_counts_as_another_argument(target, reference, found) -> None:
     assert list(differences(target, reference)) == found

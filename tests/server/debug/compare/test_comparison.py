@@ -32,7 +32,7 @@ def msprobe_name(row):
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_the_numbers_of_msprobe_come_out(name):
+def test_the_numbers_of_msprobe_come_out(name) -> None:
     rows = {msprobe_name(row): row for row in compared(REPORTS[name])}
     expected = REPORTS[name]["rows"]
     assert set(rows) <= set(expected)  # msprobe has lines for scalar arguments too
@@ -50,7 +50,7 @@ def test_the_numbers_of_msprobe_come_out(name):
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_the_verdicts_of_msprobe_come_out(name):
+def test_the_verdicts_of_msprobe_come_out(name) -> None:
     ours: dict[Any, Any] = {}
     theirs: dict[Any, Any] = {}
     for row in compared(REPORTS[name]):
@@ -61,13 +61,13 @@ def test_the_verdicts_of_msprobe_come_out(name):
     assert {k: sorted(v) for k, v in ours.items()} == {k: sorted(v) for k, v in theirs.items()}
 
 
-def test_rows_come_in_the_order_the_target_ran():
+def test_rows_come_in_the_order_the_target_ran() -> None:
     rows = compared(REPORTS["steps"])
     sequences = [row.compared.pair.target.sequence for row in rows]
     assert sequences == sorted(sequences)
 
 
-def test_a_pool_finds_the_same(monkeypatch):
+def test_a_pool_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
     dump = open_dump(DUMPS / "ms_sync_v2_0_names")
     target, reference = (Side(dump, 0, step).entries() for step in (0, 1))
@@ -75,7 +75,7 @@ def test_a_pool_finds_the_same(monkeypatch):
         assert list(compare(target, reference, None, pool)) == list(compare(target, reference))
 
 
-def test_mindspore_is_matched_with_pytorch_layer_by_layer():
+def test_mindspore_is_matched_with_pytorch_layer_by_layer() -> None:
     sides = [
         Side(open_dump(DUMPS / f"msprobe_{each}" / "L0_tensor_statistics"), 0, 0)
         for each in ("mindspore", "pytorch")
@@ -90,7 +90,7 @@ def test_mindspore_is_matched_with_pytorch_layer_by_layer():
         assert require(row.compared.target).shape == require(row.compared.reference).shape
 
 
-def test_a_file_that_is_gone_is_said_and_the_rest_compared(copied):
+def test_a_file_that_is_gone_is_said_and_the_rest_compared(copied) -> None:
     path = copied("ms_sync_v2_0_names")
     entries = Side(open_dump(path), 0, 0).entries()
     gone = next((path / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*.output.0.*"))

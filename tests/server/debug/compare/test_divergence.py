@@ -7,7 +7,7 @@ from tests.narrowing import require
 from tests.server.debug.conftest import DUMPS, spoil
 
 
-def test_a_perturbed_operator_is_found(copied):
+def test_a_perturbed_operator_is_found(copied) -> None:
     healthy = open_dump(DUMPS / "ms_sync_v2_0_names")
     path = copied("ms_sync_v2_0_names")
     step = path / "rank_0" / "Net" / "0" / "0"
@@ -20,7 +20,7 @@ def test_a_perturbed_operator_is_found(copied):
     assert [row.codes for row in divergence.rows] == [("cosine",)]
 
 
-def test_a_perturbed_weight_is_named_as_the_cause(copied):
+def test_a_perturbed_weight_is_named_as_the_cause(copied) -> None:
     healthy = open_dump(DUMPS / "ms_sync_v2_0_names")
     path = copied("ms_sync_v2_0_names")
     spoil(path / "rank_0" / "Net" / "0" / "0", "Conv2D.*.input.1.*", 1.5)
@@ -30,7 +30,7 @@ def test_a_perturbed_weight_is_named_as_the_cause(copied):
     assert (divergence.kind, require(divergence.rows[0].compared.pair.target).slot) == ("arrived", "1")
 
 
-def test_a_dump_agrees_with_itself():
+def test_a_dump_agrees_with_itself() -> None:
     entries = Side(open_dump(DUMPS / "ms_sync_v2_0_names"), 0, 1).entries()
     rows = list(compare(entries, entries))
     assert first_divergence(rows, Tolerance()) is None

@@ -29,20 +29,20 @@ def matches(targets, references, names=None):
     return [(m.target and m.target.recorded, m.reference and m.reference.recorded, m.way) for m in found]
 
 
-def test_the_same_names_belong_together_whatever_their_order():
+def test_the_same_names_belong_together_whatever_their_order() -> None:
     assert matches(["a", "b"], ["b", "a"]) == [("a", "a", "name"), ("b", "b", "name")]
 
 
-def test_a_map_goes_before_names():
+def test_a_map_goes_before_names() -> None:
     assert matches(["a", "b"], ["a", "b"], {"a": "b"}) == [("a", "b", "map"), ("b", "a", "order")]
 
 
-def test_names_that_differ_in_numbers_are_paired_in_order():
+def test_names_that_differ_in_numbers_are_paired_in_order() -> None:
     found = matches(["x/TopK-op1", "x/TopK-op2"], ["x/TopK-op0", "x/TopK-op2"])
     assert found == [("x/TopK-op1", "x/TopK-op0", "alike"), ("x/TopK-op2", "x/TopK-op2", "name")]
 
 
-def test_what_no_name_joins_is_aligned_by_direction_and_shape():
+def test_what_no_name_joins_is_aligned_by_direction_and_shape() -> None:
     ours = [("f", "output", "0", (4, 8)), ("g", "output", "0", (4, 2)), ("g.backward", "output", "0", (4, 2))]
     theirs = [("u", "output", "0", (4, 8)), ("v", "output", "0", (9, 9)), ("w", "output", "0", (4, 2))]
     assert matches(ours, theirs) == [
@@ -53,7 +53,7 @@ def test_what_no_name_joins_is_aligned_by_direction_and_shape():
     ]
 
 
-def test_another_graph_is_another_operator_of_the_same_name():
+def test_another_graph_is_another_operator_of_the_same_name() -> None:
     ours = group_by_operator([entry("a", graph="g0"), entry("a", graph="g1")])
     theirs = group_by_operator([entry("a", graph="g1"), entry("a", graph="g0")])
     found = match_operators(ours, theirs, {}, lambda each: each.shape)
@@ -63,7 +63,7 @@ def test_another_graph_is_another_operator_of_the_same_name():
     ]
 
 
-def test_slots_are_paired_by_name_then_by_order_and_none_is_lost():
+def test_slots_are_paired_by_name_then_by_order_and_none_is_lost() -> None:
     ours = group_by_operator(
         [entry("a", "input", "0"), entry("a", "parameter", "gamma"), entry("a", "output", "0")]
     )
@@ -91,5 +91,5 @@ def test_slots_are_paired_by_name_then_by_order_and_none_is_lost():
         ("conv1.weight", "conv1.weight"),
     ],
 )
-def test_plain_names(name, plain):
+def test_plain_names(name, plain) -> None:
     assert plain_name(name) == plain

@@ -30,7 +30,7 @@ CASES = [each for each in ANSWERS if each["target"] != OPPOSITE]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['target']}-{case['reference']}")
-def test_the_numbers_of_msprobe_come_out(case):
+def test_the_numbers_of_msprobe_come_out(case) -> None:
     found = measure_pair(array(case["target"]), array(case["reference"]))
     for name in MEASURES:
         text = case[name].lower()
@@ -53,7 +53,7 @@ def pairs(dtype):
 
 @settings(deadline=None)
 @given(st.sampled_from([np.dtype(n) for n in ("f4", "f8", "i4", "u1", "?")]).flatmap(pairs))
-def test_the_measures_are_those_of_numpy(pair):
+def test_the_measures_are_those_of_numpy(pair) -> None:
     target, reference = pair
     found = require(measure_pair(target, reference))
     a, b = target.astype(float).ravel(), reference.astype(float).ravel()
@@ -71,7 +71,7 @@ def test_the_measures_are_those_of_numpy(pair):
         assert found.five_thousandths == np.mean(relative < 0.005)
 
 
-def test_non_finite_elements_agree_only_with_their_like():
+def test_non_finite_elements_agree_only_with_their_like() -> None:
     nan, inf = math.nan, math.inf
     found = require(
         measure_pair(np.array([nan, inf, inf, nan, 1.0, 2.0]), np.array([nan, inf, -inf, 3.0, 1.0, inf]))
@@ -80,7 +80,7 @@ def test_non_finite_elements_agree_only_with_their_like():
     assert found.max_absolute == 0
 
 
-def test_an_array_compared_with_itself_does_not_differ():
+def test_an_array_compared_with_itself_does_not_differ() -> None:
     values = np.random.default_rng(0).normal(size=PIECE + 5).astype(np.float16)
     found = require(measure_pair(values, values.astype(np.float64)))
     assert found.cosine == pytest.approx(1)
@@ -88,28 +88,28 @@ def test_an_array_compared_with_itself_does_not_differ():
     assert found.one_thousandth == found.five_thousandths == 1
 
 
-def test_another_number_of_elements_cannot_be_compared():
+def test_another_number_of_elements_cannot_be_compared() -> None:
     assert measure_pair(np.zeros(3), np.zeros(4)) is None
 
 
-def test_nothing_at_all_has_no_measures():
+def test_nothing_at_all_has_no_measures() -> None:
     found = require(measure_pair(np.zeros((0, 3)), np.zeros((0, 3))))
     assert (found.count, found.cosine, found.one_thousandth) == (0, None, None)
 
 
-def test_complex_numbers_are_compared_as_such():
+def test_complex_numbers_are_compared_as_such() -> None:
     values = np.array([1 + 1j, 2 - 1j])
     found = require(measure_pair(values, values.conj()))
     assert found.distance == pytest.approx(np.linalg.norm(values - values.conj()))
     assert found.cosine == pytest.approx(np.vdot(values, values.conj()).real / np.linalg.norm(values) ** 2)
 
 
-def test_text_is_refused():
+def test_text_is_refused() -> None:
     with pytest.raises(TypeError, match="U1"):
         measure_pair(np.array(["a"]), np.array(["b"]))
 
 
-def test_squares_beyond_the_largest_number():
+def test_squares_beyond_the_largest_number() -> None:
     values = np.array([1e300, -2e300, 1 / 3])
     found = require(measure_pair(values, values / 2))
     assert found.cosine == pytest.approx(1)

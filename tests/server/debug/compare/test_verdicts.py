@@ -92,7 +92,7 @@ def levels(make, inputs, outputs):
         ([BASE[:1] + 1], [BASE[:1] + 9], ["pass"]),
     ],
 )
-def test_judged_by_values(inputs, outputs, expected):
+def test_judged_by_values(inputs, outputs, expected) -> None:
     assert levels(by_values, inputs, outputs) == ["pass"] * len(inputs) + expected
 
 
@@ -114,17 +114,17 @@ def test_judged_by_values(inputs, outputs, expected):
         ([1.0], [float("nan")], ["error"]),
     ],
 )
-def test_judged_by_norms(inputs, outputs, expected):
+def test_judged_by_norms(inputs, outputs, expected) -> None:
     assert levels(by_norms, inputs, outputs) == ["pass"] * len(inputs) + expected
 
 
-def test_a_reference_of_zeros_is_infinitely_far_away():
+def test_a_reference_of_zeros_is_infinitely_far_away() -> None:
     rows = [by_norms("input", 0, 1.0), by_norms("output", 0, 1.0, 0.0)]
     assert judge(rows) == [(), ("norm",)]
     assert rows[1].norm_error == float("inf")
 
 
-def test_type_shape_checksum_and_absence_speak_for_themselves():
+def test_type_shape_checksum_and_absence_speak_for_themselves() -> None:
     pair = Pair(entry("input", "0"), entry("input", "0", "float16"), "name")
     assert judge([Compared(pair, statistics(1), statistics(1))]) == [("dtype",)]
     same = Pair(entry("output", "0"), entry("output", "0"), "name")
@@ -135,7 +135,7 @@ def test_type_shape_checksum_and_absence_speak_for_themselves():
     assert judge([Compared(Pair(entry("output", "0"), None, "none"), None, None)]) == [()]
 
 
-def test_gradients_of_parameters_are_not_outputs_made_of_inputs():
+def test_gradients_of_parameters_are_not_outputs_made_of_inputs() -> None:
     row = by_values("output", 0, turned(0.2))
     grad = row.pair.target._replace(recorded="Module.fc.Linear.parameters_grad.0")
     pair = Pair(grad, grad, "name")

@@ -44,7 +44,7 @@ ABBREVIATIONS = {
 }
 
 
-def test_the_twenty_conditions_are_found_under_their_names():
+def test_the_twenty_conditions_are_found_under_their_names() -> None:
     assert {each.id: each.abbreviation for each in conditions().values()} == ABBREVIATIONS
     for each in conditions().values():
         assert each.id.startswith("operator" if each.id == "operator_overflow" else each.target)
@@ -77,19 +77,19 @@ def test_the_twenty_conditions_are_found_under_their_names():
         ("tensor_range", [[]], {"max_min_lt": 8}, False),
     ],
 )
-def test_rules_about_one_step(condition, values, limits, hit):
+def test_rules_about_one_step(condition, values, limits, hit) -> None:
     verdict = judge(condition, values, **limits)
     assert (verdict.hit, verdict.error) == (hit, 0)
     assert any(finding.hit for finding in verdict.findings) == (hit and bool(limits or verdict.findings))
 
 
-def test_the_device_names_the_operator_that_overflowed():
+def test_the_device_names_the_operator_that_overflowed() -> None:
     assert judge("operator_overflow", [1.0], overflowed=True).hit
     assert not judge("operator_overflow", [math.inf]).hit
 
 
 @pytest.mark.parametrize("values", [[1.0, 2.0, 3.0, 9.0], [1 + 0j, 2j, -3, 9j]])
-def test_the_range_counts_what_lies_inside(values):
+def test_the_range_counts_what_lies_inside(values) -> None:
     limits = {"range_start_inclusive": 1, "range_end_inclusive": 3, "range_percentage_gt": 74}
     verdict = judge("activation_range", values, **limits)
     assert {finding.name: finding.actual for finding in verdict.findings} == {
@@ -103,7 +103,7 @@ def test_the_range_counts_what_lies_inside(values):
     assert verdict.hit
 
 
-def test_a_range_around_everything_needs_no_reading():
+def test_a_range_around_everything_needs_no_reading() -> None:
     values = np.array([1.0, 2.0])
 
     def never():
@@ -129,12 +129,12 @@ def test_a_range_around_everything_needs_no_reading():
         ("weight_not_changed", [1.0, 5.0], [1.0, math.inf], {}, False),
     ],
 )
-def test_rules_about_two_steps(condition, now, before, limits, hit):
+def test_rules_about_two_steps(condition, now, before, limits, hit) -> None:
     verdict = judge(condition, now, before, **limits)
     assert (verdict.hit, verdict.error) == (hit, 0)
 
 
-def test_what_cannot_be_judged_says_why():
+def test_what_cannot_be_judged_says_why() -> None:
     assert judge("tensor_too_large", [math.nan, math.inf], max_gt=0).error == HOLDS_NAN + HOLDS_INF
     assert judge("weight_not_changed", [-math.inf]).error == HOLDS_INF + NO_PREVIOUS
     assert judge("weight_not_changed", [1.0]).error == NO_PREVIOUS
@@ -143,7 +143,7 @@ def test_what_cannot_be_judged_says_why():
     assert (verdict.hit, verdict.error) == (False, NO_PREVIOUS)
 
 
-def test_what_statistics_alone_do_not_tell_is_not_judged():
+def test_what_statistics_alone_do_not_tell_is_not_judged() -> None:
     """A mean magnitude or a share of zeros that was not recorded decides nothing."""
 
     def never():

@@ -6,7 +6,7 @@ from tests.server.debug.conditions.conftest import NUMBERS, judge
 
 
 @pytest.mark.parametrize("kind", ["tensor_range", "activation_range"])
-def test_ends_of_a_range_belong_to_it_and_limits_do_not(kind):
+def test_ends_of_a_range_belong_to_it_and_limits_do_not(kind) -> None:
     ends = {"range_start_inclusive": -1, "range_end_inclusive": 2}  # three of four
     assert not judge(kind, NUMBERS, **ends, range_percentage_lt=75).hit
     assert judge(kind, NUMBERS, **ends, range_percentage_lt=75.1).hit

@@ -27,7 +27,7 @@ def explained(path):
     return explain(dump, find_faults(dump).faults[0])
 
 
-def test_a_planted_square_root_is_explained_with_its_value_and_source(tmp_path):
+def test_a_planted_square_root_is_explained_with_its_value_and_source(tmp_path: Path) -> None:
     with zipfile.ZipFile(DUMPS / "samples" / "recorded_torch.zip") as archive:
         archive.extractall(tmp_path)
     explanation = explained(tmp_path / "recorded_torch")
@@ -39,7 +39,7 @@ def test_a_planted_square_root_is_explained_with_its_value_and_source(tmp_path):
     )
 
 
-def test_where_no_rule_fits_values_stand_side_by_side(lenet):
+def test_where_no_rule_fits_values_stand_side_by_side(lenet) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "ReluGrad.ReluGrad-op71.*.output.0.*", np.nan, position=3)
     explanation = explained(lenet)
     assert explanation.reason == "values"
@@ -48,19 +48,19 @@ def test_where_no_rule_fits_values_stand_side_by_side(lenet):
     assert sentence[1]["values"].startswith("0: ")
 
 
-def test_an_overflow_names_the_limit(lenet):
+def test_an_overflow_names_the_limit(lenet) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "MatMul.MatMul-op66.*.output.0.*", np.inf)
     explanation = explained(lenet)
     assert explanation.reason == "overflow"
     assert explanation.sentences[0][1]["limit"] == "3.40282e+38"
 
 
-def test_without_values_nothing_is_claimed(tmp_path):
+def test_without_values_nothing_is_claimed(tmp_path: Path) -> None:
     write_msprobe(tmp_path, "L1", "Torch.log.0.forward")
     assert explained(tmp_path) is None
 
 
-def test_a_fault_that_came_in_is_not_explained(lenet):
+def test_a_fault_that_came_in_is_not_explained(lenet) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "Conv2D.*.input.1.*", np.nan)
     dump = open_dump(lenet)
     fault = find_faults(dump).faults[0]
@@ -68,14 +68,14 @@ def test_a_fault_that_came_in_is_not_explained(lenet):
     assert explain(dump, fault) is None
 
 
-def test_a_tensor_that_is_too_large_is_not_read(lenet, monkeypatch):
+def test_a_tensor_that_is_too_large_is_not_read(lenet, monkeypatch: pytest.MonkeyPatch) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "MatMul.MatMul-op66.*.output.0.*", np.inf)
     monkeypatch.setattr("mindinsight.server.debug.explanation.fault_explanation.LARGEST_TENSOR", 8)
     assert explained(lenet) is None
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_reason_has_a_text(language):
+def test_every_reason_has_a_text(language) -> None:
     source = Path(explain.__code__.co_filename).parent
     reasons = {
         part

@@ -51,7 +51,7 @@ def unary(function, *values, dtype=np.float32):
         ("aSin", lambda: unary(np.arcsin, -2), "arc_outside", {"value": "-2"}, 0),
     ],
 )
-def test_functions_of_one_value(operator, found, reason, words, slot):
+def test_functions_of_one_value(operator, found, reason, words, slot) -> None:
     cause = require(cause_of(operator, found()))
     assert (cause.reason, cause.slot) == (reason, slot)
     assert words.items() <= cause.words.items()
@@ -64,7 +64,7 @@ def test_functions_of_one_value(operator, found, reason, words, slot):
         ("div", [0.0], [0.0], "zero_by_zero", "0"),
     ],
 )
-def test_divisions_blame_the_divisor_and_broadcast(operator, left, right, reason, value):
+def test_divisions_blame_the_divisor_and_broadcast(operator, left, right, reason, value) -> None:
     left, right = np.float32(left), np.float32(right)
     cause = require(cause_of(operator, element(left / right, left, right)))
     assert (cause.reason, cause.slot, cause.words["value"]) == (reason, 1, value)
@@ -73,13 +73,13 @@ def test_divisions_blame_the_divisor_and_broadcast(operator, left, right, reason
 @pytest.mark.parametrize(
     ("base", "exponent", "reason"), [(-8.0, 1 / 3, "power_negative"), (0.0, -2.0, "power_zero")]
 )
-def test_powers(base, exponent, reason):
+def test_powers(base, exponent, reason) -> None:
     left, right = floats(2, base), floats(exponent)
     cause = require(cause_of("Pow", element(np.power(left, right), left, right)))
     assert (cause.reason, cause.words["value"]) == (reason, f"{base:g}")
 
 
-def test_a_row_of_a_softmax_that_is_masked_as_a_whole():
+def test_a_row_of_a_softmax_that_is_masked_as_a_whole() -> None:
     given = np.array([[0, 1], [-np.inf, -np.inf]], np.float32)
     shifted = np.exp(given - given.max(1, keepdims=True))
     output = shifted / shifted.sum(1, keepdims=True)
@@ -92,7 +92,7 @@ def test_a_row_of_a_softmax_that_is_masked_as_a_whole():
     )
 
 
-def test_normalizations_without_variance():
+def test_normalizations_without_variance() -> None:
     single = np.ones((1, 3), np.float32)
     assert require(cause_of("BatchNorm", element(single * np.nan, single))).reason == "batch_of_one"
     constant = np.array([[1, 2], [5, 5]], np.float32)
@@ -103,7 +103,7 @@ def test_normalizations_without_variance():
     assert cause_of("BatchNorm", element(batch * np.nan, batch)) is None
 
 
-def test_any_operator_may_overflow():
+def test_any_operator_may_overflow() -> None:
     left, right = np.full((2, 2), 300, np.float16), np.full((2, 2), 300, np.float16)
     cause = require(cause_of("MatMul", element(left @ right, left, right)))
     assert (cause.reason, cause.slot) == ("overflow", None)
@@ -115,7 +115,7 @@ def test_any_operator_may_overflow():
     )
 
 
-def test_no_rule_is_better_than_a_wrong_one():
+def test_no_rule_is_better_than_a_wrong_one() -> None:
     assert cause_of("Custom", element(floats(np.nan), floats(1))) is None
     assert cause_of("Log", element(floats(np.nan), floats(1))) is None
     assert cause_of("Log", element(floats(np.nan))) is None
@@ -123,7 +123,7 @@ def test_no_rule_is_better_than_a_wrong_one():
     assert cause_of("Div", element(floats(np.nan, 1), np.ones((3, 5)), np.ones(7))) is None
 
 
-def test_types_are_compared_without_case_and_punctuation():
+def test_types_are_compared_without_case_and_punctuation() -> None:
     assert {canonical(name) for name in ("RealDiv", "real_div_", "Torch.realDiv", "aten::real_div")} == {
         "realdiv"
     }

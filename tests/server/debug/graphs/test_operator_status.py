@@ -39,13 +39,13 @@ def step(copied):
     return broken
 
 
-def test_a_healthy_step_is_fine(step):
+def test_a_healthy_step_is_fine(step) -> None:
     found = symptoms(step({}))
     assert set(found.values()) == {Symptom.FINE}
     assert (GRAPH, "Conv2D-op51") in found and (GRAPH, "fc1.weight") in found
 
 
-def test_the_maker_is_the_fault_and_who_met_it_has_lost(step):
+def test_the_maker_is_the_fault_and_who_met_it_has_lost(step) -> None:
     answers = step(
         {"MatMul.MatMul-op66.*.output.0.*": np.nan, "ApplyMomentum.ApplyMomentum-op73.*.input.3.*": np.inf}
     )
@@ -55,13 +55,13 @@ def test_the_maker_is_the_fault_and_who_met_it_has_lost(step):
     assert found[GRAPH, "ReLU-op52"] == Symptom.FINE
 
 
-def test_zeros_count_when_no_output_has_anything_else(step):
+def test_zeros_count_when_no_output_has_anything_else(step) -> None:
     found = symptoms(step({"ReluGrad.ReluGrad-op71.*.output.0.*": 0, "Conv2D.*.input.0.*": 0}))
     assert found[GRAPH, "ReluGrad-op71"] == Symptom.ZERO
     assert found[GRAPH, "Conv2D-op51"] == Symptom.FINE  # its input is zeros, its output is not
 
 
-def test_the_device_and_watchpoints_are_believed(step):
+def test_the_device_and_watchpoints_are_believed(step) -> None:
     answers = step({"MatMul.MatMul-op66.*.output.0.*": np.nan})
     found = symptoms(
         answers,
@@ -74,7 +74,7 @@ def test_the_device_and_watchpoints_are_believed(step):
     assert found[GRAPH, "MatMul-op66"] == Symptom.FAULT  # worse than what caught it
 
 
-def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step):
+def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step) -> None:
     answers = step({})
     found = magnitudes(answers, "minimum", operator_key)
     conv = next(
@@ -89,7 +89,7 @@ def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step):
     )
 
 
-def test_a_scope_has_the_worst_inside_and_counts_it(graph):
+def test_a_scope_has_the_worst_inside_and_counts_it(graph) -> None:
     made = graph(
         [("a/One-op1", []), ("a/b/Two-op1", []), ("a/b/Three-op1", []), ("c/Four-op1", [])], parameters=["w"]
     )
@@ -106,7 +106,7 @@ def test_a_scope_has_the_worst_inside_and_counts_it(graph):
     assert count_symptoms(tree, column, 0) == {"zero": 2}  # parameters have no box
 
 
-def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph):
+def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph) -> None:
     made = graph(
         [
             ("a/One-op1", ["w", "fine"]), ("a/Two-op1", ["fine"]), ("b/Load-op1", ["w"]),
@@ -128,7 +128,7 @@ def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph
     assert largest_below(tree, column, tree.indices["a/Two-op1"]) is None
 
 
-def test_two_operators_at_one_node_give_it_the_larger(graph):
+def test_two_operators_at_one_node_give_it_the_larger(graph) -> None:
     tree = folded_tree(graph([("a/One-op1", [])]))
     column = leaf_column(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
     assert largest_below(tree, column, tree.indices["a/One-op1"]) == 3.0

@@ -10,7 +10,7 @@ from mindinsight.server.formats.dumps import list_operators, open_dump
 from tests.narrowing import require
 
 
-def test_operators_stand_in_their_scopes_and_are_joined(lenet):
+def test_operators_stand_in_their_scopes_and_are_joined(lenet) -> None:
     operators = list_operators(lenet, 0, 0).items
     drawn = operator_tree(operators, graph_links(operators))
     leaves = {require(drawn.operator_at(place)).recorded: place for place in drawn.tree.leaves(0)}
@@ -24,7 +24,7 @@ def test_operators_stand_in_their_scopes_and_are_joined(lenet):
     assert names == {"ReLU-op52", "MatMulBiasAddReluFusion-op55"}
 
 
-def test_a_scope_has_the_largest_value_inside(lenet):
+def test_a_scope_has_the_largest_value_inside(lenet) -> None:
     operators = list_operators(lenet, 0, 0).items
     drawn = operator_tree(operators, [])
     values = {each.name: float(each.order) for each in operators}
@@ -35,7 +35,7 @@ def test_a_scope_has_the_largest_value_inside(lenet):
     assert drawn.largest(scope, {}) is None
 
 
-def test_functions_inside_modules_of_msprobe_keep_their_names(data):
+def test_functions_inside_modules_of_msprobe_keep_their_names(data) -> None:
     dump = open_dump(data / "msprobe_pytorch" / "mix_statistics_md5")
     operators = list_operators(dump, dump.ranks[0], 0).items
     drawn = operator_tree(operators, [])
@@ -46,10 +46,10 @@ def test_functions_inside_modules_of_msprobe_keep_their_names(data):
 @pytest.mark.parametrize(
     ("value", "expected"), [(1, 0), (10, 0.5), (100, 1), (0, 0), (-5, 0), (math.inf, 1), (math.nan, 1)]
 )
-def test_shares_are_logarithmic(value, expected):
+def test_shares_are_logarithmic(value, expected) -> None:
     assert share(value, [0, 1, 10, 100, math.inf]) == pytest.approx(expected)
 
 
-def test_a_single_value_is_the_whole():
+def test_a_single_value_is_the_whole() -> None:
     assert share(5, [5]) == 1
     assert share(0, [0]) == 0

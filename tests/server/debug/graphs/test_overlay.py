@@ -31,23 +31,23 @@ def leaf_of(overlay, recorded):
     return int(overlay.tree.leaf_indices[overlay.joined.nodes["Net/0", recorded]])
 
 
-def test_the_first_fault_is_marked_at_its_node(overlay):
+def test_the_first_fault_is_marked_at_its_node(overlay) -> None:
     column = overlay.column(SYMPTOMS)
     assert len(column) == len(overlay.tree.paths)
     assert np.flatnonzero(column == Symptom.FAULT).tolist() == [leaf_of(overlay, MATMUL)]
     assert column[leaf_of(overlay, "ReLU-op52")] == Symptom.FINE
 
 
-def test_a_statistic_is_a_column_too(overlay):
+def test_a_statistic_is_a_column_too(overlay) -> None:
     column = overlay.column("nans")
     assert column[leaf_of(overlay, MATMUL)] == 1
     assert np.nansum(column) == 1
 
 
-def test_a_complete_column_is_computed_once(overlay):
+def test_a_complete_column_is_computed_once(overlay) -> None:
     assert overlay.column("norm") is overlay.column("norm")
 
 
-def test_operators_are_known_by_node(overlay):
+def test_operators_are_known_by_node(overlay) -> None:
     node = overlay.joined.nodes["Net/0", MATMUL]
     assert [operator.recorded for operator in overlay.operators_of[node]] == [MATMUL]

@@ -20,7 +20,7 @@ def padded(array, axis, block):
 
 
 @given(SMALL, AXIS, SMALL, SMALL, st.sampled_from([16, 32]))
-def test_nc1hwc0(n, c, h, w, c0):
+def test_nc1hwc0(n, c, h, w, c0) -> None:
     host = filled(n, c, h, w)
     blocks = padded(host, 1, c0)
     device = blocks.reshape(n, -1, c0, h, w).transpose(0, 1, 3, 4, 2)
@@ -30,7 +30,7 @@ def test_nc1hwc0(n, c, h, w, c0):
 
 
 @given(SMALL, SMALL, AXIS, SMALL, SMALL)
-def test_ndc1hwc0(n, d, c, h, w):
+def test_ndc1hwc0(n, d, c, h, w) -> None:
     host = filled(n, c, d, h, w)
     blocks = padded(host, 1, 16)
     device = blocks.reshape(n, -1, 16, d, h, w).transpose(0, 3, 1, 4, 5, 2)
@@ -40,7 +40,7 @@ def test_ndc1hwc0(n, d, c, h, w):
 
 
 @given(st.lists(SMALL, max_size=2), AXIS, AXIS)
-def test_fractal_nz(outer, m, n):
+def test_fractal_nz(outer, m, n) -> None:
     host = filled(*outer, m, n)
     blocks = padded(padded(host, -1, 16), -2, 16)
     split = blocks.reshape(*outer, blocks.shape[-2] // 16, 16, blocks.shape[-1] // 16, 16)
@@ -52,7 +52,7 @@ def test_fractal_nz(outer, m, n):
 
 
 @given(AXIS, AXIS, SMALL, SMALL)
-def test_fractal_z(n, c, h, w):
+def test_fractal_z(n, c, h, w) -> None:
     host = filled(n, c, h, w)
     blocks = padded(padded(host, 1, 16), 0, 16)
     split = blocks.reshape(blocks.shape[0] // 16, 16, blocks.shape[1] // 16, 16, h, w)
@@ -65,7 +65,7 @@ def test_fractal_z(n, c, h, w):
 @pytest.mark.parametrize(
     ("layout", "order"), [("NHWC", (0, 2, 3, 1)), ("HWCN", (2, 3, 1, 0)), ("CHWN", (1, 2, 3, 0))]
 )
-def test_axes_in_another_order(layout, order):
+def test_axes_in_another_order(layout, order) -> None:
     host = filled(2, 3, 4, 5)
     found, name = to_host(host.transpose(order), layout, host.shape)
     assert name == "NCHW"
@@ -73,14 +73,14 @@ def test_axes_in_another_order(layout, order):
 
 
 @pytest.mark.parametrize(("layout", "order"), [("NDHWC", (0, 2, 3, 4, 1)), ("DHWCN", (2, 3, 4, 1, 0))])
-def test_volumes_in_another_order(layout, order):
+def test_volumes_in_another_order(layout, order) -> None:
     host = filled(2, 3, 4, 5, 6)
     found, name = to_host(host.transpose(order), layout, host.shape)
     assert name == "NCDHW"
     np.testing.assert_array_equal(found, host)
 
 
-def test_host_formats_take_the_host_shape():
+def test_host_formats_take_the_host_shape() -> None:
     assert to_host(filled(6), "ND", (2, 3))[0].shape == (2, 3)
     assert to_host(filled(6), "ND", (2, 4))[0].shape == (6,)
     assert to_host(filled(2, 3, 1, 1), "NCHW", (2, 3, 1, 1))[1] == "NCHW"
@@ -109,7 +109,7 @@ def grouped(host, groups, c0):
     st.integers(1, 2),
     st.sampled_from([16, 32]),
 )
-def test_weights_in_groups(sizes, side, c0):
+def test_weights_in_groups(sizes, side, c0) -> None:
     groups, c, outputs = sizes
     host = filled(groups * outputs, c, side, side + 1)
     found, name = to_host(grouped(host, groups, c0), "FRACTAL_Z_G", host.shape, groups)
@@ -117,7 +117,7 @@ def test_weights_in_groups(sizes, side, c0):
     np.testing.assert_array_equal(found, host)
 
 
-def test_groups_that_do_not_fit_stay_as_they_are():
+def test_groups_that_do_not_fit_stay_as_they_are() -> None:
     device = filled(4, 1, 16, 16)
     for shape, groups in (((4, 1, 2, 2), 3), ((64, 16, 2, 2), 2), ((0, 0, 2, 2), 2)):
         found, name = to_host(device, "FRACTAL_Z_G", shape, groups)
@@ -138,7 +138,7 @@ def test_groups_that_do_not_fit_stay_as_they_are():
         ((3, 3), "NHWC", (3, 3)),
     ],
 )
-def test_what_does_not_fit_stays_as_it_is(shape, layout, host):
+def test_what_does_not_fit_stays_as_it_is(shape, layout, host) -> None:
     device = filled(*shape)
     found, name = to_host(device, layout, host)
     assert name == layout
@@ -150,5 +150,5 @@ def test_what_does_not_fit_stays_as_it_is(shape, layout, host):
     [(0, "NCHW"), (3, "NC1HWC0"), (29, "FRACTAL_NZ"), (39, "FRACTAL_Z_G"), (49, "C1HWC0")]
     + [(50, "format(50)"), (-1, "format(-1)"), (255, "format(255)")],
 )
-def test_numbers_of_formats(number, name):
+def test_numbers_of_formats(number, name) -> None:
     assert format_name(number) == name

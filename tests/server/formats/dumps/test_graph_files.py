@@ -1,5 +1,7 @@
 """Execution orders and graphs beside the tensors of a dump."""
 
+from pathlib import Path
+
 import pytest
 
 from mindinsight.server.formats.dumps.graph_files import GraphFiles
@@ -23,25 +25,25 @@ def write_order(rank, number, *names):
     path.write_text("\n".join((HEADER, *names, "")))
 
 
-def test_the_order_of_the_own_graph_comes_first(rank):
+def test_the_order_of_the_own_graph_comes_first(rank) -> None:
     for number, name in ((0, "Default/a-op0"), (1, "Default/b-op1"), (10, "Default/c-op2")):
         write_order(rank, number, name)
     assert graph_files(rank).order() == ["Default/b-op1", "Default/a-op0", "Default/c-op2"]
 
 
-def test_recorded_names_are_resolved_by_the_order(rank):
+def test_recorded_names_are_resolved_by_the_order(rank) -> None:
     write_order(rank, 1, "Default/fc/MatMul-op1", "Default/fc/Add-op2")
     names = graph_files(rank).resolve_names(["Default_fc_Add-op2", "unknown"])
     assert names["Default_fc_Add-op2"] == ("Default/fc/Add-op2", 1)
     assert names["unknown"] == ("unknown", -1)
 
 
-def test_without_files_there_is_nothing(tmp_path):
+def test_without_files_there_is_nothing(tmp_path: Path) -> None:
     files = graph_files(tmp_path)
     assert (files.order(), files.parameters(), files.nodes(), files.damage) == ([], [], {}, [])
 
 
-def test_a_file_that_cannot_be_read_is_damage_and_the_others_are_used(rank):
+def test_a_file_that_cannot_be_read_is_damage_and_the_others_are_used(rank) -> None:
     (rank / "graphs").mkdir()
     (rank / "graphs" / "ms_output_trace_code_graph_1.pb").write_bytes(b"\xff no graph")
     write_order(rank, 1, "Default/a-op0")

@@ -1,6 +1,9 @@
 """The base class of layouts."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from mindinsight.server.formats import dumps
 from mindinsight.server.formats.dumps import (
@@ -27,7 +30,7 @@ class Single(Layout):
         return Dump(str(path), self.name, (StepFolder(0, 3, "", str(path), str(path)),), ((0, ""),))
 
 
-def test_a_layout_inherits_what_it_does_not_have(tmp_path, monkeypatch):
+def test_a_layout_inherits_what_it_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory it knows and how to open it: the rest is a dump without tensors, or of npy files."""
     monkeypatch.setattr(dumps, "known_layouts", lambda: (Single(),))
     monkeypatch.setattr(dumps, "_load_layout", lambda name: Single())

@@ -21,11 +21,11 @@ from tests.narrowing import require
 SERVER = Path(dumps.__file__).parents[2]
 
 
-def test_every_module_is_a_layout_of_its_name():
+def test_every_module_is_a_layout_of_its_name() -> None:
     assert [layout.name for layout in known_layouts()] == ["asynchronous", "msprobe", "recorder", "sync"]
 
 
-def test_no_module_but_its_own_names_a_layout():
+def test_no_module_but_its_own_names_a_layout() -> None:
     names = "|".join(layout.name for layout in known_layouts())
     named = [
         path.relative_to(SERVER).as_posix()
@@ -35,7 +35,7 @@ def test_no_module_but_its_own_names_a_layout():
     assert named == []
 
 
-def test_the_surest_wins_and_one_that_fails_is_named(samples, monkeypatch):
+def test_the_surest_wins_and_one_that_fails_is_named(samples, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(path):
         raise RuntimeError("no such thing")
 
@@ -51,7 +51,7 @@ def test_the_surest_wins_and_one_that_fails_is_named(samples, monkeypatch):
     assert require(find_layout(Path(__file__).parent)).name == "unsure"
 
 
-def test_not_a_dump_is_an_answer(tmp_path):
+def test_not_a_dump_is_an_answer(tmp_path: Path) -> None:
     assert find_layout(tmp_path) is None
     assert find_dump_dirs(tmp_path) == ()
     with pytest.raises(UnreadableError, match=r"dump.unknown_layout"):
@@ -59,12 +59,12 @@ def test_not_a_dump_is_an_answer(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["nothing", "types", "../sync", "", "os.path"])
-def test_layouts_are_not_just_any_module(name):
+def test_layouts_are_not_just_any_module(name) -> None:
     with pytest.raises(UnreadableError, match=r"dump.unknown_layout"):
         read_tensor(TensorRef(name, "/etc/passwd"))
 
 
-def test_dumps_are_not_searched_for_inside_dumps(samples, tmp_path):
+def test_dumps_are_not_searched_for_inside_dumps(samples, tmp_path: Path) -> None:
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / "deep" / "er" / "dump").symlink_to(samples / "ms_sync_cpu_2ranks")
     assert find_dump_dirs(tmp_path) == ()
@@ -72,7 +72,7 @@ def test_dumps_are_not_searched_for_inside_dumps(samples, tmp_path):
     assert [each.path for each in found] == [str(samples / "ms_sync_cpu_2ranks")]
 
 
-def test_the_search_has_an_end(tmp_path, monkeypatch):
+def test_the_search_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abcdef":
         (tmp_path / name / "rank_0" / "graphs").mkdir(parents=True)
     monkeypatch.setattr(dumps, "SEARCH_FOLDERS", 3)
@@ -81,7 +81,7 @@ def test_the_search_has_an_end(tmp_path, monkeypatch):
     assert find_dump_dirs(tmp_path) == ()
 
 
-def test_what_is_not_there_is_empty(samples):
+def test_what_is_not_there_is_empty(samples) -> None:
     dump = open_dump(samples / "ms_sync_kernels_filter")
     assert not list_tensors(dump, 5, 1)
     assert not list_tensors(dump, 0, 77)
@@ -95,7 +95,7 @@ def test_what_is_not_there_is_empty(samples):
         ("msprobe_pytorch/mix_tensor_2ranks", {"dump.json", "stack.json", "dump_tensor_data"}),
     ],
 )
-def test_a_layout_tells_which_paths_of_a_step_change_while_it_grows(samples, name, files):
+def test_a_layout_tells_which_paths_of_a_step_change_while_it_grows(samples, name, files) -> None:
     dump = open_dump(samples / name)
     (folder,) = {folder.path for folder in dump.folders if (folder.rank, folder.step) == (0, dump.steps()[0])}
     paths = growing_paths(dump, 0, dump.steps()[0])

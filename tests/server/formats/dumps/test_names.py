@@ -15,7 +15,7 @@ from tests.narrowing import require
 TIME = "1795248166105555"
 
 
-def test_names_of_newer_versions():
+def test_names_of_newer_versions() -> None:
     file = require(
         parse_npy_name(f"MatMul.Default_net_MatMul-op0.3.7.{TIME}.input.1.DefaultFormat.Float32.npy", "p")
     )
@@ -25,16 +25,16 @@ def test_names_of_newer_versions():
     assert file.path == "p"
 
 
-def test_names_of_older_versions_keep_dots():
+def test_names_of_older_versions_keep_dots() -> None:
     file = require(parse_npy_name(f"Parameter.moments.fc1.0.weight.0.0.{TIME}.output.0.DefaultFormat.npy"))
     assert (file.type, file.operator, file.slot, file.dtype) == ("Parameter", "moments.fc1.0.weight", "0", "")
 
 
-def test_a_parameter_that_ends_in_a_number():
+def test_a_parameter_that_ends_in_a_number() -> None:
     assert require(parse_npy_name(f"Parameter.layers.0.0.0.{TIME}.output.0.ND.npy")).operator == "layers.0"
 
 
-def test_operators_run_in_parts():
+def test_operators_run_in_parts() -> None:
     assert require(parse_npy_name(f"Add.op.1.2.{TIME}.0.1.2.3.output.0.ND.npy")).timestamp == int(TIME)
     file = require(parse_bin_name(f"Add.op.1.2.{TIME}.0.1.2.3"))
     assert (file.operator, file.task, file.stream, file.timestamp) == ("op", 1, 2, int(TIME))
@@ -54,7 +54,7 @@ def test_operators_run_in_parts():
         "a.b.c.d.e.f.g.h.i.j.k.npy",
     ],
 )
-def test_other_names(name):
+def test_other_names(name) -> None:
     assert parse_npy_name(name) is None
 
 
@@ -62,20 +62,20 @@ FIELD = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"
 
 
 @given(FIELD.filter(lambda text: "." not in text), FIELD, st.integers(0, 65535), st.integers(0, 9))
-def test_whatever_the_operator_is_called(kind, operator, number, slot):
+def test_whatever_the_operator_is_called(kind, operator, number, slot) -> None:
     name = f"{kind}.{operator}.{number}.{number}.{TIME}.output.{slot}.ND.Float16.npy"
     file = require(parse_npy_name(name))
     assert (file.type, file.operator, file.task, file.slot) == (kind, operator, number, str(slot))
 
 
 @pytest.mark.parametrize("operator", ["a\nb", "..", "%2e%2e", "../../etc", "a\tb", "x.input.0.y"])
-def test_strange_operators_are_only_text(operator):
+def test_strange_operators_are_only_text(operator) -> None:
     name = f"Add.{operator}.0.0.{TIME}.output.0.DefaultFormat.Float32.npy"
     assert require(parse_npy_name(name)).operator == operator
 
 
 @pytest.mark.parametrize("name", ["", "Add", "Add.op.1.2", "Add.op.1.2.x", "Add.op.one.2.3", "157301586524"])
-def test_other_names_of_bin_files(name):
+def test_other_names_of_bin_files(name) -> None:
     assert parse_bin_name(name) is None
 
 
@@ -88,17 +88,17 @@ ORDER = [
 ]
 
 
-def test_escaped_names_are_found():
+def test_escaped_names_are_found() -> None:
     recorded = escape_name(ORDER[0])
     assert recorded == "Default_net-Net_conv_1-Conv_Conv2D-op0"
     assert resolve_names([recorded], ORDER, []) == {recorded: FullName(ORDER[0], 0)}
 
 
-def test_names_without_scope_are_found_by_their_end():
+def test_names_without_scope_are_found_by_their_end() -> None:
     assert resolve_names(["MatMul-op7"], ORDER, []) == {"MatMul-op7": FullName(ORDER[4], 4)}
 
 
-def test_operators_with_other_numbers_are_paired_in_order():
+def test_operators_with_other_numbers_are_paired_in_order() -> None:
     recorded = [f"Default_net-Net_Cast-op{number}" for number in (0, 5, 20)]
     assert resolve_names(recorded, ORDER, []) == {
         recorded[0]: FullName(ORDER[1], 1),
@@ -107,18 +107,18 @@ def test_operators_with_other_numbers_are_paired_in_order():
     }
 
 
-def test_more_than_were_planned_stay_as_recorded():
+def test_more_than_were_planned_stay_as_recorded() -> None:
     recorded = [f"Default_net-Net_Cast-op{number}" for number in (0, 5, 20, 21)]
     assert resolve_names(recorded, ORDER, [])[recorded[3]] == FullName(recorded[3], -1)
 
 
-def test_parameters_get_their_dots_back():
+def test_parameters_get_their_dots_back() -> None:
     found = resolve_names(["fc_1_weight", "other"], [], ["fc.1.weight"])
     assert found["fc_1_weight"] == FullName("fc.1.weight", -1)
     assert found["other"] == FullName("other", -1)
 
 
-def test_the_first_of_two_that_look_alike_escaped():
+def test_the_first_of_two_that_look_alike_escaped() -> None:
     order = ["Default/a_b/Add-op0", "Default/a/b/Add-op0"]
     assert resolve_names([escape_name(order[0])], order, [])[escape_name(order[0])] == FullName(order[0], 0)
 
@@ -152,11 +152,11 @@ PLAIN = [
 
 
 @given(st.lists(st.one_of(st.sampled_from(PLAIN), st.lists(PARTS, max_size=14).map(".".join)), max_size=12))
-def test_many_names_at_once_mean_what_each_means_alone(names):
+def test_many_names_at_once_mean_what_each_means_alone(names) -> None:
     assert parse_npy_names(names, "/d") == [parse_npy_name(name, f"/d/{name}") for name in names]
 
 
-def test_a_name_with_a_line_in_it_changes_no_other():
+def test_a_name_with_a_line_in_it_changes_no_other() -> None:
     names = [PLAIN[0], f"Add.op\n{PLAIN[1]}", PLAIN[1]]
     found = parse_npy_names(names, "/d")
     assert [file and file.operator for file in found] == [

@@ -29,7 +29,7 @@ def assemble(entries, order=(), nodes=None):
     return assemble_operators("Net/0", entries, order, nodes or {}, lambda kind, name: ((kind, name),))
 
 
-def test_tensors_of_one_operator_are_its_slots():
+def test_tensors_of_one_operator_are_its_slots() -> None:
     (operator,) = assemble(
         [entry("fc/MatMul-op1", side, "0", i) for i, side in enumerate(("input", "output"))]
     )
@@ -42,7 +42,7 @@ def test_tensors_of_one_operator_are_its_slots():
     assert operator.inputs_known and operator.outputs_known
 
 
-def test_operators_come_in_execution_order_and_planned_ones_are_among_them():
+def test_operators_come_in_execution_order_and_planned_ones_are_among_them() -> None:
     entries = [
         entry("b", "output", "0", 0, order=2),
         entry("x", "output", "0", 1),
@@ -54,7 +54,7 @@ def test_operators_come_in_execution_order_and_planned_ones_are_among_them():
     assert (planned.type, planned.sequence, planned.recorded, planned.scope) == ("ReLU", -1, "", ("fc",))
 
 
-def test_inputs_are_known_only_when_no_slot_is_missing():
+def test_inputs_are_known_only_when_no_slot_is_missing() -> None:
     (gap,) = assemble([entry("a", "input", slot, i) for i, slot in enumerate(("0", "2"))])
     assert not gap.inputs_known and not gap.outputs_known
     node = IrNode("MatMul", "a", "", ("x", "y"), ())
@@ -62,6 +62,6 @@ def test_inputs_are_known_only_when_no_slot_is_missing():
     assert fewer.sources == ("x", "y") and not fewer.inputs_known
 
 
-def test_names_of_parameters_are_separated_by_dots():
+def test_names_of_parameters_are_separated_by_dots() -> None:
     (parameter,) = assemble([entry("net.fc.weight", "parameter", "0", 0, kind="Parameter")])
     assert parameter.scope == ("net", "fc")

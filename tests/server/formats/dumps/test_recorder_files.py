@@ -1,5 +1,7 @@
 """Files of the Running Data Recorder."""
 
+from pathlib import Path
+
 import pytest
 
 from mindinsight.server.formats.dumps import (
@@ -13,7 +15,7 @@ def dump(samples):
     return open_dump(samples / "rdr_v2_0")
 
 
-def test_files_in_the_order_they_were_written(dump):
+def test_files_in_the_order_they_were_written(dump) -> None:
     assert (dump.layout, dump.ranks, dump.steps()) == ("recorder", (0,), ())
     assert [(log.module, log.name, log.graph, log.sequence, log.kind) for log in dump.logs] == [
         ("PIPELINE", "00_parse", None, 17, "ir"),
@@ -27,7 +29,7 @@ def test_files_in_the_order_they_were_written(dump):
     assert all(log.size > 0 for log in dump.logs)
 
 
-def test_names_without_module_and_time_are_listed_too(tmp_path):
+def test_names_without_module_and_time_are_listed_too(tmp_path: Path) -> None:
     folder = tmp_path / "rank_2" / "rdr"
     folder.mkdir(parents=True)
     for name in ("hwopt_d_before_graph_0.ir", "a.b.20261121080229_4.txt", "notes.md"):
@@ -40,6 +42,6 @@ def test_names_without_module_and_time_are_listed_too(tmp_path):
     assert [log.rank for log in logs] == [2, 2]
 
 
-def test_they_are_texts(dump):
+def test_they_are_texts(dump) -> None:
     for log in dump.logs:
         assert bool(read_log(log)) == (log.kind != "pb")

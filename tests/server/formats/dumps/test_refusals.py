@@ -114,7 +114,7 @@ def replace(path, by, target):
         "rank_0/Net/0/constants/Parameter.data-2.0.0.1.output.0.DefaultFormat.npy",
     ],
 )
-def test_in_place_of_a_file_of_a_synchronous_dump(dump, outside, place, by):
+def test_in_place_of_a_file_of_a_synchronous_dump(dump, outside, place, by) -> None:
     path = dump(SYNC)
     replace(path / place, by, outside / "file")
     assert str(path / place) in everything(path)
@@ -128,7 +128,7 @@ def test_in_place_of_a_file_of_a_synchronous_dump(dump, outside, place, by):
         *("rank_1", "rank_0/Other", "rank_0/Net/0/constants", "rank_0/Net/0/9"),
     ],
 )
-def test_in_place_of_a_folder_of_a_synchronous_dump(dump, outside, place, by):
+def test_in_place_of_a_folder_of_a_synchronous_dump(dump, outside, place, by) -> None:
     path = dump(SYNC)
     replace(path / place, by, outside / "inside")
     assert str(path / place) in everything(path)
@@ -143,7 +143,7 @@ def test_in_place_of_a_folder_of_a_synchronous_dump(dump, outside, place, by):
         "step0/rank0/dump_tensor_data/Functional.conv2d.0.forward.input.0.npy",
     ],
 )
-def test_in_a_dump_of_msprobe(dump, outside, place, by):
+def test_in_a_dump_of_msprobe(dump, outside, place, by) -> None:
     path = dump(MSPROBE)
     (path / "step0" / "rank0").mkdir(parents=True, exist_ok=True)
     replace(path / place, by, outside / "file")
@@ -151,7 +151,7 @@ def test_in_a_dump_of_msprobe(dump, outside, place, by):
 
 
 @pytest.mark.parametrize("by", [by_link, by_pipe, by_socket])
-def test_in_an_asynchronous_dump(samples, tmp_path, outside, by):
+def test_in_an_asynchronous_dump(samples, tmp_path: Path, outside, by) -> None:
     path = Path(shutil.copytree(samples / "async_SYNTHETIC" / "bin", tmp_path / "dump"))
     folder = Path(open_dump(path).folders[0].path)
     names = ["mapping.csv", "Opdebug.Node_OpDebug.1.1.1.json", "Opdebug.Node_OpDebug.1.2.1", "MatMul.a.1.2.3"]
@@ -160,5 +160,5 @@ def test_in_an_asynchronous_dump(samples, tmp_path, outside, by):
     assert {str(folder / name) for name in names} <= everything(path)
 
 
-def test_a_dump_with_nothing_odd_in_it(dump):
+def test_a_dump_with_nothing_odd_in_it(dump) -> None:
     assert everything(dump(SYNC)) == set()

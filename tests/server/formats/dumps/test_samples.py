@@ -44,7 +44,7 @@ def same_tensor(entry, expected):
 @pytest.mark.parametrize(
     "name", ["ms_sync_cpu_2ranks", "ms_sync_v2_0_names", "ms_sync_kernels_filter", "ms_sync_full_stats"]
 )
-def test_synchronous_dumps(samples, name):
+def test_synchronous_dumps(samples, name) -> None:
     expected = json.loads((samples / name / "expected.json").read_text())
     seen = set()
     for found in find_dump_dirs(samples / name):
@@ -66,7 +66,7 @@ def test_synchronous_dumps(samples, name):
 
 
 @pytest.mark.parametrize("name", ["ms_sync_cpu_2ranks", "ms_sync_v2_0_names", "ms_sync_kernels_filter"])
-def test_execution_orders(samples, name):
+def test_execution_orders(samples, name) -> None:
     expected = json.loads((samples / name / "expected.json").read_text())
     dump = open_dump(samples / name)
     for key, order in expected["order"].items():
@@ -105,7 +105,7 @@ def asynchronous(samples):
     return root, json.loads((root / "expected.json").read_text())
 
 
-def test_asynchronous_npy(asynchronous):
+def test_asynchronous_npy(asynchronous) -> None:
     root, expected = asynchronous
     answers = {(each["iteration"], each["file"]): each for each in expected["npy"]}
     for entry in all_tensors(open_dump(root / "npy")):
@@ -121,7 +121,7 @@ def test_asynchronous_npy(asynchronous):
     assert answers == {}
 
 
-def test_asynchronous_bin(asynchronous):
+def test_asynchronous_bin(asynchronous) -> None:
     root, expected = asynchronous
     answers = {
         (each["iteration"], each["file"], io, slot): each | answer
@@ -142,7 +142,7 @@ def test_asynchronous_bin(asynchronous):
     assert answers == {}
 
 
-def test_acl_dumps(asynchronous):
+def test_acl_dumps(asynchronous) -> None:
     root, expected = asynchronous
     dump = open_dump(root / "acl_o0")
     assert dump.steps() == (expected["acl_o0"]["step"],)
@@ -154,7 +154,7 @@ def test_acl_dumps(asynchronous):
 
 
 @pytest.mark.parametrize("form", ["npy", "bin"])
-def test_overflow_records(asynchronous, form):
+def test_overflow_records(asynchronous, form) -> None:
     root, expected = asynchronous
     (answer,) = expected["overflow"]
     dump = open_dump(root / form)
@@ -167,7 +167,7 @@ def test_overflow_records(asynchronous, form):
 
 
 @pytest.mark.parametrize("name", ["msprobe_pytorch", "msprobe_mindspore"])
-def test_msprobe(samples, name):
+def test_msprobe(samples, name) -> None:
     root = samples / name
     expected = json.loads((root / "expected.json").read_text())
     seen_tensors, seen_runs = set(), set()
@@ -194,7 +194,7 @@ def test_msprobe(samples, name):
     assert seen_runs == expected["runs"].keys()
 
 
-def test_checkpoints(samples):
+def test_checkpoints(samples) -> None:
     expected = json.loads((samples / "ckpt" / "expected.json").read_text())
     for name, answers in expected["files"].items():
         file = open_checkpoint(samples / "ckpt" / name)
@@ -205,7 +205,7 @@ def test_checkpoints(samples):
             assert (md5(array), list(array.shape)) == (answer["md5"], answer["shape"])
 
 
-def test_every_layout_is_found(samples):
+def test_every_layout_is_found(samples) -> None:
     found = [(Path(each.path).name, each.layout) for each in find_dump_dirs(samples)]
     assert len(found) == 27
     assert {layout for _, layout in found} == {"sync", "asynchronous", "msprobe", "recorder"}

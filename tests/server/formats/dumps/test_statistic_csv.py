@@ -1,5 +1,6 @@
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ def read(tmp_path, text):
     return read_statistics(tmp_path / "statistic.csv")
 
 
-def test_rows_of_every_category(samples):
+def test_rows_of_every_category(samples) -> None:
     rows, damage = read_statistics(samples / "ms_sync_full_stats/edge_values/statistic.csv")
     assert damage == []
     assert len(rows) == 17
@@ -33,7 +34,7 @@ def test_rows_of_every_category(samples):
     assert require(second.statistics).nan == 1
 
 
-def test_numbers_agree_with_the_tensors_they_are_about(samples):
+def test_numbers_agree_with_the_tensors_they_are_about(samples) -> None:
     """Six digits are printed; the values themselves stand byte by byte beside the file."""
     folder = samples / "ms_sync_full_stats/edge_values"
     given = {each["op_name"]: each for each in json.loads((folder / "inputs.json").read_text())}
@@ -59,7 +60,7 @@ def test_numbers_agree_with_the_tensors_they_are_about(samples):
     assert checked >= 10
 
 
-def test_both_spellings_of_shapes_and_odd_numbers(tmp_path):
+def test_both_spellings_of_shapes_and_odd_numbers(tmp_path: Path) -> None:
     rows, damage = read(
         tmp_path,
         f'{HEADER}\nA,a,0,0,1,input,0,4,float32,"(2,3)",-nan,-inf,\nA,b,0,0,2,output,0,4,float32,"[]",,inf,\n'
@@ -74,7 +75,7 @@ def test_both_spellings_of_shapes_and_odd_numbers(tmp_path):
     assert rows[2].statistics.min == 1234570
 
 
-def test_the_default_categories(samples):
+def test_the_default_categories(samples) -> None:
     rows, _ = read_statistics(samples / "ms_sync_full_stats/statistic/rank_0/TinyNet/0/0/statistic.csv")
     assert len(rows) == 241
     assert require(rows[0].statistics).l2norm == 2
@@ -90,20 +91,20 @@ def test_the_default_categories(samples):
 
 
 @pytest.mark.parametrize("missing", ["Op Name", "IO", "Slot"])
-def test_a_column_without_which_rows_mean_nothing(tmp_path, missing):
+def test_a_column_without_which_rows_mean_nothing(tmp_path: Path, missing) -> None:
     header = ",".join(name for name in HEADER.split(",") if name != missing)
     rows, damage = read(tmp_path, f"{header}\nA,b,0,0,1,input,4,float32,[],1,1,\n")
     assert rows == []
     assert [(each.reason, each.detail) for each in damage] == [("dump.csv_columns", missing)]
 
 
-def test_other_columns_may_be_missing(tmp_path):
+def test_other_columns_may_be_missing(tmp_path: Path) -> None:
     rows, damage = read(tmp_path, "Op Name,IO,Slot\nabc,input,3\n")
     assert damage == []
     assert (rows[0].operator, rows[0].type, rows[0].shape, rows[0].statistics.max) == ("abc", "", None, None)
 
 
-def test_bad_rows_leave_the_others(tmp_path):
+def test_bad_rows_leave_the_others(tmp_path: Path) -> None:
     good = 'A,b,0,0,1,input,0,4,float32,"[]",1,1,\n'
     rows, damage = read(
         tmp_path,
@@ -115,24 +116,24 @@ def test_bad_rows_leave_the_others(tmp_path):
     assert [each.detail.partition(":")[0] for each in damage] == ["row 3", "row 4", "row 5", "row 6"]
 
 
-def test_damage_without_end_is_not_listed_without_end(tmp_path):
+def test_damage_without_end_is_not_listed_without_end(tmp_path: Path) -> None:
     rows, damage = read(tmp_path, f"{HEADER}\n" + "broken\n" * 5000)
     assert rows == []
     assert len(damage) == 100
 
 
-def test_a_row_that_is_still_being_written(tmp_path):
+def test_a_row_that_is_still_being_written(tmp_path: Path) -> None:
     rows, damage = read(tmp_path, f'{HEADER}\nA,b,0,0,1,input,0,4,float32,"[]",1,1,\nA,b,0,0,2,inp')
     assert (len(rows), damage) == (1, [])
 
 
-def test_a_field_without_end(tmp_path):
+def test_a_field_without_end(tmp_path: Path) -> None:
     good = 'A,b,0,0,1,input,0,4,float32,"[]",1,1,\n'
     rows, damage = read(tmp_path, f'{HEADER}\n{good}A,"{"x" * 200_000}\n')
     assert len(rows) == 1
     assert damage[0].reason == "dump.csv_row"
 
 
-def test_no_file_and_an_empty_one(tmp_path):
+def test_no_file_and_an_empty_one(tmp_path: Path) -> None:
     assert read_statistics(tmp_path / "statistic.csv") == ([], [])
     assert read(tmp_path, "") == ([], [])

@@ -9,7 +9,7 @@ from mindinsight.server.formats.dumps import (
 from mindinsight.server.formats.dumps.types import LazySequence
 
 
-def test_listings_are_sequences(samples):
+def test_listings_are_sequences(samples) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
     assert len(entries) == len(list(entries)) == 61
     assert entries[-1] == entries[60] == list(entries)[60]
@@ -19,7 +19,7 @@ def test_listings_are_sequences(samples):
         entries[61]
 
 
-def test_items_are_made_when_asked_for():
+def test_items_are_made_when_asked_for() -> None:
     asked = []
     items = LazySequence(1000, lambda at: asked.append(at) or at)
     assert (items[5], items[-1], items[10:12]) == (5, 999, (10, 11))

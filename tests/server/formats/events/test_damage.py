@@ -60,7 +60,7 @@ def steps_of(data: bytes, tag: str = "loss") -> list[int]:
         ("text", 0, "damage.noise", 11),
     ],
 )
-def test_damaged_sample(sample: str, points: int, reason: str | None, pending: int):
+def test_damaged_sample(sample: str, points: int, reason: str | None, pending: int) -> None:
     path = DAMAGED / sample / NAME
     stretch = read_stretch(str(path), 0, 1 << 20)
     assert len(steps_of(path.read_bytes(), "loss/auto")) == points
@@ -70,7 +70,7 @@ def test_damaged_sample(sample: str, points: int, reason: str | None, pending: i
     assert not stretch.damage or stretch.damage[0].offset == problems[0]
 
 
-def test_ten_thousand_flipped_bytes(facts):
+def test_ten_thousand_flipped_bytes(facts) -> None:
     """A hundred files, each wounded a hundred times: what is shown was written, and nothing more is lost."""
     rng = np.random.default_rng(7)
     healthy = training(1500)
@@ -91,7 +91,7 @@ def test_ten_thousand_flipped_bytes(facts):
         assert all(within) or lost[-1] >= stretch.next_offset
 
 
-def test_every_byte_of_a_file_flipped(facts, reference):
+def test_every_byte_of_a_file_flipped(facts, reference) -> None:
     healthy = training(12)
     for place in range(len(healthy)):
         wounded = bytearray(healthy)
@@ -100,7 +100,7 @@ def test_every_byte_of_a_file_flipped(facts, reference):
         assert facts([decode(data, 0, True)], data) == reference(data), place
 
 
-def test_wrong_length_loses_one_record():
+def test_wrong_length_loses_one_record() -> None:
     records = [event(step) for step in range(200)]
     at = len(b"".join(records[:70]))
     data = bytearray(b"".join(records))
@@ -110,7 +110,7 @@ def test_wrong_length_loses_one_record():
     assert stretch.records == 199
 
 
-def test_length_that_no_record_can_have_is_not_waited_for():
+def test_length_that_no_record_can_have_is_not_waited_for() -> None:
     length = (1 << 40).to_bytes(8, "little")
     header = length + masked_crc(length).to_bytes(4, "little")
     data = event(1) + header + b"what is this" + event(2)
@@ -119,13 +119,13 @@ def test_length_that_no_record_can_have_is_not_waited_for():
     assert (steps_of(data), stretch.pending) == ([1, 2], 0)
 
 
-def test_length_within_reason_is_waited_for():
+def test_length_within_reason_is_waited_for() -> None:
     data = event(1) + event(2)[:-1]
     stretch = decode(data, 0, True)
     assert (stretch.next_offset, stretch.pending, stretch.damage) == (len(event(1)), len(event(2)) - 1, ())
 
 
-def test_noise_at_the_end_is_listed_but_for_the_bytes_in_which_a_header_can_have_begun():
+def test_noise_at_the_end_is_listed_but_for_the_bytes_in_which_a_header_can_have_begun() -> None:
     data = event(1) + b"noise " * 50
     stretch = decode(data, 0, True)
     assert stretch.damage == (Damage(len(event(1)), 289, "damage.noise"),)
@@ -135,7 +135,7 @@ def test_noise_at_the_end_is_listed_but_for_the_bytes_in_which_a_header_can_have
     assert more.blocks[0].steps.tolist() == [2]
 
 
-def test_zeros_at_the_end_are_waited_for_and_may_turn_into_records():
+def test_zeros_at_the_end_are_waited_for_and_may_turn_into_records() -> None:
     stretch = decode(event(1) + bytes(5000), 0, True)
     assert (stretch.pending, stretch.damage) == (5000, ())
     more = decode(event(2) + bytes(4000), stretch.next_offset, True)
@@ -143,32 +143,32 @@ def test_zeros_at_the_end_are_waited_for_and_may_turn_into_records():
 
 
 @pytest.mark.parametrize("written", [3, 11, 14, 30])
-def test_record_written_in_part_over_zeros_is_waited_for(written: int):
+def test_record_written_in_part_over_zeros_is_waited_for(written: int) -> None:
     stretch = decode(event(1) + event(2)[:written] + bytes(400), 0, True)
     assert (stretch.next_offset, stretch.damage) == (len(event(1)), ())
     assert stretch.pending == written + 400
 
 
-def test_zeros_between_records_are_listed():
+def test_zeros_between_records_are_listed() -> None:
     stretch = decode(event(1) + bytes(100) + event(2), 0, True)
     assert stretch.damage == (Damage(len(event(1)), 100, "damage.zeros"),)
     assert stretch.blocks[0].steps.tolist() == [1, 2]
 
 
-def test_record_that_is_no_event_is_listed():
+def test_record_that_is_no_event_is_listed() -> None:
     strange = encode_record(b"no protobuf at all")
     stretch = decode(event(1) + strange + event(2), 0, True)
     assert stretch.damage == (Damage(len(event(1)), len(strange), "damage.unparsable"),)
 
 
-def test_many_records_that_are_no_events_are_listed_each():
+def test_many_records_that_are_no_events_are_listed_each() -> None:
     strange = encode_record(b"\x09no protobuf at all")
     stretch = decode(strange * 300, 0, True)
     assert len(stretch.damage) == 300
     assert stretch.blocks == ()
 
 
-def test_header_found_far_behind_noise():
+def test_header_found_far_behind_noise() -> None:
     noise = np.random.default_rng(1).bytes(3 << 20)
     data = event(1) + noise + event(2)
     assert steps_of(data) == [1, 2]

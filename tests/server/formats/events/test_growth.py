@@ -42,12 +42,12 @@ def follow(data: bytes, ends: list[int]) -> list[Stretch]:
     return stretches
 
 
-def test_growing_byte_by_byte(facts, reference):
+def test_growing_byte_by_byte(facts, reference) -> None:
     data = training(30)
     assert facts(follow(data, list(range(len(data)))), data) == reference(data)
 
 
-def test_growing_in_two_parts_cut_anywhere(facts, reference):
+def test_growing_in_two_parts_cut_anywhere(facts, reference) -> None:
     data = training(80)
     wanted = reference(data)
     for cut in range(0, len(data), 11):  # every place in a header and in a payload, sooner or later
@@ -56,7 +56,7 @@ def test_growing_in_two_parts_cut_anywhere(facts, reference):
 
 @settings(max_examples=40, deadline=None)
 @given(cuts=st.lists(st.integers(0, 12000), max_size=12), wounds=st.lists(st.integers(0, 12000), max_size=4))
-def test_growing_damaged_file_in_any_parts(facts, reference, cuts, wounds):
+def test_growing_damaged_file_in_any_parts(facts, reference, cuts, wounds) -> None:
     data = bytearray(training(200))
     for place in wounds:
         data[place % len(data)] ^= 0x55
@@ -78,21 +78,21 @@ def pieces(path: Path, size: int) -> list[Stretch]:
 
 @pytest.mark.parametrize("size", [64, 1000, 30_000, 1 << 20])
 @pytest.mark.parametrize("sample", ["lenet", "damaged/flip_length_high", "damaged/zero_tail", "damaged/text"])
-def test_file_read_in_pieces(sample: str, size: int, facts, reference):
+def test_file_read_in_pieces(sample: str, size: int, facts, reference) -> None:
     path = next((SAMPLES / sample).glob("*_MS"))
     data = path.read_bytes()
     found, wanted = facts(pieces(path, size), data), reference(data)
     assert (found.points, found.damaged, found.end) == (wanted.points, wanted.damaged, wanted.end)
 
 
-def test_record_longer_than_the_piece_is_read_to_its_end(tmp_path: Path):
+def test_record_longer_than_the_piece_is_read_to_its_end(tmp_path: Path) -> None:
     data = training(200)
     (tmp_path / "file").write_bytes(data)
     stretch = read_stretch(str(tmp_path / "file"), 0, 20)
     assert (stretch.records, stretch.next_offset, stretch.pending) == (1, 44, 0)
 
 
-def test_long_record_that_is_not_all_there_is_not_read(tmp_path: Path):
+def test_long_record_that_is_not_all_there_is_not_read(tmp_path: Path) -> None:
     message = Event(step=1)
     message.summary.value.add(tag="t").tensor.raw_data = bytes(1 << 20)
     record = encode_record(message.SerializeToString())
@@ -101,18 +101,18 @@ def test_long_record_that_is_not_all_there_is_not_read(tmp_path: Path):
     assert stretch == Stretch(0, len(record) - 1, 0)
 
 
-def test_offset_behind_the_end_of_a_file_that_was_cut(tmp_path: Path):
+def test_offset_behind_the_end_of_a_file_that_was_cut(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"short")
     stretch = read_stretch(str(tmp_path / "file"), 100, 1000)
     assert (stretch.next_offset, stretch.pending, stretch.records) == (100, 0, 0)
 
 
-def test_missing_file_raises(tmp_path: Path):
+def test_missing_file_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_stretch(str(tmp_path / "none"), 0, 100)
 
 
-def test_stretch_travels_between_processes(tmp_path: Path, facts, reference):
+def test_stretch_travels_between_processes(tmp_path: Path, facts, reference) -> None:
     data = training(300)
     (tmp_path / "file").write_bytes(data)
     with ProcessPoolExecutor(1) as pool:

@@ -58,14 +58,14 @@ def follow(path: Path) -> list[Any]:
     return stretches
 
 
-def test_a_long_record_says_what_it_says_when_it_is_held(tmp_path, record, facts):
+def test_a_long_record_says_what_it_says_when_it_is_held(tmp_path: Path, record, facts) -> None:
     data = short(1) + record + short(9)
     path = tmp_path / "events"
     path.write_bytes(data)
     assert facts(follow(path), data) == facts([decode(data, 0, True)], data)
 
 
-def test_a_record_of_two_gigabytes_is_read_in_little_memory(tmp_path):
+def test_a_record_of_two_gigabytes_is_read_in_little_memory(tmp_path: Path) -> None:
     """Zeros take no room on the disk; their checksum is that of the record."""
     size = (1 << 31) - 64
     head = event_of_zeros(size)
@@ -108,7 +108,7 @@ def varint(value: int) -> bytes:
     return bytes([*found, value])
 
 
-def test_a_wrong_checksum_is_damage_and_the_next_record_is_read(tmp_path, record):
+def test_a_wrong_checksum_is_damage_and_the_next_record_is_read(tmp_path: Path, record) -> None:
     path = tmp_path / "events"
     wrong = bytearray(record)
     wrong[1 << 20] ^= 1
@@ -118,7 +118,7 @@ def test_a_wrong_checksum_is_damage_and_the_next_record_is_read(tmp_path, record
     assert second.blocks[0].steps.tolist() == [9]
 
 
-def test_bytes_that_are_no_event_are_damage(tmp_path):
+def test_bytes_that_are_no_event_are_damage(tmp_path: Path) -> None:
     path = tmp_path / "events"
     strange = encode_record(b"\x0f" * (EVENT.size + 1))
     path.write_bytes(short(1) + strange)
@@ -128,7 +128,7 @@ def test_bytes_that_are_no_event_are_damage(tmp_path):
     ]
 
 
-def test_contents_given_again_and_again_take_time_in_proportion(tmp_path):
+def test_contents_given_again_and_again_take_time_in_proportion(tmp_path: Path) -> None:
     """Copied anew for each of half a million, the list of them would take many minutes."""
     record = encode_record(b"\x1a\0\x2a\0" * 500_000)
     assert len(record) < EVENT.size
@@ -145,7 +145,7 @@ def test_contents_given_again_and_again_take_time_in_proportion(tmp_path):
     ],
     ids=["values", "steps", "version"],
 )
-def test_more_than_the_budget_of_an_event_is_damage(tmp_path, content):
+def test_more_than_the_budget_of_an_event_is_damage(tmp_path: Path, content) -> None:
     path = tmp_path / "events"
     path.write_bytes(encode_record(content) + short(9))
     first, second = follow(path)
@@ -153,7 +153,7 @@ def test_more_than_the_budget_of_an_event_is_damage(tmp_path, content):
     assert second.blocks[0].steps.tolist() == [9]
 
 
-def test_a_record_that_is_still_written_is_waited_for(tmp_path, record):
+def test_a_record_that_is_still_written_is_waited_for(tmp_path: Path, record) -> None:
     path = tmp_path / "events"
     path.write_bytes(record[:-1])
     assert follow(path)[-1].pending == len(record) - 1

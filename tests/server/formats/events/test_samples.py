@@ -47,7 +47,7 @@ def payloads(stretch: Stretch, data: bytes, kind: str, tag: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
-def test_scalars(path: Path, expected: dict[str, Any]):
+def test_scalars(path: Path, expected: dict[str, Any]) -> None:
     stretch = read_stretch(str(path), 0, 1 << 30)
     found = {
         tag: (block.steps.tolist(), [number(value) for value in values.tolist()])
@@ -62,7 +62,7 @@ def test_scalars(path: Path, expected: dict[str, Any]):
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
-def test_file_as_a_whole(path: Path, expected: dict[str, Any]):
+def test_file_as_a_whole(path: Path, expected: dict[str, Any]) -> None:
     stretch = read_stretch(str(path), 0, 1 << 30)
     assert (stretch.records, stretch.next_offset) == (expected["records"], expected["size"])
     assert (stretch.pending, stretch.damage, stretch.version) == (0, (), expected.get("version", ""))
@@ -71,7 +71,7 @@ def test_file_as_a_whole(path: Path, expected: dict[str, Any]):
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
-def test_steps_of_payloads(path: Path, expected: dict[str, Any]):
+def test_steps_of_payloads(path: Path, expected: dict[str, Any]) -> None:
     stretch = read_stretch(str(path), 0, 1 << 30)
     found = {(one.kind, one.tag): one.steps.tolist() for one in stretch.references if one.kind != "graph"}
     tags = expected.get("tags", {})
@@ -94,7 +94,7 @@ def first_and_last(path: Path, kind: str, row: dict[str, Any]) -> list[tuple[byt
 
 
 @pytest.mark.parametrize(("path", "row"), rows("image"))
-def test_images(path: Path, row: dict[str, Any]):
+def test_images(path: Path, row: dict[str, Any]) -> None:
     for payload, facts in first_and_last(path, "image", row):
         found = image(payload)
         header = {name: getattr(found.header, name) for name in ("width", "height", "colorspace")}
@@ -105,7 +105,7 @@ def test_images(path: Path, row: dict[str, Any]):
 
 
 @pytest.mark.parametrize(("path", "row"), rows("tensor"))
-def test_tensors(path: Path, row: dict[str, Any]):
+def test_tensors(path: Path, row: dict[str, Any]) -> None:
     for payload, facts in first_and_last(path, "tensor", row):
         check_tensor(tensor(payload).values, facts)
         assert tensor(payload).data_type == facts["data_type"]
@@ -122,7 +122,7 @@ def check_tensor(values: np.ndarray, facts: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("path", "row"), rows("histogram"))
-def test_histograms(path: Path, row: dict[str, Any]):
+def test_histograms(path: Path, row: dict[str, Any]) -> None:
     pairs = first_and_last(path, "histogram", row)
     found = histograms([payload for payload, _ in pairs])
     for place, (_, facts) in enumerate(pairs):
@@ -143,7 +143,7 @@ def test_histograms(path: Path, row: dict[str, Any]):
 
 
 @pytest.mark.parametrize(("path", "row"), rows("landscape"))
-def test_landscapes(path: Path, row: dict[str, Any]):
+def test_landscapes(path: Path, row: dict[str, Any]) -> None:
     for payload, facts in first_and_last(path, "landscape", row):
         found = landscape(payload)
         metadata = {name: getattr(found, name) for name in ("decomposition", "unit", "step_per_epoch")}
@@ -157,7 +157,7 @@ def test_landscapes(path: Path, row: dict[str, Any]):
 
 
 @pytest.mark.parametrize(("path", "expected"), HEALTHY)
-def test_graphs(path: Path, expected: dict[str, Any]):
+def test_graphs(path: Path, expected: dict[str, Any]) -> None:
     data = path.read_bytes()
     stretch = decode(data, 0, True)
     graphs = payloads(stretch, data, "graph", "") if expected.get("graphs") else []
@@ -171,6 +171,6 @@ def test_graphs(path: Path, expected: dict[str, Any]):
 
 
 @pytest.mark.parametrize(("path", "expected"), _cases())
-def test_sample_reads_as_with_protobuf(path: Path, expected: dict[str, Any], reference, facts):
+def test_sample_reads_as_with_protobuf(path: Path, expected: dict[str, Any], reference, facts) -> None:
     data = path.read_bytes()
     assert facts([decode(data, 0, True)], data) == reference(data)

@@ -1,7 +1,7 @@
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame, stacks_of
 
 
-def test_the_users_own_line():
+def test_the_users_own_line() -> None:
     library = Frame("/usr/lib/python3/site-packages/torch/nn/module.py", 1)
     system = Frame("/usr/lib/python3/dist-packages/mindspore/ops.py", 2)
     own = Frame("/home/me/train.py", 3)
@@ -10,7 +10,7 @@ def test_the_users_own_line():
     assert own_frame(()) is None
 
 
-def test_a_dash_begins_a_group():
+def test_a_dash_begins_a_group() -> None:
     lines = (
         "      # Corresponding forward node candidate:",
         "      #  - In file /a.py:1, 1~2/one/",

@@ -1,7 +1,7 @@
 from mindinsight.server.formats.graphs.dataflow import Dataflow
 
 
-def test_tuples_are_looked_through():
+def test_tuples_are_looked_through() -> None:
     dataflow = Dataflow({"x": ("x",), "w": ("w",)})
     assert dataflow.add("0", "Load", "Load-op0", ["w", "monad"]) == ("w",)
     assert dataflow.add("1", "Add", "Add-op0", ["x", "0", "x"]) == ("x", "w")
@@ -14,7 +14,7 @@ def test_tuples_are_looked_through():
     assert dataflow.add("8", "Mul", "Mul-op0", ["7", "3", "unheard"]) == ("Add-op0", "w")
 
 
-def test_operators_without_names_feed_nothing():
+def test_operators_without_names_feed_nothing() -> None:
     dataflow = Dataflow()
     dataflow.add("0", "Add", "", [])
     assert dataflow.add("1", "Add", "Add-op0", ["0"]) == ()

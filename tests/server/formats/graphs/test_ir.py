@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from mindinsight.server.formats.budgets import Budget
@@ -44,7 +46,7 @@ def nodes(text):
     return {node.name.rpartition("/")[2]: node for node in parse_ir(text.splitlines()).nodes}
 
 
-def test_operators_of_the_newer_text():
+def test_operators_of_the_newer_text() -> None:
     operators = nodes(NEW)
     assert list(operators) == ["Load-op0", "MatMul-op0", "MakeTuple-op0", "TupleGetItem-op0", "Reshape-op0"]
     matmul = operators["MatMul-op0"]
@@ -53,7 +55,7 @@ def test_operators_of_the_newer_text():
     assert operators["Reshape-op0"].sources == ("fc.weight",)
 
 
-def test_stacks_are_innermost_first():
+def test_stacks_are_innermost_first() -> None:
     (stack,) = nodes(NEW)["MatMul-op0"].stacks
     assert stack == (
         Frame("/p/site-packages/mindspore/nn/layer/basic.py", 5, 9, "", "def call(a,\n      b):"),
@@ -62,12 +64,12 @@ def test_stacks_are_innermost_first():
     )
 
 
-def test_several_candidates_are_several_stacks():
+def test_several_candidates_are_several_stacks() -> None:
     stacks = nodes(NEW)["Reshape-op0"].stacks
     assert [stack[0].code for stack in stacks] == ["first", "second"]
 
 
-def test_operators_of_older_texts():
+def test_operators_of_older_texts() -> None:
     text = """%para1_x : <Tensor[Float32], (4)>
 subgraph @g() {
   %0([CNode]12) = Depend(true, %para1_x)
@@ -87,30 +89,30 @@ subgraph @g() {
     assert (add.name, add.scope, add.sources) == ("", "Default/here", ("Default/ReLU-op2",))
 
 
-def test_anything_else_is_passed_over():
+def test_anything_else_is_passed_over() -> None:
     assert parse_ir([]).nodes == ()
     assert parse_ir("some text\n  %x = nothing\n  %1(a = b(\n      # In file".splitlines()).nodes == ()
 
 
-def test_an_unclosed_line_does_not_lose_the_operator():
+def test_an_unclosed_line_does_not_lose_the_operator() -> None:
     (node,) = parse_ir("  %1(a) = Add(%2, %3".splitlines()).nodes
     assert node.op == "Add"
 
 
-def test_a_text_beyond_any(tmp_path, monkeypatch):
+def test_a_text_beyond_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.server.formats.graphs.ir.IR", Budget("text", 10, 10))
     (tmp_path / "a.ir").write_text(NEW)
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
         read_ir(tmp_path / "a.ir")
 
 
-def test_parameters_alone_are_read_from_the_head(samples):
+def test_parameters_alone_are_read_from_the_head(samples) -> None:
     path = samples / "ms_sync_cpu_2ranks/rank_0/graphs/ms_output_trace_code_graph_0.ir"
     assert read_ir_parameters(path) == read_ir(path).parameters
     assert len(read_ir_parameters(path)) == 22
 
 
-def test_every_name_of_the_samples_is_found(samples):
+def test_every_name_of_the_samples_is_found(samples) -> None:
     texts = sorted(samples.glob("*/rank_0/graphs/*.ir"))
     assert len(texts) == 3
     for path in texts:

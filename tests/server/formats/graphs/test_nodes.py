@@ -69,20 +69,20 @@ def plain(count, **more):
 
 
 @pytest.mark.parametrize("name", ["lenet.graph", "small.graph", "conv_optimize.pb", "types.pb"])
-def test_real_graphs(name):
+def test_real_graphs(name) -> None:
     data = (DATA / name).read_bytes()
     if name.endswith(".pb"):
         data = ModelProto.FromString(data).graph.SerializeToString()
     assert read(data) == known(data) != []
 
 
-def test_names_that_are_not_ascii():
+def test_names_that_are_not_ascii() -> None:
     data = plain(MANY, scope="默认/网络").SerializeToString()
     assert read(data) == known(data)
     assert {scope for _, _, _, scope, _, _ in read(data)} == {"默认/网络"}
 
 
-def test_a_name_that_is_no_text_costs_its_node_at_most():
+def test_a_name_that_is_no_text_costs_its_node_at_most() -> None:
     data = plain(MANY).SerializeToString() + field(1, field(2, b"\xff\xfe")) + field(1, field(2, b"last"))
     assert read(data) == known(data)
     names = [name for _, name, *_ in read(data)]
@@ -99,7 +99,7 @@ def test_a_name_that_is_no_text_costs_its_node_at_most():
         b"\x00\x00",  # field number 0
     ],
 )
-def test_a_damaged_node_costs_itself(damage):
+def test_a_damaged_node_costs_itself(damage) -> None:
     whole = plain(MANY).SerializeToString()
     data = whole + field(1, damage) + field(1, field(2, b"last"))
     assert read(data) == known(data)
@@ -122,14 +122,14 @@ def test_a_damaged_node_costs_itself(damage):
         b"",
     ],
 )
-def test_what_is_written_in_an_unusual_way(more):
+def test_what_is_written_in_an_unusual_way(more) -> None:
     odd = field(1, field(2, b"odd") + more + field(3, b"Mul"))
     data = odd + plain(MANY).SerializeToString() + odd * MANY
     assert read(data) == known(data)
     assert len(read(data)) == 2 * MANY + 1
 
 
-def test_one_node_with_many_inputs_among_many_with_few():
+def test_one_node_with_many_inputs_among_many_with_few() -> None:
     graph = plain(MANY)
     for number in range(1000):
         graph.node[7].input.add(name=str(number))
@@ -147,7 +147,7 @@ nodes = st.builds(
 
 
 @given(st.lists(nodes, max_size=4), st.integers(1, 12), st.randoms(use_true_random=False))
-def test_any_nodes_in_any_order(some, times, order):
+def test_any_nodes_in_any_order(some, times, order) -> None:
     graph = GraphProto(node=some * times)
     mixed = list(graph.node)
     order.shuffle(mixed)
@@ -156,7 +156,7 @@ def test_any_nodes_in_any_order(some, times, order):
 
 
 @given(st.data())
-def test_flipped_bytes(data):
+def test_flipped_bytes(data) -> None:
     whole = bytearray(plain(MANY).SerializeToString())
     for _ in range(data.draw(st.integers(1, 3))):
         whole[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.integers(1, 255))

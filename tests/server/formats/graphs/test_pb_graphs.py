@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from mindinsight.server.formats.graphs.ir import read_ir
@@ -6,7 +8,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 
 
 @pytest.mark.parametrize("name", ["ms_sync_cpu_2ranks", "ms_sync_v2_0_names"])
-def test_text_and_graph_say_the_same(samples, name):
+def test_text_and_graph_say_the_same(samples, name) -> None:
     """Two files of one compilation, written and read in two ways."""
     folder = samples / name / "rank_0" / "graphs"
     text = read_ir(folder / "ms_output_trace_code_graph_0.ir")
@@ -21,7 +23,7 @@ def test_text_and_graph_say_the_same(samples, name):
         assert bool(other.stacks) == bool(node.stacks)
 
 
-def test_a_file_cut_off(samples, tmp_path):
+def test_a_file_cut_off(samples, tmp_path: Path) -> None:
     whole = (samples / "ms_sync_cpu_2ranks/rank_0/graphs/ms_output_trace_code_graph_0.pb").read_bytes()
     (tmp_path / "cut.pb").write_bytes(whole[:-10])
     with pytest.raises(UnreadableError, match=r"dump.bad_graph"):

@@ -25,7 +25,7 @@ def chain(graph):
     return types
 
 
-def test_steps_run_from_the_source_to_the_batch():
+def test_steps_run_from_the_source_to_the_batch() -> None:
     graph = recorded()
     assert chain(graph) == [
         *("SequentialSampler", "MnistDataset"),
@@ -35,13 +35,13 @@ def test_steps_run_from_the_source_to_the_batch():
     assert [graph.types[node] for node in graph.outputs] == ["Batch"]
 
 
-def test_a_step_with_operations_is_a_scope():
+def test_a_step_with_operations_is_a_scope() -> None:
     tree = folded_tree(recorded())
     scopes = [tree.paths[index] for index in tree.children(0) if tree.nodes[index] < 0]
     assert scopes == ["MnistDataset-0", "Map-2", "Map-7"]
 
 
-def test_settings_are_attributes():
+def test_settings_are_attributes() -> None:
     graph = recorded()
     batch = dict(attribute_summaries(graph, graph.types.index("Batch")))
     assert batch["batch_size"] == "10" and batch["drop_remainder"] == "true"
@@ -49,7 +49,7 @@ def test_settings_are_attributes():
     assert shuffle["buffer_size"] == "64"
 
 
-def test_two_sources_and_bare_steps():
+def test_two_sources_and_bare_steps() -> None:
     zipped = {
         "op_type": "Zip",
         "children": [{"op_type": "A", "children": []}, {"x": [1, None, 0.5], "children": []}],

@@ -15,7 +15,7 @@ DATA = TESTS / "data" / "tfevents"
 differences = runpy.run_path(str(TESTS / "interop" / "tensorboard_difference.py"))["differences"]
 
 
-def test_everything_is_read_as_tensorboard_reads_it():
+def test_everything_is_read_as_tensorboard_reads_it() -> None:
     assert differences(DATA) == []
 
 
@@ -31,7 +31,7 @@ def test_everything_is_read_as_tensorboard_reads_it():
         ("tensors/train", "tensors", "weights"),
     ],
 )
-def test_the_comparison_sees_a_value_that_differs(tmp_path, run, kind, tag):
+def test_the_comparison_sees_a_value_that_differs(tmp_path: Path, run, kind, tag) -> None:
     shutil.copytree(DATA, tmp_path, dirs_exist_ok=True)
     expected = json.loads((DATA / "expected.json").read_text())
     rows = expected[run][kind][tag]

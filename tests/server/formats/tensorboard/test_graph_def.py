@@ -22,7 +22,7 @@ def attribute(tf, name, value):
     return tf.field(5, tf.field(1, name) + tf.field(2, value))
 
 
-def test_a_graph_of_torch_has_scopes_edges_and_shapes():
+def test_a_graph_of_torch_has_scopes_edges_and_shapes() -> None:
     (series,) = mindinsight.open(RUNS).run("./graph").references["graph"].values()
     graph = read_graph(series.read(0))
     assert "aten::relu" in graph.types
@@ -32,7 +32,7 @@ def test_a_graph_of_torch_has_scopes_edges_and_shapes():
     assert len(graph.edges) > 0
 
 
-def test_inputs_attributes_types_and_devices_of_tensorflow(tf):
+def test_inputs_attributes_types_and_devices_of_tensorflow(tf) -> None:
     shape = tf.field(7, tf.field(2, tf.field(1, 2)) + tf.field(2, tf.field(1, -1)))
     shapes = tf.field(1, tf.field(7, tf.field(2, tf.field(1, 2)) + tf.field(2, tf.field(1, -1))))
     attributes = b"".join([
@@ -59,7 +59,7 @@ def test_inputs_attributes_types_and_devices_of_tensorflow(tf):
     assert "SAME" in texts["padding"]
 
 
-def test_nodes_of_a_function_lie_in_its_scope(tf):
+def test_nodes_of_a_function_lie_in_its_scope(tf) -> None:
     inner = tf.field(1, tf.field(1, b"f")) + b"".join(
         tf.field(3, node(tf, name, b"Relu", *inputs)[2:]) for name, inputs in ((b"y", []), (b"x", [b"y:z:0"]))
     )
@@ -68,7 +68,7 @@ def test_nodes_of_a_function_lie_in_its_scope(tf):
     assert len(graph.edges) == 1
 
 
-def test_a_node_that_is_damaged_is_left_out_and_nothing_is_no_graph(tf):
+def test_a_node_that_is_damaged_is_left_out_and_nothing_is_no_graph(tf) -> None:
     graph = read_graph(graph_message(node(tf, b"a", b"Relu") + tf.field(1, b"\x0a\xff")))
     assert graph.names == ("a",)
     for data in (b"", b"\xff\xff", tf.field(4, b"")):

@@ -8,7 +8,7 @@ from tests.narrowing import require
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 
 
-def test_torch_and_tensorboardx_sessions_are_lineage():
+def test_torch_and_tensorboardx_sessions_are_lineage() -> None:
     summary = mindinsight.open(RUNS)
     torch, x = (summary.run(run).lineage for run in ("./torch/trial", "./x/trial"))
     assert require(torch).user_defined == {"lr": 0.1, "layers": 3, "name": "adam", "flag": 1}
@@ -20,7 +20,7 @@ def test_torch_and_tensorboardx_sessions_are_lineage():
     assert all(summary.run(run).finished for run in ("./torch/trial", "./x/trial"))
 
 
-def test_a_metric_follows_its_scalar(tf, folder):
+def test_a_metric_follows_its_scalar(tf, folder) -> None:
     name = tf.field(1, tf.field(2, b"accuracy"))
     experiment = tf.plugin("hparams", tf.field(2, tf.field(5, name)))
     file = folder / "events.out.tfevents.1700000000.host"

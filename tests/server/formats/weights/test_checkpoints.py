@@ -50,7 +50,7 @@ def one(folder, *values, tail=b""):
 
 
 @pytest.mark.parametrize("name", ["plain.ckpt", "checked.ckpt"])
-def test_what_mindspore_saved(name):
+def test_what_mindspore_saved(name) -> None:
     file = open_checkpoint(DATA / name)
     found = {name: read_checkpoint(file, name) for name in file.tensors}
     assert {name: (tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()} == {
@@ -70,7 +70,7 @@ def test_what_mindspore_saved(name):
     assert file.damage == ()
 
 
-def test_a_wrong_checksum_is_found(folder):
+def test_a_wrong_checksum_is_found(folder) -> None:
     content = bytearray((DATA / "checked.ckpt").read_bytes())
     content[30] ^= 1
     (folder / "wrong.ckpt").write_bytes(content)
@@ -80,7 +80,7 @@ def test_a_wrong_checksum_is_found(folder):
 
 
 @given(st.data(), st.sampled_from(sorted(NAMES)), hnp.array_shapes(min_dims=0, min_side=0, max_side=4))
-def test_round_trip(folder, data, name, shape):
+def test_round_trip(folder, data, name, shape) -> None:
     array = data.draw(hnp.arrays(NAMES[name], shape))
     found = read_checkpoint(one(folder, value("x", name, shape, array.tobytes())), "x")
     assert found.dtype == array.dtype
@@ -89,7 +89,7 @@ def test_round_trip(folder, data, name, shape):
 
 
 @given(hnp.arrays("<f4", st.integers(1, 50)), st.lists(st.integers(0, 50), max_size=4))
-def test_pieces_with_one_name_are_one_tensor(folder, array, cuts):
+def test_pieces_with_one_name_are_one_tensor(folder, array, cuts) -> None:
     edges = [0, *sorted({cut * 4 for cut in cuts if 0 < cut < len(array)}), array.nbytes]
     content = array.tobytes()
     pieces = [value("x", "Float32", array.shape, content[a:b]) for a, b in pairwise(edges)]
@@ -99,14 +99,14 @@ def test_pieces_with_one_name_are_one_tensor(folder, array, cuts):
     assert file.tensors["x"].size == array.nbytes
 
 
-def test_a_piece_that_is_missing(folder):
+def test_a_piece_that_is_missing(folder) -> None:
     file = one(folder, value("x", "Float32", (4,), bytes(8)), value("y", "Int8", (1,), b"\2"))
     with pytest.raises(UnreadableError, match=r"dump.truncated"):
         read_checkpoint(file, "x")
     assert read_checkpoint(file, "y") == 2
 
 
-def test_scalars_of_older_files_and_int4(folder):
+def test_scalars_of_older_files_and_int4(folder) -> None:
     file = one(
         folder,
         value("scalar", "Float32", (0,), np.float32(1.5).tobytes()),
@@ -120,7 +120,7 @@ def test_scalars_of_older_files_and_int4(folder):
     assert read_checkpoint(file, "empty").shape == (0,)
 
 
-def test_map_parameters_give_their_parts(folder):
+def test_map_parameters_give_their_parts(folder) -> None:
     message = checkpoint_pb2.Checkpoint()
     parts = message.value.add(tag="table").maptensor
     for number in (1, 2):
@@ -134,7 +134,7 @@ def test_map_parameters_give_their_parts(folder):
 
 
 @pytest.mark.parametrize("end", [-1, -30, 60])
-def test_a_file_cut_off_keeps_what_is_whole(folder, end):
+def test_a_file_cut_off_keeps_what_is_whole(folder, end) -> None:
     whole = (DATA / "plain.ckpt").read_bytes()
     (folder / "cut.ckpt").write_bytes(whole[:end])
     file = open_checkpoint(folder / "cut.ckpt")
@@ -143,7 +143,7 @@ def test_a_file_cut_off_keeps_what_is_whole(folder, end):
     assert len(file.tensors) < 7
 
 
-def test_types_and_shapes_that_make_no_sense(folder):
+def test_types_and_shapes_that_make_no_sense(folder) -> None:
     file = one(
         folder,
         value("type", "Quaternion", (1,), bytes(16)),
@@ -174,19 +174,19 @@ def test_types_and_shapes_that_make_no_sense(folder):
         (b"\x28\xb5\x2f\xfd" + bytes(20), "dump.compressed"),
     ],
 )
-def test_what_is_no_checkpoint(folder, content, reason):
+def test_what_is_no_checkpoint(folder, content, reason) -> None:
     (folder / "other.ckpt").write_bytes(content)
     with pytest.raises(UnreadableError) as error:
         open_checkpoint(folder / "other.ckpt")
     assert error.value.reason == reason
 
 
-def test_an_encrypted_file_says_so():
+def test_an_encrypted_file_says_so() -> None:
     with pytest.raises(UnreadableError, match=r"dump.encrypted"):
         open_checkpoint(DATA / "encrypted.ckpt")
 
 
-def test_a_file_cut_while_its_checksum_is_computed(folder):
+def test_a_file_cut_while_its_checksum_is_computed(folder) -> None:
     content = (DATA / "checked.ckpt").read_bytes()
     (folder / "gone.ckpt").write_bytes(content)
     file = open_checkpoint(folder / "gone.ckpt")
@@ -196,13 +196,13 @@ def test_a_file_cut_while_its_checksum_is_computed(folder):
         read_checkpoint(file, "note")
 
 
-def test_the_checksum_is_a_crc32(folder):
+def test_the_checksum_is_a_crc32(folder) -> None:
     body = value("x", "Int8", (1,), b"\5")
     tail = b"crc_num" + zlib.crc32(body).to_bytes(10, "big")
     assert verify_checksum(one(folder, body, tail=tail)) is True
 
 
-def test_dimensions_in_one_packed_field(folder):
+def test_dimensions_in_one_packed_field(folder) -> None:
     tensor = b"\x0a\x03\x02\x80\x01" + b"\x12\x04Int8" + b"\x1a\x80\x02" + bytes(256)
     entry = b"\x0a\x01x" + b"\x12" + bytes([len(tensor) & 127 | 128, len(tensor) >> 7]) + tensor
     content = b"\x0a" + bytes([len(entry) & 127 | 128, len(entry) >> 7]) + entry
@@ -211,7 +211,7 @@ def test_dimensions_in_one_packed_field(folder):
     assert read_checkpoint(file, "x").shape == (2, 128)
 
 
-def test_fields_of_later_versions_are_passed_over(folder):
+def test_fields_of_later_versions_are_passed_over(folder) -> None:
     later = b"\x79" + bytes(8) + b"\x7d" + bytes(4) + b"\x78\x05" + b"\x7a\x02ab"  # field 15, every wire type
     file = one(folder, later, value("x", "Int8", (1,), b"\5"), later)
     assert list(file.tensors) == ["x"]

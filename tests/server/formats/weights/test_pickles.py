@@ -4,6 +4,7 @@ import io
 import pickle
 import struct
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,7 @@ def run(content, calls=CALLS):
 
 
 @given(PLAIN, st.integers(0, pickle.HIGHEST_PROTOCOL))
-def test_plain_values_come_back_in_every_protocol(value, protocol):
+def test_plain_values_come_back_in_every_protocol(value, protocol) -> None:
     recorded = []
     calls = Calls(lambda name, arguments: recorded.append(name) or Opaque("x"), lambda identity: None)
     found = run(pickle.dumps(value, protocol), calls)
@@ -37,7 +38,7 @@ def test_plain_values_come_back_in_every_protocol(value, protocol):
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_sets_come_as_lists(protocol):
+def test_sets_come_as_lists(protocol) -> None:
     found = run(pickle.dumps({"a": {1}, "b": (1, 2, 3, 4)}, protocol))
     assert found["b"] == (1, 2, 3, 4)
     assert found["a"] == [1] or isinstance(found["a"], Opaque)
@@ -54,7 +55,7 @@ class Touches:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_nothing_is_called(tmp_path, protocol):
+def test_nothing_is_called(tmp_path: Path, protocol) -> None:
     found = run(pickle.dumps([Touches(tmp_path / "touched"), 7], protocol))
     assert isinstance(found[0], Opaque)
     assert found[0].name == "open"
@@ -63,23 +64,23 @@ def test_nothing_is_called(tmp_path, protocol):
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_objects_of_classes_keep_their_state_only(protocol):
+def test_objects_of_classes_keep_their_state_only(protocol) -> None:
     value = [Fraction(1, 3), datetime.date(2024, 1, 2), collections.Counter("ab"), ValueError("x")]
     found = run(pickle.dumps(value, protocol))
     assert len(found) == 4
     assert all(isinstance(each, Opaque) for each in found)
 
 
-def test_nothing_is_imported():
+def test_nothing_is_imported() -> None:
     found = run(b"cno_such_module_anywhere\nthing\n.")
     assert found == Name("no_such_module_anywhere", "thing")
 
 
-def test_persistent_ids_are_asked():
+def test_persistent_ids_are_asked() -> None:
     assert run(b"(X\x01\x00\x00\x00aK\x05tQ.") == ("stored", ("a", 5))
 
 
-def test_old_opcodes():
+def test_old_opcodes() -> None:
     assert run(b"(lp0\nI1\naI2\na.") == [1, 2]
     assert run(b"(dp0\nS'k'\nI1\ns.") == {"k": 1}
     assert run(b"(I1\nI2\nd.") == {1: 2}
@@ -110,23 +111,23 @@ def test_old_opcodes():
         b"\x97.",  # buffers outside
     ],
 )
-def test_what_is_no_pickle(content):
+def test_what_is_no_pickle(content) -> None:
     with pytest.raises(UnreadableError, match=r"dump.bad_pickle"):
         run(content)
 
 
-def test_a_memo_far_away_takes_no_room():
+def test_a_memo_far_away_takes_no_room() -> None:
     assert run(b"K\x05r\xff\xff\xff\x7fj\xff\xff\xff\x7f.") == 5
 
 
-def test_shared_tuples_are_not_hashed_for_ever():
+def test_shared_tuples_are_not_hashed_for_ever() -> None:
     doubled = b"K\x01" + b"2\x86" * 200  # a tuple of two of the same, two hundred deep
     found = run(b"}" + doubled + b"K\x02s.")
     assert len(found) == 1
     assert isinstance(next(iter(found)), Opaque)
 
 
-def test_deep_nesting_is_no_recursion():
+def test_deep_nesting_is_no_recursion() -> None:
     found = run(b"]" * 100_000 + b"a" * 99_999 + b".")
     depth = 0
     while found:
@@ -140,7 +141,7 @@ class Keywords:
 
 
 @pytest.mark.parametrize("protocol", [2, 4, 5])
-def test_objects_made_with_keywords(protocol):
+def test_objects_made_with_keywords(protocol) -> None:
     calls = Calls(lambda name, arguments: (name.name, arguments), lambda identity: None)
     content = pickle.dumps(Keywords(), protocol)
     found = run(content, calls)
@@ -149,11 +150,11 @@ def test_objects_made_with_keywords(protocol):
     assert found is not None
 
 
-def test_calling_what_cannot_be_called():
+def test_calling_what_cannot_be_called() -> None:
     assert isinstance(run(b"K\x01K\x02\x85R."), Opaque)
 
 
-def test_the_file_is_left_behind_the_pickle():
+def test_the_file_is_left_behind_the_pickle() -> None:
     file = io.BytesIO(pickle.dumps("first") + pickle.dumps("second") + struct.pack("<Q", 7))
     assert [interpret(file, CALLS), interpret(file, CALLS)] == ["first", "second"]
     assert file.read() == struct.pack("<Q", 7)

@@ -31,7 +31,7 @@ def entry(dtype="F32", shape=(2,), offsets=(0, 8)):
     return {"dtype": dtype, "shape": shape, "data_offsets": offsets}
 
 
-def test_what_mindspore_saved():
+def test_what_mindspore_saved() -> None:
     file = open_safetensors(DATA / "plain.safetensors")
     assert file.metadata == {"format": "ms"}
     found = {name: read_safetensor(file, name) for name in file.tensors}
@@ -46,7 +46,7 @@ def test_what_mindspore_saved():
 
 
 @given(st.data(), st.sampled_from(sorted(NAMES)), hnp.array_shapes(min_dims=0, min_side=0, max_side=4))
-def test_round_trip(folder, data, name, shape):
+def test_round_trip(folder, data, name, shape) -> None:
     array = data.draw(hnp.arrays(name, shape))
     header = {"x": entry(NAMES[name], shape, (0, array.nbytes))}
     found = read_safetensor(open_safetensors(write(folder / "x", header, array.tobytes())), "x")
@@ -74,7 +74,7 @@ def test_round_trip(folder, data, name, shape):
         ({}, "dump.bad_header"),
     ],
 )
-def test_a_bad_entry_leaves_the_others(folder, bad, reason):
+def test_a_bad_entry_leaves_the_others(folder, bad, reason) -> None:
     path = write(folder / "bad", {"bad": bad, "fine": entry()}, np.array([1, 2], "<f4").tobytes())
     file = open_safetensors(path)
     with pytest.raises(UnreadableError) as error:
@@ -94,20 +94,20 @@ def test_a_bad_entry_leaves_the_others(folder, bad, reason):
         ((200_000).to_bytes(8, "little") + b"[" * 200_000, "dump.bad_header"),
     ],
 )
-def test_headers_that_cannot_be_read(folder, content, reason):
+def test_headers_that_cannot_be_read(folder, content, reason) -> None:
     (folder / "header").write_bytes(content)
     with pytest.raises(UnreadableError) as error:
         open_safetensors(folder / "header")
     assert error.value.reason == reason
 
 
-def test_a_header_beyond_the_limit_of_the_format(folder, monkeypatch):
+def test_a_header_beyond_the_limit_of_the_format(folder, monkeypatch: pytest.MonkeyPatch) -> None:
     module = "mindinsight.server.formats.weights.safetensors"
     monkeypatch.setattr(f"{module}.SAFETENSORS", Budget("header", 10, 10))
     with pytest.raises(UnreadableError, match=r"dump.too_large: header of"):
         open_safetensors(DATA / "plain.safetensors")
 
 
-def test_a_name_that_is_not_there():
+def test_a_name_that_is_not_there() -> None:
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_safetensor(open_safetensors(DATA / "plain.safetensors"), "nothing")

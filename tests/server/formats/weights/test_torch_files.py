@@ -70,7 +70,7 @@ def write(path, value, compression=zipfile.ZIP_STORED, byteorder=None, **storage
 SIX = np.arange(6, dtype="<f4").tobytes()
 
 
-def test_tensors_of_every_kind():
+def test_tensors_of_every_kind() -> None:
     file = open_torch(DATA / "tensors.pt")
     found = {name: read_torch(file, name) for name in file.tensors}
     assert {name: (tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()} == {
@@ -97,7 +97,7 @@ def test_tensors_of_every_kind():
     assert not any(array.flags.writeable for array in (found["a"], found["exp"]))
 
 
-def test_both_ways_of_saving_give_the_same():
+def test_both_ways_of_saving_give_the_same() -> None:
     new, old = open_torch(DATA / "state.pt"), open_torch(DATA / "legacy.pt")
     assert list(new.tensors) == list(old.tensors)
     assert "opt.state.0.exp_avg_sq" in new.tensors
@@ -105,14 +105,14 @@ def test_both_ways_of_saving_give_the_same():
         np.testing.assert_array_equal(read_torch(new, name), read_torch(old, name))
 
 
-def test_a_script_gives_its_parameters():
+def test_a_script_gives_its_parameters() -> None:
     script, state = open_torch(DATA / "script.pt"), open_torch(DATA / "state.pt")
     for name in ("0.weight", "0.bias"):
         np.testing.assert_array_equal(read_torch(script, name), read_torch(state, f"model.{name}"))
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_packed_or_not(tmp_path, compression):
+def test_packed_or_not(tmp_path: Path, compression) -> None:
     file = open_torch(write(tmp_path / "a.pt", tensor(Storage("0", 6)), compression, s0=SIX))
     assert read_torch(file, "").tolist() == [[0, 1, 2], [3, 4, 5]]
 
@@ -121,7 +121,7 @@ def test_packed_or_not(tmp_path, compression):
     ("kind", "values"),
     [("FloatStorage", [1.5, -2]), ("ShortStorage", [1, 2]), ("ComplexFloatStorage", [1 + 2j, 3])],
 )
-def test_saved_on_a_big_endian_machine(tmp_path, kind, values):
+def test_saved_on_a_big_endian_machine(tmp_path: Path, kind, values) -> None:
     dtype = {"FloatStorage": ">f4", "ShortStorage": ">i2", "ComplexFloatStorage": ">c8"}[kind]
     content = np.array(values, dtype).tobytes()
     value = tensor(Storage("0", 2, kind), 0, (2,), (1,))
@@ -144,7 +144,7 @@ def test_saved_on_a_big_endian_machine(tmp_path, kind, values):
         (tensor(Storage("../../0", 6)), "dump.missing"),
     ],
 )
-def test_views_that_their_storage_does_not_hold(tmp_path, value, reason):
+def test_views_that_their_storage_does_not_hold(tmp_path: Path, value, reason) -> None:
     path = write(tmp_path / "a.pt", {"bad": value, "fine": tensor(Storage("0", 6))}, s0=SIX)
     file = open_torch(path)
     with pytest.raises(UnreadableError) as error:
@@ -153,7 +153,7 @@ def test_views_that_their_storage_does_not_hold(tmp_path, value, reason):
     assert read_torch(file, "fine").shape == (2, 3)
 
 
-def test_a_type_this_does_not_know_is_named(tmp_path):
+def test_a_type_this_does_not_know_is_named(tmp_path: Path) -> None:
     value = Described(
         *("torch._utils", "_rebuild_tensor_v3", Storage("0", 24, "UntypedStorage"), 0, (2,), (1,), False, {}),
         *(Global("torch", "float2_e1m0"), False),
@@ -163,13 +163,13 @@ def test_a_type_this_does_not_know_is_named(tmp_path):
         read_torch(file, "")
 
 
-def test_a_packed_storage_that_is_too_short(tmp_path):
+def test_a_packed_storage_that_is_too_short(tmp_path: Path) -> None:
     path = write(tmp_path / "a.pt", tensor(Storage("0", 7)), zipfile.ZIP_DEFLATED, s0=SIX)
     with pytest.raises(UnreadableError, match=r"dump.truncated: storage 0 of 28 bytes, found 24"):
         read_torch(open_torch(path), "")
 
 
-def test_a_file_that_shrinks_after_it_was_listed(tmp_path):
+def test_a_file_that_shrinks_after_it_was_listed(tmp_path: Path) -> None:
     path = write(tmp_path / "a.pt", tensor(Storage("0", 6)), s0=SIX)
     file = open_torch(path)
     path.write_bytes(path.read_bytes()[:100])
@@ -177,7 +177,7 @@ def test_a_file_that_shrinks_after_it_was_listed(tmp_path):
         read_torch(file, "")
 
 
-def test_a_bomb_in_a_storage(tmp_path, monkeypatch):
+def test_a_bomb_in_a_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_UNPACKED", 100_000)
     value = {"bad": tensor(Storage("0", 10**6), 0, (10**6,), (1,)), "fine": tensor(Storage("1", 6))}
     path = write(tmp_path / "a.pt", value, zipfile.ZIP_DEFLATED, s0=bytes(4 * 10**6), s1=SIX)
@@ -187,7 +187,7 @@ def test_a_bomb_in_a_storage(tmp_path, monkeypatch):
     assert read_torch(file, "fine").shape == (2, 3)
 
 
-def test_a_bomb_in_the_description(tmp_path, monkeypatch):
+def test_a_bomb_in_the_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_files, "PICKLE", Budget("pickle", 1000))
     path = write(tmp_path / "a.pt", "x" * 2000)
     with pytest.raises(UnreadableError, match=r"dump.too_large"):
@@ -196,7 +196,7 @@ def test_a_bomb_in_the_description(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["tensors.pt", "legacy.pt"])
 @pytest.mark.parametrize("part", [0.01, 0.3, 0.6, 0.9])
-def test_cut_off_files(tmp_path, name, part):
+def test_cut_off_files(tmp_path: Path, name, part) -> None:
     whole = (DATA / name).read_bytes()
     (tmp_path / name).write_bytes(whole[: int(len(whole) * part)])
     reasons = set()
@@ -214,18 +214,18 @@ def test_cut_off_files(tmp_path, name, part):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x02K\x01.", b"no pickle at all", b"\x93NUMPY"])
-def test_what_is_no_torch_file(tmp_path, content):
+def test_what_is_no_torch_file(tmp_path: Path, content) -> None:
     (tmp_path / "a.pt").write_bytes(content)
     with pytest.raises(UnreadableError, match=r"dump.not_torch"):
         open_torch(tmp_path / "a.pt")
 
 
-def test_a_zip_of_something_else(tmp_path):
+def test_a_zip_of_something_else(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", a=np.arange(3))
     with pytest.raises(UnreadableError, match=r"dump.not_torch"):
         open_torch(tmp_path / "a.npz")
 
 
-def test_a_name_that_is_not_there():
+def test_a_name_that_is_not_there() -> None:
     with pytest.raises(UnreadableError, match=r"dump.missing: no tensor nothing"):
         read_torch(open_torch(DATA / "state.pt"), "nothing")

@@ -68,14 +68,14 @@ def write(path, value, compression=zipfile.ZIP_STORED, byteorder=None, **storage
 SIX = np.arange(6, dtype="<f4").tobytes()
 
 
-def test_a_whole_module_gives_its_parameters():
+def test_a_whole_module_gives_its_parameters() -> None:
     assert {name: tensor.shape for name, tensor in open_torch(DATA / "module.pt").tensors.items()} == {
         "_parameters.weight": (2, 3),
         "_parameters.bias": (2,),
     }
 
 
-def test_what_is_not_a_tensor_is_passed_over(tmp_path):
+def test_what_is_not_a_tensor_is_passed_over(tmp_path: Path) -> None:
     loop: list[Any] = []
     loop.append(loop)
     value = {
@@ -94,7 +94,7 @@ def test_what_is_not_a_tensor_is_passed_over(tmp_path):
     assert list(file.tensors) == ["weight"]
 
 
-def test_tensors_of_subclasses_and_parameters(tmp_path):
+def test_tensors_of_subclasses_and_parameters(tmp_path: Path) -> None:
     inner: tuple[Any, ...] = (Storage("0", 6), 0, (2, 3), (3, 1), False, {})
     value = {
         "parameter": Described("torch._utils", "_rebuild_parameter", tensor(Storage("0", 6)), True, {}),

@@ -23,7 +23,7 @@ DATA = Path(__file__).parents[3] / "data" / "weights"
         ("script.pt", "torch", 2),
     ],
 )
-def test_the_content_tells_the_format_not_the_name(tmp_path, name, form, count):
+def test_the_content_tells_the_format_not_the_name(tmp_path: Path, name, form, count) -> None:
     shutil.copy(DATA / name, tmp_path / "weights.bin")
     file = open_weights(tmp_path / "weights.bin")
     assert (file.format, len(file.weights), file.damage) == (form, count, ())
@@ -32,7 +32,7 @@ def test_the_content_tells_the_format_not_the_name(tmp_path, name, form, count):
         assert file.read(weight.name).shape == weight.shape
 
 
-def test_arrays_of_numpy(tmp_path):
+def test_arrays_of_numpy(tmp_path: Path) -> None:
     np.savez(tmp_path / "some", a=np.arange(6.0), b=np.array(2))
     np.save(tmp_path / "one", np.arange(3, dtype=np.int16))
     several, one = open_weights(tmp_path / "some.npz"), open_weights(tmp_path / "one.npy")
@@ -44,11 +44,11 @@ def test_arrays_of_numpy(tmp_path):
     assert (one.format, one.weights[0].name, one.read("one").tolist()) == ("npy", "one", [0, 1, 2])
 
 
-def test_the_checksum_of_a_checkpoint_is_told():
+def test_the_checksum_of_a_checkpoint_is_told() -> None:
     assert open_weights(DATA / "checked.ckpt").checksum == 939442454
 
 
-def test_bad_entries_are_listed_with_their_error(tmp_path):
+def test_bad_entries_are_listed_with_their_error(tmp_path: Path) -> None:
     header = b'{"bad":{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}'
     (tmp_path / "a").write_bytes(len(header).to_bytes(8, "little") + header)
     weight = open_weights(tmp_path / "a").weights[0]
@@ -58,7 +58,7 @@ def test_bad_entries_are_listed_with_their_error(tmp_path):
     assert require(open_weights(tmp_path / "b.npz").weights[0].error).reason == "dump.object_dtype"
 
 
-def test_a_torch_file_of_a_type_this_does_not_know(tmp_path):
+def test_a_torch_file_of_a_type_this_does_not_know(tmp_path: Path) -> None:
     content = (DATA / "legacy.pt").read_bytes()
     (tmp_path / "a.pt").write_bytes(content.replace(b"FloatStorage", b"FlootStorage"))
     file = open_weights(tmp_path / "a.pt")
@@ -67,12 +67,12 @@ def test_a_torch_file_of_a_type_this_does_not_know(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x80\x02"])
-def test_what_holds_no_tensors(tmp_path, content):
+def test_what_holds_no_tensors(tmp_path: Path, content) -> None:
     (tmp_path / "a").write_bytes(content)
     with pytest.raises(UnreadableError, match=r"dump\."):
         open_weights(tmp_path / "a")
 
 
-def test_no_file(tmp_path):
+def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         open_weights(tmp_path / "nothing.ckpt")

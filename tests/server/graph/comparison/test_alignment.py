@@ -1,5 +1,6 @@
 """Sequences laid side by side."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,28 +20,28 @@ def keyed(left, right, key):
     return (lambda item: key(left[item])), (lambda other: key(right[other]))
 
 
-def test_equal_items_are_paired_around_one_that_was_put_in():
+def test_equal_items_are_paired_around_one_that_was_put_in() -> None:
     assert laid("abcd", "abxcd") == [("a", "a"), ("b", "b"), ("c", "c"), ("d", "d")]
     assert laid("abxcd", "abcd") == [("a", "a"), ("b", "b"), ("c", "c"), ("d", "d")]
 
 
-def test_what_is_left_between_equal_items_is_paired_in_order():
+def test_what_is_left_between_equal_items_is_paired_in_order() -> None:
     assert laid("axb", "ayb") == [("a", "a"), ("x", "y"), ("b", "b")]
     assert laid("axyb", "azb") == [("a", "a"), ("x", "z"), ("b", "b")]
 
 
-def test_a_second_key_decides_between_what_the_first_left():
+def test_a_second_key_decides_between_what_the_first_left() -> None:
     left, right = ["Conv one 3", "Conv two 5"], ["Conv two 7"]
     assert laid(left, right) == [("Conv one 3", "Conv two 7")]
     assert laid(left, right, str, lambda word: word.split()[1]) == [("Conv two 5", "Conv two 7")]
 
 
-def test_one_and_one_are_a_pair_whatever_they_are():
+def test_one_and_one_are_a_pair_whatever_they_are() -> None:
     assert laid("a", "b") == [("a", "b")]
     assert laid("", "b") == laid("a", "") == []
 
 
-def test_where_too_much_would_be_compared_ends_still_meet(monkeypatch):
+def test_where_too_much_would_be_compared_ends_still_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LARGEST", 4)
     assert laid("abcdeyz", "abxcfdyz") == [
         ("a", "a"), ("b", "b"), ("c", "x"), ("d", "c"), ("e", "f"), ("y", "y"), ("z", "z")
@@ -48,7 +49,7 @@ def test_where_too_much_would_be_compared_ends_still_meet(monkeypatch):
 
 
 @given(WORDS, WORDS)
-def test_no_item_is_in_two_pairs_and_no_pairs_cross(left, right):
+def test_no_item_is_in_two_pairs_and_no_pairs_cross(left, right) -> None:
     pairs = align(range(len(left)), range(len(right)), [keyed(left, right, str)])
     assert pairs == sorted(pairs)
     for side in (0, 1):
@@ -58,7 +59,7 @@ def test_no_item_is_in_two_pairs_and_no_pairs_cross(left, right):
 
 
 @given(WORDS)
-def test_a_sequence_beside_itself(words):
+def test_a_sequence_beside_itself(words) -> None:
     assert align(range(len(words)), range(len(words)), [keyed(words, words, str)]) == [
         (index, index) for index in range(len(words))
     ]

@@ -54,21 +54,21 @@ def widen(proto):
     operator(proto, "fc1-Dense/MatMul-op0").output_type.tensor_type.shape.dim[1].size = 64
 
 
-def test_a_graph_and_itself_are_the_same():
+def test_a_graph_and_itself_are_the_same() -> None:
     comparison = compare(lenet(), lenet())
     assert summary(comparison) == {"same": 86, "changed": 0, "left": 0, "right": 0}
     assert list_differences(comparison, 10) == {"total": 0, "shown": []}
     assert box_state(comparison, LEFT, ROOT)["state"] == "same"
 
 
-def test_another_shape():
+def test_another_shape() -> None:
     comparison = compare(lenet(), lenet(widen))
     path = f"{BACKBONE}/fc1-Dense/MatMul-op0"
     assert states(comparison) == states(comparison, RIGHT) == {path: CHANGED}
     assert rows(comparison, path) == [("output", "", "float32 [10, 32]", "float32 [10, 64]")]
 
 
-def test_another_attribute_and_one_that_is_gone():
+def test_another_attribute_and_one_that_is_gone() -> None:
     def edit(proto):
         attributes = operator(proto, "conv1-Conv2d/Conv2D-op0").attribute
         kernel = next(attribute for attribute in attributes if attribute.name == "kernel_size")
@@ -84,7 +84,7 @@ def test_another_attribute_and_one_that_is_gone():
     ]
 
 
-def test_attributes_in_another_order_are_the_same():
+def test_attributes_in_another_order_are_the_same() -> None:
     def edit(proto):
         for node in proto.node:
             attributes = list(node.attribute)
@@ -94,7 +94,7 @@ def test_attributes_in_another_order_are_the_same():
     assert states(compare(lenet(), lenet(edit))) == {}
 
 
-def test_other_numbers_for_nodes_are_the_same():
+def test_other_numbers_for_nodes_are_the_same() -> None:
     def edit(proto):
         for node in proto.node:
             node.name = str(int(node.name) + 1000)
@@ -107,7 +107,7 @@ def test_other_numbers_for_nodes_are_the_same():
     assert states(comparison) == states(comparison, RIGHT) == {}
 
 
-def test_another_value_of_a_constant_is_an_input():
+def test_another_value_of_a_constant_is_an_input() -> None:
     comparison = compare(*constants(3, 4))
     assert rows(comparison, "net/Add-op0") == [("input", "0", "cst 3", "cst 4")]
 
@@ -121,12 +121,12 @@ def constants(*values):
         yield folded_tree(read_graph(proto.SerializeToString()))
 
 
-def test_constants_are_told_by_their_value_and_not_by_their_name():
+def test_constants_are_told_by_their_value_and_not_by_their_name() -> None:
     left, right = constants(3, 3)
     assert states(compare(left, right)) == {}
 
 
-def test_a_parameter_of_another_shape_is_an_input_of_its_users():
+def test_a_parameter_of_another_shape_is_an_input_of_its_users() -> None:
     def edit(proto):
         weight = next(parameter for parameter in proto.parameters if parameter.name == "fc1.weight")
         weight.type.tensor_type.shape.dim[0].size = 64
@@ -140,7 +140,7 @@ def test_a_parameter_of_another_shape_is_an_input_of_its_users():
         ]
 
 
-def test_one_operator_more_between_two_others(graph):
+def test_one_operator_more_between_two_others(graph) -> None:
     nodes = [("net/a/MatMul-op0", []), ("net/b/Add-op0", ["net/a/MatMul-op0"])]
     more = [nodes[0], ("net/a/Cast-op0", ["net/a/MatMul-op0"]), ("net/b/Add-op0", ["net/a/Cast-op0"])]
     comparison = compare(folded_tree(graph(nodes)), folded_tree(graph(more)))
@@ -156,7 +156,7 @@ def test_one_operator_more_between_two_others(graph):
     assert comparison.state(LEFT, left.indices["net/a/MatMul-op0"]) == SAME
 
 
-def test_a_scope_that_is_only_here_is_one_difference(graph, blocks):
+def test_a_scope_that_is_only_here_is_one_difference(graph, blocks) -> None:
     comparison = compare(folded_tree(graph(blocks(3))), folded_tree(graph(blocks(2))))
     assert summary(comparison) == {"same": 5, "changed": 1, "left": 2, "right": 0}
     differences = list_differences(comparison, 10)
@@ -168,7 +168,7 @@ def test_a_scope_that_is_only_here_is_one_difference(graph, blocks):
     assert differences["shown"][0]["right"] is None
 
 
-def test_differences_come_in_the_order_in_which_operators_run(graph):
+def test_differences_come_in_the_order_in_which_operators_run(graph) -> None:
     def chain(*names):
         paths = [f"net/{name}/{kind}" for name, kind in names]
         return list(zip(paths, [[], *([path] for path in paths)], strict=False))
@@ -179,7 +179,7 @@ def test_differences_come_in_the_order_in_which_operators_run(graph):
     assert [(row["left"] or row["right"])["label"] for row in shown] == ["b", "Mul-op0", "c"]
 
 
-def test_of_many_differences_the_first_are_shown_and_all_are_counted():
+def test_of_many_differences_the_first_are_shown_and_all_are_counted() -> None:
     def edit(proto):
         for node in proto.node:
             node.output_type.tensor_type.elem_type = 10
@@ -188,7 +188,7 @@ def test_of_many_differences_the_first_are_shown_and_all_are_counted():
     assert len(differences["shown"]) == 7 and differences["total"] > 50
 
 
-def test_boxes_tell_their_partners_and_what_differs_within():
+def test_boxes_tell_their_partners_and_what_differs_within() -> None:
     comparison = compare(lenet(), lenet(widen))
     left, right = comparison.trees
     scope = f"{BACKBONE}/fc1-Dense"
@@ -203,7 +203,7 @@ def test_boxes_tell_their_partners_and_what_differs_within():
 
 
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
-def test_nothing_in_common(graph, side):
+def test_nothing_in_common(graph, side) -> None:
     trees = folded_tree(graph([("a/Add-op0", [])])), folded_tree(graph([("b/Mul-op0", [])]))
     comparison = compare(*trees)
     assert comparison.state(side, 1) == ONLY
@@ -213,7 +213,7 @@ def test_nothing_in_common(graph, side):
 
 
 @given(st.data())
-def test_sums_of_scopes_are_those_of_what_is_in_them(written, data):
+def test_sums_of_scopes_are_those_of_what_is_in_them(written, data) -> None:
     trees = [folded_tree(data.draw(written)) for _ in range(2)]
     comparison = compare(*trees)
     side: Literal[0, 1]
@@ -229,6 +229,6 @@ def test_sums_of_scopes_are_those_of_what_is_in_them(written, data):
 
 
 @given(st.data())
-def test_every_graph_is_the_same_as_itself(written, data):
+def test_every_graph_is_the_same_as_itself(written, data) -> None:
     tree = folded_tree(data.draw(written))
     assert list_differences(compare(tree, tree), 10)["total"] == 0

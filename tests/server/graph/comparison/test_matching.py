@@ -27,7 +27,7 @@ def partners(graph):
     return find
 
 
-def test_numbers_of_operators_are_not_looked_at(partners):
+def test_numbers_of_operators_are_not_looked_at(partners) -> None:
     left: list[Any] = [("net/fc/MatMul-op4", []), ("net/fc/MatMul-op5", [])]
     right: list[Any] = [("net/fc/MatMul-op5", []), ("net/fc/MatMul-op6", [])]
     partner_of = partners(left, right)
@@ -35,7 +35,7 @@ def test_numbers_of_operators_are_not_looked_at(partners):
     assert partner_of["net/fc/MatMul-op5"] == "net/fc/MatMul-op6"
 
 
-def test_an_operator_more_changes_no_partner_of_the_others(partners):
+def test_an_operator_more_changes_no_partner_of_the_others(partners) -> None:
     left = [("net/Load-op0", ["a"]), ("net/Load-op1", ["b"]), ("net/Load-op2", ["c"])]
     right = [
         ("net/Load-op0", ["x"]),
@@ -49,12 +49,12 @@ def test_an_operator_more_changes_no_partner_of_the_others(partners):
     ]
 
 
-def test_types_are_never_mixed(partners):
+def test_types_are_never_mixed(partners) -> None:
     partner_of = partners([("net/ReLU-op0", [])], [("net/GeLU-op0", [])])
     assert partner_of["net/ReLU-op0"] is None and partner_of["net"] == "net"
 
 
-def test_a_scope_of_another_number_stands_in_for_one_that_is_gone(partners):
+def test_a_scope_of_another_number_stands_in_for_one_that_is_gone(partners) -> None:
     left: list[Any] = [("net/3-Block/Add-op0", []), ("net/4-Block/Add-op1", []), ("net/head/Mul-op0", [])]
     right: list[Any] = [("net/4-Block/Add-op0", []), ("net/5-Block/Add-op1", []), ("net/tail/Mul-op0", [])]
     partner_of = partners(left, right)
@@ -64,24 +64,24 @@ def test_a_scope_of_another_number_stands_in_for_one_that_is_gone(partners):
     assert partner_of["net/head"] is None and partner_of["net/head/Mul-op0"] is None
 
 
-def test_equal_operators_in_other_scopes_are_no_partners(partners):
+def test_equal_operators_in_other_scopes_are_no_partners(partners) -> None:
     partner_of = partners([("net/encoder/Add-op0", [])], [("net/decoder/Add-op0", [])])
     assert partner_of["net/encoder"] is None and partner_of["net/encoder/Add-op0"] is None
 
 
-def test_repeated_layers_are_partners_though_there_is_one_more(partners, blocks):
+def test_repeated_layers_are_partners_though_there_is_one_more(partners, blocks) -> None:
     partner_of = partners(blocks(6), blocks(7))
     assert partner_of["Default/net/*-Block[6]"] == "Default/net/*-Block[7]"
     assert partner_of["Default/net/5-Block/MatMul-op5"] == "Default/net/5-Block/MatMul-op5"
 
 
-def test_layers_that_are_not_folded_in_one_graph_still_find_each_other(partners, blocks):
+def test_layers_that_are_not_folded_in_one_graph_still_find_each_other(partners, blocks) -> None:
     partner_of = partners(blocks(3), blocks(5))
     assert partner_of["Default/net/2-Block/act"] == "Default/net/2-Block/act"
     assert not any(path.endswith("]") for path in partner_of.values() if path)
 
 
-def test_boxes_hold_the_partners_of_each_others_members(graph, blocks):
+def test_boxes_hold_the_partners_of_each_others_members(graph, blocks) -> None:
     trees = [folded_tree(graph([*blocks(count), *blocks(6, "Default/other")])) for count in (8, 9)]
     matching = match(trees[0], trees[1], (Signatures(trees[0].graph), Signatures(trees[1].graph)))
     for index, kind in enumerate(trees[0].types):
@@ -92,7 +92,7 @@ def test_boxes_hold_the_partners_of_each_others_members(graph, blocks):
 
 
 @given(st.data())
-def test_partners_are_each_others_and_of_one_type(written, data):
+def test_partners_are_each_others_and_of_one_type(written, data) -> None:
     left, right = (folded_tree(data.draw(written)) for _ in range(2))
     matching = match(left, right, (Signatures(left.graph), Signatures(right.graph)))
     for index, partner in enumerate(matching.to_right.tolist()):
@@ -104,7 +104,7 @@ def test_partners_are_each_others_and_of_one_type(written, data):
 
 
 @given(st.data())
-def test_a_graph_beside_itself(written, data):
+def test_a_graph_beside_itself(written, data) -> None:
     tree = folded_tree(data.draw(written))
     matching = match(tree, tree, (Signatures(tree.graph), Signatures(tree.graph)))
     assert matching.to_right.tolist() == matching.to_left.tolist() == list(range(len(tree.paths)))

@@ -15,7 +15,7 @@ def everything(tree):
     return [index for index in range(len(tree.paths)) if tree.nodes[index] < 0]
 
 
-def test_parameters_and_constants_stand_beside_their_users():
+def test_parameters_and_constants_stand_beside_their_users() -> None:
     graph = read_graph((DATA / "lenet.graph").read_bytes())
     tree = folded_tree(simplify(graph, ordering=False))
     picture = drawing_json(tree, draw(tree, everything(tree)))
@@ -29,7 +29,7 @@ def test_parameters_and_constants_stand_beside_their_users():
     assert box["text"] == "float32 10×32"
 
 
-def test_lines_tell_the_shape_of_a_single_value_and_nothing_of_an_order():
+def test_lines_tell_the_shape_of_a_single_value_and_nothing_of_an_order() -> None:
     graph = read_graph((DATA / "lenet.graph").read_bytes())
     tree = folded_tree(graph)
     lines = drawing_json(tree, draw(tree, everything(tree)))["lines"]

@@ -12,7 +12,7 @@ SIDE = [
 ]
 
 
-def test_facts_of_a_scope_and_of_an_operator(graph):
+def test_facts_of_a_scope_and_of_an_operator(graph) -> None:
     tree = folded_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     scope = describe_node(tree, tree.indices["Default/b"])
     assert scope["operators"] == 2 and scope["types"] == {"C": 1, "D": 1}
@@ -24,7 +24,7 @@ def test_facts_of_a_scope_and_of_an_operator(graph):
     assert [row["label"] for row in node["outputs"]["shown"]] == ["B-op0", "C-op0"]
 
 
-def test_facts_of_a_parameter(graph):
+def test_facts_of_a_parameter(graph) -> None:
     tree = folded_tree(graph(SIDE, parameters=["w"], constants={"cst1": 1}))
     details = describe_outer(tree, tree.graph.names.index("w"))
     assert details["kind"] == "parameter"

@@ -41,7 +41,7 @@ def newer_types(text):
     return text.replace("DT_SLICE", "DT_UNDEFINED").replace("DT_BFLOAT16", "DT_UNDEFINED")
 
 
-def test_nodes_of_every_scope(case):
+def test_nodes_of_every_scope(case) -> None:
     tree, facts = case
     for scope, expected in facts["nodes"].items():
         answer = json.loads(newer_types(json.dumps(v1.children(tree, scope))))
@@ -58,7 +58,7 @@ def flat(nodes):
     }
 
 
-def test_search_names(case):
+def test_search_names(case) -> None:
     """MindInsight loses what it found inside a scope when it finds the scope later; we keep both."""
     tree, facts = case
     for search, expected in facts["names"].items():
@@ -70,7 +70,7 @@ def test_search_names(case):
         assert all(any(name.startswith(f"{scope}/") for scope in scopes_kept) for name in lost), search
 
 
-def test_all_leaves_below_a_scope(case):
+def test_all_leaves_below_a_scope(case) -> None:
     tree, facts = case
     for scope, expected in facts["all"].items():
         assert [node["name"] for node in v1.all_leaves(tree, scope)] == expected
@@ -83,13 +83,13 @@ def names_of(level):
     return {"scope_name": level["scope_name"], "nodes": names, "children": names_of(level["children"])}
 
 
-def test_levels_down_to_a_node(case):
+def test_levels_down_to_a_node(case) -> None:
     tree, facts = case
     for name, expected in facts["single"].items():
         assert names_of(v1.levels(tree, name)) == expected
 
 
-def test_a_leaf_has_no_children_and_a_wrong_name_is_refused():
+def test_a_leaf_has_no_children_and_a_wrong_name_is_refused() -> None:
     tree = tree_of("small", ".graph", "normal")
     assert v1.children(tree, "Default/Depend-op3") == []
     for call in (v1.children, v1.all_leaves, v1.levels):
@@ -97,14 +97,14 @@ def test_a_leaf_has_no_children_and_a_wrong_name_is_refused():
             call(tree, "Default/nothing")
 
 
-def test_pages_of_search_names():
+def test_pages_of_search_names() -> None:
     tree = tree_of("lenet", ".graph", "normal")
     facts = json.loads((DATA / "lenet.json").read_text())["normal"]
     assert v1.search_names(tree, "conv1", offset=1, limit=2) == facts["second_page_of_two"]
     assert v1.search_names(tree, "conv1", offset=900, limit=2) == []
 
 
-def test_what_an_output_is_like_is_worked_out_once(monkeypatch):
+def test_what_an_output_is_like_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = tree_of("aggregated", ".pb", "normal")
     nodes = []
 
@@ -117,7 +117,9 @@ def test_what_an_output_is_like_is_worked_out_once(monkeypatch):
     assert 0 < len(nodes) <= len(set(tree.edges.sources.tolist())) < len(tree.edges)
 
 
-def test_leaves_with_too_many_edges_are_refused_and_those_of_a_scope_are_not(monkeypatch):
+def test_leaves_with_too_many_edges_are_refused_and_those_of_a_scope_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     tree = tree_of("aggregated", ".pb", "normal")
     scopes = [path for index, path in enumerate(tree.paths) if path and not tree.is_leaf(index)]
     smallest = min(scopes, key=lambda path: v1.edges_at(tree, tree.indices[path]))

@@ -20,21 +20,21 @@ def content(tree, path):
     return box_content(tree, index, outer_inputs(tree.graph, [int(tree.nodes[index])]))
 
 
-def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree):
+def test_an_operator_shows_its_name_its_output_and_what_feeds_it(tree) -> None:
     shown = content(tree, "net/MatMul-op0")
     assert (shown.label, shown.text) == ("MatMul-op0", "float32 2×3")
     assert [chip.label for chip in shown.chips] == ["weight", "bias", "7"]  # parameters come first
     assert shown.hidden == 1
 
 
-def test_links_meet_the_box_and_not_its_chips(tree):
+def test_links_meet_the_box_and_not_its_chips(tree) -> None:
     shown = content(tree, "net/MatMul-op0")
     assert shown.size.inlet == shown.size.outlet == shown.size.width - shown.width / 2
     assert shown.size.width > shown.width + max(chip.width for chip in shown.chips)
     assert content(tree, "net/Add-op0").size.inlet == content(tree, "net/Add-op0").width / 2
 
 
-def test_tokens_of_order_are_not_shown():
+def test_tokens_of_order_are_not_shown() -> None:
     proto = GraphProto()
     proto.node.add(name="1", op_type="Load", full_name="net/Load-op0")
     for name in ("cst1", "cst2", "cst3"):
@@ -50,7 +50,7 @@ def test_tokens_of_order_are_not_shown():
 @pytest.mark.parametrize(
     "text", ["", "a", "layer_norm_12", "矩阵乘法", "ΩΩΩ", "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"]
 )
-def test_texts_are_cut_to_the_room_there_is(text):
+def test_texts_are_cut_to_the_room_there_is(text) -> None:
     for room in (30, 60, 400):
         short = truncate(text, room)
         assert text_width(short) <= max(room, text_width("…"))

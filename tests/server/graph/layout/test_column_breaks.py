@@ -10,7 +10,7 @@ def chain(count):
     return [(item, item + 1) for item in range(count - 1)]
 
 
-def test_a_long_chain_stands_in_columns():
+def test_a_long_chain_stands_in_columns() -> None:
     plan = arrange([BOX] * 40, chain(40))
     assert len({x for x, _ in plan.corners}) >= 3
     assert 0.4 < plan.width / plan.height < 2.5
@@ -18,11 +18,11 @@ def test_a_long_chain_stands_in_columns():
     assert columns == sorted(columns)
 
 
-def test_a_short_chain_is_not_cut():
+def test_a_short_chain_is_not_cut() -> None:
     assert len({x for x, _ in arrange([BOX] * 8, chain(8)).corners}) == 1
 
 
-def test_lines_between_columns_keep_clear_of_the_boxes():
+def test_lines_between_columns_keep_clear_of_the_boxes() -> None:
     plan = arrange([BOX] * 40, chain(40))
     (turn,) = [link for link in chain(40) if plan.corners[link[0]][0] != plan.corners[link[1]][0]][:1]
     for (ax, ay), (bx, by) in pairwise(plan.routes[turn]):
@@ -32,7 +32,7 @@ def test_lines_between_columns_keep_clear_of_the_boxes():
             assert not inside
 
 
-def test_many_links_are_not_led_from_column_to_column():
+def test_many_links_are_not_led_from_column_to_column() -> None:
     ladder = [(item, item + 1) for item in range(60) if item % 2 == 0]
     ladder += [(item, other) for item in range(58) for other in (item + 2, item + 3 - 2 * (item % 2))]
     plan = arrange([BOX] * 60, [link for link in ladder if link[0] < link[1]])

@@ -22,7 +22,7 @@ def placed(upper, lower, links):
 
 
 @given(WIDTHS, WIDTHS, st.data())
-def test_order_and_gaps_are_kept(upper, lower, data):
+def test_order_and_gaps_are_kept(upper, lower, data) -> None:
     ends = st.tuples(st.integers(0, len(upper) - 1), st.integers(len(upper), len(upper) + len(lower) - 1))
     layers, sizes, left = placed(upper, lower, data.draw(st.lists(ends, unique=True, max_size=12)))
     for layer in layers:
@@ -32,20 +32,20 @@ def test_order_and_gaps_are_kept(upper, lower, data):
 
 
 @given(WIDTHS)
-def test_pairs_stand_exactly_below_each_other(widths):
+def test_pairs_stand_exactly_below_each_other(widths) -> None:
     links = [(number, number + len(widths)) for number in range(len(widths))]
     _, sizes, left = placed(widths, widths, links)
     for source, target in links:
         assert abs(left[source] + sizes[source].outlet - left[target] - sizes[target].inlet) < 1e-6
 
 
-def test_a_parent_stands_above_the_middle_of_its_children():
+def test_a_parent_stands_above_the_middle_of_its_children() -> None:
     _, sizes, left = placed([40, 40], [20, 20, 20], [(0, 2), (0, 4)])
     middle = (left[2] + left[4] + 20) / 2
     assert abs(left[0] + sizes[0].outlet - middle) < 0.5
 
 
-def test_long_links_stay_in_one_line():
+def test_long_links_stay_in_one_line() -> None:
     """Points have no width and pull harder than boxes."""
     sizes = [of_width(60), Size(0, 0, 0, 0), of_width(90), Size(0, 0, 0, 0), of_width(60)]
     layers = [[0], [1, 2], [3], [4]]

@@ -13,7 +13,7 @@ def child_holding(tree, scope, leaf):
 
 
 @given(st.data())
-def test_flows_are_the_edges_lifted_to_children(written, data):
+def test_flows_are_the_edges_lifted_to_children(written, data) -> None:
     tree = folded_tree(data.draw(written))
     for scope in range(len(tree.paths)):
         if tree.nodes[scope] >= 0:

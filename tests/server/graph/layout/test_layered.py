@@ -26,7 +26,7 @@ def apart(left, right):
 
 
 @given(SIZES, LINKS)
-def test_boxes_do_not_overlap_and_lie_inside(sizes, links):
+def test_boxes_do_not_overlap_and_lie_inside(sizes, links) -> None:
     links = [(a % len(sizes), b % len(sizes)) for a, b in links]
     plan = arrange(sizes, links)
     boxes = [(x, y, size) for (x, y), size in zip(plan.corners, sizes, strict=True)]
@@ -37,7 +37,7 @@ def test_boxes_do_not_overlap_and_lie_inside(sizes, links):
 
 
 @given(SIZES, LINKS)
-def test_every_link_has_a_line_from_box_to_box(sizes, links):
+def test_every_link_has_a_line_from_box_to_box(sizes, links) -> None:
     links = [(a % len(sizes), b % len(sizes)) for a, b in links]
     plan = arrange(sizes, links)
     assert set(plan.routes) == {link for link in links if link[0] != link[1]}
@@ -49,18 +49,18 @@ def test_every_link_has_a_line_from_box_to_box(sizes, links):
 
 
 @given(SIZES, LINKS)
-def test_equal_input_gives_equal_drawings(sizes, links):
+def test_equal_input_gives_equal_drawings(sizes, links) -> None:
     links = [(a % len(sizes), b % len(sizes)) for a, b in links]
     assert arrange(sizes, links) == arrange(sizes, links[::-1])
 
 
-def test_a_chain_is_a_straight_line():
+def test_a_chain_is_a_straight_line() -> None:
     sizes = [Size(width, 30, width / 2, width / 2) for width in (80, 200, 50, 120)]
     plan = arrange(sizes, [(0, 1), (1, 2), (2, 3)])
     assert {round(x + size.inlet, 6) for (x, _), size in zip(plan.corners, sizes, strict=True)} == {100.0}
 
 
-def test_a_long_link_passes_beside_the_boxes_it_does_not_touch():
+def test_a_long_link_passes_beside_the_boxes_it_does_not_touch() -> None:
     sizes = [Size(100, 30, 50, 50)] * 4
     plan = arrange(sizes, [(0, 1), (1, 2), (2, 3), (0, 3)])
     inner = [(x, y) for x, y in plan.routes[0, 3] if plan.corners[1][1] <= y <= plan.corners[2][1] + 30]
@@ -68,19 +68,19 @@ def test_a_long_link_passes_beside_the_boxes_it_does_not_touch():
     assert all(not (plan.corners[1][0] <= x <= plan.corners[1][0] + 100) for x, _ in inner)
 
 
-def test_first_and_last_stand_at_the_ends():
+def test_first_and_last_stand_at_the_ends() -> None:
     sizes = [Size(50, 30, 25, 25)] * 3 + [Size(0, 0, 0, 0)] * 2
     plan = arrange(sizes, [(0, 1), (1, 2), (3, 1), (0, 4)], top_item=3, bottom_item=4)
     assert plan.corners[3][1] < plan.corners[1][1]
     assert plan.corners[4][1] == max(y for _, y in plan.corners)
 
 
-def test_unrelated_boxes_fill_rows_instead_of_a_line():
+def test_unrelated_boxes_fill_rows_instead_of_a_line() -> None:
     plan = arrange([Size(100, 30, 50, 50)] * 30, [])
     assert 3 <= len({y for _, y in plan.corners}) <= 12
 
 
-def test_wishes_that_collide_are_met_half_way():
+def test_wishes_that_collide_are_met_half_way() -> None:
     sizes = [Size(10, 5, 5, 5), Size(10, 5, 5, 5), Size(10, 5, 5, 5)]
     left = assign_coordinates([[0], [1, 2]], [[], [0], [0]], [[1, 2], [], []], sizes, gap=4)
     assert left[2] - left[1] == 14
@@ -88,7 +88,9 @@ def test_wishes_that_collide_are_met_half_way():
 
 
 @given(SIZES, LINKS, st.sets(st.integers(0, 13)), st.sets(st.integers(0, 13)))
-def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(sizes, links, entered, left):
+def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(
+    sizes, links, entered, left
+) -> None:
     count = len(sizes)
     links = [(a % count, b % count) for a, b in links]
     first, last = count, count + 1
@@ -101,7 +103,7 @@ def test_lines_go_on_above_the_first_and_below_the_last_without_meeting_a_box(si
             assert not (beyond and x + 1e-6 < at < x + size.width - 1e-6)
 
 
-def test_a_fan_of_wide_boxes_is_no_ribbon():
+def test_a_fan_of_wide_boxes_is_no_ribbon() -> None:
     wide, port = Size(300, 40, 150, 150), Size(0.0, 0.0, 0.0, 0.0)
     plan = arrange([wide] * 6 + [port], [(6, item) for item in range(6)], top_item=6)
     assert plan.width < 5 * 328

@@ -16,7 +16,7 @@ def neighbours(count, links, way):
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(5, 9)), unique=True, max_size=20))
-def test_crossings_are_counted_and_never_made_more(links):
+def test_crossings_are_counted_and_never_made_more(links) -> None:
     upper, lower = list(range(5)), list(range(5, 10))
     above, below = neighbours(10, links, 1), neighbours(10, links, 0)
     position = {item: item % 5 for item in range(10)}
@@ -27,7 +27,7 @@ def test_crossings_are_counted_and_never_made_more(links):
     assert [sorted(layer) for layer in ordered] == [upper, lower]
 
 
-def test_a_twisted_ladder_is_untwisted():
+def test_a_twisted_ladder_is_untwisted() -> None:
     links = [(0, 5), (1, 4), (2, 3)]
     ordered = order_layers([[0, 1, 2], [3, 4, 5]], neighbours(6, links, 1), neighbours(6, links, 0))
     assert count_pairs(ordered[0], ordered[1], links) == 0

@@ -13,15 +13,15 @@ from mindinsight.server.graph.model.paths import operator_path, scopes_of, uniqu
         (("", "", "", "4"), "call-op4"),
     ],
 )
-def test_the_path_of_an_operator(given, path):
+def test_the_path_of_an_operator(given, path) -> None:
     assert operator_path(*given) == path
 
 
-def test_scopes_open_before_what_is_in_them():
+def test_scopes_open_before_what_is_in_them() -> None:
     assert list(scopes_of(["a/b/x", "a/y", "c/z", "top"])) == ["a", "a/b", "c"]
 
 
-def test_a_name_that_is_taken_is_changed_and_all_others_stay():
+def test_a_name_that_is_taken_is_changed_and_all_others_stay() -> None:
     assert unique_paths(["a/x", "a/y"]) == ["a/x", "a/y"]
     assert unique_paths(["a/x", "a/x", "a/x", "a/x#2"]) == ["a/x", "a/x#2", "a/x#3", "a/x#2#2"]
     assert unique_paths(["a/x", "a/x/y"]) == ["a/(x)", "a/x/y"]

@@ -26,19 +26,19 @@ def edges_of(graph):
     }
 
 
-def test_orders_are_bypassed_or_left_out(graph):
+def test_orders_are_bypassed_or_left_out(graph) -> None:
     made = graph(chain_of_orders(3))
     assert ("Assign-op0", "Assign-op2") in edges_of(simplify(made))
     assert edges_of(simplify(made, ordering=False)) == {("In-op0", f"Assign-op{n}") for n in range(3)}
 
 
-def test_long_chains_of_orders_do_not_grow_with_their_square(graph):
+def test_long_chains_of_orders_do_not_grow_with_their_square(graph) -> None:
     made = graph(chain_of_orders(3000))
     assert len(simplify(made).edges) < 3_100_000
     assert len(simplify(made, ordering=False).edges) == 3000
 
 
-def test_cycles_in_a_file_end(graph):
+def test_cycles_in_a_file_end(graph) -> None:
     made = graph([("Default/Load-op0", ["1"]), ("Default/Load-op1", ["0"]), ("Default/Add-op0", ["1", "2"])])
     assert edges_of(simplify(made)) <= {("Add-op0", "Add-op0")}
 
@@ -64,7 +64,7 @@ def reaching(graph, through):
 
 
 @given(st.data())
-def test_values_reach_what_they_reached(written, data):
+def test_values_reach_what_they_reached(written, data) -> None:
     made = data.draw(written)
     simple = simplify(made)
     assert not BYPASSED & set(simple.types)
@@ -86,12 +86,12 @@ def test_values_reach_what_they_reached(written, data):
         (["a-ReLU/ReLU-op0", "a-ReLU/ReLU-op1", "a-ReLU/b/Add-op0"],) * 2,
     ],
 )
-def test_scopes_that_say_nothing_are_dissolved(graph, paths, after):
+def test_scopes_that_say_nothing_are_dissolved(graph, paths, after) -> None:
     nodes = [(path, [paths[number - 1]] if number else []) for number, path in enumerate(paths)]
     assert set(simplify(graph(nodes)).names) == set(after)
 
 
-def test_the_backward_pass_and_the_optimizer_are_left_out(graph):
+def test_the_backward_pass_and_the_optimizer_are_left_out(graph) -> None:
     forward = [("Default/net/MatMul-op0", ["w"]), ("Default/net/Add-op0", ["Default/net/MatMul-op0"])]
     backward = [
         ("Gradients/Default/net/Grad-op0", ["Default/net/Add-op0"]),

@@ -33,7 +33,7 @@ def several(*elements, kind=31):
         (TypeProto(), "", ""),
     ],
 )
-def test_types_for_people(proto, short, compact):
+def test_types_for_people(proto, short, compact) -> None:
     assert value_types.short_type(proto) == short
     assert value_types.compact_type(proto) == compact
 
@@ -56,11 +56,11 @@ def test_types_for_people(proto, short, compact):
         (ValueProto(), ""),
     ],
 )
-def test_values_for_people(value, text):
+def test_values_for_people(value, text) -> None:
     assert value_types.value_summary(value) == text
 
 
-def test_tensors_types_and_dictionaries():
+def test_tensors_types_and_dictionaries() -> None:
     value = ValueProto(dtype=14)
     value.tensor_val.dims.extend([3, 4])
     value.tensor_val.data_type = 11
@@ -71,7 +71,7 @@ def test_tensors_types_and_dictionaries():
     assert value_types.value_summary(pairs) == "{a: 1}"
 
 
-def test_long_and_deep_values_are_cut():
+def test_long_and_deep_values_are_cut() -> None:
     assert value_types.value_summary(ValueProto(dtype=13, str_val="x" * 900)).endswith("…")
     deep = ValueProto(dtype=31)
     inner = deep
@@ -80,7 +80,7 @@ def test_long_and_deep_values_are_cut():
     assert "…" in value_types.value_summary(deep)
 
 
-def test_labels_are_cut_in_the_middle():
+def test_labels_are_cut_in_the_middle() -> None:
     label = "_loss_fn-SoftmaxCrossEntropyWithLogits-of-a-very-long-name"
     short = truncate(label, 150)
     assert text_width(short) <= 150 and len(short) < len(label)

@@ -16,17 +16,17 @@ def matches(tree, *args, **more):
     return [tree.paths[index] for index in find_nodes(tree, *args, **more)]
 
 
-def test_part_of_a_name_in_any_case_beginnings_first(tree):
+def test_part_of_a_name_in_any_case_beginnings_first(tree) -> None:
     assert matches(tree, "relu") == [f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)]
     assert matches(tree, "o")[0].endswith("/Out-op0")
 
 
-def test_a_slash_searches_paths(tree):
+def test_a_slash_searches_paths(tree) -> None:
     assert matches(tree, "1-block/act/") == ["Default/net/1-Block/act/ReLU-op1"]
     assert matches(tree, "1-block/act")[0] == "Default/net/1-Block/act"
 
 
-def test_patterns_match_the_name_from_its_beginning(tree):
+def test_patterns_match_the_name_from_its_beginning(tree) -> None:
     assert matches(tree, r"^(MatMul|ReLU)-op[02]$", regex=True) == [
         "Default/net/0-Block/MatMul-op0",
         "Default/net/0-Block/act/ReLU-op0",
@@ -35,7 +35,7 @@ def test_patterns_match_the_name_from_its_beginning(tree):
     ]
 
 
-def test_types(tree):
+def test_types(tree) -> None:
     assert sorted(matches(tree, types=["ReLU", "Add"])) == [
         *(f"Default/net/{n}-Block/act/ReLU-op{n}" for n in range(3)),
         "Default/net/Add-op0",
@@ -43,11 +43,11 @@ def test_types(tree):
     assert count_types(tree) == {"MatMul": 3, "ReLU": 3, "Add": 1, "In": 1, "Out": 1}
 
 
-def test_parameters_and_constants_by_name(tree):
+def test_parameters_and_constants_by_name(tree) -> None:
     assert [tree.graph.names[node] for node in find_outer(tree, "FC.")] == ["fc.weight", "fc.bias"]
 
 
-def test_what_is_found_stands_in_its_scopes(tree):
+def test_what_is_found_stands_in_its_scopes(tree) -> None:
     shape: list[Any] = nest(
         tree, find_nodes(tree, "relu"), lambda index, inside: {tree.paths[index].split("/")[-1]: inside}
     )

@@ -6,11 +6,11 @@ from mindinsight.server.graph.search.patterns import BadPattern, matcher
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", "(a|aa)+$", "(.*)*x", "a*a*a*a*a*a*b"])
-def test_nested_repetitions_are_linear(pattern):
+def test_nested_repetitions_are_linear(pattern) -> None:
     assert matcher(pattern, regex=True)("a" * 100_000 + "!") in (-1, 100_001)
 
 
-def test_where_a_pattern_is_found():
+def test_where_a_pattern_is_found() -> None:
     assert matcher("Mul.*2$", regex=True)("net/matmul-op2") == 7
     assert matcher("b.", regex=True)("\udc80ÄB\U0001f600") == 2
     assert matcher("a.c", regex=False)("abc xA.C") == 5
@@ -29,7 +29,7 @@ def test_where_a_pattern_is_found():
         ("\\", "trailing \\"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(pattern, why):
+def test_what_is_wrong_is_said_with_its_place(pattern, why) -> None:
     with pytest.raises(BadPattern) as error:
         matcher(pattern, regex=True)
     assert str(error.value) == why

@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def tensor(name, operator):
     return {**step(name), "graph": "Net/0", "operator": operator, "direction": "output", "slot": "0"}
 
 
-def test_broken_files_are_named_and_the_rest_is_measured(finished):
+def test_broken_files_are_named_and_the_rest_is_measured(finished) -> None:
     rows = {row["operator"]: row for row in finished("tensors", **step("files"))["rows"]}
     assert rows["Default_Add-op0"]["statistics"]["maximum"] == 2
     for name, (_, reason) in BROKEN.items():
@@ -114,7 +115,7 @@ def test_broken_files_are_named_and_the_rest_is_measured(finished):
 
 @pytest.mark.parametrize("path", ["values", "histogram", "heatmap", "download"])
 @pytest.mark.parametrize("name", ["cut", "huge", "wider", "objects"])
-def test_a_broken_tensor_cannot_be_looked_into_and_says_why(base, client, path, name):
+def test_a_broken_tensor_cannot_be_looked_into_and_says_why(base, client, path, name) -> None:
     answer = client.get(f"/v2/dump/{path}", params=tensor("files", name))
     assert answer.status_code == 422
     error = answer.json()["error"]
@@ -122,13 +123,13 @@ def test_a_broken_tensor_cannot_be_looked_into_and_says_why(base, client, path, 
     assert str(base) not in answer.text
 
 
-def test_letters_are_no_numbers(client):
+def test_letters_are_no_numbers(client) -> None:
     answer = client.get("/v2/dump/values", params=tensor("files", "letters"))
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_numbers")
 
 
 @pytest.mark.parametrize("operator", NAMES)
-def test_strange_names_are_names(finished, client, operator):
+def test_strange_names_are_names(finished, client, operator) -> None:
     rows = {row["recorded"]: row for row in finished("tensors", **step("names"))["rows"]}
     value = NAMES.index(operator) + 1
     assert rows[operator]["statistics"]["maximum"] == value
@@ -139,21 +140,23 @@ def test_strange_names_are_names(finished, client, operator):
     assert re.fullmatch(r"[\w.%-]+\.npy", name)
 
 
-def test_a_csv_without_its_columns_is_named_and_the_tensors_stay(finished):
+def test_a_csv_without_its_columns_is_named_and_the_tensors_stay(finished) -> None:
     answer = finished("tensors", **step("csv"))
     assert [each["reason"] for each in answer["damage"]] == ["dump.csv_columns"]
     assert answer["damage"][0]["detail"] == "Op Name, IO, Slot"
     assert answer["total"] == 1
 
 
-def test_json_that_is_cut_off_shows_what_came_before(finished):
+def test_json_that_is_cut_off_shows_what_came_before(finished) -> None:
     answer = finished("tensors", **step("cut_json"))
     assert [each["reason"] for each in answer["damage"]] == ["dump.json_cut"]
     (path,) = (DUMPS / "msprobe_pytorch" / "L1_statistics_statistics" / "step0").glob("*/dump.json")
     assert 0 < len({row["recorded"] for row in answer["rows"]}) < len(json.loads(path.read_text())["data"])
 
 
-def test_a_bomb_in_a_pt_file_is_not_unpacked_and_no_name_leads_out(client, monkeypatch):
+def test_a_bomb_in_a_pt_file_is_not_unpacked_and_no_name_leads_out(
+    client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(archives, "MAX_UNPACKED", 1 << 20)
     rows = client.get("/v2/dump/tensors", params=step("bomb")).json()["rows"]
     assert [row["values"] for row in rows] == [False, True]
@@ -164,7 +167,7 @@ def test_a_bomb_in_a_pt_file_is_not_unpacked_and_no_name_leads_out(client, monke
 
 
 @pytest.mark.parametrize(("other", "measured"), [("second", True), ("third", False)])
-def test_two_dumps_of_other_shapes_are_compared_as_far_as_they_go(finished, client, other, measured):
+def test_two_dumps_of_other_shapes_are_compared_as_far_as_they_go(finished, client, other, measured) -> None:
     body = {"target": step("first"), "reference": step(other)}
     number = client.post("/v2/dump/compare", json=body).json()["comparison"]
     rows = {row["target_tensor"]["recorded"]: row for row in finished(f"compare/{number}")["rows"]}
@@ -173,7 +176,7 @@ def test_two_dumps_of_other_shapes_are_compared_as_far_as_they_go(finished, clie
     assert (rows["Mul-op1"]["max_absolute"] == 0) == measured
 
 
-def test_a_dump_that_is_still_written_is_followed(base, finished, ask, tmp_path):
+def test_a_dump_that_is_still_written_is_followed(base, finished, ask, tmp_path: Path) -> None:
     assert finished("tensors", **step("growing"))["total"] == 1
     late = base / "growing" / "rank_0" / "Net" / "0" / "0" / named("late")
     np.save(tmp_path / "late.npy", np.array([np.nan], np.float32))
@@ -183,7 +186,7 @@ def test_a_dump_that_is_still_written_is_followed(base, finished, ask, tmp_path)
     assert ask("fault", dump="./growing")["faults"][0]["tensors"][0]["recorded"] == "late"
 
 
-def test_a_file_that_goes_away_is_said_and_no_crash(base, finished, client):
+def test_a_file_that_goes_away_is_said_and_no_crash(base, finished, client) -> None:
     finished("tensors", **step("leaving"))
     (base / "leaving" / "rank_0" / "Net" / "0" / "0" / GOOD).unlink()
     answer = client.get("/v2/dump/values", params=tensor("leaving", "Default_Add-op0"))

@@ -13,7 +13,7 @@ def comparison(client):
     return client.post("/v2/dump/compare", json=body).json()["comparison"]
 
 
-def test_a_comparison_tells_where_two_dumps_part(finished, comparison):
+def test_a_comparison_tells_where_two_dumps_part(finished, comparison) -> None:
     found = finished(f"compare/{comparison}")
     assert (found["compared"], found["beyond"], found["levels"]["error"]) == (99, 1, 1)
     assert found["divergence"]["kind"] == "made"
@@ -23,7 +23,7 @@ def test_a_comparison_tells_where_two_dumps_part(finished, comparison):
     assert row["target_tensor"]["slot"] == "0"
 
 
-def test_rows_of_a_comparison_are_searched_and_sorted(client, finished):
+def test_rows_of_a_comparison_are_searched_and_sorted(client, finished) -> None:
     body = {"target": {"dump": HEALTHY, "step": 1}, "reference": {"dump": HEALTHY, "step": 0}}
     number = client.post("/v2/dump/compare", json=body).json()["comparison"]
     rows = finished(f"compare/{number}", sort="cosine", limit=1000)["rows"]
@@ -38,7 +38,7 @@ def test_rows_of_a_comparison_are_searched_and_sorted(client, finished):
     )
 
 
-def test_the_report_is_a_csv(client, finished, comparison):
+def test_the_report_is_a_csv(client, finished, comparison) -> None:
     finished(f"compare/{comparison}")
     answer = client.get(f"/v2/dump/compare/{comparison}/csv")
     assert len(list(csv.DictReader(answer.text.splitlines()))) == 99

@@ -21,6 +21,6 @@ TENSOR = {**BROKEN, "graph": "Net/0", "operator": "MatMul-op66", "direction": "o
         ("compare/99", {}, 404, "unknown_comparison"),
     ],
 )
-def test_what_is_not_there_is_said(client, path, params, status, code):
+def test_what_is_not_there_is_said(client, path, params, status, code) -> None:
     answer = client.get(f"/v2/dump/{path}", params=params)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)

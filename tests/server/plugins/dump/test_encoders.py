@@ -20,19 +20,19 @@ def entry():
     return list_tensors(open_dump(DUMPS / "ms_sync_v2_0_names"), 0, 0)[0]
 
 
-def test_damage_is_sent_without_folders_of_the_machine():
+def test_damage_is_sent_without_folders_of_the_machine() -> None:
     damage = FileDamage("/home/someone/dump/a.npy", "dump.truncated", "/home/someone/b.npy")
     assert damage_json(damage) == {"file": "a.npy", "reason": "dump.truncated", "detail": "b.npy"}
     assert damage_json(None) is None
 
 
-def test_only_recorded_values_are_sent():
+def test_only_recorded_values_are_sent() -> None:
     recorded = RecordedStatistics(max=math.inf, min=0.0, nan=0, checksum_kind="")
     assert recorded_json(recorded) == {"max": "inf", "min": 0.0, "nan": 0}
     assert recorded_json(None) is None
 
 
-def test_a_tensor_has_statistics_once_it_is_measured(entry):
+def test_a_tensor_has_statistics_once_it_is_measured(entry) -> None:
     pending = entry_json(entry, None)
     assert (pending["known"], pending["statistics"], pending["finite"]) == (False, None, None)
     values = np.array([[1.0, math.nan]])
@@ -43,5 +43,5 @@ def test_a_tensor_has_statistics_once_it_is_measured(entry):
     json.dumps(row, allow_nan=False)
 
 
-def test_no_frame_is_null():
+def test_no_frame_is_null() -> None:
     assert frame_json(None) is None

@@ -1,7 +1,7 @@
 """Routes that list dumps."""
 
 
-def test_dumps_are_listed_with_their_runs(ask):
+def test_dumps_are_listed_with_their_runs(ask) -> None:
     assert ask("list")["dumps"] == [
         {"id": "./job/broken", "run": "./job"},
         {"id": "./job/healthy", "run": "./job"},
@@ -9,7 +9,7 @@ def test_dumps_are_listed_with_their_runs(ask):
     ]
 
 
-def test_a_dump_tells_who_wrote_it_and_what_it_holds(ask):
+def test_a_dump_tells_who_wrote_it_and_what_it_holds(ask) -> None:
     found = ask("summary", dump="./job/broken")
     assert (found["layout"], found["framework"], found["version"]) == ("sync", "mindspore", "2.0.0")
     assert [(each["rank"], each["steps"]) for each in found["ranks"]] == [(0, [0, 1])]

@@ -18,7 +18,7 @@ def base(tmp_path_factory):
     return base
 
 
-def test_logs_are_listed(ask):
+def test_logs_are_listed(ask) -> None:
     rows = ask("logs", dump="./run")["logs"]
     assert [(row["module"], row["name"], row["kind"]) for row in rows] == [
         ("SESSION", "graph_build", "pb"),
@@ -27,7 +27,7 @@ def test_logs_are_listed(ask):
     assert {"file": ORDER, "rank": 0, "graph": 0, "size": len(TEXT)}.items() <= rows[1].items()
 
 
-def test_a_log_is_read_in_parts(ask, monkeypatch):
+def test_a_log_is_read_in_parts(ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "_PART", 11)
     first = ask("log", dump="./run", file=ORDER)
     assert first == {"text": "first line\n", "next": 11}
@@ -38,6 +38,6 @@ def test_a_log_is_read_in_parts(ask, monkeypatch):
 @pytest.mark.parametrize(
     "file", ["nothing.txt", "SESSION.graph_build.0.20261121080229.pb", "../../secret.txt"]
 )
-def test_only_listed_text_is_read(client, file):
+def test_only_listed_text_is_read(client, file) -> None:
     response = client.get("/v2/dump/log", params={"dump": "./run", "file": file})
     assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_log")

@@ -59,7 +59,7 @@ def get(tmp_path):
 
 
 @pytest.mark.parametrize(("dump", "rows"), [("./sync", 99), ("./torch", 10)])
-def test_every_row_is_there(get, dump, rows):
+def test_every_row_is_there(get, dump, rows) -> None:
     ready(lambda: get("tensors", dump=dump)["done"])
     found = get("tensors", dump=dump, limit=1000)
     assert len(found["rows"]) == found["total"] == rows
@@ -72,7 +72,7 @@ def test_every_row_is_there(get, dump, rows):
 
 
 @pytest.mark.parametrize(("dump", "rows"), [("./sync", 99), ("./torch", 10)])
-def test_every_row_is_compared_and_written(get, dump, rows):
+def test_every_row_is_compared_and_written(get, dump, rows) -> None:
     side = {"dump": dump, "rank": 0, "step": 0}
     begun = get.client.post("/v2/dump/compare", json={"target": side, "reference": side})
     number = begun.json()["comparison"]

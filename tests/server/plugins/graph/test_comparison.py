@@ -33,7 +33,7 @@ def compared(samples, tmp_path):
     return ask
 
 
-def test_differences_are_counted_and_listed(compared):
+def test_differences_are_counted_and_listed(compared) -> None:
     differences = compared("differences").json()
     assert (differences["left"], differences["right"]) == (1, 0)
     labels = [(row["state"], (row["left"] or row["right"])["label"]) for row in differences["shown"]]
@@ -42,7 +42,7 @@ def test_differences_are_counted_and_listed(compared):
     assert len(compared("differences", limit=1).json()["shown"]) == 1
 
 
-def test_a_graph_beside_itself_has_no_differences(compared):
+def test_a_graph_beside_itself_has_no_differences(compared) -> None:
     differences = compared("differences", tags=("first.pb", "first.pb")).json()
     assert (differences["total"], differences["changed"], differences["left"], differences["right"]) == (
         0,
@@ -52,7 +52,7 @@ def test_a_graph_beside_itself_has_no_differences(compared):
     )
 
 
-def test_what_is_open_on_one_side_is_open_on_the_other(compared):
+def test_what_is_open_on_one_side_is_open_on_the_other(compared) -> None:
     drawings = compared("pictures").json()
     left = {box["path"]: box for box in drawings["left"]["boxes"]}
     right = {box["path"]: box for box in drawings["right"]["boxes"]}
@@ -68,7 +68,7 @@ def test_what_is_open_on_one_side_is_open_on_the_other(compared):
     assert more["other_open"] == []
 
 
-def test_a_scope_without_a_partner_is_opened_by_itself(compared):
+def test_a_scope_without_a_partner_is_opened_by_itself(compared) -> None:
     tags = ("second.pb", "first.pb")
     first = compared("differences", tags=tags).json()["shown"]
     scope = next(row["right"] for row in first if row["state"] == "only")
@@ -81,7 +81,7 @@ def test_a_scope_without_a_partner_is_opened_by_itself(compared):
     assert (box["open"], box["state"], box["partner"]) == (True, "only", None)
 
 
-def test_a_pair_tells_in_what_it_differs(compared):
+def test_a_pair_tells_in_what_it_differs(compared) -> None:
     pair = compared("node", node=f"{BACKBONE}/fc1-Dense/MatMul-op0").json()
     assert pair["left"]["path"] == pair["right"]["path"]
     assert {"what": "output", "name": "", "left": "float32 [10, 32]", "right": "float32 [10, 64]"} in pair[
@@ -94,12 +94,12 @@ def test_a_pair_tells_in_what_it_differs(compared):
     assert compared("node", node="nowhere").json()["error"]["code"] == "unknown_node"
 
 
-def test_what_is_not_there_cannot_be_compared(compared):
+def test_what_is_not_there_cannot_be_compared(compared) -> None:
     assert compared("differences", tags=("first.pb", "none.pb")).status_code == 404
     assert compared("differences", other_run="./nothing").status_code == 404
     assert compared("differences", view="dataset").json()["error"]["code"] == "no_pipeline"
 
 
-def test_simplified_graphs_are_compared_too(compared):
+def test_simplified_graphs_are_compared_too(compared) -> None:
     differences = compared("differences", view="simplified").json()
     assert 0 < differences["same"] < compared("differences").json()["same"]

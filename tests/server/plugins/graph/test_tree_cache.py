@@ -54,7 +54,7 @@ def executor():
         yield executor
 
 
-def test_a_tree_is_built_once_for_each_view(executor):
+def test_a_tree_is_built_once_for_each_view(executor) -> None:
     series = Graphs(payload(3))
     trees, run = TreeCache(), run_with(a=series)
     first = trees.tree(run, "a", "recorded", executor)
@@ -63,7 +63,7 @@ def test_a_tree_is_built_once_for_each_view(executor):
     assert series.reads == 2 and executor.submitted == 0
 
 
-def test_the_newest_graph_counts_and_a_changed_file_is_read_again(executor):
+def test_the_newest_graph_counts_and_a_changed_file_is_read_again(executor) -> None:
     trees = TreeCache()
     run = run_with(a=Graphs(payload(3), payload(5)))
     assert len(trees.tree(run, "a", "recorded", executor).graph) == 5
@@ -71,13 +71,13 @@ def test_the_newest_graph_counts_and_a_changed_file_is_read_again(executor):
     assert len(trees.tree(run, "a", "recorded", executor).graph) == 6
 
 
-def test_large_graphs_are_read_elsewhere(executor):
+def test_large_graphs_are_read_elsewhere(executor) -> None:
     large = payload(2, padding=8 << 20)
     assert len(TreeCache().tree(run_with(a=Graphs(large)), "a", "recorded", executor).graph) == 2
     assert executor.submitted == 1
 
 
-def test_only_the_last_trees_are_kept(executor):
+def test_only_the_last_trees_are_kept(executor) -> None:
     trees = TreeCache()
     every = {f"t{number}": Graphs(payload(number + 1)) for number in range(9)}
     run = run_with(**every)
@@ -96,13 +96,13 @@ def test_only_the_last_trees_are_kept(executor):
         ("", "dataset", "no_pipeline"),
     ],
 )
-def test_what_cannot_be_shown_is_said(executor, tag, view, code):
+def test_what_cannot_be_shown_is_said(executor, tag, view, code) -> None:
     with pytest.raises(ApiError) as error:
         TreeCache().tree(run_with(bad=Graphs(b"none")), tag, view, executor)
     assert error.value.code == code
 
 
-def test_indices_by_path_and_by_number(executor):
+def test_indices_by_path_and_by_number(executor) -> None:
     tree = TreeCache().tree(run_with(a=Graphs(payload(2))), "a", "recorded", executor)
     assert node_index(tree, "Default/Add-op1") == node_index(tree, "3") == 3
     assert node_indices(tree, "1,x,999,-2,3,") == [1, 3]

@@ -21,7 +21,7 @@ def addresses_of(nodes):
             yield from addresses_of(node[2])
 
 
-def test_elements():
+def test_elements() -> None:
     text = "# Title\n\na **bold** *word* ~~gone~~ `code`\n\n3. three\n\n"
     text += "| a |\n|---|\n| 1 |\n\n```py\nx < 1\n```\n\n---"
     assert markdown_tree(text) == [
@@ -45,7 +45,7 @@ def test_elements():
         "<a href='javascript:alert(1)'>x</a>",
     ],
 )
-def test_html_stays_text(text):
+def test_html_stays_text(text) -> None:
     tree = markdown_tree(text)
     assert set(tags_of(tree)) <= {"p"}
     assert text in "".join(str(part) for node in tree for part in node[2])
@@ -63,13 +63,13 @@ def test_html_stays_text(text):
         "file:///x",
     ],
 )
-def test_an_address_of_another_scheme_is_no_link(address):
+def test_an_address_of_another_scheme_is_no_link(address) -> None:
     tree = markdown_tree(f"[click]({address}) ![picture]({address}) <{address}>")
     assert list(addresses_of(tree)) == []
     assert "click" in json.dumps(tree)
 
 
-def test_links_and_pictures_are_links():
+def test_links_and_pictures_are_links() -> None:
     tree = markdown_tree("[a](https://a.example/x) ![b](http://b.example/y.png) <c@d.example>")
     assert list(addresses_of(tree)) == ["https://a.example/x", "http://b.example/y.png", "mailto:c@d.example"]
 
@@ -77,9 +77,9 @@ def test_links_and_pictures_are_links():
 @pytest.mark.parametrize(
     "text", ["> " * 5000, "*a " * 20_000, "[" * 20_000, "- " * 3000, "`" * 50_000, "|a" * 20_000]
 )
-def test_what_is_nested_or_long_is_answered(text):
+def test_what_is_nested_or_long_is_answered(text) -> None:
     assert set(tags_of(markdown_tree(text))) <= TAGS
 
 
-def test_a_text_that_is_too_long_is_cut():
+def test_a_text_that_is_too_long_is_cut() -> None:
     assert len(json.dumps(markdown_tree("a" * (2 * MAX_TEXT)))) < MAX_TEXT + 100

@@ -5,7 +5,7 @@ import json
 from tests.server.api.v1.conftest import code_of
 
 
-def test_conditions_with_their_defaults(dumps, session):
+def test_conditions_with_their_defaults(dumps, session) -> None:
     collections = dumps.ok(f"{session}/condition-collections")
     known = {
         condition["id"]: condition for collection in collections for condition in collection["conditions"]
@@ -44,7 +44,7 @@ def test_conditions_with_their_defaults(dumps, session):
     }
 
 
-def test_a_condition_of_the_start_is_not_offered_later(dumps, session):
+def test_a_condition_of_the_start_is_not_offered_later(dumps, session) -> None:
     dumps.sent(f"{session}/control", {"mode": "reset", "steps": 1})
     listed = json.dumps(dumps.ok(f"{session}/condition-collections"))
     assert "weight_initialization" not in listed

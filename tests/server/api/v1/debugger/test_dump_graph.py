@@ -3,7 +3,7 @@
 from tests.server.api.v1.debugger.conftest import SESSIONS
 
 
-def test_a_dump_without_a_graph(dumps):
+def test_a_dump_without_a_graph(dumps) -> None:
     ids = [dump["id"] for dump in dumps.client.get("/v2/dump/list").json()["dumps"]]
     (torch,) = [dump for dump in ids if dump.startswith("./torch")]
     session = f"{SESSIONS}/{dumps.sent(SESSIONS, {'session_type': 'OFFLINE', 'dump_dir': torch})}"

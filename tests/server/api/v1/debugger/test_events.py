@@ -13,7 +13,7 @@ def run(coroutine):
         return thread.submit(asyncio.run, coroutine).result()
 
 
-def test_events_come_one_after_the_other():
+def test_events_come_one_after_the_other() -> None:
     events = Events()
     for step in range(3):
         events.add({"metadata": {"step": step}})
@@ -23,14 +23,14 @@ def test_events_come_one_after_the_other():
     assert events.after("elsewhere:2") == first
 
 
-def test_the_oldest_are_forgotten():
+def test_the_oldest_are_forgotten() -> None:
     events = Events()
     for step in range(CAPACITY + 5):
         events.add({"metadata": {"step": step}})
     assert require(events.after("0"))["metadata"]["step"] == 5
 
 
-def test_waiting_ends_with_an_event():
+def test_waiting_ends_with_an_event() -> None:
     async def later():
         waiting = asyncio.create_task(events.wait("0"))
         await asyncio.sleep(0)
@@ -41,7 +41,7 @@ def test_waiting_ends_with_an_event():
     assert run(later())["receive_watchpoint_hits"]
 
 
-def test_waiting_ends_with_patience_and_with_the_session():
+def test_waiting_ends_with_patience_and_with_the_session() -> None:
     assert run(Events(patience=0).wait("0")) == {"metadata": {"pos": "0"}}
     events = Events()
     events.close()

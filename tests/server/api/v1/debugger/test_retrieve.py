@@ -4,7 +4,7 @@ from tests.server.api.v1.conftest import code_of
 from tests.server.api.v1.debugger.conftest import CONV, RELU
 
 
-def test_all_is_retrieved_at_once(dumps, session):
+def test_all_is_retrieved_at_once(dumps, session) -> None:
     answer = dumps.sent(f"{session}/retrieve", {"mode": "all"})
     facts = {name: answer["metadata"][name] for name in ("state", "step", "total_step_num", "enable_recheck")}
     assert facts == {"state": "waiting", "step": 0, "total_step_num": 2, "enable_recheck": False}
@@ -16,7 +16,7 @@ def test_all_is_retrieved_at_once(dumps, session):
     assert answer["watch_points"] == []
 
 
-def test_nodes_of_a_scope(dumps, session):
+def test_nodes_of_a_scope(dumps, session) -> None:
     scope = "Default/network-WithLossCell/_backbone-Net/relu-ReLU"
     params = {"name": scope, "graph_name": "Net_0"}
     nodes = dumps.sent(f"{session}/retrieve", {"mode": "node", "params": params})["graph"]["nodes"]
@@ -27,7 +27,7 @@ def test_nodes_of_a_scope(dumps, session):
     assert relu["full_name"] == RELU
 
 
-def test_levels_down_to_a_node(dumps, session):
+def test_levels_down_to_a_node(dumps, session) -> None:
     params = {"name": RELU, "single_node": True}
     level = dumps.sent(f"{session}/retrieve", {"mode": "node", "params": params})["graph"]
     while level["children"]:
@@ -35,7 +35,7 @@ def test_levels_down_to_a_node(dumps, session):
     assert RELU in [node["name"] for node in level["nodes"]]
 
 
-def test_what_cannot_be_retrieved(dumps, session):
+def test_what_cannot_be_retrieved(dumps, session) -> None:
     def fault(**body):
         return code_of(dumps.post(f"{session}/retrieve", body))
 

@@ -7,7 +7,7 @@ def leaf_names(nodes):
     return [name for node in nodes for name in (leaf_names(node["nodes"]) or [node["name"]])]
 
 
-def test_search(dumps, session):
+def test_search(dumps, session) -> None:
     assert leaf_names(dumps.ok(f"{session}/search", name="relu-op52")["nodes"]) == [RELU]
     weights = leaf_names(dumps.ok(f"{session}/search", node_category="weight")["nodes"])
     assert WEIGHT in weights
@@ -21,7 +21,7 @@ def test_search(dumps, session):
     assert dumps.fault(f"{session}/search", rank_id=5) == (400, "5054B081")
 
 
-def test_source_lines_in_pages(dumps, session):
+def test_source_lines_in_pages(dumps, session) -> None:
     pages = dumps.ok(f"{session}/stacks", limit=100)
     assert pages["total"] == len(pages["stack_infos"]) > 2
     second = dumps.ok(f"{session}/stacks", limit=1, offset=1)
@@ -32,7 +32,7 @@ def test_source_lines_in_pages(dumps, session):
     assert dumps.fault(f"{session}/stacks", limit="x") == (400, "50540001")
 
 
-def test_steps_of_a_rank(dumps, session):
+def test_steps_of_a_rank(dumps, session) -> None:
     runs = dumps.ok(f"{session}/ranks/0/graph-runs")["graph_runs"]
     assert [run["count"] for run in runs] == [1, 2]
     assert runs[0]["sub_graph_names"] == ["Net_0"]

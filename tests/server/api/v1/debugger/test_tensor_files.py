@@ -3,6 +3,7 @@
 import io
 import shutil
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from tests.server.api.v1.conftest import DATA, Interface, code_of, serving
 from tests.server.api.v1.debugger.conftest import SESSIONS, WEIGHT, recorded
 
 
-def test_a_tensor_as_a_file(dumps, session):
+def test_a_tensor_as_a_file(dumps, session) -> None:
     load, download = f"{session}/tensor-files/load", f"{session}/tensor-files/download"
     assert dumps.fault(download) == (400, "5054B284")
     assert code_of(dumps.post(load, {"name": f"{WEIGHT}:0"})) == (400, "5054B081")
@@ -23,7 +24,7 @@ def test_a_tensor_as_a_file(dumps, session):
     assert dumps.fault(download) == (400, "5054B284")
 
 
-def test_a_large_tensor_is_not_held_in_memory(tmp_path):
+def test_a_large_tensor_is_not_held_in_memory(tmp_path: Path) -> None:
     base = tmp_path / "base"
     shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / "job" / "dump")
     (file,) = (base / "job" / "dump" / "rank_0" / "Net" / "0" / "0").glob("Parameter.conv1.weight.*.npy")

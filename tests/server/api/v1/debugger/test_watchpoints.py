@@ -4,7 +4,7 @@ from tests.server.api.v1.conftest import code_of
 from tests.server.api.v1.debugger.conftest import CONV, RELU, go, watch
 
 
-def test_nodes_that_are_watched(dumps, session):
+def test_nodes_that_are_watched(dumps, session) -> None:
     """A list of nodes counts already when the watchpoint is made, and can be changed later."""
 
     def watched():
@@ -31,7 +31,7 @@ def test_nodes_that_are_watched(dumps, session):
     assert {node["name"]: node["watched"] for node in nodes}[RELU] == 2
 
 
-def test_nodes_taken_from_a_watchpoint_for_all(dumps, session):
+def test_nodes_taken_from_a_watchpoint_for_all(dumps, session) -> None:
     watch(dumps, session, "tensor_too_small", [("max_lt", 1e9)])
     body = {"watch_point_id": 1, "mode": 0, "search_pattern": {"name": "op"}}
     dumps.sent(f"{session}/update-watchpoint", body)
@@ -40,7 +40,7 @@ def test_nodes_taken_from_a_watchpoint_for_all(dumps, session):
     assert answer == {"outdated": False}
 
 
-def test_watchpoints_that_cannot_be_set(dumps, session):
+def test_watchpoints_that_cannot_be_set(dumps, session) -> None:
     def fault(call, **body):
         return code_of(dumps.post(f"{session}/{call}", body))
 
@@ -58,7 +58,7 @@ def test_watchpoints_that_cannot_be_set(dumps, session):
     assert fault("delete-watchpoint", watch_point_id="1") == (400, "5054B081")
 
 
-def test_watchpoints_are_listed_and_removed(dumps, session):
+def test_watchpoints_are_listed_and_removed(dumps, session) -> None:
     watch(dumps, session, "tensor_too_large", [("max_gt", 0.1)])
     watch(dumps, session, "tensor_overflow")
     listed = dumps.sent(f"{session}/retrieve", {"mode": "watchpoint"})["watch_points"]
@@ -77,7 +77,7 @@ def state_of_watchpoints(dumps, session):
     return dumps.sent(f"{session}/retrieve", {"mode": "all"})["watch_points"]
 
 
-def test_common_faults_are_watched_for_once(dumps, session):
+def test_common_faults_are_watched_for_once(dumps, session) -> None:
     path = f"{session}/set-recommended-watch-points"
     assert code_of(dumps.post(path, {})) == (400, "50540003")
     assert code_of(dumps.post(path, {"requestBody": {}})) == (400, "5054B081")

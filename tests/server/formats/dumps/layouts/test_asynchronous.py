@@ -26,13 +26,13 @@ def step(root, form, number=1):
     return root / form / "20240102030405" / "0" / "ge_default_20240102030400_11" / "1" / str(number)
 
 
-def test_devices_models_and_iterations(root):
+def test_devices_models_and_iterations(root) -> None:
     dump = open_dump(root / "bin")
     assert (dump.device, dump.ranks, dump.steps()) == ("Ascend", (0,), (0, 1))
     assert dump.graphs() == ("ge_default_20240102030400_11/1",)
 
 
-def test_one_place_dumped_twice(root):
+def test_one_place_dumped_twice(root) -> None:
     shutil.copytree(root / "bin" / "20240102030405", root / "bin" / "20240102030500")
     dump = open_dump(root / "bin")
     model = "ge_default_20240102030400_11/1"
@@ -40,14 +40,14 @@ def test_one_place_dumped_twice(root):
     assert len(list_tensors(dump, 0, 0)) == 2 * len(list_tensors(dump, 0, 0, dump.graphs()[0]))
 
 
-def test_acl_dumps_have_steps_outside(root):
+def test_acl_dumps_have_steps_outside(root) -> None:
     dump = open_dump(root / "acl_o0")
     assert dump.steps() == (0,)
     assert dump.graphs() == ("", "ge_default_20240102030400_11/1/0")
 
 
 @pytest.mark.parametrize("form", ["npy", "bin"])
-def test_operators_in_the_order_they_ran(root, form):
+def test_operators_in_the_order_they_ran(root, form) -> None:
     operators = list_operators(open_dump(root / form), 0, 0)
     assert [each.type for each in operators] == ["Conv2D", "MatMul", "Cast", "ComplexOp", "Add"]
     assert operators[1].inputs == ("0", "1")
@@ -56,7 +56,7 @@ def test_operators_in_the_order_they_ran(root, form):
 
 
 @pytest.mark.parametrize("form", ["npy", "bin"])
-def test_headers_tell_the_shape_on_the_host(root, form):
+def test_headers_tell_the_shape_on_the_host(root, form) -> None:
     entries = list_tensors(open_dump(root / form), 0, 0)
     for entry in entries:
         found = describe_tensor(require(entry.ref))
@@ -64,7 +64,7 @@ def test_headers_tell_the_shape_on_the_host(root, form):
         assert found.size > 0
 
 
-def test_recorded_statistics_are_joined(root):
+def test_recorded_statistics_are_joined(root) -> None:
     entries = list_tensors(open_dump(root / "npy"), 0, 1)
     matmul = next(entry for entry in entries if entry.type == "MatMul" and entry.slot == "1")
     assert (matmul.dtype, matmul.shape, require(matmul.statistics).size) == ("float32", (20, 3), 240)
@@ -72,7 +72,7 @@ def test_recorded_statistics_are_joined(root):
     assert require(broken.statistics).max != require(broken.statistics).max  # NaN
 
 
-def test_a_damaged_operator_leaves_the_others(root):
+def test_a_damaged_operator_leaves_the_others(root) -> None:
     conv = next(step(root, "bin").glob("Conv2D.*"))
     conv.write_bytes(conv.read_bytes()[:20])
     cast = next(step(root, "bin").glob("Cast.*"))
@@ -88,14 +88,14 @@ def test_a_damaged_operator_leaves_the_others(root):
             assert read_tensor(require(entry.ref)).size
 
 
-def test_overflow_records_that_cannot_be_read(root):
+def test_overflow_records_that_cannot_be_read(root) -> None:
     record = next(step(root, "npy").glob("Opdebug*"))
     record.write_text("{")
     found = list_overflows(open_dump(root / "npy"), 0, 1)
     assert [each.reason for each in found.damage] == ["dump.json"]
 
 
-def test_an_overflow_of_an_operator_that_is_not_there(root):
+def test_an_overflow_of_an_operator_that_is_not_there(root) -> None:
     for form in ("npy", "bin"):
         for path in step(root, form).glob("MatMul*"):
             path.unlink()
@@ -103,25 +103,25 @@ def test_an_overflow_of_an_operator_that_is_not_there(root):
         assert found.operator == ""
 
 
-def test_an_overflow_of_an_operator_that_cannot_be_read(root):
+def test_an_overflow_of_an_operator_that_cannot_be_read(root) -> None:
     next(step(root, "bin").glob("MatMul*")).write_bytes(b"")
     (found,) = list_overflows(open_dump(root / "bin"), 0, 1)
     assert found.operator.endswith("MatMul-op15")
 
 
-def test_a_mapping_that_is_gone(root):
+def test_a_mapping_that_is_gone(root) -> None:
     (step(root, "bin") / "mapping.csv").unlink()
     entries = list_tensors(open_dump(root / "bin"), 0, 1)
     assert {entry.type for entry in entries} == {"Conv2D", "MatMul", "Cast", "ComplexOp"}
 
 
-def test_a_member_that_makes_no_sense(root):
+def test_a_member_that_makes_no_sense(root) -> None:
     path = str(next(step(root, "bin").glob("MatMul*")))
     with pytest.raises(UnreadableError, match=r"dump.missing"):
         read_tensor(TensorRef("asynchronous", path, "input.x"))
 
 
-def test_days_are_no_dumps(tmp_path):
+def test_days_are_no_dumps(tmp_path: Path) -> None:
     (tmp_path / "20240102030405" / "logs").mkdir(parents=True)
     (tmp_path / "7" / "0").mkdir(parents=True)
     assert find_layout(tmp_path) is None

@@ -20,7 +20,7 @@ from tests.narrowing import require
 from tests.server.formats.dumps.layouts.conftest import leaf, listed
 
 
-def test_ranks_and_processes(samples, tmp_path):
+def test_ranks_and_processes(samples, tmp_path: Path) -> None:
     dump = open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks")
     assert dump.rank_names == ((0, "rank0"), (1, "rank1"))
     assert '"mix"' in dump.config
@@ -30,7 +30,7 @@ def test_ranks_and_processes(samples, tmp_path):
     assert open_dump(tmp_path).rank_names == ((0, "rank"), (3, "rank3"), (4, "proc31"), (5, "proc200"))
 
 
-def test_one_step_or_one_rank_alone(samples):
+def test_one_step_or_one_rank_alone(samples) -> None:
     root = samples / "msprobe_pytorch/mix_tensor_2ranks"
     assert open_dump(root / "step1").steps() == (1,)
     one = open_dump(root / "step1" / "rank1")
@@ -38,7 +38,7 @@ def test_one_step_or_one_rank_alone(samples):
     assert len(list_tensors(one, 1, 1)) == len(list_tensors(open_dump(root), 1, 1))
 
 
-def test_directions_and_slots(samples):
+def test_directions_and_slots(samples) -> None:
     entries = list_tensors(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
     found = {(e.operator, e.direction, e.slot) for e in entries}
     assert ("Functional.linear.0.forward", "input", "2") in found
@@ -60,7 +60,7 @@ def test_directions_and_slots(samples):
         ("msprobe_pytorch/L1_statistics_xor", "xor64", 18),
     ],
 )
-def test_checksums_of_every_kind(samples, name, kind, digits):
+def test_checksums_of_every_kind(samples, name, kind, digits) -> None:
     listed = list_tensors(open_dump(samples / name), 0, 0)
     entries = [entry for entry in listed if entry.statistics]
     numbers = [entry for entry in entries if require(entry.statistics).checksum_kind == "value"]
@@ -72,7 +72,7 @@ def test_checksums_of_every_kind(samples, name, kind, digits):
     assert all((require(entry.statistics).max is None) == (kind == "xor64") for entry in entries)
 
 
-def test_calls_have_modules_arguments_and_source_lines(samples):
+def test_calls_have_modules_arguments_and_source_lines(samples) -> None:
     operators = {
         each.name: each
         for each in list_operators(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
@@ -89,7 +89,7 @@ def test_calls_have_modules_arguments_and_source_lines(samples):
     assert "optimizer" not in operators
 
 
-def test_structure_alone_lists_calls(samples):
+def test_structure_alone_lists_calls(samples) -> None:
     dump = open_dump(samples / "msprobe_pytorch/mix_structure_statistics")
     operators = list_operators(dump, 0, 0)
     assert len(operators) > 10
@@ -97,11 +97,11 @@ def test_structure_alone_lists_calls(samples):
     assert not list_tensors(dump, 0, 0)
 
 
-def test_no_overflow_records(samples):
+def test_no_overflow_records(samples) -> None:
     assert not list_overflows(open_dump(samples / "msprobe_pytorch/mix_tensor_2ranks"), 0, 0)
 
 
-def test_a_file_of_several_tensors(made):
+def test_a_file_of_several_tensors(made) -> None:
     folder = made({"Torch.a.0.forward": {"output": [leaf(data_name="many.pt")]}})
     weights = Path(__file__).parents[4] / "data" / "weights"
     shutil.copy(weights / "state.pt", folder / "dump_tensor_data" / "many.pt")
@@ -111,7 +111,7 @@ def test_a_file_of_several_tensors(made):
             ask(entry.ref)
 
 
-def test_files_that_cannot_be_read(root, tmp_path, monkeypatch):
+def test_files_that_cannot_be_read(root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mindinsight.server.formats.cut_json.JSON", Budget("JSON", 10, 10))
     entries = list_tensors(open_dump(root), 0, 0)
     assert [each.reason for each in entries.damage] == ["dump.too_large"]
@@ -122,7 +122,7 @@ def test_files_that_cannot_be_read(root, tmp_path, monkeypatch):
     assert [each.reason for each in open_dump(root).damage] == ["dump.link"]
 
 
-def test_steps_without_ranks(tmp_path):
+def test_steps_without_ranks(tmp_path: Path) -> None:
     (tmp_path / "step0" / "checkpoints").mkdir(parents=True)
     (tmp_path / "step1" / "rank0").mkdir(parents=True)
     assert find_layout(tmp_path) is None

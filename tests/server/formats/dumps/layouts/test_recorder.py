@@ -1,4 +1,5 @@
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,7 @@ def dump(samples):
     return open_dump(samples / "rdr_v2_0")
 
 
-def test_there_are_no_tensors(dump):
+def test_there_are_no_tensors(dump) -> None:
     assert not list_tensors(dump, 0, 0)
     assert not list_operators(dump, 0, 0)
     assert not list_overflows(dump, 0, 0)
@@ -28,7 +29,7 @@ def test_there_are_no_tensors(dump):
             ask(TensorRef("recorder", "nothing"))
 
 
-def test_a_dump_in_the_same_place_takes_them_along(samples, tmp_path):
+def test_a_dump_in_the_same_place_takes_them_along(samples, tmp_path: Path) -> None:
     shutil.copytree(samples / "ms_sync_v2_0_names", tmp_path / "both")
     shutil.copytree(samples / "rdr_v2_0/rank_0/rdr", tmp_path / "both/rank_0/rdr")
     (tmp_path / "both/rank_0/rdr/notes.md").write_text("not of the recorder")

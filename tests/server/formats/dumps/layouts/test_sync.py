@@ -1,4 +1,5 @@
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from mindinsight.server.formats.graphs.call_stacks import own_frame
 from tests.narrowing import require
 
 
-def test_what_a_dump_says_of_itself(samples):
+def test_what_a_dump_says_of_itself(samples) -> None:
     dump = open_dump(samples / "ms_sync_cpu_2ranks")
     assert (dump.framework, dump.version, dump.device, dump.task) == ("mindspore", "2.10.0", "CPU", "tensor")
     assert dump.ranks == (0, 1)
@@ -26,7 +27,7 @@ def test_what_a_dump_says_of_itself(samples):
     assert '"iteration": "0|1"' in dump.config
 
 
-def test_full_names_come_back(samples):
+def test_full_names_come_back(samples) -> None:
     dump = open_dump(samples / "ms_sync_cpu_2ranks")
     entries = list_tensors(dump, 1, 0)
     names = {entry.operator for entry in entries if entry.type == "Parameter"}
@@ -42,26 +43,26 @@ def test_full_names_come_back(samples):
     assert len(renamed) >= 5  # nine operators, some of the same last name
 
 
-def test_names_without_scope_come_back(samples):
+def test_names_without_scope_come_back(samples) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_v2_0_names"), 0, 0)
     conv = next(entry for entry in entries if entry.recorded == "Conv2D-op51")
     assert conv.operator == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/Conv2D-op51"
 
 
-def test_constants_come_first_and_are_told_apart(samples):
+def test_constants_come_first_and_are_told_apart(samples) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_v2_0_names"), 0, 1)
     assert [entry.direction for entry in entries[:5]] == ["constant"] * 5
     assert sorted(entry.operator for entry in entries[:5]) == [f"data-{n}" for n in range(1, 6)]
     assert all(entry.direction != "constant" for entry in entries[5:])
 
 
-def test_entries_come_in_the_order_of_time(samples):
+def test_entries_come_in_the_order_of_time(samples) -> None:
     for name in ("ms_sync_cpu_2ranks", "ms_sync_full_stats/full"):
         times = [entry.timestamp for entry in list_tensors(open_dump(samples / name), 0, 0)]
         assert times == sorted(times)
 
 
-def test_operators_have_sources_and_source_lines(samples):
+def test_operators_have_sources_and_source_lines(samples) -> None:
     operators = {each.name: each for each in list_operators(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)}
     conv = operators["Default/network-WithLossCell/_backbone-TinyNet/conv-Conv2d/Conv2D-op0"]
     assert conv.sources == ("inputs0", "conv.weight")
@@ -74,7 +75,7 @@ def test_operators_have_sources_and_source_lines(samples):
     assert sum(bool(each.stack) for each in operators.values()) >= 50
 
 
-def test_operators_that_were_planned_only_are_listed_too(samples):
+def test_operators_that_were_planned_only_are_listed_too(samples) -> None:
     operators = list_operators(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
     planned = [each for each in operators if each.sequence < 0]
     assert len(planned) > 30
@@ -82,7 +83,7 @@ def test_operators_that_were_planned_only_are_listed_too(samples):
     assert any(each.type == "Conv2D" for each in planned)
 
 
-def test_statistics_beside_tensors_and_alone(samples):
+def test_statistics_beside_tensors_and_alone(samples) -> None:
     full = list_tensors(open_dump(samples / "ms_sync_full_stats/full"), 0, 0)
     alone = list_tensors(open_dump(samples / "ms_sync_full_stats/statistic"), 0, 0)
     assert len(full) == len(alone) == 241
@@ -96,7 +97,7 @@ def test_statistics_beside_tensors_and_alone(samples):
         assert require(one.statistics).max == pytest.approx(float(array.max()), rel=1e-5)
 
 
-def test_one_rank_or_one_step_alone(samples):
+def test_one_rank_or_one_step_alone(samples) -> None:
     rank = open_dump(samples / "ms_sync_cpu_2ranks" / "rank_1")
     assert (rank.rank_names, rank.steps()) == (((1, "rank_1"),), (0, 1))
     assert len(list_tensors(rank, 1, 0)) == 241
@@ -105,14 +106,14 @@ def test_one_rank_or_one_step_alone(samples):
     assert len(list_tensors(step, 0, 0)) == 241
 
 
-def test_a_window_of_a_tensor(samples):
+def test_a_window_of_a_tensor(samples) -> None:
     entries = list_tensors(open_dump(samples / "ms_sync_cpu_2ranks"), 0, 0)
     entry = next(each for each in entries if each.recorded == "fc1_weight")
     whole = read_tensor(require(entry.ref))
     np.testing.assert_array_equal(read_tensor(require(entry.ref), (slice(1, 3), 0)), whole[1:3, 0])
 
 
-def test_a_dump_that_grows_is_listed_again(dump):
+def test_a_dump_that_grows_is_listed_again(dump) -> None:
     dump.add("Add", "first")
     opened = open_dump(dump.root)
     assert len(list_tensors(opened, 0, 0)) == 1
@@ -122,7 +123,7 @@ def test_a_dump_that_grows_is_listed_again(dump):
     assert open_dump(dump.root).steps() == (0, 1)
 
 
-def test_links_do_not_lead_out(dump, tmp_path):
+def test_links_do_not_lead_out(dump, tmp_path: Path) -> None:
     np.save(tmp_path / "secret.npy", np.zeros(3))
     _, full = dump.add("Add", "op")
     (dump.step / full.replace(".op.", ".link.")).symlink_to(tmp_path / "secret.npy")
@@ -131,7 +132,7 @@ def test_links_do_not_lead_out(dump, tmp_path):
     assert open_dump(dump.root).steps() == (0,)
 
 
-def test_bad_companions_leave_the_tensors(dump):
+def test_bad_companions_leave_the_tensors(dump) -> None:
     dump.add("Add", "Default_Add-op1")
     rank = dump.root / "rank_0"
     for folder in (".dump_metadata", "graphs", "execution_order"):
@@ -148,7 +149,7 @@ def test_bad_companions_leave_the_tensors(dump):
     assert len(list_operators(opened, 0, 0)) == 2
 
 
-def test_arguments_of_kernels(dump):
+def test_arguments_of_kernels(dump) -> None:
     dump.add("Add", "Default_Add-op1")
     dump.add("Add", "Default_Add-op2")
     (dump.step / "Add.Default_Add-op1.json").write_text('{"axis": "1", "keep": "true"}')
@@ -158,7 +159,7 @@ def test_arguments_of_kernels(dump):
     assert [each.reason for each in listing.damage] == ["dump.json"]
 
 
-def test_graphs_of_several_are_one_listing(dump):
+def test_graphs_of_several_are_one_listing(dump) -> None:
     dump.add("Add", "first")
     other = dump.root / "rank_0" / "Net" / "1" / "0"
     shutil.copytree(dump.step, other)
@@ -174,11 +175,11 @@ def test_graphs_of_several_are_one_listing(dump):
     assert len(list_operators(opened, 0, 0)) == 3
 
 
-def test_there_is_no_overflow_record(samples):
+def test_there_is_no_overflow_record(samples) -> None:
     assert not list_overflows(open_dump(samples / "ms_sync_kernels_filter"), 0, 1)
 
 
-def test_folders_that_only_look_like_it(tmp_path):
+def test_folders_that_only_look_like_it(tmp_path: Path) -> None:
     for name in ("rank_0/checkpoints/0", "rank_1", "logs/rank_0"):
         (tmp_path / name).mkdir(parents=True)
     assert find_layout(tmp_path) is None

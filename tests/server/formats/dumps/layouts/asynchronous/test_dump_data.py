@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -28,7 +30,7 @@ def write(path, data, payload=PAYLOAD):
     return path
 
 
-def test_inputs_come_before_outputs(tmp_path):
+def test_inputs_come_before_outputs(tmp_path: Path) -> None:
     path = write(tmp_path / "a", message())
     operator = read_slots(path)
     assert operator.name == "Default/Add-op1"
@@ -40,7 +42,7 @@ def test_inputs_come_before_outputs(tmp_path):
     assert read_slot(path, "output", 0).tolist() == [1, 2, 3, -1]
 
 
-def test_small_old_files_are_the_message_alone(tmp_path):
+def test_small_old_files_are_the_message_alone(tmp_path: Path) -> None:
     data = message()
     data.input[0].data = np.arange(6, dtype="<f4").tobytes()
     data.output[0].data = bytes([1, 2, 3, 4])
@@ -49,12 +51,12 @@ def test_small_old_files_are_the_message_alone(tmp_path):
     assert read_slot(tmp_path / "a", "output", 0).tolist() == [1, 2, 3, 4]
 
 
-def test_grouped_fractal_z_is_named_apart(tmp_path):
+def test_grouped_fractal_z_is_named_apart(tmp_path: Path) -> None:
     path = write(tmp_path / "a", message(format=4, sub_format=2))
     assert find_slot(path, "output", 0).format == "FRACTAL_Z_G"
 
 
-def test_an_empty_tensor(tmp_path):
+def test_an_empty_tensor(tmp_path: Path) -> None:
     data = message(size=0)
     del data.output[0].shape.dim[:]
     data.output[0].shape.dim.extend([0, 4])
@@ -65,7 +67,7 @@ def test_an_empty_tensor(tmp_path):
     ("number", "name"),
     [(27, "bfloat16"), (40, "float4_e1m2"), (41, "type(41)"), (-1, "type(-1)"), (0, "int8")],
 )
-def test_numbers_of_types(tmp_path, number, name):
+def test_numbers_of_types(tmp_path: Path, number, name) -> None:
     assert find_slot(write(tmp_path / "a", message(data_type=number)), "output", 0).dtype == name
 
 
@@ -75,7 +77,7 @@ def fails(path, io, reason):
     assert error.value.reason == reason
 
 
-def test_a_payload_cut_off_leaves_what_comes_before(tmp_path):
+def test_a_payload_cut_off_leaves_what_comes_before(tmp_path: Path) -> None:
     path = write(tmp_path / "a", message(), np.arange(6, dtype="<f4").tobytes() + b"\1")
     assert read_slot(path, "input", 0).sum() == 15
     fails(path, "output", "dump.truncated")
@@ -90,19 +92,19 @@ def test_a_payload_cut_off_leaves_what_comes_before(tmp_path):
         ({"data_type": 99}, "dump.unknown_dtype"),
     ],
 )
-def test_slots_that_make_no_sense_leave_the_others(tmp_path, changes, reason):
+def test_slots_that_make_no_sense_leave_the_others(tmp_path: Path, changes, reason) -> None:
     path = write(tmp_path / "a", message(**changes))
     fails(path, "output", reason)
     assert read_slot(path, "input", 0).sum() == 15
 
 
-def test_a_shape_that_claims_more_than_there_is(tmp_path):
+def test_a_shape_that_claims_more_than_there_is(tmp_path: Path) -> None:
     data = message()
     data.output[0].shape.dim.append(10**15)
     fails(write(tmp_path / "a", data), "output", "dump.truncated")
 
 
-def test_a_slot_that_is_not_there(tmp_path):
+def test_a_slot_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match=r"dump.missing: no input 3"):
         read_slot(write(tmp_path / "a", message()), "input", 3)
 
@@ -117,12 +119,12 @@ def test_a_slot_that_is_not_there(tmp_path):
         (b"\xff" * 100, "dump.bad_message"),
     ],
 )
-def test_what_is_no_such_file(tmp_path, content, reason):
+def test_what_is_no_such_file(tmp_path: Path, content, reason) -> None:
     (tmp_path / "a").write_bytes(content)
     fails(tmp_path / "a", "output", reason)
 
 
-def test_a_message_longer_than_any(tmp_path, monkeypatch):
+def test_a_message_longer_than_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "mindinsight.server.formats.dumps.layouts.asynchronous.dump_data.OPERATOR", Budget("message", 10, 10)
     )

@@ -1,5 +1,6 @@
 import json
 import struct
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ def write(tmp_path, found):
     return tmp_path / "Opdebug.Node_OpDebug.1.7.99.output.0.json"
 
 
-def test_units_that_overflowed(tmp_path):
+def test_units_that_overflowed(tmp_path: Path) -> None:
     found = {"AI Core": UNIT, "DHA Atomic Add": UNIT | {"status": 0}, "L2 Atomic Add": UNIT | {"status": 1}}
     assert read_opdebug(write(tmp_path, found)) == (
         UnitStatus("AI Core", 3, 5, 7),
@@ -24,14 +25,14 @@ def test_units_that_overflowed(tmp_path):
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_the_newer_spelling(tmp_path, several):
+def test_the_newer_spelling(tmp_path: Path, several) -> None:
     each = {"acc_type": "AIC", "data": UNIT}
     path = write(tmp_path, {"acc_list": [each] if several else each})
     assert read_opdebug(path) == (UnitStatus("AIC", 3, 5, 7),)
 
 
 @pytest.mark.parametrize("found", [[], {"AI Core": {}}, {"AI Core": 5}, {"AI Core": UNIT | {"status": "x"}}])
-def test_records_that_make_no_sense(tmp_path, found):
+def test_records_that_make_no_sense(tmp_path: Path, found) -> None:
     with pytest.raises(UnreadableError, match=r"dump.json"):
         read_opdebug(write(tmp_path, found))
 
@@ -43,7 +44,7 @@ def raw(payload):
     return len(head).to_bytes(8, "little") + head + payload
 
 
-def test_the_raw_record(tmp_path):
+def test_the_raw_record(tmp_path: Path) -> None:
     payload = bytearray(1280)
     struct.pack_into("<3Q", payload, 128, 1, 8, 6)  # model, stream and task of the L2 unit
     struct.pack_into("<Q", payload, 768, 2)
@@ -56,7 +57,7 @@ def test_the_raw_record(tmp_path):
     )
 
 
-def test_a_raw_record_cut_off(tmp_path):
+def test_a_raw_record_cut_off(tmp_path: Path) -> None:
     (tmp_path / "record").write_bytes(raw(bytes(300)))
     with pytest.raises(UnreadableError, match=r"dump.truncated"):
         read_opdebug(tmp_path / "record")

@@ -15,7 +15,7 @@ from tests.narrowing import require
 from tests.server.formats.dumps.layouts.conftest import leaf, listed
 
 
-def test_leaves_of_every_shape(made):
+def test_leaves_of_every_shape(made) -> None:
     folder = made(
         {
             "Torch.cat.0.forward": {
@@ -52,19 +52,19 @@ def test_leaves_of_every_shape(made):
 
 
 @pytest.mark.parametrize("shape", ["2", [2, "x"], {"a": 1}, None])
-def test_shapes_that_are_none(made, shape):
+def test_shapes_that_are_none(made, shape) -> None:
     (entry,) = listed(made({"Torch.a.0.forward": {"output": [leaf(shape=shape)]}}))
     assert entry.shape is None
 
 
-def test_lists_without_end(made):
+def test_lists_without_end(made) -> None:
     value = leaf()
     for _ in range(200):
         value = [value]
     assert len(listed(made({"Torch.a.0.forward": {"output": [value, leaf()]}}))) == 1
 
 
-def test_entries_that_are_no_object(made):
+def test_entries_that_are_no_object(made) -> None:
     assert not listed(made(["a"]))
 
 
@@ -78,7 +78,7 @@ def test_entries_that_are_no_object(made):
         ("optimizer", "optimizer", (), "optimizer"),
     ],
 )
-def test_names_of_calls(entry, kind, path, forward):
+def test_names_of_calls(entry, kind, path, forward) -> None:
     assert parse_call(entry) == (kind, path, forward)
 
 
@@ -96,11 +96,11 @@ def test_names_of_calls(entry, kind, path, forward):
         ("a.npy", None),
     ],
 )
-def test_names_of_tensor_files(name, parsed):
+def test_names_of_tensor_files(name, parsed) -> None:
     assert parse_tensor_name(name) == parsed
 
 
-def test_a_single_number_stands_in_place_of_its_checksum():
+def test_a_single_number_stands_in_place_of_its_checksum() -> None:
     """``summary_mode: xor`` of msprobe 26.2 writes the value of a 0-d tensor as its ``md5``."""
     found = require(statistics_of({"shape": [], "md5": -1.5}))
     assert (found.min, found.max, found.mean, found.l2norm) == (-1.5, -1.5, -1.5, 1.5)

@@ -11,7 +11,7 @@ from mindinsight.server.formats.dumps.layouts.msprobe.stacks import ancestors, s
 from mindinsight.server.formats.graphs.call_stacks import Frame
 
 
-def test_stacks_of_older_files():
+def test_stacks_of_older_files() -> None:
     frames = [
         "File /a (b).py, line 3, in f, \n x = 1",
         "File <string>, line 1, in <module>, \n",
@@ -26,13 +26,13 @@ def test_stacks_of_older_files():
     }
 
 
-def test_trees_that_loop():
+def test_trees_that_loop() -> None:
     assert ancestors({"a": "b", "b": "c", "c": "b"}, "a") == ("c", "b")
     assert ancestors({"a": None}, "a") == ()
     assert ancestors({"a": 5}, "a") == ()
 
 
-def test_a_loop_in_the_tree_is_named(root):
+def test_a_loop_in_the_tree_is_named(root) -> None:
     """Every operator is listed all the same, and a long chain of modules is no loop."""
     file = root / "step0" / "rank0" / "construct.json"
     count = len(list_operators(open_dump(root), 0, 0))
