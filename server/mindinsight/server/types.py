@@ -68,9 +68,9 @@ class ReferenceColumns:
 
 @dataclass(frozen=True, slots=True)
 class RunNote:
-    """A fact about the run that is no value: hyperparameters, the start of a session, a layout of charts."""
+    """A fact about the run that is no value: hyperparameters, or the start of a session."""
 
-    name: str  # "hparams", "session", "layout"
+    name: str  # "hparams", "session"
     offset: int  # of the record in the file
     content: bytes = b""
 

@@ -1,6 +1,7 @@
 """TensorBoard's event files through the whole index: sessions, damage, metadata that comes once."""
 
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from mindinsight.server.formats.events import decode
 from mindinsight.server.formats.payloads import histograms, image, tensor
 from mindinsight.server.formats.tensorboard import TENSORBOARD
 
+RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 NAME = "events.out.tfevents.1700000000.host.1.0"
 
 
@@ -182,3 +184,11 @@ def test_a_number_of_a_type_we_do_not_know_is_counted(tf, folder, dtype):
     assert list(run.scalars) == ["other"]
     assert dict(run.files[0].skipped) == {"unknown": 1}
     assert run.files[0].damage == ()
+
+
+def test_what_is_not_drawn_is_said(folder):
+    """Sounds, curves and layouts of torch's writer are counted on the page of the run; meshes are tensors."""
+    run = mindinsight.open(RUNS).run("./torch")
+    skipped = dict(run.files[0].skipped)
+    assert {"audio": 1, "pr_curve": 1, "custom_scalars": 1}.items() <= skipped.items()
+    assert "mesh_VERTEX" in run.references["tensor"]

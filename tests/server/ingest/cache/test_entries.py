@@ -26,7 +26,7 @@ def test_a_file_is_known_as_it_was_read(tmp_path: Path, run) -> None:
         kept = CacheFile(tmp_path / "a.pack")
         again = decode_file(kept.note("./run"), kept.body("./run"), str(path))
         kept.close()
-        assert (again.sessions, again.hparams, again.layout) == (file.sessions, file.hparams, file.layout)
+        assert (again.sessions, again.hparams) == (file.sessions, file.hparams)
         assert again.held() == file.held()
         for key in file.held():
             mine, theirs = file.part(key), again.part(key)
@@ -40,5 +40,5 @@ def test_the_samples_have_sessions_and_hyperparameters_to_keep() -> None:
         file = FileStage(path.name, str(path))
         answer = read_piece(PieceRequest(str(path), 0, path.stat().st_size, tensorboard=True))
         file.fold(require(answer.stretch))
-        facts.append((file.sessions > 0, bool(file.hparams), bool(file.layout)))
-    assert tuple(map(any, zip(*facts, strict=True))) == (True, True, True)
+        facts.append((file.sessions > 0, bool(file.hparams)))
+    assert tuple(map(any, zip(*facts, strict=True))) == (True, True)

@@ -132,8 +132,6 @@ class _Value:
         elif self.plugin == "audio" or (not self.plugin and self._holds_sounds(spans)):
             pairs = len(tensor.shape) == 2 and tensor.shape[1] == 2
             self._add_samples("audio", spans[::2] if pairs else spans)
-        elif self.plugin == "custom_scalars":
-            self.event.notes += [("layout", self.data[slice(*span)]) for span in spans[:1]]
         elif self.plugin in ("", "text"):
             _add(self.event, "text", self.tag, self.whole)
         else:

@@ -31,7 +31,6 @@ def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
         "skipped": file.skipped,
         "sessions": file.sessions,
         "hparams": [content.hex() for content in file.hparams],
-        "layout": file.layout.hex(),
         "scalars": [_scalars(group, pack) for group in groups.values()],
         "references": [[*key, *_references(group, pack)] for key, group in file.references.items()],
     }
@@ -47,7 +46,7 @@ def decode_file(note: Note, body: Body, path: str) -> FileStage:
     file.damage = [Damage(*stretch) for stretch in note["damage"]]
     file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
     file.sessions = int(note["sessions"])
-    file.hparams, file.layout = [*map(bytes.fromhex, note["hparams"])], bytes.fromhex(note["layout"])
+    file.hparams = [*map(bytes.fromhex, note["hparams"])]
     for axis, tags, positions in note["scalars"]:
         values = {tag: body.array(position) for tag, position in zip(tags, positions, strict=True)}
         file.scalars.put(ScalarGroup(_axis(axis, body), values))

@@ -59,7 +59,6 @@ class FileStage:
         self.lineage: Lineage | None = None
         self.sessions = 0  # starts of a session that were met
         self.hparams: list[bytes] = []  # contents of TensorBoard's plugin of that name
-        self.layout = b""  # of charts, as TensorBoard's plugin custom_scalars has it
         self.scalars = ScalarTable()
         self.references: dict[Key, ReferenceGroup] = {}
 
@@ -218,8 +217,6 @@ class FileStage:
         for note in stretch.notes:
             if note.name == "hparams" and len(self.hparams) < MOST_FACTS:
                 self.hparams.append(note.content)
-            elif note.name == "layout":
-                self.layout = note.content
         return np.array([note.offset for note in stretch.notes if note.name == "session"], np.int64)
 
     def _sessions_of(self, offsets: Ints, starts: Ints) -> Ints | None:
