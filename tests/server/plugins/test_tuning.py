@@ -1,5 +1,7 @@
 """Routes of studies: what a page is told of a journal, and who may stop a tuner."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +200,23 @@ def test_a_damaged_journal_takes_nothing_from_the_others(make_study, serve) -> N
     path.with_name("other-00000000.journal").write_text("no journal\nat all\n")
     found = serve().get("v2/tuning/studies").json()
     assert ([study["id"] for study in found["studies"]], found["unreadable"]) == ([path.stem], 1)
+
+
+def test_without_the_extra_the_page_says_what_to_install(make_study, tmp_path: Path) -> None:
+    """In a process of its own, in which neither Optuna nor PyYAML can be imported."""
+    path = make_study([1.0])
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys(("optuna", "yaml", "sklearn", "cmaes"))
+from pathlib import Path
+from fastapi.testclient import TestClient
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+app = create_app(Settings(Path({str(tmp_path / "base")!r}), Path({str(tmp_path / "workspace")!r}), workers=1))
+with TestClient(app, base_url="http://127.0.0.1") as client:
+    found = client.get("v2/tuning/studies").json()
+    assert found["studies"] == [] and "pip install 'mindinsight[tune]'" in found["missing"], found
+    answer = client.get("v2/tuning/study", params={{"study": {path.stem!r}}})
+    assert (answer.status_code, answer.json()["error"]["key"]) == (503, "tuning.missing"), answer.json()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -149,3 +149,20 @@ def test_somebody_with_optunas_interface_stops_it(
     _, err = tuner.communicate(timeout=120)
     assert "stopped from the page" in err
     assert all_ended(pairs)
+
+
+def test_a_grid_that_was_interrupted_has_every_combination_in_the_end(
+    training, tuning_file, begin_tuner, tune, tmp_path: Path, go_on
+) -> None:
+    """A grid takes interrupted points for visited; they are queued, and it ends when they were run."""
+    grid = {"x": {"choice": [1, 2, 3]}}
+    file = tuning_file(training(before=WAITING), grid, tuner={"name": "grid", "seed": 0})
+    tuner = begin_tuner(file, "--jobs", 3)
+    processes(tmp_path, 3)
+    tuner.kill()
+    tuner.wait()
+    go_on.touch()
+    code, found, _ = tune(file, "--json")
+    assert code == 0
+    complete = [trial["params"]["x"] for trial in found["trials"] if trial["state"] == "complete"]
+    assert sorted(complete) == [1, 2, 3]

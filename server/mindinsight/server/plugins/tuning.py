@@ -32,6 +32,7 @@ Uses = Annotated[Service, Depends(service_of)]
 StudyId = Annotated[str, Query(description="as v2/tuning/studies has it", max_length=300)]
 Method = Literal["fanova", "ped_anova", "correlation"]
 
+MISSING = "tune_missing"
 _OPEN = 64  # journals that are kept open
 _FRESH = ("name", "targets", "progress", "stopping")
 
@@ -60,10 +61,10 @@ def studies(service: Uses) -> dict[str, Any]:
     for path in journals(service.settings.workspace):
         try:
             facts = _facts(service, path)
-        except BadSettings as error:
-            missing = str(error)
-            break
-        except ApiError:
+        except ApiError as error:
+            if error.code == MISSING:
+                missing = error.message
+                break
             unreadable += 1
             continue
         if _is_shown(service, facts["summary_base_dir"]):
@@ -163,8 +164,8 @@ def _facts(service: Service, path: Path) -> dict[str, Any]:
     try:
         opened = cache.studies.get((path, stamp.st_ino), lambda: read_study(path))
         return study_facts(opened)
-    except BadSettings:
-        raise
+    except BadSettings as error:  # Optuna is not installed
+        raise ApiError(503, MISSING, str(error), "tuning.missing") from error
     except Exception as error:  # whatever Optuna makes of it
         why = f"{type(error).__name__}: {error}"
         raise ApiError(500, "unreadable_study", f"The study cannot be read: {why}.", why=why) from error

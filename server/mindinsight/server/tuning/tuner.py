@@ -66,7 +66,7 @@ class Tuner:
         self._asked = 0.0  # monotonic time
         self._begun = time.monotonic()
         # A sampler of finite spaces says so at the last point, outside of ``optimize`` to nobody else.
-        setattr(study, "stop", lambda: self._finish("exhausted"))  # noqa: B010
+        setattr(study, "stop", self._exhaust)  # noqa: B010
 
     def run(self) -> End:
         """Go on until there are as many trials as planned, or somebody stops it; why it ended."""
@@ -102,6 +102,13 @@ class Tuner:
         for process in list(self.running.values()):
             process.kill()
 
+    def _exhaust(self) -> None:
+        """Believe the sampler that nothing is left, unless interrupted trials wait for their turn."""
+        from optuna.trial import TrialState
+
+        if not self.study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
+            self._finish("exhausted")
+
     def _finish(self, end: End) -> None:
         self._end = self._end or end
 
@@ -115,6 +122,8 @@ class Tuner:
         """One look at every running trial; how many came to an end of their own."""
         ended = 0
         for number, process in list(self.running.items()):
+            if self._end not in (None, "exhausted"):  # also one that began while a signal came
+                process.end(Outcome("interrupted"))
             outcome = process.step()
             if outcome is None:
                 continue

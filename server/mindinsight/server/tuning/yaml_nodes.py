@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-import yaml
-
 from mindinsight.server.errors import BadSettings
 
 Scalar = None | bool | int | float | str
@@ -100,8 +98,12 @@ def shown(data: object) -> str:
 def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
     """The content of a file, and a warning for each key that stands twice: the last one counts.
 
-    Raises ConfigError where the text is not YAML.
+    Raises ConfigError where the text is not YAML, BadSettings when PyYAML is not installed.
     """
+    try:
+        import yaml  # of the extra, as Optuna is; a server without it has this module, too
+    except ModuleNotFoundError as error:
+        raise BadSettings(f"Tuning needs {error.name}: pip install 'mindinsight[tune]'.") from error
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -117,6 +119,8 @@ def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
 
 
 def _node(node: Any, key: str, warnings: list[str], depth: int) -> Node:
+    import yaml
+
     line = node.start_mark.line + 1
     if depth > _DEEPEST:
         raise ConfigError(f"line {line}: {key}: there are more than {_DEEPEST} levels.")
