@@ -67,14 +67,14 @@ class CheckpointConfig:
         self.saved_network = saved_network
         self.append_names, self.append_values = _append_info(append_info or [])
         self.exception_save = exception_save
-        given = {
+        mindspore_options = {
             **kwargs,
             "integrated_save": integrated_save,
             "async_save": async_save,
             "enc_key": enc_key,
             "enc_mode": enc_mode,
         }
-        self.mindspore_options = _beyond_defaults(given)
+        self.mindspore_options = _beyond_defaults(mindspore_options)
 
     def extra(self, epoch: int, step: int) -> dict[str, object]:
         """The entries of ``append_info`` for this epoch and step, to be stored with the parameters."""
@@ -100,8 +100,8 @@ def _append_info(entries: Sequence[str | Mapping[str, object]]) -> tuple[list[st
     return names, dict(dicts[0]) if dicts else {}
 
 
-def _beyond_defaults(given: dict[str, Any]) -> dict[str, Any]:
+def _beyond_defaults(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments that differ from MindSpore's defaults, so that only these need its writer."""
-    if unknown := set(given) - set(_MINDSPORE_ONLY):
+    if unknown := set(options) - set(_MINDSPORE_ONLY):
         raise TypeError(f"unknown arguments: {', '.join(sorted(unknown))}")
-    return {name: value for name, value in given.items() if value != _MINDSPORE_ONLY[name]}
+    return {name: value for name, value in options.items() if value != _MINDSPORE_ONLY[name]}

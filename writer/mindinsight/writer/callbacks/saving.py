@@ -13,15 +13,15 @@ SaveFunction = Callable[[Any, Path, Mapping[str, object]], object]
 
 
 def save_function(
-    given: SaveFunction | None, network: object, options: Mapping[str, object]
+    user_function: SaveFunction | None, network: object, options: Mapping[str, object]
 ) -> tuple[SaveFunction, str]:
     """The function that saves ``network`` and the suffix its files get.
 
     ``options`` are arguments of MindSpore's ``save_checkpoint``. Raises TypeError when there is neither a
     function nor a framework that knows the network, ValueError when only MindSpore has such options.
     """
-    if given is not None:
-        return given, _suffix(options)
+    if user_function is not None:
+        return user_function, _suffix(options)
     framework = framework_of(network)
     if not hasattr(framework, "save"):
         kind = type(network).__name__

@@ -71,17 +71,17 @@ def collected_kinds(specified: Any, keep_defaults: Any) -> CollectedKinds:
     )
 
 
-def landscape(given: Any) -> Landscape | None:
+def landscape(options: Any) -> Landscape | None:
     """The settings of ``collect_landscape``; None when it is empty."""
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(f"collect_landscape must be a dict or None, got {type(given).__name__}")
-    if not given:
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"collect_landscape must be a dict or None, got {type(options).__name__}")
+    if not options:
         return None
     names = [field.name for field in fields(Landscape)]
-    unknown = [key for key in given if key not in names]
+    unknown = [key for key in options if key not in names]
     if unknown:
         raise ValueError(f"collect_landscape has unknown keys {unknown}; known are {', '.join(names)}")
-    settings = Landscape(**{**given, "intervals": _intervals(given.get("intervals"))})
+    settings = Landscape(**{**options, "intervals": _intervals(options.get("intervals"))})
     _check(settings)
     return settings
 
@@ -100,11 +100,11 @@ def optional_frequency(value: Any, argument: str) -> int | None:
     return None if value is None else frequency(value, argument)
 
 
-def custom_lineage(given: Any, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def custom_lineage(user_facts: Any, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """``custom_lineage_data`` over what MINDINSIGHT_HYPER_CONFIG, a JSON object, has under that name."""
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(f"custom_lineage_data must be a dict or None, got {type(given).__name__}")
-    facts = {**_hyper_config(environment.get(VARIABLE, "")), **(given or {})}
+    if user_facts is not None and not isinstance(user_facts, Mapping):
+        raise TypeError(f"custom_lineage_data must be a dict or None, got {type(user_facts).__name__}")
+    facts = {**_hyper_config(environment.get(VARIABLE, "")), **(user_facts or {})}
     for name, value in facts.items():
         if not isinstance(name, str) or not isinstance(value, (int, float, str)):
             raise TypeError(f"custom_lineage_data takes numbers and text by name, got {name!r}: {value!r}")
@@ -143,14 +143,14 @@ def _pattern(value: Any) -> str | None:
     return value
 
 
-def _intervals(given: Any) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(given, (list, tuple)) or not all(isinstance(group, (list, tuple)) for group in given):
-        raise TypeError(f"collect_landscape needs intervals, a list of lists of int, got {given!r}")
-    groups = tuple(tuple(group) for group in given)
+def _intervals(value: Any) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(group, (list, tuple)) for group in value):
+        raise TypeError(f"collect_landscape needs intervals, a list of lists of int, got {value!r}")
+    groups = tuple(tuple(group) for group in value)
     if not groups or any(len(group) < 3 for group in groups):
         raise ValueError("each of the intervals of collect_landscape needs at least 3 numbers")
     if any(isinstance(number, bool) or not isinstance(number, int) for group in groups for number in group):
-        raise TypeError(f"the intervals of collect_landscape must be lists of int, got {given!r}")
+        raise TypeError(f"the intervals of collect_landscape must be lists of int, got {value!r}")
     return groups
 
 

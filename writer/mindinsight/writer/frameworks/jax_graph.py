@@ -81,13 +81,13 @@ def _inlined(equation: Any) -> Any:
 
 
 def _inline(equation: Any, inner: Any, names: _Names) -> None:
-    for variable, given in zip(inner.invars, equation.invars, strict=True):
-        names.set(variable, names.of(given))
+    for variable, argument in zip(inner.invars, equation.invars, strict=True):
+        names.set(variable, names.of(argument))
     name = equation.params.get("name")
     with names.builder.scope(name) if isinstance(name, str) else ExitStack():
         _translate(inner, names)
-    for variable, given in zip(equation.outvars, inner.outvars, strict=True):
-        names.set(variable, names.of(given))
+    for variable, argument in zip(equation.outvars, inner.outvars, strict=True):
+        names.set(variable, names.of(argument))
 
 
 def _operator(equation: Any, names: _Names) -> None:

@@ -112,8 +112,8 @@ def _attributes(node: fx.Node) -> dict[str, object]:
     signature = getattr(node.target, "_schema", None)
     names = [argument.name for argument in signature.arguments] if signature else []
     names += [f"argument {index}" for index in range(len(names), len(node.args))]
-    given = {**dict(zip(names, node.args, strict=False)), **node.kwargs}
-    return {name: _plain(value) for name, value in given.items() if not _holds_nodes(value)}
+    arguments = {**dict(zip(names, node.args, strict=False)), **node.kwargs}
+    return {name: _plain(value) for name, value in arguments.items() if not _holds_nodes(value)}
 
 
 def _holds_nodes(value: object) -> bool:

@@ -46,8 +46,8 @@ def rows_of_labels(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tup
     """
     if prediction.ndim < 2 or prediction.shape != truth.shape:
         raise ValueError(f"multilabel takes one shape (N, C, ...), got {prediction.shape} and {truth.shape}")
-    if not all(np.isin(given, (0, 1)).all() for given in (prediction, truth)):
+    if not all(np.isin(array, (0, 1)).all() for array in (prediction, truth)):
         raise ValueError("multilabel takes values of 0 and 1 only")
     labels = prediction.shape[1]
-    moved = (np.moveaxis(given, 1, -1).reshape(-1, labels) == 1 for given in (prediction, truth))
+    moved = (np.moveaxis(array, 1, -1).reshape(-1, labels) == 1 for array in (prediction, truth))
     return next(moved), next(moved)
