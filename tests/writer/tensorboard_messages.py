@@ -71,9 +71,13 @@ def _classes():
                     added.options.packed = True
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"tb.{name}")) for name in MESSAGES
-    }
+    return {name: message_class(pool.FindMessageTypeByName(f"tb.{name}")) for name in MESSAGES}
+
+
+def message_class(descriptor):
+    """The class of a message; before protobuf 4.22 a factory made it."""
+    make = getattr(message_factory, "GetMessageClass", None) or message_factory.MessageFactory().GetPrototype
+    return make(descriptor)
 
 
 CLASSES = _classes()

@@ -4,11 +4,12 @@ import logging
 from pathlib import Path
 
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2, descriptor_pool
 
 from mindinsight.proto.summary_pb2 import Alert, Summary
 from mindinsight.writer import SummaryRecord
 from mindinsight.writer.alerts import AlertThrottle
+from tests.writer.tensorboard_messages import message_class
 
 
 def alerts_of(reading):
@@ -141,7 +142,7 @@ def old_event():
         message.field.add(name=name, number=number, type=kind, label=kinds.LABEL_OPTIONAL)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("old.Event"))
+    return message_class(pool.FindMessageTypeByName("old.Event"))
 
 
 def test_a_reader_of_before_reads_everything_else(tmp_path: Path, reading, records_of) -> None:
