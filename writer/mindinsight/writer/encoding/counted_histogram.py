@@ -72,7 +72,7 @@ def default_edges() -> npt.NDArray[np.float64]:
     return np.array([*(-edge for edge in reversed(positive)), 0.0, *positive])
 
 
-def given(
+def given_histogram(
     extremes: tuple[float, float],
     sums: tuple[float, float, float],
     limits: Sequence[float] | npt.NDArray[Any],
@@ -111,7 +111,9 @@ def mindspore_histogram(counted: CountedHistogram) -> Histogram:
         return Histogram(int(counted.count), counted.nan, 0, 0, low, high, total, empty, counts[:0])
     first, last = int(filled[0]), int(filled[-1])
     limits = counted.limits[first : last + 1]
-    lowest = counted.low if counted.low < limits[0] else limits[0] - 1.0
+    minimum = counted.low if low is None else low
+    beneath = min(limits[0] - 1.0, float(np.nextafter(limits[0], -np.inf)))
+    lowest = minimum if minimum < limits[0] else beneath
     left = counted.limits[first - 1] if first else lowest
     edges = np.concatenate(([max(left, -sys.float_info.max)], limits))
     sizes = int(counted.count), counted.nan, 0, 0

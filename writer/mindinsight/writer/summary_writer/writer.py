@@ -90,7 +90,9 @@ class SummaryWriter(MediaMethods, PlotMethods):
         walltime: float | None = None,
     ) -> None:
         """Record a distribution that was counted elsewhere; ``bucket_limits`` are right ends of buckets."""
-        counted = counted_histogram.given((min, max), (num, sum, sum_squares), bucket_limits, bucket_counts)
+        counted = counted_histogram.given_histogram(
+            (min, max), (num, sum, sum_squares), bucket_limits, bucket_counts
+        )
         self._files().counted_histogram(options.tag(tag), counted, moment(global_step, walltime))
 
     def add_text(
