@@ -95,10 +95,13 @@ export class StudyPanel {
     return facts.ask(
       (signal) => app.api.get("v2/tuning/study", { study: id }, { signal }),
       (study) => {
-        const before = this.study ? JSON.stringify(this.study) : "";
+        const before = this.study ? withoutTime(this.study) : "";
         this.study = study;
         if (study.tuned) facts.later(() => this.follow(id), document.hidden ? LOOK : FOLLOW);
-        if (JSON.stringify(study) === before) return;
+        if (withoutTime(study) === before) {
+          this.drawHead();
+          return;
+        }
         this.draw();
         this.learn();
         this.onchange();
@@ -174,8 +177,17 @@ export class StudyPanel {
       this.drawChart();
       this.drawWeights();
       this.drawNext();
+      const scrolled = this.table.querySelector(".study-trials")?.scrollTop ?? 0;
       replace(this.table, trialsTable(this));
+      const list = this.table.querySelector(".study-trials");
+      if (list) list.scrollTop = scrolled;
     });
+  }
+
+  /** Progress and time left, unless somebody is choosing a study. */
+  drawHead() {
+    if (this.head.querySelector("select:focus")) return;
+    keepFocus(this.head, () => replace(this.head, header(this)));
   }
 
   drawChart() {
@@ -210,4 +222,9 @@ export class StudyPanel {
       },
     });
   }
+}
+
+/** All of a study but the time that is left, which is another one each time. @param {Study} study */
+function withoutTime(study) {
+  return JSON.stringify({ ...study, progress: { ...study.progress, left: null } });
 }
