@@ -10,6 +10,7 @@ from mindinsight.server.formats.events.checksums import Crcs, crcs_of_pattern
 from mindinsight.server.types import Ints
 
 LONGEST_PERIOD: Final = 64  # records
+_EVIDENCE: Final = 24  # records
 _FIRST_ROUNDS: Final = 64
 _GROWTH: Final = 8
 
@@ -41,11 +42,19 @@ def _rounds(data: bytes, at: int, pattern: list[bytes], steps: Ints) -> int:
 
 
 def _period(headers: list[bytes]) -> int:
-    """Length of the shortest pattern that ends ``headers`` twice, or 0."""
+    """Length of the pattern that ``headers`` end in, or 0.
+
+    That is the shortest one that goes back over the last ``_EVIDENCE`` headers, else the shortest that ends
+    them twice: records of five tags, long and short in turns, end in pairs that are no pattern.
+    """
+    shortest = 0
     for period in range(1, min(LONGEST_PERIOD, len(headers) // 2) + 1):
         if headers[-period:] == headers[-2 * period : -period]:
-            return period
-    return 0
+            shortest = shortest or period
+            span = max(period, min(_EVIDENCE, len(headers) - period))
+            if headers[-span:] == headers[-span - period : -period]:
+                return period
+    return shortest
 
 
 def _agreeing(data: bytes, at: int, pattern: list[bytes], steps: Ints, rounds: int) -> int:
