@@ -52,6 +52,13 @@ def extract(revision: str, target: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(str(target / source) for source in SOURCES)}
 
 
+def named(revision: str) -> str:
+    """A revision with the hash it has now."""
+    command = ["git", "rev-parse", "--short", revision]
+    short = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return f"`{revision}`" if revision == short else f"`{revision}` ({short})"
+
+
 def tiny_runs(base: Path, runs: int) -> Path:
     """Runs whose files hold their first record only: little but opening is done."""
     for number in range(runs):
@@ -116,7 +123,7 @@ def main() -> None:
         "",
         f"One opening by name costs {plain:.1f} µs of CPU, one part by part {by_parts:.1f} µs.",
         "",
-        "| loaded | " + " | ".join(f"`{revision}`" for revision in environments) + " |",
+        "| loaded | " + " | ".join(map(named, environments)) + " |",
         "|---|" + "---:|" * len(environments),
         *rows,
         "",
