@@ -18,7 +18,8 @@ ALLOWED = {
     "formats/events/__init__.py": "a stream over an open descriptor",
     # the product's own files
     "api/pages.py": "templates",
-    "http/assets.py": "scripts, styles and texts",
+    "http/assets.py": "scripts and styles",
+    "http/locale_texts.py": "texts",
     "ingest/cache/index_cache.py": "the cache in the workspace",
     "ingest/cache/cache_file.py": "the cache in the workspace",
     "ingest/loader.py": "the cache in the workspace",
