@@ -7,6 +7,7 @@ Run with a Python that has torch and tensorboard::
 Every figure is of a process of its own, three rounds in turns, the median of them. Prints a Markdown table.
 """
 
+import gc
 import json
 import os
 import platform
@@ -65,6 +66,8 @@ def measure(name):
         with tempfile.TemporaryDirectory() as directory:
             writer = writer_of(name, directory)
             call(writer, 0)
+            gc.collect()
+            gc.freeze()  # a full collection in the middle would count everything that torch's import left
             if count > ARRAYS:
                 started = time.thread_time()
                 for step in range(1, count):

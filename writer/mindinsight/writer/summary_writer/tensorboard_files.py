@@ -87,7 +87,7 @@ class TensorBoardFiles:
         self._put(Item("image", tag, self._buffers.copy(batch)), at)
 
     def text(self, tag: str, text: str, at: Moment) -> None:
-        self._put(Item(jobs.FIELDS, f"{tag}/text_summary", values.text(text)), at)
+        self._put(Item(jobs.TEXT, f"{tag}/text_summary", text.encode(errors="backslashreplace")), at)
 
     def audio(self, tag: str, sound: values.Sound, at: Moment) -> None:
         self._put(Item(jobs.FIELDS, tag, values.audio(sound)), at)

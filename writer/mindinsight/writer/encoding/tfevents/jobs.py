@@ -12,10 +12,12 @@ from mindinsight.writer.encoding.events import Job
 from mindinsight.writer.encoding.jobs import Failed
 from mindinsight.writer.encoding.tfevents import messages, values
 
-# Kinds of items that are bytes: fields of a Summary.Value beside its tag, a whole one, a field of an Event.
+# Kinds of items that are bytes: fields of a Summary.Value beside its tag, a whole one, a field of an Event,
+# and a text in UTF-8.
 FIELDS: Final = "fields"
 VALUE: Final = "value"
 EVENT: Final = "event"
+TEXT: Final = "text"
 
 
 def encode(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
@@ -43,6 +45,8 @@ def _event(job: Job, failed: Failed) -> bytes:
 
 def _value(item: Item) -> bytes:
     if isinstance(item.payload, bytes):
+        if item.kind == TEXT:
+            return messages.value(item.tag, values.text(item.payload))
         return item.payload if item.kind == VALUE else messages.value(item.tag, item.payload)
     if item.kind == "histogram":
         return messages.value(item.tag, values.histogram(counted_histogram.count(item.payload)))

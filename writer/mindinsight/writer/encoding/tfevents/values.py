@@ -61,9 +61,9 @@ def audio(sound: Sound) -> bytes:
     return wire.block(_AUDIO, b"".join(fields))
 
 
-def text(words: str) -> bytes:
-    """Markdown, as a tensor of one string."""
-    return messages.metadata("text") + messages.strings([words.encode(errors="backslashreplace")], (1,))
+def text(words: bytes) -> bytes:
+    """Markdown in UTF-8, as a tensor of one string."""
+    return messages.metadata("text") + messages.strings([words], (1,))
 
 
 def tensor_scalar(number: float, double: bool) -> bytes:
