@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         ScalarSummary,
         TensorSummary,
     )
+    from mindinsight.writer.precision_debugger import MsprobeStep, PrecisionDebugger, seed_all
     from mindinsight.writer.printing import Print
     from mindinsight.writer.record import SummaryRecord
     from mindinsight.writer.recorder import RecorderSettings, RunningDataRecorder
@@ -66,7 +67,9 @@ _HOMES: Final = {
     "LossMonitor": "callbacks",
     "Metric": "metrics",
     "ModelCheckpoint": "callbacks",
+    "MsprobeStep": "precision_debugger",
     "Precision": "metrics",
+    "PrecisionDebugger": "precision_debugger",
     "Print": "printing",
     "Recall": "metrics",
     "RecorderSettings": "recorder",
@@ -84,6 +87,7 @@ _HOMES: Final = {
     "TrainingFaultError": "capture",
     "graph_of": "network",
     "record_gradients": "gradients",
+    "seed_all": "precision_debugger",
 }
 
 __all__ = [
@@ -105,7 +109,9 @@ __all__ = [
     "LossMonitor",
     "Metric",
     "ModelCheckpoint",
+    "MsprobeStep",
     "Precision",
+    "PrecisionDebugger",
     "Print",
     "Recall",
     "RecorderSettings",
@@ -123,6 +129,7 @@ __all__ = [
     "TrainingFaultError",
     "graph_of",
     "record_gradients",
+    "seed_all",
 ]
 
 

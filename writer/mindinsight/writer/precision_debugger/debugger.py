@@ -1,0 +1,225 @@
+"""Recorder of dumps with the interface and the files of msprobe."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sys
+import time
+import weakref
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from mindinsight.writer.capture.write_queue import CAPACITY, WriteQueue
+from mindinsight.writer.precision_debugger.probe_config import ProbeConfig, load_config, parse_config
+from mindinsight.writer.precision_debugger.step_files import StepFiles
+from mindinsight.writer.ranks import rank_of
+
+_log: Final = logging.getLogger(__name__)
+
+_INTERVAL: Final = 5.0  # s between writes within a step, at least
+_SHARE: Final = 20  # of the time since, at most one part in so many is spent on writing
+
+
+class PrecisionDebugger:
+    """Recorder of calls and modules of PyTorch, as msprobe's class of this name::
+
+        debugger = PrecisionDebugger("config.json")        # or the same keys: task="tensor", dump_path=...
+        for batch in loader:
+            debugger.start(model)
+            loss = loss_fn(model(batch.x), batch.y)
+            loss.backward()
+            debugger.stop()
+            debugger.step()
+
+    Keys are ``task`` (statistics, tensor, overflow_check, structure), ``dump_path``, ``level`` (L0 modules,
+    L1 calls, mix both), ``rank``, ``step``, ``extra_info`` and, in the section of the task or beside it,
+    ``scope``, ``list``, ``data_mode``, ``summary_mode`` (statistics, md5). Arguments go before the file.
+
+    Files lie in ``{dump_path}/step{N}/rank{R}``, or ``proc{pid}`` for a process without a rank, and are
+    complete after ``stop`` or ``step``. What fails while the training runs is logged once and ends the
+    dump, never the training. Raises ConfigError for a configuration.
+    """
+
+    def __init__(self, config_path: str | Path | None = None, **keys: object) -> None:
+        self.config: ProbeConfig = (
+            parse_config({}, keys) if config_path is None else load_config(config_path, keys)
+        )
+        if self.config.without_effect:
+            names = ", ".join(self.config.without_effect)
+            _log.warning("these keys of the configuration have no effect here: %s", names)
+        self._queue = WriteQueue(CAPACITY)
+        self._step = 0
+        self._files: StepFiles | None = None
+        self._probe: Any = None
+        self._running = False
+        self._ended = False  # for this step, by forward_backward_dump_end
+        self._failed = False
+        self._variables: dict[str, int] = {}
+        self._written = time.monotonic()
+        self._cost = 0.0  # s that the last write took
+        atexit.register(_close, weakref.ref(self))
+
+    def start(self, model: Any = None) -> None:
+        """Begin to record. ``model`` is the network, or a list of networks; level L1 needs none.
+
+        Raises TypeError for a model that is not PyTorch's. A second call before ``stop`` is warned about.
+        """
+        models = self._models(model)
+        if self._running:
+            _log.warning("start() was called while recording; stop() ends the step's record first")
+            return
+        if self._failed or self._ended or not self._selects():
+            return
+        self._running = True
+        self._make_probe()
+        self._probe.start(models, self._step_files())
+
+    def stop(self) -> None:
+        """End recording for now and write what is recorded; ``start`` continues in the same step."""
+        if self._running:
+            self._running = False
+            self._probe.stop()
+            self._write()
+
+    def forward_backward_dump_end(self) -> None:
+        """End recording in this step: the optimizer and what else is to come are not recorded."""
+        self.stop()
+        self._ended = True
+
+    def step(self) -> None:
+        """End the step; the next ``start`` records in the next step's directory."""
+        self.stop()
+        self._write()
+        self._step += 1
+        self._files, self._ended, self._variables = None, False, {}
+
+    def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
+        """Record a variable, and its gradient when that is computed, in ``debug.json`` of this step.
+
+        ``variable`` is a tensor or a number, or lists and dictionaries of them.
+        """
+        if not isinstance(name, str) or not name or "/" in name:
+            raise ValueError(f"name is text without '/', got {name!r}")
+        if self._failed or not self._selects():
+            return
+        try:
+            self._save(variable, name, save_backward)
+        except Exception as error:
+            self._fail(error)
+
+    def close(self) -> None:
+        """Write everything and end the writer's thread. Leaving the program does this, too."""
+        if self._running:
+            self._running = False
+            self._probe.stop()
+        self._write()
+        self._queue.close()
+
+    def _models(self, model: Any) -> dict[str, Any]:
+        if model is None:
+            if self.config.level != "L1":
+                raise ValueError(f"level {self.config.level} records modules: call start(model)")
+            return {}
+        models = {"": model}
+        if isinstance(model, (list, tuple)):
+            models = {f"{place}.": item for place, item in enumerate(model)}
+        for item in models.values():
+            kinds = {cls.__module__.partition(".")[0] for cls in type(item).__mro__}
+            if "mindspore" in kinds:
+                raise TypeError(
+                    "PrecisionDebugger records PyTorch only; for MindSpore name a data_dump.json in the "
+                    "variable MINDSPORE_DUMP_CONFIG before the first step, or write tensors with Dump"
+                )
+            if "torch" not in kinds or not hasattr(item, "named_modules"):
+                raise TypeError(f"model is a torch.nn.Module or a list of them, got {type(item).__name__}")
+        return models
+
+    def _selects(self) -> bool:
+        steps, ranks = self.config.steps, self.config.ranks
+        return (not steps or self._step in steps) and (not ranks or (_rank() or 0) in ranks)
+
+    def _make_probe(self) -> None:
+        if self._probe is None:
+            from mindinsight.writer.precision_debugger.torch_probe import TorchProbe
+
+            self._probe = TorchProbe(self.config, self._commit, self._fail)
+
+    def _step_files(self) -> StepFiles:
+        if self._files is None:
+            rank = _rank()
+            folder = f"proc{os.getpid()}" if rank is None else f"rank{rank}"
+            directory = self.config.dump_path / f"step{self._step}" / folder
+            self._files = StepFiles(directory, self.config, "pytorch")
+        return self._files
+
+    def _commit(self, draft: Any) -> None:
+        task = self.config.task
+        if task == "structure" or (task == "overflow_check" and not draft.overflowed()):
+            return
+        files = self._step_files()
+        files.add(draft.name, draft.sections)
+        self._put_tensors(files.tensors, draft.tensors)
+        since = time.monotonic() - self._written
+        if since > max(_INTERVAL, _SHARE * self._cost):
+            self._write()
+
+    def _put_tensors(self, directory: Path, tensors: Any) -> None:
+        from mindinsight.writer.precision_debugger.tensor_files import save_tensor
+
+        for file, tensor in tensors:
+            path = directory / file
+            self._queue.put(partial(save_tensor, path, tensor), tensor.nbytes)
+
+    def _write(self) -> None:
+        """Queue the JSON files as they are now, and wait until they are written."""
+        if self._files is None or self._failed:
+            return
+        begin = time.monotonic()
+        try:
+            files = self._files
+            contents = files.contents()
+            if contents:
+                self._queue.put(lambda: files.write(contents), sum(map(len, contents.values())))
+            if not self._running:
+                self._queue.flush()
+        except Exception as error:
+            self._fail(error)
+        self._written = time.monotonic()
+        self._cost = self._written - begin
+
+    def _save(self, variable: Any, name: str, save_backward: bool) -> None:
+        from mindinsight.writer.precision_debugger.saved_variables import describe_variable, hook_gradients
+
+        number = self._variables.get(name, 0)
+        self._variables[name] = number + 1
+        files = self._step_files()
+        value, tensors = describe_variable(variable, f"{name}.{number}.debug", self.config)
+        files.add_variable(f"{name}.{number}.debug", value)
+        self._put_tensors(files.tensors, tensors)
+        if save_backward:
+            hook_gradients(variable, f"{name}_grad.{number}.debug", self.config, files, self._put_tensors)
+
+    def _fail(self, error: Exception) -> None:
+        if not self._failed:
+            self._write()
+            self._failed = True
+            _log.error("the dump ends here, the training goes on: %s: %s", type(error).__name__, error)
+
+
+def _rank() -> int | None:
+    """Rank among the processes of a distributed training, None for a lone process."""
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return int(distributed.get_rank())
+    launched = rank_of()
+    return launched.number if launched.world > 1 else None
+
+
+def _close(reference: weakref.ref[PrecisionDebugger]) -> None:
+    debugger = reference()
+    if debugger is not None:
+        debugger.close()

@@ -1,0 +1,53 @@
+"""Variables of a training that a call of ``save`` records, and their gradients."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from mindinsight.writer.capture.torch_operators import tensors_of
+from mindinsight.writer.precision_debugger.draft import Draft
+from mindinsight.writer.precision_debugger.probe_config import ProbeConfig
+from mindinsight.writer.precision_debugger.step_files import StepFiles
+
+_log: Final = logging.getLogger(__name__)
+
+
+def describe_variable(variable: Any, stem: str, config: ProbeConfig) -> tuple[Any, list[Any]]:
+    """A variable as JSON, and its tensors with the names of their files."""
+    name, _, side = stem.rpartition(".")
+    draft = Draft(name, config)
+    with torch.no_grad(), torch._C.DisableTorchFunction():
+        return draft.describe(variable, side), draft.tensors
+
+
+def hook_gradients(
+    variable: Any,
+    stem: str,
+    config: ProbeConfig,
+    files: StepFiles,
+    put: Callable[[Path, Any], None],
+) -> None:
+    """Record the gradients of a variable's tensors when they are computed; a lone tensor's has no number."""
+    tensors = list(tensors_of(variable))
+    alone = isinstance(variable, torch.Tensor)
+    gradients: list[Any] = [None] * len(tensors)
+    files.add_variable(stem, None if alone else gradients)
+
+    def record(place: int, gradient: torch.Tensor) -> None:
+        try:
+            value, copies = describe_variable(gradient, stem if alone else f"{stem}.{place}", config)
+            gradients[place] = value
+            files.add_variable(stem, value if alone else gradients)
+            put(files.tensors, copies)
+        except Exception:
+            _log.exception("the gradient of %s is missing in the dump", stem)
+
+    for place, tensor in enumerate(tensors):
+        if tensor.requires_grad:
+            tensor.register_hook(partial(record, place))

@@ -1,0 +1,173 @@
+"""Names of PyTorch's functions in msprobe: ``Functional.linear``, ``Torch.add``, ``Tensor.__mul__``."""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections.abc import Hashable, Iterator
+from typing import Any, Final
+
+import torch
+
+# Functions that compute nothing, or whose values are those of an operand: not recorded, as in msprobe.
+_TENSOR_ACCESS: Final = frozenset(
+    """
+    as_subclass backward contiguous copy_ cpu cuda data_ptr const_data_ptr dense_dim detach detach_ dim
+    dim_order element_size get_device has_names is_coalesced is_complex is_conj is_contiguous
+    is_distributed is_floating_point is_inference is_neg is_nonzero is_pinned is_same_size is_set_to
+    is_shared is_signed item module_load ndimension nelement new new_empty new_empty_strided new_full
+    new_ones new_tensor new_zeros numel pin_memory record_stream register_hook
+    register_post_accumulate_grad_hook requires_grad_ retain_grad set_ share_memory_ size sparse_dim
+    storage storage_offset storage_type clone tolist type untyped_storage view zero_ apply_ as_strided
+    reinforce rename rename_ refine_names coalesce indices values crow_indices col_indices ccol_indices
+    row_indices uniform_ random_ trace positive resolve_conj conj __get__ __set__ __delete__ __getitem__
+    __len__ __iter__ __contains__ __repr__ __format__ __hash__ __reduce_ex__ __deepcopy__ __dir__
+    __array__ __float__ __int__ __index__ __complex__ __long__ __setstate__ __dlpack__ __dlpack_device__
+    __cuda_array_interface__ __array_wrap__
+    """.split()  # noqa: SIM905
+)
+_TORCH_ACCESS: Final = frozenset(
+    """
+    zeros ones empty rand randn randint randperm tensor as_tensor asarray from_numpy frombuffer
+    zeros_like ones_like empty_like rand_like randn_like randint_like empty_strided empty_permuted numel
+    get_device is_complex is_conj is_distributed is_floating_point is_inference is_neg is_nonzero
+    is_same_size is_signed is_tensor is_storage is_grad_enabled is_inference_mode_enabled detach detach_
+    detach_copy allclose manual_seed seed save load compile set_default_dtype result_type can_cast
+    promote_types typename trapezoid complex conj imag meshgrid view_as_complex view_as_real
+    resolve_conj positive
+    """.split()  # noqa: SIM905
+)
+_OPERATORS: Final = {  # operator in the source -> its method; the right operand's has an "r"
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+}
+_OLD_OPERATORS: Final = {  # names of Python 3.10's instructions
+    "ADD": "+",
+    "SUBTRACT": "-",
+    "MULTIPLY": "*",
+    "TRUE_DIVIDE": "/",
+    "FLOOR_DIVIDE": "//",
+    "MODULO": "%",
+    "POWER": "**",
+    "MATRIX_MULTIPLY": "@",
+    "AND": "&",
+    "OR": "|",
+    "XOR": "^",
+    "LSHIFT": "<<",
+    "RSHIFT": ">>",
+}
+_LOADS: Final = ("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF")
+_COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_REFLECTED: Final = frozenset({"add", "mul", "mod", "or", "xor"})  # that call the same function
+
+
+class TorchNames:
+    """Names of functions by what PyTorch hands to a function mode.
+
+    ``x * 2`` and ``x.mul(2)`` are one function there; the caller's instruction tells them apart.
+    """
+
+    def __init__(self) -> None:
+        self._names = dict(_known())
+        self._operators: dict[tuple[types.CodeType, int], tuple[str, bool] | None] = {}
+
+    def name_of(self, function: Any, frame: types.FrameType | None) -> str | None:
+        """Name of a function that ``frame`` calls; None for one that is not recorded."""
+        name = self._names.get(function) if isinstance(function, Hashable) else None
+        name = name or _by_class(function)
+        if name is None or not name.startswith("Tensor."):
+            return name
+        method = name.removeprefix("Tensor.")
+        if method.startswith("__"):
+            return name
+        return f"Tensor.{self._operator(method, frame) or method}" if frame is not None else name
+
+    def _operator(self, method: str, frame: types.FrameType) -> str | None:
+        """``__mul__`` where the frame's instruction is an operator."""
+        key = (frame.f_code, frame.f_lasti)
+        if key not in self._operators:
+            self._operators[key] = _instruction(*key)
+        found = self._operators[key]
+        if found is None:
+            return None
+        symbol, reflected = found
+        if symbol == "compare":
+            return f"__{method}__" if method in _COMPARISONS else None
+        operator = _OPERATORS.get(symbol.removesuffix("="))
+        if operator is None:
+            return None
+        if symbol.endswith("="):
+            return f"__i{operator}__" if method.endswith("_") else f"__{operator}__"
+        return f"__r{operator}__" if reflected and operator in _REFLECTED else f"__{operator}__"
+
+
+def _known() -> Iterator[tuple[Any, str]]:
+    """Functions and their names; the last of several names of a function holds."""
+    places = [(torch, "Torch", _TORCH_ACCESS), (torch.Tensor, "Tensor", _TENSOR_ACCESS)]
+    for module in ("fft", "special", "linalg"):
+        yield from _members(getattr(torch, module), f"Torch.{module}", frozenset())
+    for owner, prefix, ignored in places:
+        yield from _members(owner, prefix, ignored)
+    yield from _members(torch.nn.functional, "Functional", frozenset())
+    yield torch.lstm, "VF.lstm"  # as nn.LSTM calls it
+
+
+def _members(owner: Any, prefix: str, ignored: frozenset[str]) -> Iterator[tuple[Any, str]]:
+    for name in dir(owner):
+        if name.startswith("_") and prefix != "Tensor":
+            continue
+        function = getattr(owner, name, None)
+        is_function = callable(function) and not isinstance(function, type) and isinstance(function, Hashable)
+        if is_function and name not in ignored and type(function).__name__ != "method-wrapper":
+            yield function, f"{prefix}.{name}"
+
+
+def _by_class(function: Any) -> str | None:
+    """Name of a method of Tensor that is no attribute of it any more, as a wrapper is in its place."""
+    name = getattr(function, "__name__", "")
+    owner = str(getattr(function, "__qualname__", "")).rpartition(".")[0]
+    if owner in ("Tensor", "TensorBase", "_TensorBase") and name not in _TENSOR_ACCESS:
+        return f"Tensor.{name}"
+    return None
+
+
+def _instruction(code: types.CodeType, offset: int) -> tuple[str, bool] | None:
+    """Operator that an instruction of a function stands for, and whether its left operand is a constant."""
+    before: list[dis.Instruction] = []
+    for instruction in dis.get_instructions(code):
+        if instruction.offset == offset:
+            symbol = _symbol(instruction)
+            return (symbol, _is_reflected(before)) if symbol else None
+        before.append(instruction)
+    return None
+
+
+def _symbol(instruction: dis.Instruction) -> str:
+    if instruction.opname == "BINARY_OP":
+        return instruction.argrepr
+    if instruction.opname == "COMPARE_OP":
+        return "compare"
+    kind, _, name = instruction.opname.partition("_")
+    if kind in ("BINARY", "INPLACE") and name in _OLD_OPERATORS:
+        return _OLD_OPERATORS[name] + ("=" if kind == "INPLACE" else "")
+    return ""
+
+
+def _is_reflected(before: list[dis.Instruction]) -> bool:
+    """Whether the instructions that end with the right operand are: a constant, a name, attributes of it."""
+    while before and before[-1].opname in ("LOAD_ATTR", "CACHE"):
+        before = before[:-1]
+    if len(before) < 2 or not before[-1].opname.startswith(_LOADS):
+        return False
+    return before[-2].opname in ("LOAD_CONST", "LOAD_SMALL_INT")
