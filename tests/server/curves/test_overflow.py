@@ -114,6 +114,9 @@ def test_edges_over_all_numbers() -> None:
 
 @given(st.lists(st.tuples(EXTREME, EXTREME.map(abs), st.integers(0, 2**40)), min_size=1, max_size=20))
 @example([(5e-324, 2.225073858507e-311, 1)])
+@example([(1.0, 1.0, 1), (1.0, 1.0, 0), (-1.0, 1.0, 0)])
+@example([(HUGE, HUGE, 0), (HUGE, HUGE, 1), (5e-324, 5e-324, 1)])
+@example([(1.7e308, 1.7e308, 0), (1.7e308, 1.7e308, 0), (5e-324, 0.0, 1)])
 @settings(deadline=None)
 def test_buckets_of_any_size_are_put_on_edges(buckets) -> None:
     left, width, counts = (np.array(column) for column in zip(*buckets, strict=True))

@@ -62,8 +62,8 @@ def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
     assert code == 0
     states = [trial["state"] for trial in found["trials"]]
     assert states == ["complete", "interrupted", "interrupted", "complete", "complete"]
-    assert [trial["again"] for trial in found["trials"][3:]] == [1, 2]
-    assert [trial["params"] for trial in found["trials"][3:]] == [t["params"] for t in found["trials"][1:3]]
+    repeated = {trial["again"]: trial["params"] for trial in found["trials"][3:]}
+    assert repeated == {number: found["trials"][number]["params"] for number in (1, 2)}
 
 
 def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(

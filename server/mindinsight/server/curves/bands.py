@@ -82,9 +82,9 @@ def _fill(rows: tuple[Doubles, Doubles, Doubles], column: Ints, values: Doubles)
     counts = np.diff(np.append(starts, len(values)))
     with np.errstate(over="ignore", invalid="ignore"):
         means = np.add.reduceat(values, starts) / counts
-    if not np.isfinite(means).all():
-        again = np.add.reduceat(values / np.repeat(counts, counts), starts)
-        means = np.where(np.isfinite(means), means, limited(again))
+        if not np.isfinite(means).all():
+            again = np.add.reduceat(values / np.repeat(counts, counts), starts)
+            means = np.where(np.isfinite(means), means, limited(again))
     mean[here] = means
     low[here] = np.minimum.reduceat(values, starts)
     high[here] = np.maximum.reduceat(values, starts)
@@ -101,7 +101,7 @@ def band(grid: Cells) -> Band:
     spread = np.where(there, scaled - mean, 0.0)
     with np.errstate(over="ignore"):
         deviation = limited(np.sqrt((spread**2).sum(axis=0) / some) * units)
-    mean = mean * units
+        mean = limited(mean * units)
     empty = curves == 0
     low = np.where(there, grid.low, np.inf).min(axis=0, initial=np.inf)
     high = np.where(there, grid.high, -np.inf).max(axis=0, initial=-np.inf)

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.curves.overflow import interpolate, limited
+from mindinsight.server.curves.overflow import LARGEST, interpolate, limited
 from mindinsight.server.types import Doubles, Ints
 
 PERCENTILES: Final = (0.0, 6.68, 15.87, 30.85, 50.0, 69.15, 84.13, 93.32, 100.0)
@@ -50,7 +50,10 @@ class Bucketed:
             return -0.5, 0.5
         low = float(self.left[filled].min())
         high = float(_right(self.left, self.width)[filled].max())
-        return (low, high) if low < high else (low - 0.5, high + 0.5)
+        if low < high:
+            return low, high
+        room = max(0.5, abs(low) * 2.0**-40)  # half of one is nothing beside a huge value
+        return max(low - room, -LARGEST), min(high + room, LARGEST)
 
 
 def _right(left: Doubles, width: Doubles) -> Doubles:
@@ -89,10 +92,13 @@ def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
 def _below(own: Doubles, below: Doubles, edges: Doubles) -> Doubles:
     """How much of one histogram lies below each of the common edges."""
     at = interpolate(edges / _QUARTER, own / _QUARTER, below)
-    if own[0] == own[-1]:
-        at = np.where(edges > own[0], below[-1], 0.0)
-    at[0] = 0.0 if edges[0] <= own[0] else at[0]
-    at[-1] = below[-1] if edges[-1] >= own[-1] else at[-1]
+    first = int(np.searchsorted(own, edges[0]))
+    if first < len(own) and own[first] == edges[0]:  # what lies at the lowest edge is not below it
+        at[0] = below[first]
+    at[edges >= own[-1]] = below[-1]
+    at[edges <= own[0]] = 0.0
+    if edges[-1] >= own[-1]:  # what lies at the highest edge is
+        at[-1] = below[-1]
     return at
 
 

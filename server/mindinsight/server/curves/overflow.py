@@ -68,7 +68,9 @@ def even_edges(low: float, high: float, count: int) -> Doubles:
     """``count`` edges from ``low`` to ``high``, evenly spaced."""
     if max(abs(low), abs(high)) < LARGEST / 4:
         return np.linspace(low, high, count)
-    return np.linspace(low / 4, high / 4, count) * 4
+    edges = np.linspace(low / 4, high / 4, count) * 4
+    edges[0], edges[-1] = low, high
+    return edges
 
 
 def interpolate(at: Doubles, x: Doubles, y: Doubles) -> Doubles:
@@ -80,4 +82,5 @@ def interpolate(at: Doubles, x: Doubles, y: Doubles) -> Doubles:
     width = x[row + 1] - x[row]
     with np.errstate(over="ignore"):  # far beyond the ends, where it is 0 or 1
         share = np.divide(at - x[row], width, where=width > 0, out=np.ones(len(at)))
+    share[at < x[0]] = 0.0  # also where the first step has no width
     return y[row] + np.clip(share, 0.0, 1.0) * (y[row + 1] - y[row])

@@ -25,6 +25,7 @@ from mindinsight.server.types import Floats, Ints
 _FEWEST: Final = 48  # records of a shape that are worth the set-up
 _RARE: Final = 16  # a shape is rare when less than one in so many records of its length has it
 _SAMPLE: Final = 64  # records that are looked at first
+_MANY: Final = 2048  # records of one length from which telling their tags apart first is worth it
 _MOST_TELLING: Final = 8  # bytes by which the tags of records of one length are told apart
 _RARE_SHAPES: Final = 4  # after so many rare shapes one after another the rest is read another way
 _CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
@@ -90,6 +91,8 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
 
     Only a grouping: records that are apart although their shapes are the same are read all the same.
     """
+    if len(rows) < _MANY:
+        return [rows]
     begins = starts[rows] + HEADER_SIZE
     shape = _shape(data[begins[0] : begins[0] + size], schema)
     if shape is None:
