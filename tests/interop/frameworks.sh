@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs our writer inside the real frameworks, the examples, and real MindInsight on what was written.
 #
-#   bash tests/interop/frameworks.sh [torch] [jax] [mindspore] [mindinsight] [loops] [tensorboard]
+#   bash tests/interop/frameworks.sh [torch] [msprobe] [jax] [mindspore] [mindinsight] [loops] [tensorboard]
 #
 # Each has an environment of its own in $ENVIRONMENTS/venv-<name>, made when it is missing.
 set -euo pipefail
@@ -10,6 +10,7 @@ environments=${ENVIRONMENTS:-$root/.venv-interop}
 python=${PYTHON:-python3}
 declare -A packages=(
     [torch]="torch==2.13.0 numpy protobuf google-crc32c"
+    [msprobe]="torch==2.13.0 mindstudio-probe==26.2.0 numpy protobuf google-crc32c"
     [jax]="jax jaxlib protobuf google-crc32c"
     [mindspore]="mindspore==2.10.0 numpy<2 protobuf google-crc32c"
     [loops]="torch==2.13.0 tensorboard==2.21.0 lightning pytorch-lightning transformers accelerate keras jax
@@ -19,6 +20,7 @@ declare -A packages=(
 )
 declare -A scripts=(
     [torch]="in_torch training_in_torch recording_in_torch flight_in_torch"
+    [msprobe]="probing_in_torch"
     [jax]="in_jax arrays_of_jax"
     [mindspore]="in_mindspore training_in_mindspore"
     [loops]="summary_writer_in_torch loggers_in_frameworks"
@@ -34,7 +36,7 @@ environment() {
     fi
 }
 
-for name in ${*:-torch jax loops mindspore mindinsight tensorboard}; do
+for name in ${*:-torch msprobe jax loops mindspore mindinsight tensorboard}; do
     environment "$name"
     if [ "$name" = tensorboard ]; then # its files, and what it reads in them
         "$environments/venv-tensorboard/bin/python" "$root/tests/interop/in_tensorboard.py" "$runs/tensorboard"
@@ -50,7 +52,7 @@ for name in ${*:-torch jax loops mindspore mindinsight tensorboard}; do
     for script in ${scripts[$name]}; do
         PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" "$root/tests/interop/$script.py"
     done
-    [ "$name" != loops ] || continue  # its scripts run the examples
+    [ "$name" != loops ] && [ "$name" != msprobe ] || continue  # no example of their own
     PYTHONPATH=$root/proto:$root/writer "$environments/venv-$name/bin/python" \
         "$root/examples/${name}_train.py" --out "$runs/$name"
     if [ "$name" = mindspore ]; then
