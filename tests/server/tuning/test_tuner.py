@@ -138,6 +138,29 @@ def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, 
     assert steps == {step: pytest.approx(1 + 1 / step) for step in (2, 4, 6, 8, 10)}
 
 
+def test_hyperband_prunes_a_worse_trial_by_its_live_scalars(training, tuning_file, tune, workspace) -> None:
+    """One bracket with one rung, at step 4; the first trial only tells Hyperband how long trials are."""
+    body = (
+        "for step in range(1, 11):\n"
+        "        record.add_value('scalar', 'value', params.x + 1 / step)\n"
+        "        record.record(step)\n"
+        "        record.flush()\n"
+        "    time.sleep(600 if params.x == 4 else 0)"
+    )
+    pruner = {"name": "hyperband", "every": 4}
+    tuner = {"name": "grid", "seed": 33}  # the order that the test asserts
+    file = tuning_file(training(body=body), {"x": {"choice": [1, 2, 3, 4]}}, pruner=pruner, tuner=tuner)
+    code, found, err = tune(file, "--trials", 4, "--json")
+    assert code == 0, err
+    assert [trial["params"]["x"] for trial in found["trials"]] == [2, 3, 4, 1]
+    assert states(found) == ["complete", "complete", "pruned", "complete"]
+    assert found["progress"]["pruned"] == 1
+    stored = optuna_study(workspace).trials
+    assert stored[2].intermediate_values == {4: pytest.approx(4.25)}
+    assert stored[3].intermediate_values == {4: pytest.approx(1.25), 8: pytest.approx(1.125)}
+    assert "trial 2 pruned; x=4" in err
+
+
 def test_a_dry_run_prints_commands_and_does_nothing(
     training, tuning_file, tune, tmp_path: Path, workspace
 ) -> None:
