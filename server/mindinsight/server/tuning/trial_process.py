@@ -155,7 +155,8 @@ class TrialProcess:
         for step, value in looks(line, self.every, self._reported):
             self.trial.report(value, step)
             self._reported = step
-            if not last and self.trial.should_prune():
+            pruned = self.trial.should_prune()  # asked in any case: Hyperband records its rungs when asked
+            if pruned and not last:
                 return True
         return False
 
