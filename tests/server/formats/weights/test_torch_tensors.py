@@ -1,71 +1,19 @@
 """Descriptions of tensors in pickles of PyTorch."""
 
-import io
-import pickle
-import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mindinsight.server.formats.weights.torch_files import open_torch, read_torch
+from tests.server.formats.weights.torch_archives import (
+    SIX,
+    Described,
+    Global,
+    Storage,
+    tensor,
+    write,
+)
 
 DATA = Path(__file__).parents[3] / "data" / "weights"
-
-
-class Described:
-    """Pickles as a call of a function that need not exist here."""
-
-    def __init__(self, module, name, *arguments):
-        self.module, self.name, self.arguments = module, name, arguments
-
-
-class Storage:
-    def __init__(self, key, count, kind="FloatStorage"):
-        self.key, self.count, self.kind = key, count, kind
-
-
-class TorchPickler(pickle._Pickler):
-    """Writes what PyTorch would write, without PyTorch."""
-
-    def persistent_id(self, value):
-        if isinstance(value, Storage):
-            return ("storage", Global("torch", value.kind), value.key, "cpu", value.count)
-        return None
-
-    def save(self, value, save_persistent_id=True):
-        if isinstance(value, Global):
-            self.write(f"c{value.module}\n{value.name}\n".encode())  # type: ignore[attr-defined]
-        elif isinstance(value, Described):
-            self.save(Global(value.module, value.name))
-            self.save(value.arguments)
-            self.write(pickle.REDUCE)  # type: ignore[attr-defined]
-        else:
-            super().save(value, save_persistent_id)  # type: ignore[misc]
-
-
-class Global:
-    def __init__(self, module, name):
-        self.module, self.name = module, name
-
-
-def tensor(storage, offset=0, shape=(2, 3), stride=(3, 1)):
-    return Described("torch._utils", "_rebuild_tensor_v2", storage, offset, shape, stride, False, {})
-
-
-def write(path, value, compression=zipfile.ZIP_STORED, byteorder=None, **storages):
-    description = io.BytesIO()
-    TorchPickler(description, 2).dump(value)
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        archive.writestr("archive/data.pkl", description.getvalue())
-        if byteorder:
-            archive.writestr("archive/byteorder", byteorder)
-        for key, content in storages.items():
-            archive.writestr(f"archive/data/{key.removeprefix('s')}", content)
-    return path
-
-
-SIX = np.arange(6, dtype="<f4").tobytes()
 
 
 def test_a_whole_module_gives_its_parameters() -> None:
