@@ -57,7 +57,7 @@ def studies(service: Uses) -> dict[str, Any]:
 
     ``missing`` says which package has to be installed before they can be read.
     """
-    found, missing, unreadable = [], None, 0
+    summaries, missing, unreadable = [], None, 0
     for path in journals(service.settings.workspace):
         try:
             facts = _facts(service, path)
@@ -70,9 +70,9 @@ def studies(service: Uses) -> dict[str, Any]:
         if _is_shown(service, facts["summary_base_dir"]):
             brief = {key: facts[key] for key in _FRESH}
             updated = path.stat().st_mtime
-            found.append({"id": path.stem, "tuned": is_tuned(path), "updated": updated, **brief})
-    found.sort(key=lambda study: -study["updated"])
-    return {"studies": found, "missing": missing, "unreadable": unreadable}
+            summaries.append({"id": path.stem, "tuned": is_tuned(path), "updated": updated, **brief})
+    summaries.sort(key=lambda study: -study["updated"])
+    return {"studies": summaries, "missing": missing, "unreadable": unreadable}
 
 
 @router.get("/study")
@@ -106,8 +106,8 @@ def importance(
         raise ApiError(404, "unknown_target", f"The study has no target {target}.", target=target)
     complete = [trial for trial in facts["trials"] if trial["state"] in ("complete", "imported")]
     if method == "correlation":
-        found = dict(_correlations(complete, target))
-        return {"method": method, "importance": found, "trials": len(complete)}
+        correlations = dict(_correlations(complete, target))
+        return {"method": method, "importance": correlations, "trials": len(complete)}
     key = ("importance", path, len(complete), target, method)
     return dict(_computed(service, key, study_importance, str(path), target, method))
 

@@ -39,13 +39,13 @@ def study_importance(journal: str, target: int, method: str, seed: int = 0) -> d
         shared = set.intersection(*(set(trial.params) for trial in complete))
         names = [name for name in complete[0].params if name in shared]
         try:
-            found = optuna.importance.get_param_importances(
+            shares = optuna.importance.get_param_importances(
                 study, evaluator=evaluator, params=names, target=lambda trial: trial.values[target]
             )
         except (ValueError, RuntimeError):  # nothing varies
-            found = {}
+            shares = {}
     return {
         "method": method,
-        "importance": {name: float(value) for name, value in found.items()},
+        "importance": {name: float(value) for name, value in shares.items()},
         "trials": len(complete),
     }

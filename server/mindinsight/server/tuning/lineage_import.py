@@ -39,9 +39,9 @@ def import_lineage(study: Study, config: Config) -> tuple[int, Counter[str]]:
         if isinstance(values, str):
             reasons[values] += 1
             continue
-        found = [target_value({run.id: run}, target) for target in config.targets]
-        targets = [value for value in found if not isinstance(value, Missing) and math.isfinite(value)]
-        if len(targets) < len(found):
+        results = [target_value({run.id: run}, target) for target in config.targets]
+        targets = [value for value in results if not isinstance(value, Missing) and math.isfinite(value)]
+        if len(targets) < len(results):
             reasons["without a finite target"] += 1
             continue
         spaces = {p.name: distribution(p) for p in config.parameters if p.name in values}

@@ -46,12 +46,12 @@ def marked_processes(mark: str) -> list[int]:
     takes it away, and a process id that another program has by now is not mistaken for theirs.
     """
     wanted = f"{MARK}={mark}".encode()
-    found = []
+    numbers = []
     for process in _PROCESSES.glob("[0-9]*") if _PROCESSES.is_dir() else ():
         with contextlib.suppress(OSError):  # ended, or another user's
             if wanted in (process / "environ").read_bytes().split(b"\0"):
-                found.append(int(process.name))
-    return found
+                numbers.append(int(process.name))
+    return numbers
 
 
 def kill_marked(mark: str) -> int:

@@ -53,14 +53,14 @@ def copied(stored: Any, tuner: Tuner, parameters: tuple[Parameter, ...], jobs: i
 def _left_of_grid(study: Any, parameters: tuple[Parameter, ...], count: int) -> list[Values]:
     """The points of a grid that were not tried: after the last one a sampler would repeat itself."""
     tried = [trial.params for trial in study.get_trials(deepcopy=False)]
-    found: list[Values] = []
+    suggestions: list[Values] = []
     for _ in range(count):
         values = suggest(study.ask(), parameters)
         if values in tried:
             break
         tried.append(values)
-        found.append(values)
-    return found
+        suggestions.append(values)
+    return suggestions
 
 
 def parameters_of(config: Mapping[str, Any]) -> tuple[Parameter, ...]:

@@ -61,14 +61,14 @@ class MindInsightCallback(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Record the epoch's logs, ``val_loss`` as ``validation/loss``, the learning rate, and weights."""
         for name, value in (logs or {}).items():
-            place, tag = ("validation/", name[4:]) if name.startswith("val_") else ("train/", name)
-            self.training.numbers({tag: value}, epoch, place)
+            prefix, tag = ("validation/", name[4:]) if name.startswith("val_") else ("train/", name)
+            self.training.numbers({tag: value}, epoch, prefix)
         self._loss = (logs or {}).get("loss", self._loss)
         rate = keras.ops.convert_to_numpy(self.model.optimizer.learning_rate)
         self.training.numbers({"learning_rate": rate}, epoch)
-        found = {name[4:]: value for name, value in (logs or {}).items() if name.startswith("val_")}
-        if found:
-            self.training.evaluation(found)
+        metrics = {name[4:]: value for name, value in (logs or {}).items() if name.startswith("val_")}
+        if metrics:
+            self.training.evaluation(metrics)
         if self._weights_every and epoch % self._weights_every == 0:
             weights = ((weight.path, keras.ops.convert_to_numpy(weight)) for weight in self.model.weights)
             self.training.distributions(weights, epoch)

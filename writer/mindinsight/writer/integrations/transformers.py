@@ -81,10 +81,10 @@ class MindInsightCallback(TrainerCallback):
         """Record what came out as lineage."""
         training, metrics = self._open(args, state), given.get("metrics")
         if training is not None and metrics:
-            found = {
+            results = {
                 name.removeprefix("eval_"): metrics[name] for name in metrics if not name.endswith(_SPEEDS)
             }
-            training.evaluation(found)
+            training.evaluation(results)
 
     def on_save(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Record the path of the checkpoint."""

@@ -125,7 +125,7 @@ class PrecisionDebugger:
             return {}
         models = {"": model}
         if isinstance(model, (list, tuple)):
-            models = {f"{place}.": item for place, item in enumerate(model)}
+            models = {f"{position}.": item for position, item in enumerate(model)}
         for item in models.values():
             kinds = {cls.__module__.partition(".")[0] for cls in type(item).__mro__}
             if "mindspore" in kinds:

@@ -31,9 +31,9 @@ class ModuleBackward:
         self._path = path
         self._draft = Draft(self.name, probe.config)
         self._edges: dict[Any, int] = {}  # of autograd's graph, from the module to an input
-        for place, value in enumerate(inputs):
+        for position, value in enumerate(inputs):
             if isinstance(value, torch.Tensor) and value.requires_grad:
-                self._edges.setdefault(tuple(get_gradient_edge(value))[:2], place)
+                self._edges.setdefault(tuple(get_gradient_edge(value))[:2], position)
         self._first = _next_sequence_number() if self._edges else 0
         self._consumers: dict[Any, list[tuple[int, int]]] = {}
         self._awaited: set[int] = set()  # outputs
@@ -51,9 +51,9 @@ class ModuleBackward:
             node = pending.pop()
             if node is None or node._sequence_nr() < self._first:
                 continue
-            for place, edge in enumerate(node.next_functions):
+            for position, edge in enumerate(node.next_functions):
                 if edge in self._edges:
-                    self._consumers.setdefault(node, []).append((place, self._edges[edge]))
+                    self._consumers.setdefault(node, []).append((position, self._edges[edge]))
                 elif edge[0] is not None and edge[0] not in seen:
                     seen.add(edge[0])
                     pending.append(edge[0])
@@ -63,19 +63,21 @@ class ModuleBackward:
         """Note the outputs that will have a gradient; one may be an input, as of ``nn.Identity``."""
         self._awaited = set(outputs)
         self._arrived = [None] * count
-        edges = {place: tuple(get_gradient_edge(value))[:2] for place, value in outputs.items()}
-        self._passed = {place: self._edges[edge] for place, edge in edges.items() if edge in self._edges}
+        edges = {position: tuple(get_gradient_edge(value))[:2] for position, value in outputs.items()}
+        self._passed = {
+            position: self._edges[edge] for position, edge in edges.items() if edge in self._edges
+        }
 
-    def arrive(self, place: int, gradient: torch.Tensor) -> None:
+    def arrive(self, position: int, gradient: torch.Tensor) -> None:
         """Take the gradient of an output."""
         if self._state == "done":
             return
         self._begin()
         if self._draft.takes("backward", "input"):
-            self._arrived[place] = self._draft.describe(gradient, f"input.{place}")
-        self._awaited.discard(place)
-        if place in self._passed:
-            self._add(self._passed[place], gradient)
+            self._arrived[position] = self._draft.describe(gradient, f"input.{position}")
+        self._awaited.discard(position)
+        if position in self._passed:
+            self._add(self._passed[position], gradient)
         if not self._consumers and not self._awaited:
             self.finish()
 
@@ -84,8 +86,8 @@ class ModuleBackward:
         if self._state == "done":
             return
         self._begin()
-        for place, target in departures:
-            gradient = produced[place]
+        for position, target in departures:
+            gradient = produced[position]
             if gradient is not None:
                 self._add(target, gradient)
         self._consumers.pop(node, None)
@@ -103,7 +105,7 @@ class ModuleBackward:
             if draft.takes("backward", "input"):
                 draft.sections["input"] = self._arrived
             if draft.takes("backward", "output"):
-                departed = [self._sums.get(place) for place in range(self._inputs)]
+                departed = [self._sums.get(position) for position in range(self._inputs)]
                 draft.sections["output"] = draft.describe(departed, "output") if self._edges else []
             probe.commit(draft)
         self._sums, self._consumers = {}, {}

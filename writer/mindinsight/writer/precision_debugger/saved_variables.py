@@ -39,15 +39,15 @@ def hook_gradients(
     gradients: list[Any] = [None] * len(tensors)
     files.add_variable(stem, None if alone else gradients)
 
-    def record(place: int, gradient: torch.Tensor) -> None:
+    def record(position: int, gradient: torch.Tensor) -> None:
         try:
-            value, copies = describe_variable(gradient, stem if alone else f"{stem}.{place}", config)
-            gradients[place] = value
+            value, copies = describe_variable(gradient, stem if alone else f"{stem}.{position}", config)
+            gradients[position] = value
             files.add_variable(stem, value if alone else gradients)
             put(files.tensors, copies)
         except Exception:
             _log.exception("the gradient of %s is missing in the dump", stem)
 
-    for place, tensor in enumerate(tensors):
+    for position, tensor in enumerate(tensors):
         if tensor.requires_grad:
-            tensor.register_hook(partial(record, place))
+            tensor.register_hook(partial(record, position))

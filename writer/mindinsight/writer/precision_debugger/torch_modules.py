@@ -105,8 +105,8 @@ class ModuleHooks:
     def _hook_outputs(self, backward: ModuleBackward, output: Any) -> None:
         outputs = list(_leaves(output))
         wanted = [
-            (place, value)
-            for place, value in enumerate(outputs)
+            (position, value)
+            for position, value in enumerate(outputs)
             if isinstance(value, torch.Tensor) and value.requires_grad
         ]
         backward.prepare(dict(wanted), len(outputs))
@@ -114,8 +114,8 @@ class ModuleHooks:
             self._backward[backward.name] = backward
             for node, departures in backward.consumers([value for _, value in wanted]).items():
                 self._hook_node(node, partial(backward.depart, node, departures))
-        for place, value in wanted:
-            self._listen(value, partial(backward.arrive, place))
+        for position, value in wanted:
+            self._listen(value, partial(backward.arrive, position))
 
     def _hook_node(self, node: Any, depart: Callable[[Any], None]) -> None:
         files = self._probe.files

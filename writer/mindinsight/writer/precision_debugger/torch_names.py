@@ -98,10 +98,10 @@ class TorchNames:
         key = (frame.f_code, frame.f_lasti)
         if key not in self._operators:
             self._operators[key] = _instruction(*key)
-        found = self._operators[key]
-        if found is None:
+        entry = self._operators[key]
+        if entry is None:
             return None
-        symbol, reflected = found
+        symbol, reflected = entry
         if symbol == "compare":
             return f"__{method}__" if method in _COMPARISONS else None
         operator = _OPERATORS.get(symbol.removesuffix("="))

@@ -45,7 +45,9 @@ class Describer:
         elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
             value = {name: getattr(value, name, None) for name in value.__dataclass_fields__}
         if isinstance(value, (list, tuple)):
-            return [self.describe(item, f"{stem}.{place}", depth + 1) for place, item in enumerate(value)]
+            return [
+                self.describe(item, f"{stem}.{position}", depth + 1) for position, item in enumerate(value)
+            ]
         if isinstance(value, Mapping):
             return {str(key): self.describe(item, f"{stem}.{key}", depth + 1) for key, item in value.items()}
         return _plain(value)
@@ -97,21 +99,26 @@ def _statistics(values: torch.Tensor | None) -> dict[str, Any]:
 
     Of complex numbers it is the magnitude; integers and truth values have extremes only.
     """
-    found: dict[str, Any] = {"Max": None, "Min": None, "Mean": None, "Norm": None}
+    statistics: dict[str, Any] = {"Max": None, "Min": None, "Mean": None, "Norm": None}
     if values is None or (values.is_floating_point() and values.element_size() == 1):  # float8
-        return found
+        return statistics
     if values.is_complex():
         values = values.abs()
-        return {**found, "Max": values.max().item(), "Min": values.min().item(), "Mean": values.mean().item()}
+        return {
+            **statistics,
+            "Max": values.max().item(),
+            "Min": values.min().item(),
+            "Mean": values.mean().item(),
+        }
     if values.dtype == torch.bool:
-        return {**found, "Max": values.any().item(), "Min": values.all().item()}
+        return {**statistics, "Max": values.any().item(), "Min": values.all().item()}
     if not values.shape:
         number = values.item()
-        return dict.fromkeys(found, number)
-    found["Max"], found["Min"] = values.max().item(), values.min().item()
+        return dict.fromkeys(statistics, number)
+    statistics["Max"], statistics["Min"] = values.max().item(), values.min().item()
     if values.is_floating_point():
-        found["Mean"], found["Norm"] = values.mean().item(), torch.norm(values).item()
-    return found
+        statistics["Mean"], statistics["Norm"] = values.mean().item(), torch.norm(values).item()
+    return statistics
 
 
 def _checksum(values: torch.Tensor) -> str:

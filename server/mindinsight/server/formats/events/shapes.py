@@ -102,8 +102,8 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
     if not len(places):
         return [rows]
     keys, octets = np.zeros(len(rows), np.uint64), np.frombuffer(data, np.uint8)
-    for position, place in enumerate(places.tolist()):
-        keys |= octets[begins + place].astype(np.uint64) << np.uint64(8 * position)
+    for position, column in enumerate(places.tolist()):
+        keys |= octets[begins + column].astype(np.uint64) << np.uint64(8 * position)
     groups, left = [], np.ones(len(rows), np.bool_)
     for key in np.unique(keys[:: max(len(begins) // _SAMPLE, 1)]):
         chosen = keys == key

@@ -73,7 +73,7 @@ def _texts(key: int, data: bytes, start: int, stop: int) -> list[str]:
         return [show_text(data[slice(*name_span)])] if name_span else []
     if number == _FLOAT:
         count = min((stop - start) // _FLOAT32.size, _MOST_ITEMS)
-        return [f"{_FLOAT32.unpack_from(data, start + 4 * place)[0]:.9g}" for place in range(count)]
+        return [f"{_FLOAT32.unpack_from(data, start + 4 * index)[0]:.9g}" for index in range(count)]
     if number in (_INTEGER, _FLAG, _TYPE):
         return [_integer_text(number, value) for value in _varints(data, start, stop, packed)]
     return []
