@@ -38,5 +38,35 @@ def test_a_pin_of_each_at_once_leaves_one(servers) -> None:
 
         with ThreadPoolExecutor() as pool:
             list(pool.map(pin, both, runs))
-        pins = [[run["id"] for run in server.runs().values() if run["pinned"]] for server in both]
+        pins = [pinned(server) for server in both]
         assert (len(pins[0]), pins[0]) == (1, pins[1])
+
+
+def test_a_server_over_one_and_a_server_over_both_show_one_pin(base, server, second_server) -> None:
+    """Whichever pinned last: the server over both shows that run alone, the other no neighbour."""
+    for name in ("left", "right"):
+        (base.path / name).mkdir()
+        base.run(f"{name}/run")
+    server.base = base.path / "left"
+    second_server.base = bases_of([base.path / "left", base.path / "right"])
+    assert server.start().shows(run=99) is True
+    assert second_server.start().shows(**{"left/run": 99, "right/run": 99}) is True
+    pins = ((server, "./run"), (second_server, "./right/run"))
+    for number in range(ROUNDS):
+        start = threading.Barrier(2)
+
+        def pin(server, run, start=start):
+            start.wait()
+            server.change("v2/runs/notes", run=run, pinned=True)
+
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(pin, *zip(*pins, strict=True)))
+        assert len(pinned(second_server)) == 1
+        last, run = pins[number % 2]
+        last.change("v2/runs/notes", run=run, pinned=True)
+        assert pinned(second_server) == [["./left/run"], ["./right/run"]][number % 2]
+        assert pinned(server) == [["./run"], []][number % 2]
+
+
+def pinned(server) -> list[str]:
+    return [run["id"] for run in server.runs().values() if run["pinned"]]

@@ -77,3 +77,36 @@ def test_changes_at_the_same_time_are_all_kept(beside, tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(beside(**{f"dir{number}": f"/{number}" for number in range(4)}).all()) == 80
+
+
+def test_the_pin_is_the_last_one_whichever_server_made_it(beside, tmp_path: Path) -> None:
+    several, single = beside(left="/a", right="/b"), Notes(tmp_path, Path("/a"))
+    several.change("./right/y", pinned=True)
+    single.change("./x", pinned=True)
+    assert [run for run, note in several.all().items() if note.pinned] == ["./left/x"]
+    several.change("./left/x", pinned=False)
+    assert not any(note.pinned for note in several.all().values())
+    assert Notes(tmp_path, Path("/b")).all() == {}
+
+
+def test_taking_the_pin_from_a_run_that_has_none_leaves_it_to_the_other(beside) -> None:
+    several = beside(left="/a", right="/b")
+    several.change("./right/y", pinned=True)
+    several.change("./left/x", note="n", pinned=False)
+    assert several.all() == {"./left/x": Note("n"), "./right/y": Note(pinned=True)}
+
+
+def test_a_pin_says_nothing_of_a_directory_that_is_not_shown(beside, tmp_path: Path) -> None:
+    Notes(tmp_path, Path("/elsewhere")).change("./run", pinned=True)
+    beside(left="/a", right="/b").change("./right/y", pinned=True)
+    assert Notes(tmp_path, Path("/elsewhere")).all() == {"./run": Note(pinned=True)}
+
+
+def test_two_pins_that_an_earlier_version_left_behind_are_shown_as_one(beside, tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text(
+        '{"/a": {"./x": {"pinned": true}}, "/b": {"./y": {"pinned": true, "note": "n"}}}'
+    )
+    several = beside(left="/a", right="/b")
+    assert several.all() == {"./left/x": Note(), "./right/y": Note("n", pinned=True)}
+    several.change("./left/x", pinned=True)
+    assert several.all() == {"./left/x": Note(pinned=True), "./right/y": Note("n")}

@@ -25,6 +25,7 @@ class Fields(Protocol):
 
 T = TypeVar("T", bound=Fields)
 Content: TypeAlias = dict[str, dict[str, dict[str, Any]]]  # fields by name by base directory
+Bases: TypeAlias = dict[str, dict[str, T]]  # values by name by base directory
 Stamp: TypeAlias = "tuple[int, int, int] | None"  # of a file: inode, size, time of its last change
 
 
@@ -68,14 +69,29 @@ class JsonStore(Generic[T]):
 
     def change(self, how: Callable[[dict[str, T]], dict[str, T]]) -> Mapping[str, T]:
         """Keep what ``how`` makes of a copy of the values; OSError when it cannot be kept."""
+        return self.change_bases(lambda values: {self._base: how(values.get(self._base, {}))})
+
+    def change_bases(self, how: Callable[[Bases[T]], Bases[T]]) -> Mapping[str, T]:
+        """Replace the values of the base directories that ``how`` returns, in one write of the file.
+
+        ``how`` gets the values of all base directories in the file, and may change them.
+
+        Returns:
+            The values of this store's base directory.
+        Raises:
+            OSError: the file cannot be written.
+        """
         with self._lock, locked(self._file):
             content = self._read()
-            values = how(self._values_in(content))
-            _write(
-                self._file, {**content, self._base: {name: asdict(value) for name, value in values.items()}}
-            )
-            self._publish(values)
-            return values
+            before = {base: self._values_in(content, base) for base in content}
+            changed = how(before)
+            written = {
+                base: {name: asdict(value) for name, value in values.items()}
+                for base, values in changed.items()
+            }
+            _write(self._file, {**content, **written})
+            self._publish({**before, **changed}.get(self._base, {}))
+            return self._values
 
     def _refresh(self) -> None:
         """Read the file again when it has changed. What cannot be read leaves the values as they are."""
@@ -86,7 +102,7 @@ class JsonStore(Generic[T]):
             if stamp == self._stamp:
                 return
             try:
-                self._publish(self._values_in(self._read()))
+                self._publish(self._values_in(self._read(), self._base))
             except OSError as error:
                 _log.warning("%s cannot be read: %s", self._file.name, error.strerror or error)
                 self._stamp = stamp
@@ -96,8 +112,8 @@ class JsonStore(Generic[T]):
         self._values = values
         self._version += 1
 
-    def _values_in(self, content: Content) -> dict[str, T]:
-        parsed = {name: self._parse(fields) for name, fields in content.get(self._base, {}).items()}
+    def _values_in(self, content: Content, base: str) -> dict[str, T]:
+        parsed = {name: self._parse(fields) for name, fields in content.get(base, {}).items()}
         return {name: value for name, value in parsed.items() if value is not None}
 
     def _read(self) -> Content:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,12 +23,14 @@ class Note:
     pinned: bool = False
     colour: str = ""  # "#rrggbb", or empty for the palette's
     tag: int | None = None  # v1's number from 0 to 10
+    pin: int = field(default=0, compare=False)  # pins are counted in a workspace: the highest is the newest
 
 
 class Notes:
     """The notes of one base directory by run, in ``<folder>/notes.json``."""
 
     def __init__(self, folder: Path, base: Path) -> None:
+        self.base = str(base)
         self._store = JsonStore(folder / "notes.json", base, _note)
 
     @property
@@ -36,33 +38,45 @@ class Notes:
         return self._store.version
 
     def all(self) -> Mapping[str, Note]:
-        return self._store.values()
+        return newest_pin_only(self._store.values())
 
-    def change(self, run: str, **fields: Any) -> Note:
+    def change(self, run: str, others: Iterable[str] = (), **fields: Any) -> Note:
         """Set the given fields of one run's note and keep it; OSError when it cannot be kept.
 
-        A run that is pinned takes the pin from the others, in the same change.
+        A run that is pinned, or no longer is, takes the pin from the others of this base directory and of
+        those in ``others``, in the same write: a server over one base directory and a server over several
+        may change the file of one workspace in turn.
         """
         fields = {name: _encodable(value) for name, value in fields.items()}
 
-        def written(notes: dict[str, Note]) -> dict[str, Note]:
-            if fields.get("pinned"):
-                notes = _unpinned(notes)
-            notes[run] = replace(notes.get(run, Note()), **fields)
-            if notes[run] == Note():
-                del notes[run]
-            return notes
+        def written(notes: dict[str, dict[str, Note]]) -> dict[str, dict[str, Note]]:
+            changed = {self.base: notes.get(self.base, {})}
+            before = changed[self.base].get(run, Note())
+            pin = fields.get("pinned", before.pinned)
+            if "pinned" in fields and (pin or before.pinned):
+                pins = 1 + max((note.pin for base in notes.values() for note in base.values()), default=0)
+                changed |= {base: notes[base] for base in others if base in notes}
+                changed = {base: _unpinned(values) for base, values in changed.items()}
+                fields["pin"] = pins if pin else 0
+            changed[self.base][run] = replace(before, **fields)
+            if changed[self.base][run] == Note():
+                del changed[self.base][run]
+            return changed
 
-        return self._store.change(written).get(run, Note())
+        return self._store.change_bases(written).get(run, Note())
 
-    def unpin(self) -> None:
-        """Take the pin from whichever run has it; OSError when that cannot be kept."""
-        if any(note.pinned for note in self.all().values()):
-            self._store.change(_unpinned)
+
+def newest_pin_only(notes: Mapping[str, Note]) -> Mapping[str, Note]:
+    """The notes with one run pinned at most, the one that was pinned last."""
+    pinned = {run: note.pin for run, note in notes.items() if note.pinned}
+    if len(pinned) < 2:
+        return notes
+    newest = max(pinned, key=lambda run: (pinned[run], run))
+    return {run: replace(note, pinned=note.pinned and run == newest) for run, note in notes.items()}
 
 
 def _unpinned(notes: dict[str, Note]) -> dict[str, Note]:
-    bare = {run: replace(note, pinned=False) for run, note in notes.items()}
+    bare = {run: replace(note, pinned=False, pin=0) for run, note in notes.items()}
     return {run: note for run, note in bare.items() if note != Note()}
 
 
@@ -93,5 +107,6 @@ _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "hidden": _is_flag,
     "pinned": _is_flag,
     "colour": _is_text,
+    "pin": lambda value: isinstance(value, int) and not _is_flag(value),
     "tag": lambda value: value is None or (isinstance(value, int) and not _is_flag(value)),
 }
