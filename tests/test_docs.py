@@ -45,3 +45,13 @@ def test_the_answers_for_newcomers_name_files_that_exist():
     answers = re.findall(r"^\| Where .*\? \| `(.+)` \|$", text, re.MULTILINE)
     assert len(answers) == 6
     assert [answer for answer in answers if not (SERVER / answer).exists()] == []
+
+
+def test_the_tests_that_hold_what_was_found_exist() -> None:
+    missing, file = [], ""
+    for path, name in re.findall(r"`([\w/]*(?:\.py)?)::(\w+)`", (ROOT / "docs" / "security.md").read_text()):
+        file = path or file
+        if f"def {name}(" not in (ROOT / "tests" / file).read_text():
+            missing.append(f"{file}::{name}")
+    assert file
+    assert missing == []

@@ -141,6 +141,37 @@ def test_payloads_that_never_come_keep_no_list_waiting(
     assert server.stop() == 0
 
 
+ENDLESS_SEARCHES = """
+import sys, time
+from mindinsight.server.api.v1 import lineages
+lineages.parse_search = lambda *values: time.sleep(600)
+from mindinsight.server.process.serve import main
+sys.exit(main())
+"""
+
+
+def test_searches_without_end_keep_no_series_waiting(
+    base, server, wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MindInsight's search of lineages runs in threads, never in the event loop."""
+    monkeypatch.setitem(type(server).start.__globals__, "SERVE", ENDLESS_SEARCHES)
+    base.run("run")
+    server.start()
+    assert wait(lambda: server.steps() == {"./run": 99})
+    asking = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(AT_ONCE)]
+    head = (
+        "POST /v1/mindinsight/lineagemgr/lineages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{}"
+    )
+    for connection in asking:
+        connection.sendall(head.encode())
+    for _ in range(10):
+        assert server.get("health")["status"] == "ok"
+        assert server.get("v2/scalar/series?run=./run&tag=loss")
+    for connection in asking:
+        connection.close()
+    assert server.stop() == 0
+
+
 STUCK = """
 import sys, time
 from mindinsight.server.api import tables

@@ -94,6 +94,21 @@ def test_anything_else_is_passed_over() -> None:
     assert parse_ir("some text\n  %x = nothing\n  %1(a = b(\n      # In file".splitlines()).nodes == ()
 
 
+def test_a_number_of_any_length_costs_nothing_but_itself() -> None:
+    number = "9" * 5000
+    text = f"""
+  %{number}(a) = Add(%2) {{x: I64({number})}}
+      : (<Tensor[Float32], ({number})>) -> (<Tensor[Float32], ({number})>)
+      # In file /home/me/net.py({number})/  x = 1/
+      # In file /home/me/net.py:{number}, 3~{number}/  y = 1/
+  %1(b) = ReLU(%{number})
+      # In file /home/me/net.py(7)/  z = 1/
+"""
+    add, relu = parse_ir(text.splitlines()).nodes
+    assert [(frame.line, frame.code) for frame in add.stacks[0]] == [(0, "y = 1"), (0, "x = 1")]
+    assert [(frame.line, frame.code) for frame in relu.stacks[0]] == [(7, "z = 1")]
+
+
 def test_an_unclosed_line_does_not_lose_the_operator() -> None:
     (node,) = parse_ir("  %1(a) = Add(%2, %3".splitlines()).nodes
     assert node.op == "Add"
