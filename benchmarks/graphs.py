@@ -10,8 +10,8 @@ from benchmarks.encoding import Format
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.server.compute.statistics import Statistics
-from mindinsight.server.debug.examine import Answer
-from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.debug.examine import TensorResult
+from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.names import escape_name
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
@@ -34,14 +34,14 @@ def name_of(node: int) -> str:
     return f"{scope_of(node)}/{operator}-op{node}"
 
 
-def dumped(nodes: int) -> tuple[list[Operator], list[Answer]]:
+def dumped(nodes: int) -> tuple[list[Operator], list[TensorResult]]:
     """A dump of all operators of such a graph: an input and an output of each, measured."""
     names = [name_of(node) for node in range(nodes)]
     operators = [
         Operator(name, escape_name(name), OPERATORS[node % len(OPERATORS)], (), "Net/0", node, node)
         for node, name in enumerate(names)
     ]
-    fine = Measured(Statistics(10, 0, 5, 5, 0, 0, 0, -1.0, 1.0, 0.0, 0.5, 0.6, 2.0), (10,), "float32")
+    fine = Measurement(Statistics(10, 0, 5, 5, 0, 0, 0, -1.0, 1.0, 0.0, 0.5, 0.6, 2.0), (10,), "float32")
     entries = [
         TensorEntry(
             0, 0, each.graph, each.name, each.recorded, each.type, "output" if slot else "input", "0",
@@ -50,7 +50,7 @@ def dumped(nodes: int) -> tuple[list[Operator], list[Answer]]:
         for each in operators
         for slot in (0, 1)
     ]  # fmt: skip
-    return operators, [Answer(entry, fine) for entry in entries]
+    return operators, [TensorResult(entry, fine) for entry in entries]
 
 
 def _mindspore(nodes: int) -> bytes:

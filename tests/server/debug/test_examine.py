@@ -14,7 +14,7 @@ from mindinsight.server.compute.parallel_map import AHEAD, HEAVY, batched, sprea
 from mindinsight.server.compute.statistics import measure
 from mindinsight.server.debug import examine as examine_module
 from mindinsight.server.debug.conditions import HOLDS_NAN, NO_VALUES
-from mindinsight.server.debug.examine import Question, examine, measure_all
+from mindinsight.server.debug.examine import TensorTask, examine, measure_all
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
@@ -33,13 +33,13 @@ def cache(tmp_path):
 
 
 def test_every_tensor_is_measured_in_order(entries) -> None:
-    answers = list(measure_all(entries))
-    assert [answer.entry for answer in answers] == list(entries)
-    for answer in answers:
-        values = read_tensor(require(answer.entry.ref))
-        measured = require(answer.measured)
-        assert measured.statistics == measure(values)
-        assert (measured.shape, measured.dtype) == (
+    results = list(measure_all(entries))
+    assert [result.entry for result in results] == list(entries)
+    for result in results:
+        values = read_tensor(require(result.entry.ref))
+        measurement = require(result.measurement)
+        assert measurement.statistics == measure(values)
+        assert (measurement.shape, measurement.dtype) == (
             values.shape,
             values.dtype.name,
         )
@@ -47,16 +47,16 @@ def test_every_tensor_is_measured_in_order(entries) -> None:
 
 def test_what_was_measured_is_not_read_again_until_the_file_changes(copied, cache) -> None:
     entries = list_tensors(open_dump(copied("ms_sync_v2_0_names")), 0, 0).items
-    first = [answer.measured for answer in measure_all(entries, cache=cache)]
+    first = [result.measurement for result in measure_all(entries, cache=cache)]
     path = Path(require(entries[0].ref).path)
     stamp = path.stat()
     healthy = path.read_bytes()
     path.write_bytes(b"x" * len(healthy))  # nobody can read this, and nobody has to
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert [answer.measured for answer in measure_all(entries, cache=cache)] == first
+    assert [result.measurement for result in measure_all(entries, cache=cache)] == first
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns + 1))
     changed = next(measure_all(entries, cache=cache))
-    assert changed.measured is None
+    assert changed.measurement is None
     assert require(changed.damage).path == str(path)
 
 
@@ -66,7 +66,7 @@ def test_a_broken_cache_costs_time_and_nothing_else(entries, tmp_path: Path, con
     file.write_bytes(content)
     cache = StatisticsCache(file)
     for _ in range(3):
-        assert [answer.measured is None for answer in measure_all(entries[:9], cache=cache)] == [False] * 9
+        assert [result.measurement is None for result in measure_all(entries[:9], cache=cache)] == [False] * 9
     with sqlite3.connect(file) as database:
         assert database.execute("SELECT count(*) FROM measured").fetchone() == (9,)
 
@@ -83,11 +83,11 @@ def test_damage_of_one_tensor_is_an_answer(copied) -> None:
     Path(require(entries[0].ref).path).write_bytes(b"\x93NUMPY")
     Path(require(entries[1].ref).path).unlink()
     np.save(require(entries[2].ref).path, np.array(["text"]))
-    answers = list(measure_all(entries[:4]))
-    assert [answer.measured is None for answer in answers] == [True, True, True, False]
+    results = list(measure_all(entries[:4]))
+    assert [result.measurement is None for result in results] == [True, True, True, False]
     assert all(
-        require(answer.damage).reason and require(answer.damage).path == require(answer.entry.ref).path
-        for answer in answers[:3]
+        require(result.damage).reason and require(result.damage).path == require(result.entry.ref).path
+        for result in results[:3]
     )
 
 
@@ -95,13 +95,13 @@ def test_recorded_statistics_serve_where_there_are_no_values(entries) -> None:
     recorded = RecordedStatistics(max=float("nan"), min=0.0, mean=float("nan"), l2norm=float("nan"))
     entry = entries[0]._replace(ref=None, statistics=recorded, shape=(2, 3))
     rules: tuple[Any, ...] = (("tensor_overflow", {}), ("tensor_too_large", {"max_gt": 0.0}))
-    answer = examine(Question(entry, rules))
-    assert not answer.computed
-    assert (require(answer.measured).statistics.finite, require(answer.measured).statistics.nans) == (
+    result = examine(TensorTask(entry, rules))
+    assert not result.computed
+    assert (require(result.measurement).statistics.finite, require(result.measurement).statistics.nans) == (
         False,
         None,
     )
-    assert [(verdict.hit, verdict.error) for verdict in answer.verdicts] == [(True, 0), (False, HOLDS_NAN)]
+    assert [(verdict.hit, verdict.error) for verdict in result.verdicts] == [(True, 0), (False, HOLDS_NAN)]
 
 
 def test_a_rule_that_needs_values_says_that_there_are_none(entries) -> None:
@@ -109,12 +109,12 @@ def test_a_rule_that_needs_values_says_that_there_are_none(entries) -> None:
     limits = checked_limits(
         "tensor_range", {"range_start_inclusive": 0, "range_end_inclusive": 1, "range_percentage_lt": 5}
     )
-    assert examine(Question(entry, (("tensor_range", limits),))).verdicts[0].error == NO_VALUES
+    assert examine(TensorTask(entry, (("tensor_range", limits),))).verdicts[0].error == NO_VALUES
 
 
 def test_without_values_and_statistics_there_is_nothing_to_say(entries) -> None:
-    answer = examine(Question(entries[0]._replace(ref=None)))
-    assert (answer.measured, answer.verdicts) == (None, ())
+    result = examine(TensorTask(entries[0]._replace(ref=None)))
+    assert (result.measurement, result.verdicts) == (None, ())
 
 
 def test_spreading_keeps_the_order_and_stops_early(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,26 +181,26 @@ class Counting(Executor):
 def test_a_huge_tensor_is_shared_among_the_processes(large, cache) -> None:
     path, entries = large
     executor = Counting()
-    (answer,) = measure_all(entries, executor, cache)
+    (result,) = measure_all(entries, executor, cache)
     assert executor.submitted >= 12
-    found, whole = require(answer.measured).statistics, measure(np.load(path))
+    found, whole = require(result.measurement).statistics, measure(np.load(path))
     assert (found.count, found.nans, found.negative_infs) == (120_000, 1, 1)
     assert (found.minimum, found.maximum) == (whole.minimum, whole.maximum)
     assert (found.mean, found.std) == (pytest.approx(whole.mean), pytest.approx(whole.std))
     again = Counting()
-    assert next(measure_all(entries, again, cache)).measured == answer.measured
+    assert next(measure_all(entries, again, cache)).measurement == result.measurement
     assert again.submitted == 0  # it was remembered
 
 
 def test_a_huge_tensor_that_is_cut_off_is_damage_like_any(large) -> None:
     path, entries = large
     path.write_bytes(path.read_bytes()[:-1])
-    (answer,) = measure_all(entries, Counting())
-    assert (answer.measured, require(answer.damage).reason) == (None, "dump.truncated")
+    (result,) = measure_all(entries, Counting())
+    assert (result.measurement, require(result.damage).reason) == (None, "dump.truncated")
 
 
 def test_rules_judge_a_huge_tensor_too(large) -> None:
     _, entries = large
     rules = (("tensor_overflow", checked_limits("tensor_overflow", {})),)
-    (answer,) = examine_module.examine_all([Question(entries[0], rules)], Counting())
-    assert answer.verdicts[0].hit
+    (result,) = examine_module.examine_all([TensorTask(entries[0], rules)], Counting())
+    assert result.verdicts[0].hit

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mindinsight.server.debug.examine import Answer, measure_all
+from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.finiteness import finiteness, not_finite, surely_finite
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.dumps.types import FileDamage, RecordedStatistics
@@ -20,10 +20,10 @@ def entry(lenet):
 def test_data_decide(copied) -> None:
     path = copied("ms_sync_v2_0_names")
     spoil(path / "rank_0" / "Net" / "0" / "1", "MatMul.MatMul-op66.*.output.0.*", np.inf)
-    answers = list(measure_all(list_tensors(open_dump(path), 0, 1)))
-    culprits = [(answer.entry.recorded, answer.entry.direction) for answer in answers if not_finite(answer)]
+    results = list(measure_all(list_tensors(open_dump(path), 0, 1)))
+    culprits = [(result.entry.recorded, result.entry.direction) for result in results if not_finite(result)]
     assert culprits == [("MatMul-op66", "output")]
-    assert {finiteness(answer) for answer in answers} == {"finite", "not_finite"}
+    assert {finiteness(result) for result in results} == {"finite", "not_finite"}
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,6 @@ def test_integers_are_finite(entry) -> None:
 
 def test_what_cannot_be_read_is_unknown_but_text_is_finite(entry) -> None:
     entry = entry._replace(dtype="float32", statistics=None)
-    unread = Answer(entry, None, damage=FileDamage("a.npy", "dump.truncated"))
+    unread = TensorResult(entry, None, damage=FileDamage("a.npy", "dump.truncated"))
     assert finiteness(unread) == "unknown" and not not_finite(unread)
     assert finiteness(replace(unread, damage=FileDamage("a.npy", "dump.no_numbers"))) == "finite"

@@ -22,9 +22,9 @@ def test_statistics_come_while_the_listing_is_there(data, executor) -> None:
     listing = inspected.listing()
     assert len(listing.entries) == 99
     assert listing.wait(20)
-    assert [answer.entry for answer in listing.answers] == list(listing.entries)
+    assert [result.entry for result in listing.results] == list(listing.entries)
     entry = listing.entries[7]
-    assert require(require(require(listing.answer(entry)).measured).statistics.count) > 0
+    assert require(require(require(listing.result(entry)).measurement).statistics.count) > 0
     assert listing.operators[(entry.graph, entry.recorded)].type == entry.type
     assert inspected.listing() is listing
 
@@ -41,7 +41,7 @@ def test_a_dump_that_grows_is_followed(copied, executor, monkeypatch: pytest.Mon
     after = inspected.listing()
     assert len(after.entries) == len(before.entries) + 1
     assert after.wait(20)
-    assert len(after.answers) == 100
+    assert len(after.results) == 100
     inspected.stop()
 
 
@@ -57,12 +57,12 @@ def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(
     inspected = Inspection(str(path), 0, 0, executor, None)
     before = inspected.listing()
     assert before.wait(20)
-    assert [answer.damage.path for answer in before.answers if answer.damage] == [str(source)]
+    assert [result.damage.path for result in before.results if result.damage] == [str(source)]
     source.write_bytes(content)
     after = inspected.listing()
     assert after is not before
     assert after.wait(20)
-    assert [answer.damage for answer in after.answers if answer.damage] == []
+    assert [result.damage for result in after.results if result.damage] == []
     inspected.stop()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug import statistics_cache
-from mindinsight.server.debug.statistics_cache import Measured, StatisticsCache, identify
+from mindinsight.server.debug.statistics_cache import Measurement, StatisticsCache, identify
 from tests.narrowing import require
 
 
@@ -28,6 +28,6 @@ def test_an_inode_of_64_bits_and_a_name_that_is_not_utf8_are_kept(
     monkeypatch.setattr(statistics_cache.Path, "lstat", lambda _: large)  # type: ignore[attr-defined]
     identity = require(identify(Ref(path)))  # type: ignore[arg-type]
     cache = StatisticsCache(tmp_path / "cache.sqlite")
-    measured = Measured(Statistics(1, 0, 0, 1, 0, 0, 0), (1,), "float32")
-    cache.keep({identity: measured})
-    assert cache.find([identity]) == {identity: measured}
+    measurement = Measurement(Statistics(1, 0, 0, 1, 0, 0, 0), (1,), "float32")
+    cache.keep({identity: measurement})
+    assert cache.find([identity]) == {identity: measurement}

@@ -27,24 +27,24 @@ NUMBERS = {  # the engine's numbers of conditions
 }
 
 
-def watchpoints(answers):
+def watchpoints(results):
     """Those the engine was asked about, numbered as its answers are. Number 14 it never judged."""
-    for number, answer in enumerate(answers):
-        if answer["condition"] in NUMBERS:
-            condition = NUMBERS[answer["condition"]]
-            given = {each["name"]: each["value"] for each in answer["parameters"] if not each["disabled"]}
-            steps = (answer["iteration"],)
+    for number, result in enumerate(results):
+        if result["condition"] in NUMBERS:
+            condition = NUMBERS[result["condition"]]
+            given = {each["name"]: each["value"] for each in result["parameters"] if not each["disabled"]}
+            steps = (result["iteration"],)
             yield Watchpoint(number, condition, checked_limits(condition, given), WATCHED, steps=steps)
 
 
 @pytest.mark.parametrize(("tree", "dump"), [("out", "lenet"), ("nan", "spoilt_weights")])
 def test_the_answers_of_the_engine_come_out(tree, dump, data, request) -> None:
-    answers = json.loads((data / "ms_sync_v2_0_names" / "watchpoints_expected.json").read_text())[tree]
-    asked = list(watchpoints(answers))
+    results = json.loads((data / "ms_sync_v2_0_names" / "watchpoints_expected.json").read_text())[tree]
+    asked = list(watchpoints(results))
     hits = list(check(request.getfixturevalue(dump), asked))
     for each in asked:
         found = {hit.entry.operator: hit.verdict for hit in hits if hit.watchpoint is each}
-        expected = {hit["name"]: hit for hit in answers[each.id]["hits"]}
+        expected = {hit["name"]: hit for hit in results[each.id]["hits"]}
         assert found.keys() == expected.keys(), each
         for name, hit in expected.items():
             assert found[name].error == hit["error_code"]

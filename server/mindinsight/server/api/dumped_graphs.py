@@ -61,7 +61,7 @@ def colours(
     return {
         "done": done,
         "tensors": len(overlay.listing.entries),
-        "measured": len(overlay.listing.answers),
+        "measured": len(overlay.listing.results),
         "dumped": overlay.joined.dumped,
         "found": overlay.joined.matched,
         "by_order": overlay.joined.by_order,
@@ -155,7 +155,7 @@ def _operators(overlay: Overlay, node: int) -> list[dict[str, Any]]:
     tensors: dict[Any, list[dict[str, Any]]] = {key: [] for key in operators}
     for tensor in overlay.listing.entries if operators else ():
         if operator_key(tensor) in operators:
-            tensors[operator_key(tensor)].append(entry_json(tensor, overlay.listing.answer(tensor)))
+            tensors[operator_key(tensor)].append(entry_json(tensor, overlay.listing.result(tensor)))
     return [
         {"graph": graph, "recorded": recorded, "operator": operators[graph, recorded].name, "tensors": rows}
         for (graph, recorded), rows in tensors.items()

@@ -10,7 +10,7 @@ from mindinsight.server.compute.statistics import Statistics
 from mindinsight.server.debug.compare.comparison import Row
 from mindinsight.server.debug.compare.divergence import Divergence, Tolerance, first_divergence
 from mindinsight.server.debug.compare.report import fields
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.fault import Fault
 from mindinsight.server.formats.dumps.types import FileDamage, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame
@@ -32,22 +32,22 @@ _COUNTS: Final = {  # column -> attribute of ``Statistics``
 }
 
 
-class StatisticsTable(Sequence[Answer]):
+class StatisticsTable(Sequence[TensorResult]):
     """Statistics of tensors in the order they were written, one entry for each tensor.
 
-    ``entry`` names the tensor, ``measured.statistics`` has its numbers, ``damage`` says why there are none;
-    ``computed`` is False where the numbers are those that the dump recorded.
+    ``entry`` names the tensor, ``measurement.statistics`` has its numbers, ``damage`` says why there are
+    none; ``computed`` is False where the numbers are those that the dump recorded.
     """
 
-    def __init__(self, answers: Iterable[Answer], damage: Sequence[FileDamage] = ()) -> None:
-        self._answers = tuple(answers)
+    def __init__(self, results: Iterable[TensorResult], damage: Sequence[FileDamage] = ()) -> None:
+        self._results = tuple(results)
         self.damage = tuple(damage)  # files that could not be listed
 
     def __getitem__(self, index: Any) -> Any:
-        return self._answers[index]
+        return self._results[index]
 
     def __len__(self) -> int:
-        return len(self._answers)
+        return len(self._results)
 
     def frame(self) -> DataFrame:
         """Columns rank, step, operator, type, direction, slot, shape, dtype, the numbers, and damage.
@@ -55,7 +55,7 @@ class StatisticsTable(Sequence[Answer]):
         Minimum, maximum, mean, std and norm are of the finite elements; what is not known is missing.
         Needs pandas (``mindinsight[notebook]``).
         """
-        return _frame([_columns(answer) for answer in self._answers])
+        return _frame([_columns(result) for result in self._results])
 
 
 @dataclass(frozen=True)
@@ -137,23 +137,17 @@ class Comparison(Sequence[Row]):
         return _frame([fields(row) for row in self._rows])
 
 
-def _columns(answer: Answer) -> dict[str, Any]:
-    entry, measured = answer.entry, answer.measured
-    statistics = measured.statistics if measured else None
-    shape = measured.shape if measured else entry.shape
+def _columns(result: TensorResult) -> dict[str, Any]:
+    columns = result.columns()
+    shape, dtype = columns.pop("shape"), columns.pop("dtype")
+    statistics = result.measurement.statistics if result.measurement else None
     return {
-        "rank": entry.rank,
-        "step": entry.step,
-        "graph": entry.graph,
-        "operator": entry.operator,
-        "type": entry.type,
-        "direction": entry.direction,
-        "slot": entry.slot,
+        **columns,
         "shape": None if shape is None else tuple(shape),
-        "dtype": entry.dtype or (measured.dtype if measured else ""),
+        "dtype": dtype or "",
         **{name: getattr(statistics, attribute, None) for name, attribute in _COUNTS.items()},
-        "computed": isinstance(statistics, Statistics) and answer.computed,
-        "damage": f"{answer.damage.reason} {answer.damage.detail}".strip() if answer.damage else None,
+        "computed": isinstance(statistics, Statistics) and result.computed,
+        "damage": f"{result.damage.reason} {result.damage.detail}".strip() if result.damage else None,
     }
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import tee
 
-from mindinsight.server.debug.examine import Answer, measure_all
+from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.fault_search import (
     Kind,
     Measure,
@@ -32,7 +32,7 @@ class Fault:
     origin: Origin
     rank: int
     step: int
-    answers: tuple[Answer, ...]
+    results: tuple[TensorResult, ...]
 
     @property
     def kind(self) -> Kind:
@@ -83,11 +83,11 @@ class Coverage:
         causes = (("dump.fault.unread", {"n": self.unread}), ("dump.fault.silent", {"n": self.silent}))
         return (partly, *(sentence for sentence in causes if sentence[1]["n"]))
 
-    def count(self, answer: Answer) -> None:
-        unknown = finiteness(answer) == "unknown"
+    def count(self, result: TensorResult) -> None:
+        unknown = finiteness(result) == "unknown"
         self.tensors += 1
-        self.unread += unknown and answer.damage is not None
-        self.silent += unknown and answer.damage is None
+        self.unread += unknown and result.damage is not None
+        self.silent += unknown and result.damage is None
 
 
 @dataclass
@@ -135,19 +135,19 @@ def _search_step(
     coverage = report.coverage
     candidates = [entry for entry in listing.items if not surely_finite(entry)]
     coverage.tensors += len(listing.items) - len(candidates)
-    known: dict[int, Answer] = {}  # by position in the listing
+    known: dict[int, TensorResult] = {}  # by position in the listing
 
-    def measure(entries: Iterable[TensorEntry]) -> Iterator[Answer]:
+    def measure(entries: Iterable[TensorEntry]) -> Iterator[TensorResult]:
         wanted, unmeasured = tee(entries)
         measured = measure_all(
             (entry for entry in unmeasured if entry.sequence not in known), executor, cache
         )
         return (known.get(entry.sequence) or next(measured) for entry in wanted)
 
-    for answer in measure(candidates):
-        known[answer.entry.sequence] = answer
-        coverage.count(answer)
-        if not_finite(answer):  # operators are read only for a step with a fault
+    for result in measure(candidates):
+        known[result.entry.sequence] = result
+        coverage.count(result)
+        if not_finite(result):  # operators are read only for a step with a fault
             fault = find_step_fault(listing.items, list_operators(dump, rank, step).items, measure)
             report.faults += [fault] if fault else []
             return
@@ -164,7 +164,7 @@ def find_step_fault(
     origin = search.origin(certain)
     if origin is None:
         return None
-    return Fault(origin, origin.entry.rank, origin.entry.step, tuple(search.answers(origin.entry)))
+    return Fault(origin, origin.entry.rank, origin.entry.step, tuple(search.results(origin.entry)))
 
 
 def faulty_operator(dump: Dump, fault: Fault) -> Operator | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.execution_order import execution_order, tensors_by_operator
 from mindinsight.server.debug.finiteness import (
     Finiteness,
@@ -24,7 +24,7 @@ from mindinsight.server.debug.neighbours import fingerprint
 from mindinsight.server.debug.targets import is_state, is_weight, parameter_names
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
-Measure: TypeAlias = Callable[[Iterable[TensorEntry]], Iterable[Answer]]  # answers in the same order
+Measure: TypeAlias = Callable[[Iterable[TensorEntry]], Iterable[TensorResult]]  # in the same order
 Kind: TypeAlias = Literal["made", "met", "unknown"]
 Carrier: TypeAlias = Literal["", "input", "weight", "state", "data", "constant"]
 Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later"]
@@ -63,7 +63,7 @@ class OriginSearch:
             (operator.graph, operator.name) for operator in operators if operator.type != "Parameter"
         }
         self._parameters = parameter_names(self._entries)
-        self._answers: dict[int, Answer] = {}
+        self._results: dict[int, TensorResult] = {}
         self._tensors = tensors_by_operator(self._entries)
 
     def origin(self, certain: bool = False) -> Origin | None:
@@ -92,7 +92,7 @@ class OriginSearch:
                     harmless = harmless or self._trace_input(culprit)
         return None if certain else met or harmless
 
-    def answers(self, entry: TensorEntry) -> list[Answer]:
+    def results(self, entry: TensorEntry) -> list[TensorResult]:
         """This tensor and the others of its operator and direction that are not finite, measured."""
         side = [
             position
@@ -100,25 +100,25 @@ class OriginSearch:
             if self._entries[position].direction == entry.direction
         ]
         not_finite = [
-            self._answers[position] for position in side if self._finiteness(position) == "not_finite"
+            self._results[position] for position in side if self._finiteness(position) == "not_finite"
         ]
-        return sorted(not_finite, key=lambda answer: answer.entry != entry)
+        return sorted(not_finite, key=lambda result: result.entry != entry)
 
     def _non_finite_positions(self) -> Iterator[int]:
         """Positions of tensors that are not finite, in execution order."""
         order = [p for p in self._order if not surely_finite(self._entries[p])]
-        for position, answer in zip(order, self._measure(self._entries[p] for p in order), strict=False):
-            self._answers.setdefault(position, answer)
-            if finiteness(self._answers[position]) == "not_finite":
+        for position, result in zip(order, self._measure(self._entries[p] for p in order), strict=False):
+            self._results.setdefault(position, result)
+            if finiteness(self._results[position]) == "not_finite":
                 yield position
 
     def _finiteness(self, position: int) -> Finiteness:
         entry = self._entries[position]
         if surely_finite(entry):
             return "finite"
-        if position not in self._answers:
-            self._answers[position] = next(iter(self._measure([entry])))
-        return finiteness(self._answers[position])
+        if position not in self._results:
+            self._results[position] = next(iter(self._measure([entry])))
+        return finiteness(self._results[position])
 
     def _first_with(self, positions: Iterable[int], state: Finiteness) -> int | None:
         return next((p for p in positions if self._finiteness(p) == state), None)
@@ -248,13 +248,13 @@ class OriginSearch:
     def _matching_weight(self, position: int) -> str | None:
         """The weight of a module with the same content as an input, by checksum or all statistics."""
         self._finiteness(position)
-        content = fingerprint(self._answers[position])
+        content = fingerprint(self._results[position])
         for other, entry in enumerate(self._entries):
             weight = entry.direction == "parameter" and entry.type != "Parameter"
             if (
                 weight
                 and self._finiteness(other) == "not_finite"
-                and fingerprint(self._answers[other]) == content
+                and fingerprint(self._results[other]) == content
             ):
                 return f"{entry.operator} {entry.slot}"
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.formats.dumps.types import TensorEntry
 
@@ -16,12 +16,12 @@ def operator_key(entry: TensorEntry) -> OperatorKey:
     return entry.graph, entry.recorded
 
 
-def finiteness(answer: Answer) -> Finiteness:
+def finiteness(result: TensorResult) -> Finiteness:
     """Finiteness of a measured tensor; texts, which cannot be measured, hold no NaN."""
-    if answer.measured is None:
-        texts = answer.damage is not None and answer.damage.reason == "dump.no_numbers"
-        return "finite" if texts or surely_finite(answer.entry) else "unknown"
-    finite = answer.measured.statistics.finite
+    if result.measurement is None:
+        texts = result.damage is not None and result.damage.reason == "dump.no_numbers"
+        return "finite" if texts or surely_finite(result.entry) else "unknown"
+    finite = result.measurement.statistics.finite
     return "unknown" if finite is None else "finite" if finite else "not_finite"
 
 
@@ -36,6 +36,6 @@ def surely_finite(entry: TensorEntry) -> bool:
     return statistics is not None and statistics.finite is True
 
 
-def not_finite(answer: Answer) -> bool:
+def not_finite(result: TensorResult) -> bool:
     """Whether a tensor is known to hold NaN or infinities."""
-    return finiteness(answer) == "not_finite"
+    return finiteness(result) == "not_finite"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.compute.background_job import BackgroundJob
-from mindinsight.server.debug.examine import Answer, measure_all
+from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import SlotKey, slot_key
 from mindinsight.server.formats.dumps import growing_paths, list_operators, list_tensors, open_dump
@@ -39,7 +39,7 @@ class Listing:
         self._job = BackgroundJob(lambda: measure_all(self.entries, executor, cache), len(self.entries))
 
     @property
-    def answers(self) -> Sequence[Answer]:
+    def results(self) -> Sequence[TensorResult]:
         """Statistics of the tensors measured so far, from the first on."""
         return self._job.items
 
@@ -76,17 +76,17 @@ class Listing:
     def _operators(self) -> FileListing[Operator]:
         return list_operators(self.dump, self.rank, self.step)
 
-    def answer(self, entry: TensorEntry) -> Answer | None:
+    def result(self, entry: TensorEntry) -> TensorResult | None:
         """Statistics of one tensor; None until they are computed."""
         position = self.positions[slot_key(entry)]
-        return self.answers[position] if position < len(self.answers) else None
+        return self.results[position] if position < len(self.results) else None
 
     @property
     def outdated(self) -> bool:
         """Whether a damaged file was modified since the listing: its writer had not finished."""
         if not self.done:
             return False
-        damaged = [answer.damage.path for answer in self.answers if answer.damage is not None]
+        damaged = [result.damage.path for result in self.results if result.damage is not None]
         return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:MAX_CHECKED])
 
     def wait(self, seconds: float | None = None) -> bool:

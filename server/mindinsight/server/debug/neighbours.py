@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.formats.dumps.types import Operator, TensorEntry
 
@@ -38,17 +38,17 @@ def graph_links(operators: Iterable[Operator]) -> list[Link]:
     ]
 
 
-def content_links(answers: Iterable[Answer]) -> list[Link]:
+def content_links(results: Iterable[TensorResult]) -> list[Link]:
     """Links inferred from contents: an input is linked to the last outputs before it with the same content.
 
-    There can be several: a module outputs what the last function inside it did. ``answers`` are the measured
+    There can be several: a module outputs what the last function inside it did. ``results`` are the measured
     tensors of one step in the order they were written. Tensors with equal fingerprints count as equal.
     """
     written: dict[Fingerprint, deque[TensorEntry]] = defaultdict(lambda: deque(maxlen=MAX_SOURCES))
     links = []
-    for answer in answers:
-        entry = answer.entry
-        content = fingerprint(answer)
+    for result in results:
+        entry = result.entry
+        content = fingerprint(result)
         if content is None:
             continue
         if entry.direction == "output":
@@ -70,9 +70,9 @@ def outputs_of(operator: str, links: Sequence[Link]) -> list[Link]:
     return [link for link in links if link.source == operator]
 
 
-def fingerprint(answer: Answer) -> Fingerprint | None:
+def fingerprint(result: TensorResult) -> Fingerprint | None:
     """Fingerprint of a tensor's content: the recorded checksum, or else its shape and all statistics."""
-    recorded = answer.entry.statistics
+    recorded = result.entry.statistics
     if recorded is not None and recorded.checksum:
         return (recorded.checksum_kind, recorded.checksum)
-    return None if answer.measured is None else (answer.measured.shape, answer.measured.statistics)
+    return None if result.measurement is None else (result.measurement.shape, result.measurement.statistics)

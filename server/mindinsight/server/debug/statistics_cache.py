@@ -31,7 +31,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """Statistics, shape and type of a tensor: of its values, or as the dump recorded them."""
 
     statistics: AnyStatistics
@@ -61,9 +61,9 @@ class StatisticsCache:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def find(self, identities: Iterable[Identity]) -> Mapping[Identity, Measured]:
+    def find(self, identities: Iterable[Identity]) -> Mapping[Identity, Measurement]:
         """Cached statistics of the tensors whose files have not changed."""
-        cached: dict[Identity, Measured] = {}
+        cached: dict[Identity, Measurement] = {}
         try:
             with self._open() as database:
                 for identity in identities:
@@ -79,9 +79,9 @@ class StatisticsCache:
             return cached
         return cached
 
-    def keep(self, measured: Mapping[Identity, Measured]) -> None:
+    def keep(self, measurements: Mapping[Identity, Measurement]) -> None:
         """Store statistics; a damaged cache is deleted, one that cannot be written is left as it is."""
-        rows = [(*astuple(identity), _format_measured(value)) for identity, value in measured.items()]
+        rows = [(*astuple(identity), _format_measured(value)) for identity, value in measurements.items()]
         if not rows:
             return
         try:
@@ -112,10 +112,10 @@ _SELECT = "SELECT device, inode, size, modified, found FROM measured WHERE path 
 _INSERT = "INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
-def _format_measured(measured: Measured) -> str:
-    return json.dumps([astuple(measured.statistics), measured.shape, measured.dtype])
+def _format_measured(measurement: Measurement) -> str:
+    return json.dumps([astuple(measurement.statistics), measurement.shape, measurement.dtype])
 
 
-def _parse_measured(text: str) -> Measured:
+def _parse_measured(text: str) -> Measurement:
     statistics, shape, dtype = json.loads(text)
-    return Measured(Statistics(*statistics), tuple(shape), dtype)
+    return Measurement(Statistics(*statistics), tuple(shape), dtype)

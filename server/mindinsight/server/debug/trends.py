@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.conditions import Limits
-from mindinsight.server.debug.examine import Answer, Question, examine_all
+from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.targets import parameter_names, targets
@@ -52,41 +52,41 @@ def trends(
         for entry in now
         if (classes := targets(entry, parameters) & {"weight", "gradient"}) and slot_key(entry) in earlier
     ]
-    questions = (Question(entry, _rules(kind), earlier_entry.ref) for entry, earlier_entry, kind in pairs)
-    answers = examine_all(questions, executor, cache)
-    earlier_answers = examine_all((Question(earlier_entry) for _, earlier_entry, _ in pairs), executor, cache)
-    for answer, earlier_answer, (_, _, kind) in zip(answers, earlier_answers, pairs, strict=True):
-        yield _weight(answer, earlier_answer) if kind == "weight" else _gradient(answer, earlier_answer)
+    tasks = (TensorTask(entry, _rules(kind), earlier_entry.ref) for entry, earlier_entry, kind in pairs)
+    results = examine_all(tasks, executor, cache)
+    earlier_results = measure_all((earlier_entry for _, earlier_entry, _ in pairs), executor, cache)
+    for result, earlier_result, (_, _, kind) in zip(results, earlier_results, pairs, strict=True):
+        yield _weight(result, earlier_result) if kind == "weight" else _gradient(result, earlier_result)
 
 
-def _weight(answer: Answer, earlier: Answer) -> Trend:
+def _weight(result: TensorResult, earlier: TensorResult) -> Trend:
     state: State = ""
     ratio = None
-    if answer.verdicts and not answer.verdicts[0].error:
-        ratio = answer.verdicts[0].findings[0].actual
-        state = "unchanged" if answer.verdicts[1].hit else "jumping" if ratio > JUMP else ""
+    if result.verdicts and not result.verdicts[0].error:
+        ratio = result.verdicts[0].findings[0].actual
+        state = "unchanged" if result.verdicts[1].hit else "jumping" if ratio > JUMP else ""
     return Trend(
-        answer.entry, "weight", _magnitude(earlier), _magnitude(answer), ratio, _or_not_finite(answer, state)
+        result.entry, "weight", _magnitude(earlier), _magnitude(result), ratio, _or_not_finite(result, state)
     )
 
 
-def _gradient(answer: Answer, earlier: Answer) -> Trend:
-    now, before = _magnitude(answer), _magnitude(earlier)
+def _gradient(result: TensorResult, earlier: TensorResult) -> Trend:
+    now, before = _magnitude(result), _magnitude(earlier)
     if now is None or before is None:
-        return Trend(answer.entry, "gradient", before, now, None, _or_not_finite(answer, ""))
+        return Trend(result.entry, "gradient", before, now, None, _or_not_finite(result, ""))
     ratio = now / before if before else None
     state: State = "vanishing" if now < VANISHED else ""
     if ratio is not None and ratio > GROWTH:
         state = "exploding"
-    return Trend(answer.entry, "gradient", before, now, ratio, _or_not_finite(answer, state))
+    return Trend(result.entry, "gradient", before, now, ratio, _or_not_finite(result, state))
 
 
-def _magnitude(answer: Answer) -> float | None:
-    return None if answer.measured is None else answer.measured.statistics.absolute_mean
+def _magnitude(result: TensorResult) -> float | None:
+    return None if result.measurement is None else result.measurement.statistics.absolute_mean
 
 
-def _or_not_finite(answer: Answer, state: State) -> State:
-    not_finite = answer.measured is not None and answer.measured.statistics.finite is False
+def _or_not_finite(result: TensorResult, state: State) -> State:
+    not_finite = result.measurement is not None and result.measurement.statistics.finite is False
     return "not_finite" if not_finite else state
 
 

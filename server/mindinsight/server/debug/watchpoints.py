@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from mindinsight.server.debug.conditions import Limits, Target, Verdict, conditions
-from mindinsight.server.debug.examine import Answer, Question, examine_all
+from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.targets import parameter_names, targets
 from mindinsight.server.formats.dumps import list_overflows, list_tensors
@@ -54,12 +54,12 @@ class Hit:
     """Hit of a watchpoint on a tensor, or (``verdict.error``) a tensor that could not be judged."""
 
     watchpoint: Watchpoint
-    answer: Answer
+    result: TensorResult
     verdict: Verdict
 
     @property
     def entry(self) -> TensorEntry:
-        return self.answer.entry
+        return self.result.entry
 
 
 def check(
@@ -69,31 +69,31 @@ def check(
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit]:
     """Hits rank by rank and step by step, in execution order; tensors without a watchpoint are not read."""
-    for answer, rules in _answers(dump, watchpoints, executor, cache):
-        for watchpoint, verdict in zip(rules, answer.verdicts, strict=False):  # none when unreadable
+    for result, rules in _results(dump, watchpoints, executor, cache):
+        for watchpoint, verdict in zip(rules, result.verdicts, strict=False):  # none when unreadable
             if verdict.hit or verdict.error:
-                yield Hit(watchpoint, answer, verdict)
+                yield Hit(watchpoint, result, verdict)
 
 
-def _answers(
+def _results(
     dump: Dump, watchpoints: Sequence[Watchpoint], executor: Executor | None, cache: StatisticsCache | None
-) -> Iterator[tuple[Answer, Sequence[Watchpoint]]]:
+) -> Iterator[tuple[TensorResult, Sequence[Watchpoint]]]:
     rules: deque[Sequence[Watchpoint]] = deque()
 
-    def questions() -> Iterator[Question]:
+    def tasks() -> Iterator[TensorTask]:
         for rank in dump.ranks:
-            for question, watching in _questions(dump, rank, watchpoints):
+            for task, watching in _tasks(dump, rank, watchpoints):
                 rules.append(watching)
-                yield question
+                yield task
 
-    for answer in examine_all(questions(), executor, cache):
-        yield answer, rules.popleft()
+    for result in examine_all(tasks(), executor, cache):
+        yield result, rules.popleft()
 
 
-def _questions(
+def _tasks(
     dump: Dump, rank: int, watchpoints: Sequence[Watchpoint]
-) -> Iterator[tuple[Question, Sequence[Watchpoint]]]:
-    """Questions about the tensors of one rank; ``previous`` is from the previous dumped step of the graph."""
+) -> Iterator[tuple[TensorTask, Sequence[Watchpoint]]]:
+    """Tasks for the tensors of one rank; ``previous`` is from the previous dumped step of the graph."""
     previous: dict[SlotKey, TensorRef] = {}
     started: set[str] = set()
     for step in dump.steps(rank):
@@ -108,7 +108,7 @@ def _questions(
             if watching:
                 rules = tuple((watchpoint.condition, watchpoint.limits) for watchpoint in watching)
                 overflow = not _names(entry).isdisjoint(overflowed)
-                yield Question(entry, rules, previous.get(slot_key(entry)), overflow), watching
+                yield TensorTask(entry, rules, previous.get(slot_key(entry)), overflow), watching
         previous |= {slot_key(entry): entry.ref for entry in entries if entry.ref is not None}
         started |= {entry.graph for entry in entries}
 

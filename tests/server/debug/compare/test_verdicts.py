@@ -9,7 +9,7 @@ from mindinsight.server.compute.statistics import Statistics, measure
 from mindinsight.server.debug.compare.matching import Pair
 from mindinsight.server.debug.compare.measures import measure_pair
 from mindinsight.server.debug.compare.verdicts import Compared, judge, level
-from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.types import TensorEntry
 
 BASE = np.random.default_rng(0).normal(size=1000).astype(np.float32)
@@ -51,14 +51,14 @@ def turned(cosine):
 
 def by_values(direction, slot, values, reference=None):
     reference = BASE[: len(values)] if reference is None else reference
-    first, second = (Measured(measure(each), each.shape, "float32") for each in (values, reference))
+    first, second = (Measurement(measure(each), each.shape, "float32") for each in (values, reference))
     pair = Pair(entry(direction, str(slot)), entry(direction, str(slot)), "name")
     return Compared(pair, first, second, measure_pair(values, reference))
 
 
 def statistics(norm, nans=0):
     finite = {} if nans else {"minimum": -1, "maximum": 1, "mean": 0.1, "norm": norm}
-    return Measured(Statistics(4, 0, 2, 2 - nans, nans, 0, 0, **finite), (2, 2), "float32")
+    return Measurement(Statistics(4, 0, 2, 2 - nans, nans, 0, 0, **finite), (2, 2), "float32")
 
 
 def by_norms(direction, slot, target, reference=1.0):
@@ -128,7 +128,7 @@ def test_type_shape_checksum_and_absence_speak_for_themselves() -> None:
     pair = Pair(entry("input", "0"), entry("input", "0", "float16"), "name")
     assert judge([Compared(pair, statistics(1), statistics(1))]) == [("dtype",)]
     same = Pair(entry("output", "0"), entry("output", "0"), "name")
-    wider = Measured(statistics(9).statistics, (2, 3), "float32")
+    wider = Measurement(statistics(9).statistics, (2, 3), "float32")
     assert judge([Compared(same, wider, statistics(1))]) == [("shape",)]
     assert judge([Compared(same, None, None, same_checksum=False)]) == [("checksum",)]
     assert judge([Compared(same, None, None, same_checksum=True)]) == [()]

@@ -46,10 +46,10 @@ def test_a_healthy_step_is_fine(step) -> None:
 
 
 def test_the_maker_is_the_fault_and_who_met_it_has_lost(step) -> None:
-    answers = step(
+    results = step(
         {"MatMul.MatMul-op66.*.output.0.*": np.nan, "ApplyMomentum.ApplyMomentum-op73.*.input.3.*": np.inf}
     )
-    found = symptoms(answers, fault=(GRAPH, "MatMul-op66"))
+    found = symptoms(results, fault=(GRAPH, "MatMul-op66"))
     assert found[GRAPH, "MatMul-op66"] == Symptom.FAULT
     assert found[GRAPH, "ApplyMomentum-op73"] == Symptom.LOST
     assert found[GRAPH, "ReLU-op52"] == Symptom.FINE
@@ -62,9 +62,9 @@ def test_zeros_count_when_no_output_has_anything_else(step) -> None:
 
 
 def test_the_device_and_watchpoints_are_believed(step) -> None:
-    answers = step({"MatMul.MatMul-op66.*.output.0.*": np.nan})
+    results = step({"MatMul.MatMul-op66.*.output.0.*": np.nan})
     found = symptoms(
-        answers,
+        results,
         overflowed={"Conv2D-op51"},
         caught={(GRAPH, "ReLU-op52"), (GRAPH, "MatMul-op66")},
         fault=(GRAPH, "MatMul-op66"),
@@ -75,17 +75,17 @@ def test_the_device_and_watchpoints_are_believed(step) -> None:
 
 
 def test_magnitudes_are_of_outputs_and_the_largest_of_a_key(step) -> None:
-    answers = step({})
-    found = magnitudes(answers, "minimum", operator_key)
+    results = step({})
+    found = magnitudes(results, "minimum", operator_key)
     conv = next(
         each
-        for each in answers
+        for each in results
         if operator_key(each.entry)[1] == "Conv2D-op51" and each.entry.direction == "output"
     )
-    assert found[GRAPH, "Conv2D-op51"] == abs(conv.measured.statistics.minimum)
+    assert found[GRAPH, "Conv2D-op51"] == abs(conv.measurement.statistics.minimum)
     assert (GRAPH, "fc1.weight") not in found
-    assert magnitudes(answers, "count", lambda entry: "all")["all"] == max(
-        each.measured.statistics.count for each in answers if each.entry.direction == "output"
+    assert magnitudes(results, "count", lambda entry: "all")["all"] == max(
+        each.measurement.statistics.count for each in results if each.entry.direction == "output"
     )
 
 

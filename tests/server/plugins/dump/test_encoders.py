@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mindinsight.server.compute.statistics import measure
-from mindinsight.server.debug.examine import Answer
-from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.debug.examine import TensorResult
+from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.dumps.types import FileDamage, RecordedStatistics
 from mindinsight.server.plugins.dump.encoders import damage_json, entry_json, frame_json, recorded_json
@@ -36,8 +36,8 @@ def test_a_tensor_has_statistics_once_it_is_measured(entry) -> None:
     pending = entry_json(entry, None)
     assert (pending["known"], pending["statistics"], pending["finite"]) == (False, None, None)
     values = np.array([[1.0, math.nan]])
-    answer = Answer(entry, Measured(measure(values), (1, 2), "float32"))
-    row = entry_json(entry, answer)
+    result = TensorResult(entry, Measurement(measure(values), (1, 2), "float32"))
+    row = entry_json(entry, result)
     assert (row["known"], row["computed"], row["finite"], row["shape"]) == (True, True, False, [1, 2])
     assert row["statistics"]["nans"] == 1
     json.dumps(row, allow_nan=False)

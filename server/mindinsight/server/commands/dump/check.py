@@ -59,10 +59,10 @@ def run(options: argparse.Namespace) -> int:
     entries, damage = select_tensors(dump, argparse.Namespace(**vars(options) | {"type": None}))
     with worker_pool() as executor:
         measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
-        answers = list(progress(measured, len(entries), "tensors measured"))
+        results = list(progress(measured, len(entries), "tensors measured"))
         report = find_faults(dump, options.rank, options.step, executor, statistics_cache())
         hits = list(check(dump, watchpoints, executor, statistics_cache()))
-    damage += [answer.damage for answer in answers if answer.damage is not None]
+    damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]
     if options.json:
         print(as_json({**_report_json(dump, report), "hits": [_hit_json(hit) for hit in confirmed]}))
@@ -139,8 +139,8 @@ def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
 
 def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
     frame = source_frame(faulty_operator(dump, fault))
-    measured = fault.answers[0].measured
-    statistics = measured.statistics if measured else None
+    measurement = fault.results[0].measurement
+    statistics = measurement.statistics if measurement else None
     explanation = explain(dump, fault)
     return {
         "explanation": " ".join(starmap(localize, explanation.sentences)) if explanation else None,

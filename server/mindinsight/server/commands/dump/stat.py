@@ -17,7 +17,7 @@ from mindinsight.server.commands.dump.selection import (
 )
 from mindinsight.server.commands.messages import report_damage, report_errors
 from mindinsight.server.commands.terminal import as_json, progress, say, table, terminal_width
-from mindinsight.server.debug.examine import Answer, measure_all
+from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.finiteness import finiteness
 
 _COLUMNS: Final = (
@@ -67,48 +67,40 @@ def run(options: argparse.Namespace) -> int:
     dump = open_single_dump(options.path)
     entries, damage = select_tensors(dump, options)
     with worker_pool() as executor:
-        answers = list(
+        results = list(
             progress(measure_all(entries, executor, statistics_cache()), len(entries), "tensors measured")
         )
-    damage += [answer.damage for answer in answers if answer.damage is not None]
-    unknown = [answer for answer in answers if finiteness(answer) == "unknown"]
-    undecided = sum(answer.damage is None for answer in unknown)
-    inferred = sum(answer.measured is not None and not answer.computed for answer in answers)
+    damage += [result.damage for result in results if result.damage is not None]
+    unknown = [result for result in results if finiteness(result) == "unknown"]
+    undecided = sum(result.damage is None for result in unknown)
+    inferred = sum(result.measurement is not None and not result.computed for result in results)
     not_finite = [
-        answer
-        for answer in answers
-        if answer.measured is not None and answer.measured.statistics.finite is False
+        result
+        for result in results
+        if result.measurement is not None and result.measurement.statistics.finite is False
     ]
-    rows = [_tensor_json(answer) for answer in (not_finite if options.not_finite else answers)]
+    rows = [_tensor_json(result) for result in (not_finite if options.not_finite else results)]
     if options.sort:
         rows.sort(key=lambda row: (row[options.sort] is not None, row[options.sort] or 0), reverse=True)
     print(as_json(rows) if options.json else _table(rows))
     if inferred:
         say(f"{inferred} tensors have recorded statistics only; what was not recorded is left empty.")
     if undecided:
-        say(f"It is unknown whether {undecided} of {len(answers)} tensors are finite.")
+        say(f"It is unknown whether {undecided} of {len(results)} tensors are finite.")
     report_damage(damage)
-    if len(unknown) == len(answers):
+    if len(unknown) == len(results):
         say("No tensor could be measured.")
         return 2
     return 1 if not_finite or damage or undecided else 0
 
 
-def _tensor_json(answer: Answer) -> dict[str, Any]:
-    entry, measured = answer.entry, answer.measured
+def _tensor_json(result: TensorResult) -> dict[str, Any]:
+    measurement = result.measurement
     return {
-        "rank": entry.rank,
-        "step": entry.step,
-        "graph": entry.graph,
-        "operator": entry.operator,
-        "type": entry.type,
-        "direction": entry.direction,
-        "slot": entry.slot,
-        "dtype": entry.dtype or (measured.dtype if measured else None),
-        "shape": measured.shape if measured else entry.shape,
-        "computed": answer.computed,
-        "finite": {"finite": True, "not_finite": False, "unknown": None}[finiteness(answer)],
-        **(asdict(measured.statistics) if measured else dict.fromkeys(_COLUMNS)),
+        **result.columns(),
+        "computed": result.computed,
+        "finite": {"finite": True, "not_finite": False, "unknown": None}[finiteness(result)],
+        **(asdict(measurement.statistics) if measurement else dict.fromkeys(_COLUMNS)),
     }
 
 

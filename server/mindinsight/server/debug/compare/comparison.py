@@ -21,7 +21,7 @@ from mindinsight.server.debug.compare.matching import (
 from mindinsight.server.debug.compare.measures import measure_value_pair
 from mindinsight.server.debug.compare.verdicts import Compared, Level, judge, level
 from mindinsight.server.debug.recorded_statistics import infer_statistics
-from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.arrays.stored import Values
 from mindinsight.server.formats.dumps import (
     compares_arguments,
@@ -193,15 +193,15 @@ def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
     )
 
 
-def _measured(entry: TensorEntry, values: Values) -> Measured:
-    return Measured(measure_values(values), values.shape, entry.dtype or values.dtype.name)
+def _measured(entry: TensorEntry, values: Values) -> Measurement:
+    return Measurement(measure_values(values), values.shape, entry.dtype or values.dtype.name)
 
 
-def _recorded(entry: TensorEntry | None) -> Measured | None:
+def _recorded(entry: TensorEntry | None) -> Measurement | None:
     if entry is None or entry.statistics is None:
         return None
     statistics = infer_statistics(entry.statistics, entry.shape)
-    return None if statistics is None else Measured(statistics, entry.shape or (), entry.dtype)
+    return None if statistics is None else Measurement(statistics, entry.shape or (), entry.dtype)
 
 
 def _shape(entry: TensorEntry) -> tuple[int, ...] | None:

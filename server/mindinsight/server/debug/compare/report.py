@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.compute.statistics import Statistics, as_dumped
 from mindinsight.server.debug.compare.comparison import Row
-from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.types import TensorEntry
 
 MESSAGES: Final = {
@@ -75,20 +75,22 @@ def _name(entry: TensorEntry | None) -> str | None:
     return None if entry is None else f"{entry.operator}.{entry.direction}.{entry.slot}"
 
 
-def _dtype(entry: TensorEntry | None, measured: Measured | None) -> str | None:
-    return None if entry is None else entry.dtype or (measured.dtype if measured else None)
+def _dtype(entry: TensorEntry | None, measurement: Measurement | None) -> str | None:
+    return None if entry is None else entry.dtype or (measurement.dtype if measurement else None)
 
 
-def _shape(entry: TensorEntry | None, measured: Measured | None) -> str | None:
-    shape = measured.shape if measured else entry.shape if entry else None
+def _shape(entry: TensorEntry | None, measurement: Measurement | None) -> str | None:
+    shape = measurement.shape if measurement else entry.shape if entry else None
     return None if shape is None else str(list(shape))
 
 
-def _extremes(side: str, entry: TensorEntry | None, measured: Measured | None) -> dict[str, float | None]:
+def _extremes(
+    side: str, entry: TensorEntry | None, measurement: Measurement | None
+) -> dict[str, float | None]:
     """Minimum, maximum, mean and L2 norm as in MindSpore's statistics file; recorded values as recorded."""
     extremes: tuple[float | None, ...] = (None, None, None, None)
-    if measured is not None and isinstance(measured.statistics, Statistics):
-        extremes = as_dumped(measured.statistics)
+    if measurement is not None and isinstance(measurement.statistics, Statistics):
+        extremes = as_dumped(measurement.statistics)
     elif entry is not None and entry.statistics is not None:
         recorded = entry.statistics
         extremes = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)

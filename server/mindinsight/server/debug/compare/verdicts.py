@@ -19,7 +19,7 @@ from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.debug.compare.matching import Pair
 from mindinsight.server.debug.compare.measures import Measures
-from mindinsight.server.debug.statistics_cache import Measured
+from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.types import FileDamage, TensorEntry
 
 Level: TypeAlias = Literal["pass", "warning", "error"]
@@ -55,8 +55,8 @@ class Compared:
     """Two matched tensors with their statistics; ``same_checksum`` is None where none was recorded."""
 
     pair: Pair
-    target: Measured | None
-    reference: Measured | None
+    target: Measurement | None
+    reference: Measurement | None
     measures: Measures | None = None  # None: one side has no values, or sizes differ
     same_checksum: bool | None = None
     damage: FileDamage | None = None
@@ -65,8 +65,8 @@ class Compared:
     def norm_error(self) -> float | None:
         """|norm - norm of the reference| / norm of the reference, from statistics alone."""
         norms = [
-            None if measured is None else measured.statistics.norm
-            for measured in (self.target, self.reference)
+            None if measurement is None else measurement.statistics.norm
+            for measurement in (self.target, self.reference)
         ]
         if norms[0] is None or norms[1] is None:
             return None

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.finiteness import OperatorKey, finiteness, not_finite, operator_key
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.formats.dumps.types import TensorEntry
@@ -32,7 +32,7 @@ class Symptom(IntEnum):
 
 
 def symptoms(
-    answers: Iterable[Answer],
+    results: Iterable[TensorResult],
     overflowed: Collection[str] = (),
     caught: Collection[OperatorKey] = (),
     fault: OperatorKey | None = None,
@@ -42,12 +42,12 @@ def symptoms(
     ``overflowed`` are names, full or as recorded; ``caught`` are operators hit by a watchpoint; ``fault`` is
     the operator of the first fault, where it is known.
     """
-    measured = [answer for answer in answers if answer.measured is not None]
+    measured = [result for result in results if result.measurement is not None]
     by_key: dict[OperatorKey, Symptom] = {}
-    non_zero = {operator_key(answer.entry) for answer in measured if _not_zero(answer)}
-    for answer in measured:
-        key = operator_key(answer.entry)
-        symptom = _of_tensor(answer, key in non_zero, overflowed)
+    non_zero = {operator_key(result.entry) for result in measured if _not_zero(result)}
+    for result in measured:
+        key = operator_key(result.entry)
+        symptom = _of_tensor(result, key in non_zero, overflowed)
         by_key[key] = max(by_key.get(key, Symptom.UNKNOWN), symptom)
     by_key |= {key: max(by_key.get(key, Symptom.FINE), Symptom.CAUGHT) for key in caught}
     if fault is not None:
@@ -55,20 +55,21 @@ def symptoms(
     return by_key
 
 
-def _of_tensor(answer: Answer, alive: bool, overflowed: Collection[str]) -> Symptom:
-    entry = answer.entry
-    if not_finite(answer):
+def _of_tensor(result: TensorResult, alive: bool, overflowed: Collection[str]) -> Symptom:
+    entry = result.entry
+    if not_finite(result):
         return Symptom.LOST
     if entry.operator in overflowed or entry.recorded in overflowed:
         return Symptom.OVERFLOW
-    if finiteness(answer) == "unknown":
+    if finiteness(result) == "unknown":
         return Symptom.UNKNOWN
     return Symptom.ZERO if entry.direction == "output" and not alive else Symptom.FINE
 
 
-def _not_zero(answer: Answer) -> bool:
-    measured = answer.measured
-    return answer.entry.direction == "output" and measured is not None and not _all_zero(measured.statistics)
+def _not_zero(result: TensorResult) -> bool:
+    if result.measurement is None or result.entry.direction != "output":
+        return False
+    return not _all_zero(result.measurement.statistics)
 
 
 def _all_zero(statistics: AnyStatistics) -> bool:
@@ -81,15 +82,15 @@ def _all_zero(statistics: AnyStatistics) -> bool:
 
 
 def magnitudes(
-    answers: Iterable[Answer], statistic: str, key: Callable[[TensorEntry], Key]
+    results: Iterable[TensorResult], statistic: str, key: Callable[[TensorEntry], Key]
 ) -> dict[Key, float]:
     """Largest known magnitude of a statistic among the outputs with the same key."""
     largest: dict[Key, float] = {}
-    for answer in answers:
-        entry = answer.entry
-        if entry.direction != "output" or answer.measured is None:
+    for result in results:
+        entry = result.entry
+        if entry.direction != "output" or result.measurement is None:
             continue
-        value = getattr(answer.measured.statistics, statistic)
+        value = getattr(result.measurement.statistics, statistic)
         if value is not None:
             largest[key(entry)] = max(largest.get(key(entry), 0.0), abs(float(value)))
     return largest

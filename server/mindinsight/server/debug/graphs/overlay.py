@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.fault import find_step_fault
 from mindinsight.server.debug.finiteness import OperatorKey, not_finite, operator_key
 from mindinsight.server.debug.graphs.join import Join, join
@@ -51,15 +51,15 @@ class Overlay:
 
     def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
         """Column [t] with a symptom, or the size of a statistic, for each leaf of the tree; NaN elsewhere."""
-        done = self.listing.done  # read first, so that answers are complete
+        done = self.listing.done  # read first, so that results are complete
         known = self._columns.get(colour)
         if known is not None and known[0] == len(hits):
             return known[1]
-        answers = list(self.listing.answers)
+        results = list(self.listing.results)
         values: Mapping[OperatorKey, float] = (
-            symptoms(answers, self._overflowed, self._caught(hits), self._fault(answers, done))
+            symptoms(results, self._overflowed, self._caught(hits), self._fault(results, done))
             if colour == SYMPTOMS
-            else magnitudes(answers, colour, operator_key)
+            else magnitudes(results, colour, operator_key)
         )
         column = leaf_column(self.tree, self.joined.nodes, values)
         if colour == SYMPTOMS:
@@ -76,15 +76,15 @@ class Overlay:
         listing = list_overflows(self.listing.dump, self.listing.rank, self.listing.step)
         return frozenset(overflow.operator for overflow in listing.items if overflow.status)
 
-    def _fault(self, answers: Sequence[Answer], done: bool) -> OperatorKey | None:
+    def _fault(self, results: Sequence[TensorResult], done: bool) -> OperatorKey | None:
         """Operator of the first fault; while tensors are being measured, only one that surely made it."""
-        if not any(map(not_finite, answers)):
+        if not any(map(not_finite, results)):
             return None
-        known = {answer.entry.sequence: answer for answer in answers}
+        known = {result.entry.sequence: result for result in results}
         operators = tuple(self.listing.operators.values())
 
-        def measure(entries: Iterable[TensorEntry]) -> Iterable[Answer]:
-            return (known.get(entry.sequence) or Answer(entry, None) for entry in entries)
+        def measure(entries: Iterable[TensorEntry]) -> Iterable[TensorResult]:
+            return (known.get(entry.sequence) or TensorResult(entry, None) for entry in entries)
 
         fault = find_step_fault(self.listing.entries, operators, measure, certain=not done)
         candidates = (

@@ -200,7 +200,7 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
         "words": fault.words,
         "rank": fault.rank,
         "step": fault.step,
-        "tensors": [entry_json(answer.entry, answer) for answer in fault.answers],
+        "tensors": [entry_json(result.entry, result) for result in fault.results],
         "operator": operator_json(operator) if operator else None,
         "explanation": _explanation_json(explanation) if explanation else None,
     }
@@ -219,6 +219,6 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "limits": hit.watchpoint.limits,
         "rank": hit.entry.rank,
         "step": hit.entry.step,
-        "tensor": entry_json(hit.entry, hit.answer),
+        "tensor": entry_json(hit.entry, hit.result),
         "findings": [non_finite_as_text(finding._asdict()) for finding in hit.verdict.findings],
     }

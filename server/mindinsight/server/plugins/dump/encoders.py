@@ -6,16 +6,16 @@ from dataclasses import asdict
 from typing import Any
 
 from mindinsight.server.compute.non_finite import non_finite_as_text
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.fault import source_frame
 from mindinsight.server.formats.dumps.types import FileDamage, Operator, RecordedStatistics, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.plugins.dump.dependencies import without_folders
 
 
-def entry_json(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
+def entry_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:
     """A row of the tensor table: the identity of a tensor and, once computed, its statistics."""
-    measured = answer.measured if answer else None
+    measurement = result.measurement if result else None
     return {
         "graph": entry.graph,
         "operator": entry.operator,
@@ -25,15 +25,15 @@ def entry_json(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
         "slot": entry.slot,
         "sequence": entry.sequence,
         "order": entry.order,
-        "dtype": entry.dtype or (measured.dtype if measured else ""),
-        "shape": list(measured.shape) if measured else entry.shape and list(entry.shape),
+        "dtype": entry.dtype or (measurement.dtype if measurement else ""),
+        "shape": list(measurement.shape) if measurement else entry.shape and list(entry.shape),
         "format": entry.format,
         "values": entry.ref is not None,
-        "known": answer is not None,
-        "computed": bool(answer and answer.computed and measured),
-        "statistics": non_finite_as_text(asdict(measured.statistics)) if measured else None,
-        "finite": measured.statistics.finite if measured else None,  # None: not known
-        "damage": damage_json((answer.damage if answer else None) or entry.damage),
+        "known": result is not None,
+        "computed": bool(result and result.computed and measurement),
+        "statistics": non_finite_as_text(asdict(measurement.statistics)) if measurement else None,
+        "finite": measurement.statistics.finite if measurement else None,  # None: not known
+        "damage": damage_json((result.damage if result else None) or entry.damage),
     }
 
 

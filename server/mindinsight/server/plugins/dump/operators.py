@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.statistics import Statistics
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.finiteness import not_finite, operator_key
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.neighbours import Link, content_links, graph_links, inputs_of, outputs_of
@@ -66,7 +66,7 @@ def operator(
         raise ApiError(404, "unknown_operator", f"There is no operator {recorded!r}.", operator=recorded)
     links = graph_links(listed for listed in listing.operators.values() if listed.graph == graph)
     if not any(recorded in (link.source, link.target) for link in links):
-        links = content_links(listing.answers)
+        links = content_links(listing.results)
     facts = (
         operator_json(operator_record)
         if operator_record
@@ -76,7 +76,7 @@ def operator(
         **facts,
         "inputs": [_link_json(listing, graph, link, link.source) for link in inputs_of(recorded, links)],
         "outputs": [_link_json(listing, graph, link, link.target) for link in outputs_of(recorded, links)],
-        "tensors": [_tensor_json(entry, listing.answer(entry)) for entry in entries],
+        "tensors": [_tensor_json(entry, listing.result(entry)) for entry in entries],
         "done": listing.done,
     }
 
@@ -87,18 +87,18 @@ def _child_json(operator: Operator, relative: tuple[str, ...]) -> dict[str, Any]
     return {"name": name, "scope": bool(relative), "operators": 0, "lost": 0, **leaf}
 
 
-def _tensor_json(entry: TensorEntry, answer: Answer | None) -> dict[str, Any]:
+def _tensor_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:
     """A tensor with its recorded statistics; ``disagrees`` names those that its data contradicts."""
     disagreements: tuple[str, ...] = ()
-    statistics = answer.measured.statistics if answer and answer.measured else None
+    statistics = result.measurement.statistics if result and result.measurement else None
     if isinstance(statistics, Statistics) and entry.statistics:
         disagreements = find_disagreements(statistics, entry.statistics)
-    return {**entry_json(entry, answer), "said": recorded_json(entry.statistics), "disagrees": disagreements}
+    return {**entry_json(entry, result), "said": recorded_json(entry.statistics), "disagrees": disagreements}
 
 
 def _not_finite_operators(listing: Listing) -> set[tuple[str, str]]:
     """Operators known to have a tensor with NaN or infinities."""
-    return {operator_key(answer.entry) for answer in filter(not_finite, list(listing.answers))}
+    return {operator_key(result.entry) for result in filter(not_finite, list(listing.results))}
 
 
 def _link_json(listing: Listing, graph: str, link: Link, other: str) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def _tree(listing: Listing, sessions: Sessions, graph: str, done: bool) -> Opera
         ]
         links = graph_links(operators)
         if not links and done:
-            links = content_links(listing.answers)
+            links = content_links(listing.results)
         return _TreeSession(operator_tree(operators, links))
 
     key = ("picture", listing.dump.path, listing.rank, listing.step, graph, done, len(listing.entries))
@@ -91,8 +91,8 @@ def _values(
     if colour == "error":
         job = sessions.find(comparison or 0, BackgroundJob)
         return errors_of(job.items) if job else {}
-    answers = [answer for answer in listing.answers if answer.entry.graph == (graph or answer.entry.graph)]
-    return magnitudes(answers, colour, lambda entry: entry.operator)
+    results = [result for result in listing.results if result.entry.graph == (graph or result.entry.graph)]
+    return magnitudes(results, colour, lambda entry: entry.operator)
 
 
 def _colour_json(tree: OperatorTree, position: int, values: Mapping[str, float]) -> dict[str, Any]:

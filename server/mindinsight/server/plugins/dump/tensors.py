@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
 
-from mindinsight.server.debug.examine import Answer
+from mindinsight.server.debug.examine import TensorResult
 from mindinsight.server.debug.finiteness import not_finite
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.types import TensorEntry
@@ -57,11 +57,11 @@ def tensors(
 
     Rows without statistics yet do not pass a filter on statistics and come last when sorted by one.
     """
-    answers = listing.answers
-    measured = len(answers)
-    rows = _filtered_rows(listing, answers, filter_)
+    results = listing.results
+    measured = len(results)
+    rows = _filtered_rows(listing, results, filter_)
     if sort != "sequence" or descending:
-        rows.sort(key=_sort_key(listing, answers, sort, descending), reverse=descending)
+        rows.sort(key=_sort_key(listing, results, sort, descending), reverse=descending)
     page = rows[offset : offset + limit]
     return {
         "all": len(listing.entries),
@@ -69,14 +69,14 @@ def tensors(
         "done": listing.done,
         "total": len(rows),
         "offset": offset,
-        "rows": [entry_json(listing.entries[i], answers[i] if i < measured else None) for i in page],
+        "rows": [entry_json(listing.entries[i], results[i] if i < measured else None) for i in page],
         "types": listing.types,
-        "dtypes": _dtypes(listing, answers),
+        "dtypes": _dtypes(listing, results),
         "damage": [damage_json(damage) for damage in listing.damage],
     }
 
 
-def _filtered_rows(listing: Listing, answers: Sequence[Answer], filter_: Filter) -> list[int]:
+def _filtered_rows(listing: Listing, results: Sequence[TensorResult], filter_: Filter) -> list[int]:
     predicates = _predicates(listing, filter_)
     positions = list(range(len(listing.entries)))
     if predicates:
@@ -84,26 +84,26 @@ def _filtered_rows(listing: Listing, answers: Sequence[Answer], filter_: Filter)
             i for i, entry in enumerate(listing.entries) if all(predicate(entry) for predicate in predicates)
         ]
     if filter_.dtype:
-        positions = [i for i in positions if _dtype(listing, answers, i) == filter_.dtype]
+        positions = [i for i in positions if _dtype(listing, results, i) == filter_.dtype]
     if not filter_.lost and filter_.by is None:
         return positions
-    return [i for i in positions if i < len(answers) and _passes_statistics(answers[i], filter_)]
+    return [i for i in positions if i < len(results) and _passes_statistics(results[i], filter_)]
 
 
-def _dtypes(listing: Listing, answers: Sequence[Answer]) -> list[str]:
+def _dtypes(listing: Listing, results: Sequence[TensorResult]) -> list[str]:
     """Data types as recorded, and of the data where they are not recorded."""
     if "" not in listing.named_dtypes:
         return sorted(listing.named_dtypes)
     measured_dtypes = {
-        answer.measured.dtype for answer in list(answers) if answer.measured and not answer.entry.dtype
+        result.measurement.dtype for result in list(results) if result.measurement and not result.entry.dtype
     }
     return sorted((listing.named_dtypes | measured_dtypes) - {""})
 
 
-def _dtype(listing: Listing, answers: Sequence[Answer], i: int) -> str:
+def _dtype(listing: Listing, results: Sequence[TensorResult], i: int) -> str:
     """Data type as recorded, else of the data, else "" until it is read."""
-    measured = answers[i].measured if i < len(answers) else None
-    return listing.entries[i].dtype or (measured.dtype if measured else "")
+    measurement = results[i].measurement if i < len(results) else None
+    return listing.entries[i].dtype or (measurement.dtype if measurement else "")
 
 
 def _predicates(listing: Listing, filter_: Filter) -> list[Callable[[TensorEntry], bool]]:
@@ -137,17 +137,17 @@ def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
     }
 
 
-def _passes_statistics(answer: Answer, filter_: Filter) -> bool:
-    if answer.measured is None or (filter_.lost and not not_finite(answer)):
+def _passes_statistics(result: TensorResult, filter_: Filter) -> bool:
+    if result.measurement is None or (filter_.lost and not not_finite(result)):
         return False
     if filter_.by is None:
         return True
-    value = getattr(answer.measured.statistics, filter_.by)
+    value = getattr(result.measurement.statistics, filter_.by)
     return value is not None and filter_.least <= value <= filter_.most
 
 
 def _sort_key(
-    listing: Listing, answers: Sequence[Answer], sort: Sort, descending: bool
+    listing: Listing, results: Sequence[TensorResult], sort: Sort, descending: bool
 ) -> Callable[[int], tuple[bool, Any]]:
     """Sort key that puts rows without a value last in either direction."""
     own = sort in ("sequence", "order", "operator", "type")
@@ -155,8 +155,8 @@ def _sort_key(
     def key(i: int) -> tuple[bool, Any]:
         if own:
             return False, getattr(listing.entries[i], sort)
-        measured = answers[i].measured if i < len(answers) else None
-        value = getattr(measured.statistics, sort) if measured else None
+        measurement = results[i].measurement if i < len(results) else None
+        value = getattr(measurement.statistics, sort) if measurement else None
         return (value is None) != descending, 0 if value is None else value
 
     return key
