@@ -50,7 +50,7 @@ node_modules/.package-lock.json: package-lock.json package.json | $(VENV)/.test-
 
 test: $(VENV)/.test-installed node_modules/.package-lock.json chromium  ## every test, linter and type check
 	$(BIN)/ruff check .
-	$(BIN)/mypy server writer proto web tests
+	$(BIN)/mypy server writer proto web tests benchmarks examples
 	$(BIN)/python -m pytest -q -n 3 --dist loadfile
 
 format: $(VENV)/.test-installed node_modules/.package-lock.json  ## ruff format, and prettier for scripts
@@ -59,7 +59,7 @@ format: $(VENV)/.test-installed node_modules/.package-lock.json  ## ruff format,
 
 quick: $(VENV)/.test-installed  ## linters, types, and the tests without browser and faults
 	$(BIN)/ruff check .
-	$(BIN)/mypy server writer proto web tests
+	$(BIN)/mypy server writer proto web tests benchmarks examples
 	$(BIN)/python -m pytest -q -n 3 --dist loadfile $(QUICK)
 
 test-lowest: LOW := .venv-lowest

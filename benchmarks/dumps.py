@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -127,7 +128,7 @@ def statistics(root):
         np.save(folder / name(i), generator.normal(size=ELEMENTS).astype(np.float32))
     dump = open_dump(root)
     entries = list_tensors(dump, 0, 0).items
-    paths = [entry.ref.path for entry in entries]
+    paths = [entry.ref.path for entry in entries if entry.ref]
     size = sum(Path(path).stat().st_size for path in paths) / 1e9
     rows = [("plain NumPy loop", best(lambda: plain(paths)))]
     rows.append(("ours, one process", best(lambda: list(measure_all(entries)))))
@@ -198,10 +199,10 @@ def comparison(root, python):
         "--csv",
         root / "ours.csv",
     ]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet = partial(subprocess.run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     rows = [
-        ("msprobe compare", best(lambda: subprocess.run(peer, check=True, **quiet))),
-        ("mindinsight dump compare", best(lambda: subprocess.run(ours, check=False, **quiet))),
+        ("msprobe compare", best(lambda: quiet(peer, check=True))),
+        ("mindinsight dump compare", best(lambda: quiet(ours, check=False))),
     ]
     size = 2 * PAIRS * 4 * (1 << 20) / 1e9
     what = f"comparison of {PAIRS} pairs, {size:.2f} GB, whole command"

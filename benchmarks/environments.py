@@ -26,7 +26,15 @@ def python_with(name: str) -> Path | None:
         print(f"installing {name} into {folder}", file=sys.stderr, flush=True)
         shutil.rmtree(folder, ignore_errors=True)
         venv.create(folder, with_pip=True)
-        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES[name]]
+        command = [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *PACKAGES[name],
+        ]
         if subprocess.run(command, check=False).returncode:
             shutil.rmtree(folder, ignore_errors=True)
             print(f"{name} cannot be installed here and is left out", file=sys.stderr, flush=True)

@@ -19,6 +19,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -82,7 +83,7 @@ def server_rows(nodes: int) -> dict[str, float]:
     first, places = cpu(lambda: choose_initial_scopes(tree))
     shown, drawing = cpu(lambda: json.dumps(drawing_json(tree, draw(tree, places))))
     closed = [box["id"] for box in json.loads(drawing)["boxes"] if box["count"] and not box["open"]]
-    expanded = [cpu(lambda place=place: draw(tree, [*places, place]))[0] for place in closed]
+    expanded = [cpu(partial(draw, tree, [*places, place]))[0] for place in closed]
     last = len(tree.paths) - 1
     other = build(record[offset : offset + size], False)
     operators, answers = dumped(nodes)

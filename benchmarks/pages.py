@@ -16,10 +16,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import workloads
+from benchmarks.encoding import Format
 from benchmarks.servers import Ours
 
 RESULTS = Path(__file__).with_name("results") / "pages.md"
@@ -35,12 +37,12 @@ class Cost:
     longest: float  # one task
 
 
-def many_tags(form: workloads.Format) -> Iterator[tuple[str, workloads.Records]]:
+def many_tags(form: Format) -> Iterator[tuple[str, workloads.Records]]:
     for run in range(10):
         yield f"run_{run}", workloads.scalar_run(run, 300, 1000, form)
 
 
-def thousand_ranks(form: workloads.Format) -> Iterator[tuple[str, workloads.Records]]:
+def thousand_ranks(form: Format) -> Iterator[tuple[str, workloads.Records]]:
     for rank in range(1000):
         yield f"job/rank_{rank}", workloads.scalar_run(rank, 3, 1000, form)
 
@@ -58,7 +60,7 @@ def traced(browser: Browser, page: Page, work: Callable[[Page], None]) -> Cost:
         return cost(json.loads(path.read_text())["traceEvents"])
 
 
-def cost(events: list[dict]) -> Cost:
+def cost(events: list[dict[str, Any]]) -> Cost:
     """Of the renderer that worked most: other processes' main threads have the same name."""
     threads = {
         (event["pid"], event["tid"])

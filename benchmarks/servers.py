@@ -10,8 +10,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from benchmarks.encoding import Format
@@ -26,6 +27,9 @@ class NotLoadedError(Exception):
 
     def __init__(self, cpu: float, seconds: int) -> None:
         super().__init__(f"{cpu:.0f} and not loaded after {seconds} s")
+
+
+S = TypeVar("S", bound="Server")
 
 
 class Server:
@@ -44,7 +48,7 @@ class Server:
         self._processes = Processes(command, self._log)
         self.cpu, self.memory = self._processes.cpu, self._processes.memory
 
-    def __enter__(self) -> Server:
+    def __enter__(self: S) -> S:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -105,7 +109,14 @@ class Ours(Server):
     def __init__(self, base: Path, workspace: Path, *more: str) -> None:
         self.port = free_port()
         command = Path(sys.executable).with_name("mindinsight")
-        options = ["--summary-base-dir", base, "--workspace", workspace, "--port", str(self.port)]
+        options: list[str | Path] = [
+            "--summary-base-dir",
+            base,
+            "--workspace",
+            workspace,
+            "--port",
+            str(self.port),
+        ]
         super().__init__([command, "start", "--foreground", *options, *more])
 
     def loaded(self, runs: int) -> bool:
@@ -128,7 +139,14 @@ class TensorBoard(Server):
         self.port = free_port()
         self._kind = kind
         samples = [] if keep is None else [f"--samples_per_plugin=scalars={keep}"]
-        options = ["--logdir", base, "--port", str(self.port), f"--load_fast={str(fast).lower()}", *samples]
+        options: list[str | Path] = [
+            "--logdir",
+            base,
+            "--port",
+            str(self.port),
+            f"--load_fast={str(fast).lower()}",
+            *samples,
+        ]
         super().__init__([python, "-m", "tensorboard.main", *options])
 
     def loaded(self, runs: int) -> bool:
@@ -149,7 +167,14 @@ class MindInsight(Server):
     def __init__(self, python: Path, base: Path) -> None:
         self.port = free_port()
         self._workspace = tempfile.TemporaryDirectory(prefix="benchmark-")
-        options = ["--summary-base-dir", base, "--workspace", self._workspace.name, "--port", str(self.port)]
+        options: list[str | Path] = [
+            "--summary-base-dir",
+            base,
+            "--workspace",
+            self._workspace.name,
+            "--port",
+            str(self.port),
+        ]
         super().__init__([python.with_name("mindinsight"), "start", *options])
 
     def __exit__(self, *error: object) -> None:
@@ -202,7 +227,7 @@ def timed_requests(server: Server, paths: list[str], clients: int = 1) -> tuple[
             seconds.append(time.perf_counter() - began)
         connection.close()
 
-    together([lambda mine=paths[place::clients]: ask(mine) for place in range(clients)])
+    together([partial(ask, paths[client::clients]) for client in range(clients)])
     return seconds, sizes[-1]
 
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 WRITERS = ("torch", "mindinsight", "tensorboard")
 TITLES = {"torch": "torch", "mindinsight": "ours", "tensorboard": 'ours, format="tensorboard"'}
@@ -91,7 +92,7 @@ def main():
     if sys.argv[1:]:
         print(json.dumps(measure(sys.argv[1])))
         return
-    rounds = {name: [] for name in WRITERS}
+    rounds: dict[str, list[Any]] = {name: [] for name in WRITERS}
     for _ in range(ROUNDS):
         for name in WRITERS:
             ran = subprocess.run(

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 LOOPS = Path(__file__).with_name("writer_loops.py")
 ROWS = [
@@ -34,7 +35,7 @@ ROWS = [
 
 def measure(name, python):
     """The figures of one writer, each of two parts in a process of its own."""
-    figures = {}
+    figures: dict[str, Any] = {}
     for what in ("first", "loops"):
         with tempfile.TemporaryDirectory() as directory:
             ran = subprocess.run(

@@ -71,7 +71,7 @@ class TensorBoard:
             from tensorboardX import SummaryWriter
         self.writer = SummaryWriter(directory)
         if not hasattr(self.writer, "add_tensor"):
-            self.tensor = None
+            self.tensor = None  # type: ignore[assignment, method-assign]
 
     def number(self, value):
         return value

@@ -39,16 +39,16 @@ class Operation(NamedTuple):
     type: str
     scope: str
     name: str  # scope/type-opN, as in graphs and dumps
-    inputs: tuple
+    inputs: tuple[np.ndarray, ...]
     output: np.ndarray
 
 
-class Tape(list):
+class Tape(list[Operation]):
     """Runs operators and remembers each with its inputs and its output."""
 
     def __init__(self):
         super().__init__()
-        self._counts = Counter()
+        self._counts: Counter[str] = Counter()
 
     def run(self, kind, scope, function, *inputs):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
