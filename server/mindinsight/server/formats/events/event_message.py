@@ -6,8 +6,9 @@ Messages: Event and Summary.Value of summary.proto.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from mindinsight.server.formats.events.fields import (
     CLOSING_ERROR,
@@ -28,7 +29,7 @@ from mindinsight.server.formats.events.fields import (
 from mindinsight.server.formats.wire_format import Octets, message_fields, read_varint, signed
 
 _DOUBLE: Final = struct.Struct("<d")
-_WHAT: Final = (EVENT_VERSION, EVENT_SUMMARY, EVENT_EXPLAIN, EVENT_CLOSING, *EVENT_KINDS)
+_CONTENTS: Final = (EVENT_VERSION, EVENT_SUMMARY, EVENT_EXPLAIN, EVENT_CLOSING, *EVENT_KINDS)
 _MOST_ERROR: Final = 1000  # bytes of the error in a closing record
 
 
@@ -60,13 +61,32 @@ class ParsedEvent:
     free: list[tuple[int, int]] = field(default_factory=list)
 
 
-def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
-    """The event in ``data[at:end]``; of a repeated field the last counts, as protobuf has it.
+# Reads the field of a key, data[start:stop], into an event.
+ReadContent: TypeAlias = Callable[[ParsedEvent, Octets, int, int, int], None]
 
-    Raises UnparsableError, also for fields replaced later: wrong bytes there make the rest doubtful.
+
+def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
+    """The event in ``data[at:end]``. Raises UnparsableError."""
+    event, holds = parse_fields(data, at, end, _CONTENTS, _read_content)
+    if not holds:
+        event.skipped.append("unknown")
+    return event
+
+
+def parse_fields(
+    data: Octets, at: int, end: int, contents: Collection[int], read: ReadContent
+) -> tuple[ParsedEvent, bool]:
+    """Parse wall time and step of the event in ``data[at:end]``, and ``read`` its content.
+
+    ``contents`` are the keys of the fields of which an event has one: of several the last counts, as protobuf
+    has it, but parts of one summary are one. Raises UnparsableError, also for fields replaced later: wrong
+    bytes there make the rest doubtful.
+
+    Returns:
+        The event, and whether it has any content.
     """
     event = ParsedEvent()
-    what: list[tuple[int, int, int]] = []
+    content: list[tuple[int, int, int]] = []
     replaced: list[tuple[int, int, int]] = []
     for key, start, stop in message_fields(data, at, end):
         if key == EVENT_WALL:
@@ -74,23 +94,21 @@ def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
         elif key == EVENT_STEP:
             event.step_at, event.step_size = start, stop - start
             event.step = signed(read_varint(data, start, stop)[0])
-        elif key in _WHAT:
-            goes_on = key == EVENT_SUMMARY and what and what[-1][0] == key  # parts of one message
+        elif key in contents:
+            goes_on = key == EVENT_SUMMARY and content and content[-1][0] == key  # parts of one message
             if not goes_on:
-                replaced += what
-                what = []
-            what.append((key, start, stop))
+                replaced += content
+                content = []
+            content.append((key, start, stop))
     for key, start, stop in replaced:
-        _read_what(ParsedEvent(), data, key, start, stop)
+        read(ParsedEvent(), data, key, start, stop)
     event.free += [(event.wall_at, 8)] if event.wall_at >= 0 else []
-    for key, start, stop in what:
-        _read_what(event, data, key, start, stop)
-    if not what:
-        event.skipped.append("unknown")
-    return event
+    for key, start, stop in content:
+        read(event, data, key, start, stop)
+    return event, bool(content)
 
 
-def _read_what(event: ParsedEvent, data: Octets, key: int, start: int, stop: int) -> None:
+def _read_content(event: ParsedEvent, data: Octets, key: int, start: int, stop: int) -> None:
     if key == EVENT_SUMMARY:
         for part, first, last in message_fields(data, start, stop):
             if part == SUMMARY_VALUE:

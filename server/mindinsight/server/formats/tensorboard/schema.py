@@ -8,57 +8,34 @@ own type and shape decide.
 
 from __future__ import annotations
 
-import struct
 from typing import Final
 
-from mindinsight.server.formats.events.event_message import Entry, ParsedEvent
+from mindinsight.server.formats.events.event_message import Entry, ParsedEvent, parse_fields
 from mindinsight.server.formats.events.fields import (
     CODES,
-    EVENT_STEP,
     EVENT_SUMMARY,
     EVENT_VERSION,
-    EVENT_WALL,
     SUMMARY_VALUE,
 )
 from mindinsight.server.formats.events.schema import Schema, payload_codes
 from mindinsight.server.formats.tensorboard.values import SIMPLE_VALUE, read_value
-from mindinsight.server.formats.wire_format import Octets, last_field, message_fields, read_varint, signed
+from mindinsight.server.formats.wire_format import Octets, last_field, message_fields, read_varint
 from mindinsight.server.types import TENSOR_KINDS
 
-_DOUBLE: Final = struct.Struct("<d")
 _GRAPH, _LOG, _SESSION, _RUN_METADATA, _META_GRAPH = (number << 3 | 2 for number in (4, 6, 7, 8, 9))
 _SKIPPED: Final = {_LOG: "log_message", _RUN_METADATA: "run_metadata"}
-_WHAT: Final = (EVENT_VERSION, EVENT_SUMMARY, _GRAPH, _SESSION, _META_GRAPH, *_SKIPPED)
+_CONTENTS: Final = (EVENT_VERSION, EVENT_SUMMARY, _GRAPH, _SESSION, _META_GRAPH, *_SKIPPED)
 _INNER_GRAPH: Final = 2 << 3 | 2  # graph_def in MetaGraphDef
 _STATUS: Final = 1 << 3
 _START, _STOP = 1, 2  # status of a session
 
 
 def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
-    """The event in ``data[at:end]``; of a repeated field the last counts. Raises UnparsableError."""
-    event = ParsedEvent()
-    what: list[tuple[int, int, int]] = []
-    replaced: list[tuple[int, int, int]] = []
-    for key, start, stop in message_fields(data, at, end):
-        if key == EVENT_WALL:
-            event.wall_at, event.wall = start, _DOUBLE.unpack(data[start:stop])[0]
-        elif key == EVENT_STEP:
-            event.step_at, event.step_size = start, stop - start
-            event.step = signed(read_varint(data, start, stop)[0])
-        elif key in _WHAT:
-            if not (key == EVENT_SUMMARY and what and what[-1][0] == key):  # parts of one message
-                replaced += what
-                what = []
-            what.append((key, start, stop))
-    for key, start, stop in replaced:
-        _read_what(ParsedEvent(), data, key, start, stop)
-    event.free += [(event.wall_at, 8)] if event.wall_at >= 0 else []
-    for key, start, stop in what:
-        _read_what(event, data, key, start, stop)
-    return event
+    """The event in ``data[at:end]``. Raises UnparsableError."""
+    return parse_fields(data, at, end, _CONTENTS, _read_content)[0]
 
 
-def _read_what(event: ParsedEvent, data: Octets, key: int, start: int, stop: int) -> None:
+def _read_content(event: ParsedEvent, data: Octets, key: int, start: int, stop: int) -> None:
     if key == EVENT_SUMMARY:
         for part, first, last in message_fields(data, start, stop):
             if part == SUMMARY_VALUE:
