@@ -15,7 +15,7 @@ _sym_db = _symbol_database.Default()
 from mindinsight.proto import graph_pb2 as mindinsight_dot_proto_dot_graph__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmindinsight/proto/summary.proto\x12\x11mindinsight.proto\x1a\x1dmindinsight/proto/graph.proto\"\x95\x02\n\x05\x45vent\x12\x11\n\twall_time\x18\x01 \x01(\x01\x12\x0c\n\x04step\x18\x02 \x01(\x03\x12\x11\n\x07version\x18\x03 \x01(\tH\x00\x12\x32\n\tgraph_def\x18\x04 \x01(\x0b\x32\x1d.mindinsight.proto.GraphProtoH\x00\x12-\n\x07summary\x18\x05 \x01(\x0b\x32\x1a.mindinsight.proto.SummaryH\x00\x12\x11\n\x07\x65xplain\x18\x06 \x01(\x0cH\x00\x12*\n\x05\x61lert\x18\xe9\x07 \x01(\x0b\x32\x18.mindinsight.proto.AlertH\x00\x12.\n\x07\x63losing\x18\xea\x07 \x01(\x0b\x32\x1a.mindinsight.proto.ClosingH\x00\x42\x06\n\x04what\"\x18\n\x07\x43losing\x12\r\n\x05\x65rror\x18\x01 \x01(\t\"~\n\x05\x41lert\x12\r\n\x05title\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12-\n\x05level\x18\x03 \x01(\x0e\x32\x1e.mindinsight.proto.Alert.Level\")\n\x05Level\x12\x08\n\x04INFO\x10\x00\x12\x0b\n\x07WARNING\x10\x01\x12\t\n\x05\x45RROR\x10\x02\"\xb3\x04\n\rLossLandscape\x12\x39\n\tlandscape\x18\x01 \x01(\x0b\x32&.mindinsight.proto.LossLandscape.Point\x12<\n\tloss_path\x18\x02 \x01(\x0b\x32).mindinsight.proto.LossLandscape.LossPath\x12;\n\x08metadata\x18\x03 \x01(\x0b\x32).mindinsight.proto.LossLandscape.Metadata\x12\x41\n\x11\x63onvergence_point\x18\x04 \x01(\x0b\x32&.mindinsight.proto.LossLandscape.Point\x1a\x88\x01\n\x05Point\x12)\n\x01x\x18\x01 \x01(\x0b\x32\x1e.mindinsight.proto.TensorProto\x12)\n\x01y\x18\x02 \x01(\x0b\x32\x1e.mindinsight.proto.TensorProto\x12)\n\x01z\x18\x03 \x01(\x0b\x32\x1e.mindinsight.proto.TensorProto\x1aU\n\x08LossPath\x12\x11\n\tintervals\x18\x01 \x03(\x05\x12\x36\n\x06points\x18\x02 \x01(\x0b\x32&.mindinsight.proto.LossLandscape.Point\x1aG\n\x08Metadata\x12\x15\n\rdecomposition\x18\x01 \x01(\t\x12\x0c\n\x04unit\x18\x02 \x01(\t\x12\x16\n\x0estep_per_epoch\x18\x03 \x01(\x05\"\xfc\x05\n\x07Summary\x12/\n\x05value\x18\x01 \x03(\x0b\x32 .mindinsight.proto.Summary.Value\x1aQ\n\x05Image\x12\x0e\n\x06height\x18\x01 \x01(\x05\x12\r\n\x05width\x18\x02 \x01(\x05\x12\x12\n\ncolorspace\x18\x03 \x01(\x05\x12\x15\n\rencoded_image\x18\x04 \x01(\x0c\x1a\xf6\x01\n\tHistogram\x12<\n\x07\x62uckets\x18\x01 \x03(\x0b\x32+.mindinsight.proto.Summary.Histogram.bucket\x12\x11\n\tnan_count\x18\x02 \x01(\x03\x12\x15\n\rpos_inf_count\x18\x03 \x01(\x03\x12\x15\n\rneg_inf_count\x18\x04 \x01(\x03\x12\x0b\n\x03max\x18\x05 \x01(\x01\x12\x0b\n\x03min\x18\x06 \x01(\x01\x12\x0b\n\x03sum\x18\x07 \x01(\x01\x12\r\n\x05\x63ount\x18\x08 \x01(\x03\x1a\x34\n\x06\x62ucket\x12\x0c\n\x04left\x18\x01 \x01(\x01\x12\r\n\x05width\x18\x02 \x01(\x01\x12\r\n\x05\x63ount\x18\x03 \x01(\x03\x1a\x17\n\x04Text\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\t\x1a\xda\x02\n\x05Value\x12\x0b\n\x03tag\x18\x01 \x01(\t\x12\x16\n\x0cscalar_value\x18\x03 \x01(\x02H\x00\x12\x31\n\x05image\x18\x04 \x01(\x0b\x32 .mindinsight.proto.Summary.ImageH\x00\x12\x30\n\x06tensor\x18\x08 \x01(\x0b\x32\x1e.mindinsight.proto.TensorProtoH\x00\x12\x39\n\thistogram\x18\t \x01(\x0b\x32$.mindinsight.proto.Summary.HistogramH\x00\x12:\n\x0eloss_landscape\x18\n \x01(\x0b\x32 .mindinsight.proto.LossLandscapeH\x00\x12\x30\n\x04text\x18\xea\x07 \x01(\x0b\x32\x1f.mindinsight.proto.Summary.TextH\x00\x12\x15\n\x0c\x65xact_scalar\x18\xe9\x07 \x01(\x01\x42\x07\n\x05value')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmindinsight/proto/summary.proto\x12\x11mindinsight.proto\x1a\x1dmindinsight/proto/graph.proto\"\x95\x02\n\x05\x45vent\x12\x11\n\twall_time\x18\x01 \x01(\x01\x12\x0c\n\x04step\x18\x02 \x01(\x03\x12\x11\n\x07version\x18\x03 \x01(\tH\x00\x12\x32\n\tgraph_def\x18\x04 \x01(\x0b\x32\x1d.mindinsight.proto.GraphProtoH\x00\x12-\n\x07summary\x18\x05 \x01(\x0b\x32\x1a.mindinsight.proto.SummaryH\x00\x12\x11\n\x07\x65xplain\x18\x06 \x01(\x0cH\x00\x12*\n\x05\x61lert\x18\xe9\x07 \x01(\x0b\x32\x18.mindinsight.proto.AlertH\x00\x12.\n\x07\x63losing\x18\xea\x07 \x01(\x0b\x32\x1a.mindinsight.proto.ClosingH\x00\x42\x06\n\x04what\"\x18\n\x07\x43losing\x12\r\n\x05\x65rror\x18\x01 \x01(\t\"\x8c\x01\n\x05\x41lert\x12\r\n\x05title\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12-\n\x05level\x18\x03 \x01(\x0e\x32\x1e.mindinsight.proto.Alert.Level\x12\x0c\n\x04\x64ump\x18\x04 \x01(\t\")\n\x05Level\x12\x08\n\x04INFO\x10\x00\x12\x0b\n\x07WARNING\x10\x01\x12\t\n\x05\x45RROR\x10\x02\"\xb3\x04\n\rLossLandscape\x12\x39\n\tlandscape\x18\x01 \x01(\x0b\x32&.mindinsight.proto.LossLandscape.Point\x12<\n\tloss_path\x18\x02 \x01(\x0b\x32).mindinsight.proto.LossLandscape.LossPath\x12;\n\x08metadata\x18\x03 \x01(\x0b\x32).mindinsight.proto.LossLandscape.Metadata\x12\x41\n\x11\x63onvergence_point\x18\x04 \x01(\x0b\x32&.mindinsight.proto.LossLandscape.Point\x1a\x88\x01\n\x05Point\x12)\n\x01x\x18\x01 \x01(\x0b\x32\x1e.mindinsight.proto.TensorProto\x12)\n\x01y\x18\x02 \x01(\x0b\x32\x1e.mindinsight.proto.TensorProto\x12)\n\x01z\x18\x03 \x01(\x0b\x32\x1e.mindinsight.proto.TensorProto\x1aU\n\x08LossPath\x12\x11\n\tintervals\x18\x01 \x03(\x05\x12\x36\n\x06points\x18\x02 \x01(\x0b\x32&.mindinsight.proto.LossLandscape.Point\x1aG\n\x08Metadata\x12\x15\n\rdecomposition\x18\x01 \x01(\t\x12\x0c\n\x04unit\x18\x02 \x01(\t\x12\x16\n\x0estep_per_epoch\x18\x03 \x01(\x05\"\xfc\x05\n\x07Summary\x12/\n\x05value\x18\x01 \x03(\x0b\x32 .mindinsight.proto.Summary.Value\x1aQ\n\x05Image\x12\x0e\n\x06height\x18\x01 \x01(\x05\x12\r\n\x05width\x18\x02 \x01(\x05\x12\x12\n\ncolorspace\x18\x03 \x01(\x05\x12\x15\n\rencoded_image\x18\x04 \x01(\x0c\x1a\xf6\x01\n\tHistogram\x12<\n\x07\x62uckets\x18\x01 \x03(\x0b\x32+.mindinsight.proto.Summary.Histogram.bucket\x12\x11\n\tnan_count\x18\x02 \x01(\x03\x12\x15\n\rpos_inf_count\x18\x03 \x01(\x03\x12\x15\n\rneg_inf_count\x18\x04 \x01(\x03\x12\x0b\n\x03max\x18\x05 \x01(\x01\x12\x0b\n\x03min\x18\x06 \x01(\x01\x12\x0b\n\x03sum\x18\x07 \x01(\x01\x12\r\n\x05\x63ount\x18\x08 \x01(\x03\x1a\x34\n\x06\x62ucket\x12\x0c\n\x04left\x18\x01 \x01(\x01\x12\r\n\x05width\x18\x02 \x01(\x01\x12\r\n\x05\x63ount\x18\x03 \x01(\x03\x1a\x17\n\x04Text\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\t\x1a\xda\x02\n\x05Value\x12\x0b\n\x03tag\x18\x01 \x01(\t\x12\x16\n\x0cscalar_value\x18\x03 \x01(\x02H\x00\x12\x31\n\x05image\x18\x04 \x01(\x0b\x32 .mindinsight.proto.Summary.ImageH\x00\x12\x30\n\x06tensor\x18\x08 \x01(\x0b\x32\x1e.mindinsight.proto.TensorProtoH\x00\x12\x39\n\thistogram\x18\t \x01(\x0b\x32$.mindinsight.proto.Summary.HistogramH\x00\x12:\n\x0eloss_landscape\x18\n \x01(\x0b\x32 .mindinsight.proto.LossLandscapeH\x00\x12\x30\n\x04text\x18\xea\x07 \x01(\x0b\x32\x1f.mindinsight.proto.Summary.TextH\x00\x12\x15\n\x0c\x65xact_scalar\x18\xe9\x07 \x01(\x01\x42\x07\n\x05value')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -26,28 +26,28 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _globals['_EVENT']._serialized_end=363
   _globals['_CLOSING']._serialized_start=365
   _globals['_CLOSING']._serialized_end=389
-  _globals['_ALERT']._serialized_start=391
-  _globals['_ALERT']._serialized_end=517
-  _globals['_ALERT_LEVEL']._serialized_start=476
-  _globals['_ALERT_LEVEL']._serialized_end=517
-  _globals['_LOSSLANDSCAPE']._serialized_start=520
-  _globals['_LOSSLANDSCAPE']._serialized_end=1083
-  _globals['_LOSSLANDSCAPE_POINT']._serialized_start=787
-  _globals['_LOSSLANDSCAPE_POINT']._serialized_end=923
-  _globals['_LOSSLANDSCAPE_LOSSPATH']._serialized_start=925
-  _globals['_LOSSLANDSCAPE_LOSSPATH']._serialized_end=1010
-  _globals['_LOSSLANDSCAPE_METADATA']._serialized_start=1012
-  _globals['_LOSSLANDSCAPE_METADATA']._serialized_end=1083
-  _globals['_SUMMARY']._serialized_start=1086
-  _globals['_SUMMARY']._serialized_end=1850
-  _globals['_SUMMARY_IMAGE']._serialized_start=1146
-  _globals['_SUMMARY_IMAGE']._serialized_end=1227
-  _globals['_SUMMARY_HISTOGRAM']._serialized_start=1230
-  _globals['_SUMMARY_HISTOGRAM']._serialized_end=1476
-  _globals['_SUMMARY_HISTOGRAM_BUCKET']._serialized_start=1424
-  _globals['_SUMMARY_HISTOGRAM_BUCKET']._serialized_end=1476
-  _globals['_SUMMARY_TEXT']._serialized_start=1478
-  _globals['_SUMMARY_TEXT']._serialized_end=1501
-  _globals['_SUMMARY_VALUE']._serialized_start=1504
-  _globals['_SUMMARY_VALUE']._serialized_end=1850
+  _globals['_ALERT']._serialized_start=392
+  _globals['_ALERT']._serialized_end=532
+  _globals['_ALERT_LEVEL']._serialized_start=491
+  _globals['_ALERT_LEVEL']._serialized_end=532
+  _globals['_LOSSLANDSCAPE']._serialized_start=535
+  _globals['_LOSSLANDSCAPE']._serialized_end=1098
+  _globals['_LOSSLANDSCAPE_POINT']._serialized_start=802
+  _globals['_LOSSLANDSCAPE_POINT']._serialized_end=938
+  _globals['_LOSSLANDSCAPE_LOSSPATH']._serialized_start=940
+  _globals['_LOSSLANDSCAPE_LOSSPATH']._serialized_end=1025
+  _globals['_LOSSLANDSCAPE_METADATA']._serialized_start=1027
+  _globals['_LOSSLANDSCAPE_METADATA']._serialized_end=1098
+  _globals['_SUMMARY']._serialized_start=1101
+  _globals['_SUMMARY']._serialized_end=1865
+  _globals['_SUMMARY_IMAGE']._serialized_start=1161
+  _globals['_SUMMARY_IMAGE']._serialized_end=1242
+  _globals['_SUMMARY_HISTOGRAM']._serialized_start=1245
+  _globals['_SUMMARY_HISTOGRAM']._serialized_end=1491
+  _globals['_SUMMARY_HISTOGRAM_BUCKET']._serialized_start=1439
+  _globals['_SUMMARY_HISTOGRAM_BUCKET']._serialized_end=1491
+  _globals['_SUMMARY_TEXT']._serialized_start=1493
+  _globals['_SUMMARY_TEXT']._serialized_end=1516
+  _globals['_SUMMARY_VALUE']._serialized_start=1519
+  _globals['_SUMMARY_VALUE']._serialized_end=1865
 # @@protoc_insertion_point(module_scope)

@@ -34,7 +34,7 @@ class Closing(_message.Message):
     def __init__(self, error: _Optional[str] = ...) -> None: ...
 
 class Alert(_message.Message):
-    __slots__ = ("title", "text", "level")
+    __slots__ = ("title", "text", "level", "dump")
     class Level(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         INFO: _ClassVar[Alert.Level]
@@ -46,10 +46,12 @@ class Alert(_message.Message):
     TITLE_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     LEVEL_FIELD_NUMBER: _ClassVar[int]
+    DUMP_FIELD_NUMBER: _ClassVar[int]
     title: str
     text: str
     level: Alert.Level
-    def __init__(self, title: _Optional[str] = ..., text: _Optional[str] = ..., level: _Optional[_Union[Alert.Level, str]] = ...) -> None: ...
+    dump: str
+    def __init__(self, title: _Optional[str] = ..., text: _Optional[str] = ..., level: _Optional[_Union[Alert.Level, str]] = ..., dump: _Optional[str] = ...) -> None: ...
 
 class LossLandscape(_message.Message):
     __slots__ = ("landscape", "loss_path", "metadata", "convergence_point")

@@ -13,6 +13,7 @@ import pytest
 
 from mindinsight.writer import FlightRecorder, TrainingFaultError
 from mindinsight.writer.capture import flight_recorder
+from mindinsight.writer.capture.rank_signs import OWN, RankSign
 
 
 class Network:
@@ -20,6 +21,7 @@ class Network:
 
     def __init__(self):
         self.random, self.gradient, self.weight = 0, None, 1.0
+        self.other_ranks = []
 
     def named_modules(self):
         yield "", self
@@ -31,8 +33,9 @@ class Alerts:
     def __init__(self):
         self.kept, self.closed = [], False
 
-    def alert(self, title, text, level, step, wait_seconds):
+    def alert(self, title, text, level, step, wait_seconds, dump):
         self.kept.append((title, text, level, step))
+        self.dump = dump
 
     def close(self):
         self.closed = True
@@ -65,7 +68,9 @@ def backend(monkeypatch, network):
         weight_norms=lambda models: {"fc.weight": network.weight},
         loss_of=lambda result: result,
         watch_outputs=lambda models, put: put("fc", 1.0) or (lambda: None),
-        any_rank=lambda flag, device: flag or network.random >= 1000,
+        is_distributed=lambda: bool(network.other_ranks),
+        is_replicated=lambda models: False,
+        gather_signs=lambda cause, norm, device: [RankSign(cause, norm), *network.other_ranks],
         device_of=lambda models: None,
     )
     monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.torch_training", module)
@@ -80,7 +85,7 @@ def dumps(monkeypatch):
     @contextmanager
     def record(models, settings, path, limit):
         made.append((path, settings["initial_iteration"], limit))
-        yield SimpleNamespace(step=lambda: None)
+        yield SimpleNamespace(step=lambda: None, problem="")
 
     monkeypatch.setattr(flight_recorder, "DumpRecorder", record)
     return made
@@ -116,8 +121,7 @@ def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(
     assert dumps == [(tmp_path / "flight_dump", 2, 77)]
     ((title, text, level, step),) = alerts
     assert (title, level, step) == ("Training fault: the loss is nan", "error", 2)
-    command = f"mindinsight dump check {tmp_path}/flight_dump --step 2"
-    assert text == f"Step 2: the loss is nan. Its dump is {tmp_path}/flight_dump, step 2: {command}."
+    assert text == "Step 2: the loss is nan. Its dump is flight_dump, step 2."
     assert (network.random, network.gradient) == (4, 1.0)
 
 
@@ -133,6 +137,7 @@ def test_a_fault_that_does_not_come_again_is_said_to_be_so(network, tmp_path: Pa
     alerts = Alerts()
     FlightRecorder(network, tmp_path, record=alerts).step(lambda: next(losses))  # type: ignore[arg-type]
     assert "The step did not break when it ran again." in alerts.kept[0][1]
+    assert alerts.dump == tmp_path / "flight_dump"
 
 
 def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path: Path) -> None:
@@ -146,8 +151,54 @@ def test_a_second_run_that_fails_does_not_end_the_training(network, tmp_path: Pa
 def test_skip_clears_gradients_and_raise_raises(network, tmp_path: Path) -> None:
     train(network, tmp_path, [math.nan], on_trigger="skip")
     assert network.gradient is None
-    with pytest.raises(TrainingFaultError, match="Step 0: the loss is nan"):
+    with pytest.raises(TrainingFaultError, match=r"Step 0: the loss is nan.* dump check /.* --step 0"):
         train(network, tmp_path, [math.nan], on_trigger="raise")
+
+
+def test_a_fault_of_another_rank_is_dumped_here_too(network, tmp_path: Path, dumps) -> None:
+    network.other_ranks = [RankSign(OWN, math.nan)]
+    _, alerts = train(network, tmp_path, [1.0])
+    assert [step for _, step, _ in dumps] == [0]
+    assert alerts[0][0] == "Training fault: rank 1 reported it"
+
+
+def test_a_step_that_raises_is_forgotten(network, tmp_path: Path, dumps) -> None:
+    recorder = FlightRecorder(network, tmp_path, record=Alerts())  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        recorder.step(lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert recorder.step(lambda: 1.0) == 1.0
+    assert not recorder.end(math.nan, lambda: 1.0)  # no step has begun
+    assert dumps == []
+
+
+def test_a_second_recorder_takes_over_and_a_closed_one_does_nothing(
+    network, tmp_path: Path, dumps, caplog
+) -> None:
+    first, second = (FlightRecorder(network, tmp_path, record=Alerts()) for _ in range(2))  # type: ignore[arg-type]
+    first.step(lambda: second.step(lambda: math.nan))
+    assert len(dumps) == 1
+    assert caplog.text.count("another one took over") == 1
+    second.close()
+    second.step(lambda: math.nan)
+    assert len(dumps) == 1
+    assert all(not name.startswith("_mindinsight") for name in vars(network))
+
+
+def test_a_dump_that_is_incomplete_is_said_to_be_so(network, tmp_path: Path, monkeypatch) -> None:
+    @contextmanager
+    def record(models, settings, path, limit):
+        yield SimpleNamespace(step=lambda: None, problem="OSError: No space left on device")
+
+    monkeypatch.setattr(flight_recorder, "DumpRecorder", record)
+    _, alerts = train(network, tmp_path, [math.nan])
+    assert "is incomplete: OSError: No space left on device." in alerts[0][1]
+
+
+def test_a_folder_that_cannot_be_written_does_not_end_the_training(network, tmp_path: Path) -> None:
+    (tmp_path / "flight_dump").write_text("in the way")
+    results, alerts = train(network, tmp_path, [math.nan, 1.0])
+    assert len(results) == 2
+    assert "could not be recorded again: " in alerts[0][1]
     with pytest.raises(ValueError, match="on_trigger is 'continue', 'skip' or 'raise', got 'stop'"):
         FlightRecorder(network, tmp_path, record=Alerts(), on_trigger="stop")  # type: ignore[arg-type]
 
@@ -162,13 +213,6 @@ def test_a_weight_that_grew_is_named(network, tmp_path: Path) -> None:
         "The weight fc.weight has norm 3.1e+04, 2.58e+03 times as much as 12 at step 10." in alerts.kept[0][1]
     )
     assert '"healthy_step": 10' in Path(tmp_path, "flight_dump", "rank_0", "health_14.json").read_text()
-
-
-def test_a_fault_on_another_rank_is_recorded_here_too(network, tmp_path: Path, dumps) -> None:
-    network.random = 1000
-    _, alerts = train(network, tmp_path, [1.0])
-    assert len(dumps) == 1
-    assert "another rank reported a fault" in alerts[0][1]
 
 
 def test_the_optimizer_stays_outside(network, tmp_path: Path) -> None:

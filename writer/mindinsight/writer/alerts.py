@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.writer import options
@@ -13,26 +15,41 @@ Level: TypeAlias = Literal["info", "warning", "error"]
 
 LONGEST_TITLE: Final = 200  # characters
 LONGEST_TEXT: Final = 10_000
+LONGEST_PATH: Final = 4096
 _NUMBERS: Final = {"info": 0, "warning": 1, "error": 2}  # of Alert.Level in summary.proto
-_TITLE, _TEXT, _LEVEL = 1, 2, 3
+_TITLE, _TEXT, _LEVEL, _DUMP = 1, 2, 3, 4
 _REMEMBERED: Final = 1000  # different alerts
 _log: Final = logging.getLogger(__name__)
 
 
-def alert(title: Any, text: Any, level: Any) -> Item:
-    """The message Alert of summary.proto. Whatever is given becomes one: this is no moment to raise."""
+def alert(title: Any, text: Any, level: Any, dump: str = "") -> Item:
+    """The message Alert of summary.proto. Whatever is given becomes one: this is no moment to raise.
+
+    ``dump`` is the path of a dump relative to the directory of the event file.
+    """
     number = _NUMBERS.get(level) if isinstance(level, str) else None
     if number is None:
         levels = ", ".join(_NUMBERS)
         _log.warning("the level of an alert is one of %s, not %r: 'warning' is taken", levels, level)
         number = _NUMBERS["warning"]
     heading = str(title)[:LONGEST_TITLE]
-    fields = (_text(_TITLE, heading), _text(_TEXT, str(text)[:LONGEST_TEXT]), wire.integer(_LEVEL, number))
+    fields = [_text(_TITLE, heading), _text(_TEXT, str(text)[:LONGEST_TEXT]), wire.integer(_LEVEL, number)]
+    if dump and len(dump) <= LONGEST_PATH:
+        fields.append(_text(_DUMP, dump))
     return Item("alert", heading, b"".join(fields))
 
 
 def _text(number: int, text: str) -> bytes:
     return wire.block(number, text.encode(errors="backslashreplace"))
+
+
+def relative_path(dump: Any, file: str) -> str:
+    """Path of a dump relative to the directory of an event file, with slashes; "" for None or no path."""
+    try:
+        return "" if dump is None else Path(os.path.relpath(dump, Path(file).parent)).as_posix()
+    except (TypeError, ValueError) as error:  # on Windows there is none from one drive to another
+        _log.warning("an alert has no link to its dump: %s", error)
+        return ""
 
 
 def step_of(step: Any, default: int) -> int:

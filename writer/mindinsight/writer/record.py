@@ -166,12 +166,13 @@ class SummaryRecord:
         step: int | None = None,
         *,
         wait_seconds: float = 60.0,
+        dump: str | Path | None = None,
     ) -> bool:
         """Tell whoever watches this training that something happened; open pages show it at once.
 
         It is written without waiting for ``record`` or ``flush_seconds``. The same title and level are
-        recorded once in ``wait_seconds``. It never raises, and waits for the disk no more than ``record``
-        does: what cannot be as given is made to fit, and the log says so.
+        recorded once in ``wait_seconds``. It never raises: what cannot be as given is made to fit, and the
+        log says so.
 
         Args:
             title: what happened, in a line; cut to 200 characters.
@@ -179,10 +180,11 @@ class SummaryRecord:
             level: ``info``, ``warning`` or ``error``.
             step: where it belongs; the last recorded one when left out.
             wait_seconds: for how long the same alert says nothing new; 0 to record every one.
+            dump: directory of a dump below the same base; the page links to this step there.
 
         Returns whether it is recorded: False for one that was said a moment ago, and after ``close``.
         """
-        item = alerts.alert(title, text, level)
+        item = alerts.alert(title, text, level, alerts.relative_path(dump, self.log_dir))
         if self._closed:
             self._warn_closed("alert '%s' is not recorded", item.tag)
             return False

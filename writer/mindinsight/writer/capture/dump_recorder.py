@@ -76,6 +76,7 @@ class DumpRecorder:
         self._graph_written = False
         self._overflows = 0
         self._failed = False
+        self._error: Exception | None = None
         self._step: DumpStep | None = None
         self._capture: Any = None
         self._graph = GraphRecorder(self.config.net_name)
@@ -113,6 +114,14 @@ class DumpRecorder:
         self._end()
         self._iteration += 1
         self._begin()
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the dump so far; "" where nothing is. Complete after ``close``."""
+        error = self._error or self._queue.error
+        if error is not None:
+            return f"{type(error).__name__}: {error}"
+        return f"{self._left_out} tensors are beyond {self._limit} bytes" if self._left_out else ""
 
     def close(self) -> None:
         """End the dump and wait until it is written; an unfinished iteration stays as far as it came."""
@@ -225,6 +234,7 @@ class DumpRecorder:
         if self._failed:
             return
         self._failed = True
+        self._error = error
         _log.error("the dump ends here, the training goes on: %s: %s", type(error).__name__, error)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from mindinsight.writer.capture.dump_recorder import DumpRecorder, models_of
 from mindinsight.writer.capture.jump_detector import JumpDetector
+from mindinsight.writer.capture.rank_signs import FINE, OWN, SHARED, Examined, signs_reason
 from mindinsight.writer.files.directories import private_folder
-from mindinsight.writer.ranks import directory_of, rank_of
+from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.record import SummaryRecord
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ T = TypeVar("T")
 OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
 
 FOLDER: Final = "flight_dump"  # below the directory of the run
+_MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
 _GROWN: Final = 10.0  # times the last healthy norm from which a weight is named
 _log: Final = logging.getLogger(__name__)
 
@@ -48,8 +51,15 @@ class FlightRecorder:
 
     ``on_trigger``: "continue"; "skip" clears the gradients, so that the optimizer changes nothing; "raise"
     raises TrainingFaultError. At most ``dumps`` steps are dumped, each of at most ``budget`` bytes of
-    tensors. In a distributed training all ranks dump as soon as one of them sees a fault, so all must call
-    ``step`` alike.
+    tensors; at most 256 MB of them wait for the disk. Between faults the recorder holds copies of the
+    buffers and three numbers for each parameter and module.
+
+    In a distributed training all ranks dump as soon as one of them sees a fault, so all must call ``step``
+    alike. Where a network is a ``DistributedDataParallel``, or with ``same_gradients``, gradients whose norm
+    is not the same on all ranks are a fault, too: one rank was reduced in another way.
+
+    Frameworks that run forward and backward themselves call ``begin`` before and ``end`` after them. A
+    second recorder of a network takes over; the first one does nothing from then on.
     """
 
     def __init__(
@@ -64,6 +74,7 @@ class FlightRecorder:
         check_every: int = 100,
         jump: float = 100.0,
         warmup: int = 20,
+        same_gradients: bool | None = None,
         record: SummaryRecord | None = None,
     ) -> None:
         if on_trigger not in ("continue", "skip", "raise"):
@@ -88,6 +99,16 @@ class FlightRecorder:
         self._healthy_step = -1
         self._number = 0
         self._running = False
+        self._same_gradients = (
+            torch_training.is_replicated(self._models) if same_gradients is None else same_gradients
+        )
+        self._before: Any = None
+        self._outputs: dict[str, float] = {}
+        self._end_watch: Callable[[], None] | None = None
+        self._token = secrets.token_hex(8)
+        for network in self._models.values():
+            vars(network)[_MARK] = self._token  # text, so that networks can be pickled as before
+        self._retired = False
         self._hook = optimizer.register_step_pre_hook(self._refuse_inside) if optimizer is not None else None
 
     def __enter__(self) -> FlightRecorder:
@@ -107,85 +128,138 @@ class FlightRecorder:
         ``run`` is called a second time when the step broke, so it must not consume its data: take the batch
         from the loader outside. Raises what ``run`` raises, and TrainingFaultError where that was chosen.
         """
+        self.begin()
+        try:
+            result = run()
+        except BaseException:
+            self.cancel()
+            raise
+        self.end(result, run)
+        return result
+
+    def begin(self) -> None:
+        """Begin a step: remember generators and buffers, and watch the modules where it is time to."""
+        self.cancel()  # a step that was begun and never ended
+        if self._is_retired():
+            return
         checks = self._number % self._check_every == 0
         if checks:  # layers may have been added since
             self._tensors = self._torch.collect(self._models)
-        before = self._torch.save_state(self._tensors)
-        outputs: dict[str, float] = {}
-        end = self._torch.watch_outputs(self._models, outputs.__setitem__) if checks else None
+        self._before = self._torch.save_state(self._tensors)
+        self._outputs = {}
+        if checks:
+            self._end_watch = self._torch.watch_outputs(self._models, self._outputs.__setitem__)
         self._running = True
-        try:
-            result = run()
-        finally:
-            self._running = False
-            if end is not None:
-                end()
-        reason = self._examine(result, outputs)
-        if self._torch.any_rank(bool(reason), self._torch.device_of(self._tensors)):
-            self._trigger(run, before, reason or "another rank reported a fault")
+
+    def end(self, result: Any, run: Callable[[], Any]) -> bool:
+        """End a step that gave ``result``; whether it broke. ``run`` runs it again, where it did.
+
+        Raises TrainingFaultError where that was chosen.
+        """
+        if self._before is None:
+            return False
+        checks, before = self._end_watch is not None, self._before
+        self.cancel()
+        loss, norm = self._torch.loss_of(result), self._torch.gradient_norm(self._tensors)
+        reason, cause = self._examine(loss, norm, self._outputs)
+        if self._torch.is_distributed():
+            signs = self._torch.gather_signs(cause, norm, self._torch.device_of(self._tensors))
+            reason = signs_reason(signs, reason, rank_of().number, self._same_gradients)
+        if reason:
+            self._trigger(run, before, reason, norm)
         elif checks:
-            self._healthy = {"outputs": outputs, "weights": self._torch.weight_norms(self._tensors)}
+            self._healthy = {"outputs": self._outputs, "weights": self._torch.weight_norms(self._tensors)}
             self._healthy_step = self._number
         self._number += 1
-        return result
+        return bool(reason)
+
+    def cancel(self) -> None:
+        """Forget a step that has begun, as one that raised."""
+        self._running = False
+        self._before = None
+        if self._end_watch is not None:
+            self._end_watch()
+            self._end_watch = None
 
     def close(self) -> None:
         """Remove the hook from the optimizer and close the record, unless it was given."""
+        self.cancel()
+        for network in self._models.values():
+            if vars(network).get(_MARK) == self._token:
+                del vars(network)[_MARK]
         if self._hook is not None:
             self._hook.remove()
             self._hook = None
         if self._owns_record:
             self._record.close()
 
-    def _examine(self, result: Any, outputs: Mapping[str, float]) -> str:
-        """What is wrong with this step; "" where nothing is."""
-        numbers = self._torch.loss_of(result), self._torch.gradient_norm(self._tensors)
-        pairs = zip(self._detectors, numbers, strict=True)
-        reasons = [detector.check(number) for detector, number in pairs if number is not None]
-        broken = [name or "the network" for name, norm in outputs.items() if not norm < float("inf")]
-        if broken:
-            reasons.append(f"the output of {broken[0]} is not finite")
-        return next(filter(None, reasons), "")
+    def _is_retired(self) -> bool:
+        """Whether another recorder has been made for the network since, or this one is closed."""
+        if not self._retired and any(
+            vars(network).get(_MARK) != self._token for network in self._models.values()
+        ):
+            self._retired = True
+            _log.warning("this FlightRecorder does nothing any more: it is closed, or another one took over")
+        return self._retired
 
-    def _trigger(self, run: Callable[[], Any], before: Any, reason: str) -> None:
+    def _examine(self, loss: float | None, norm: float | None, outputs: Mapping[str, float]) -> Examined:
+        """What is wrong with this step, and how near to its cause that is."""
+        broken = [name or "the network" for name, size in outputs.items() if not size < float("inf")]
+        reasons = [
+            detector.check(number) if number is not None else ""
+            for detector, number in zip(self._detectors, (loss, norm), strict=True)
+        ]
+        if reasons[0]:
+            return Examined(reasons[0], OWN)
+        if broken:
+            return Examined(f"the output of {broken[0]} is not finite", OWN)
+        return Examined(reasons[1], SHARED if reasons[1] else FINE)
+
+    def _trigger(self, run: Callable[[], Any], before: Any, reason: str, norm: float | None) -> None:
         """Record the step again, tell about it, and do what ``on_trigger`` says."""
         parts = [f"Step {self._number}: {reason}."]
+        path: Path | None = None
         if self._dumps > 0:
             self._dumps -= 1
-            parts.append(self._dump(run, before))
+            path = self._directory / FOLDER  # one for all ranks
+            parts.append(self._dump(run, before, path, norm))
         else:
             parts.append("No dump was written: their number is used up.")
         parts += self._grown_weights()
         text = " ".join(parts)
-        self._record.alert(f"Training fault: {reason}"[:200], text, "error", self._number, wait_seconds=0)
+        title = f"Training fault: {reason}"[:200]
+        self._record.alert(title, text, "error", self._number, wait_seconds=0, dump=path)
         if self._on_trigger == "skip":
             self._torch.take_gradients(self._tensors)
         if self._on_trigger == "raise":
             self._number += 1
-            raise TrainingFaultError(text)
+            command = f"mindinsight dump check {path} --step {self._number - 1}"
+            raise TrainingFaultError(f"{text} {command}" if path else text)
 
-    def _dump(self, run: Callable[[], Any], before: Any) -> str:
+    def _dump(self, run: Callable[[], Any], before: Any, path: Path, norm: float | None) -> str:
         """Run the step again under the dump recorder; a sentence about the outcome."""
         after = self._torch.save_state(self._tensors)
         gradients = self._torch.take_gradients(self._tensors)
-        path = directory_of(self._directory, None) / FOLDER
         try:
             self._torch.restore_state(self._tensors, before)
-            again = self._replay(run, path)
+            again, problem = self._replay(run, path, norm)
+            self._write_health(path)
         except Exception as error:  # the training itself is fine: only our second run failed
             _log.exception("the step could not be recorded again")
             return f"The step could not be recorded again: {type(error).__name__}: {error}."
         finally:
             self._torch.restore_state(self._tensors, after)
             self._torch.give_gradients(self._tensors, gradients)
-        self._write_health(path)
-        where = (
-            f"Its dump is {path}, step {self._number}: mindinsight dump check {path} --step {self._number}."
-        )
+        where = f"Its dump is {FOLDER}, step {self._number}."
+        if problem:
+            where = f"Its dump {FOLDER}, step {self._number}, is incomplete: {problem}."
         return where if again else f"The step did not break when it ran again. {where}"
 
-    def _replay(self, run: Callable[[], Any], path: Path) -> bool:
-        """Whether the step, recorded this time, was not finite again or jumped again."""
+    def _replay(self, run: Callable[[], Any], path: Path, first: float | None) -> tuple[bool, str]:
+        """Whether the step, recorded this time, broke again; and what is wrong with the dump.
+
+        A step that another rank reported is the same again if the norm of its gradients is the ``first``.
+        """
         settings = {"net_name": "Net", "saved_data": "full", "initial_iteration": self._number}
         with DumpRecorder(self._models, settings, path, limit=self._budget) as recorder:
             self._running = True
@@ -193,9 +267,10 @@ class FlightRecorder:
                 result = run()
             finally:
                 self._running = False
-            broken = bool(self._examine(result, {}))
+            loss, norm = self._torch.loss_of(result), self._torch.gradient_norm(self._tensors)
+            broken = bool(self._examine(loss, norm, {}).reason) or (norm is not None and norm == first)
             recorder.step()
-        return broken
+        return broken, recorder.problem
 
     def _grown_weights(self) -> list[str]:
         """A sentence about the weight that grew most since the last healthy check, if it grew much."""
@@ -210,7 +285,12 @@ class FlightRecorder:
 
     def _write_health(self, path: Path) -> None:
         folder = private_folder(path / f"rank_{rank_of().number}")
-        content = {"step": self._number, "healthy_step": self._healthy_step, **self._healthy}
+        content = {
+            "step": self._number,
+            "healthy_step": self._healthy_step,
+            **self._healthy,
+            "weights_now": self._torch.weight_norms(self._tensors),
+        }
         (folder / f"health_{self._number}.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
 
     def _refuse_inside(self, *_: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -9,6 +10,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import torch
 from torch.nn.modules import module as module_hooks
+
+from mindinsight.writer.capture.rank_signs import RankSign
 
 _SMALL: Final = 1 << 14  # elements
 
@@ -44,7 +47,7 @@ def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
 def save_state(tensors: Tensors) -> TrainingState:
     """Copy the states of all random generators and the buffers."""
     devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
-    generators = torch.get_rng_state(), devices, random.getstate(), np.random.get_state()
+    generators = torch.get_rng_state(), devices, random.getstate(), np.random.get_state(legacy=False)
     return TrainingState(generators, [buffer.detach().clone() for buffer in tensors.buffers])
 
 
@@ -137,14 +140,27 @@ def watch_outputs(
     return end
 
 
-def any_rank(flag: bool, device: torch.device) -> bool:
-    """Whether the flag is set on any rank of a distributed training; the flag itself without one."""
-    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
-        return flag
+def is_distributed() -> bool:
+    """Whether the ranks of a distributed training can be asked."""
+    return torch.distributed.is_available() and torch.distributed.is_initialized()
+
+
+def is_replicated(models: Mapping[str, torch.nn.Module]) -> bool:
+    """Whether one of the networks is a ``DistributedDataParallel``: all ranks have the same gradients."""
+    if not torch.distributed.is_available():
+        return False
+    replicated = torch.nn.parallel.DistributedDataParallel
+    return any(isinstance(model, replicated) for model in models.values())
+
+
+def gather_signs(cause: int, norm: float | None, device: torch.device) -> list[RankSign]:
+    """What each rank saw in this step, in one collective call."""
     on_device = torch.distributed.get_backend() not in ("gloo", "mpi")
-    flags = torch.tensor([int(flag)], device=device if on_device else "cpu")
-    torch.distributed.all_reduce(flags, op=torch.distributed.ReduceOp.MAX)
-    return bool(flags.item())
+    own = torch.tensor([float(cause), math.nan if norm is None else norm], dtype=torch.float64)
+    own = own.to(device if on_device else "cpu")
+    signs = [torch.empty_like(own) for _ in range(torch.distributed.get_world_size())]
+    torch.distributed.all_gather(signs, own)
+    return [RankSign(int(sign), size) for sign, size in (pair.tolist() for pair in signs)]
 
 
 def device_of(tensors: Tensors) -> torch.device:

@@ -9,7 +9,7 @@ from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint
 from mindinsight.server.types import LEVELS, Level
 
-_TITLE, _TEXT, _LEVEL = 1 << 3 | 2, 2 << 3 | 2, 3 << 3
+_TITLE, _TEXT, _LEVEL, _DUMP = 1 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,12 @@ class Alert:
     title: str
     text: str
     level: Level
+    dump: str = ""  # path of the dump that shows it, relative to the directory of the event file
 
 
 def alert(payload: bytes) -> Alert:
     """Decode an alert message. Raises UnreadableError."""
-    texts, number = {_TITLE: b"", _TEXT: b""}, 0
+    texts, number = {_TITLE: b"", _TEXT: b"", _DUMP: b""}, 0
     try:
         for key, start, end in message_fields(payload, 0, len(payload)):
             if key == _LEVEL:
@@ -33,4 +34,4 @@ def alert(payload: bytes) -> Alert:
     except UnparsableError as error:
         raise UnreadableError("payload.unparsable", f"alert: {error}") from error
     level = LEVELS[number] if number < len(LEVELS) else "warning"
-    return Alert(tag_text(texts[_TITLE]), tag_text(texts[_TEXT]), level)
+    return Alert(tag_text(texts[_TITLE]), tag_text(texts[_TEXT]), level, tag_text(texts[_DUMP]))

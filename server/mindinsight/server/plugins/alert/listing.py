@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
@@ -13,6 +13,8 @@ from fastapi import APIRouter, Depends, Query
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.alert.alert_cache import AlertCache, Source, left_out
+from mindinsight.server.store.dump_ids import dump_id
+from mindinsight.server.store.run import Run
 from mindinsight.server.types import Ints, Level
 from mindinsight.server.workspace.rules import Rule
 
@@ -34,6 +36,7 @@ def alerts(
 
     One of a rule over scalars stands for a stretch of ``count`` points from ``step`` on, ``ongoing`` when the
     newest point is one of them; ``value`` is that of the first. A value that is not finite is text.
+    ``dump`` is the dump of this step that the training code recorded with it, of rank ``dump_rank``.
     ``left_out`` counts recorded ones that are none of these, whatever their level: they cannot be read, or
     there are too many newer ones of their run.
     """
@@ -48,7 +51,14 @@ def alerts(
     walls = np.nan_to_num(np.concatenate([np.zeros(0), *(source.walls for source in chosen)]), nan=-1.0)
     later = np.flatnonzero(walls > (-np.inf if since is None else since))
     newest = later[np.argsort(-walls[later], kind="stable")][skip : skip + limit]
-    shown = [_shown(source, row, rules.get(source.rule)) for source, row in _places(chosen, newest)]
+    known = {dump for record in snapshot.runs.values() for dump in record.dumps}
+    shown = [
+        {
+            **_shown(source, row, rules.get(source.rule)),
+            **_dump_json(source, row, snapshot.runs.get(source.run), known),
+        }
+        for source, row in _places(chosen, newest)
+    ]
     runs = [record for record in snapshot.runs.values() if run is None or record.id in run]
     return {"alerts": shown, "total": len(later), "left_out": left_out(sources, runs), "now": now}
 
@@ -59,6 +69,13 @@ def _places(sources: Sequence[Source], numbers: Ints) -> Iterator[tuple[Source, 
     for index, number in zip(np.searchsorted(ends, numbers, side="right"), numbers.tolist(), strict=True):
         source = sources[index]
         yield source, number - int(ends[index]) + len(source.walls)
+
+
+def _dump_json(source: Source, row: int, run: Run | None, known: Container[str]) -> dict[str, Any]:
+    """The dump that shows an alert, by its id, and the rank to look at there; null where there is none."""
+    relative = source.contents[row].dump if source.contents else ""
+    dump = dump_id(run, relative, known) if run else None
+    return {"dump": dump, "dump_rank": (run.rank or 0) if run and dump else None}
 
 
 def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:

@@ -35,11 +35,16 @@ export function levelBadge(app, level) {
 }
 
 /**
- * Where it can be seen: the chart of its tag, or all charts of its run, at its step.
+ * Where it can be seen: the first fault of its dump, the chart of its tag, or all charts of its run, at its
+ * step.
  * @param {App} app
  * @param {Alert} alert
  */
 export function placeOf(app, alert) {
+  if (alert.dump) {
+    const { dump, dump_rank: rank, step } = alert;
+    return app.url.link("dump", { dump, rank: String(rank ?? 0), step: String(step), tab: "check", only: "1" });
+  }
   const run = app.selection.run(alert.run);
   if (!run?.kinds.scalar) return app.url.link("overview", { run: alert.run });
   /** @type {Record<string, string>} */

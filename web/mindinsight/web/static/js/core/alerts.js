@@ -22,6 +22,8 @@ import { latest, leaveAsIs } from "./latest.js";
  * @property {number | string | null} value of the first point; text when it is not finite
  * @property {number} count points
  * @property {boolean} ongoing
+ * @property {string | null} [dump] id of the dump of this step
+ * @property {number | null} [dump_rank]
  * @property {import("../components/strays.js").Stray | null} [stray] of a rule over the ranks of a job
  */
 

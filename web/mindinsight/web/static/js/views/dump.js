@@ -49,7 +49,7 @@ const PARTS = {
   logs: logsPart,
 };
 /** Choices that need another part. */
-const ANEW = ["dump", "rank", "step", "tab"];
+const ANEW = ["dump", "rank", "step", "tab", "only"];
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
 export async function mount(root, app) {

@@ -1,5 +1,6 @@
-// The first fault over steps and ranks, and what the device reported of this step.
+// The first fault over steps and ranks or of one step, and what the device reported of this step.
 
+import { button } from "../../components/button.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -26,12 +27,24 @@ export function faultSection(page) {
   const { t } = app;
   const search = latest();
   const element = h("section", { class: "panel stack" });
+  const scope = state.only
+    ? h(
+        "p",
+        { class: "row wrap muted" },
+        t("dump.fault.only", { rank: state.rank, step: state.step }),
+        button(t("dump.fault.everywhere"), () => page.change({ only: false })),
+      )
+    : null;
   const show = (/** @type {any[]} */ ...found) =>
-    replace(element, h("h2", null, t("dump.fault.title")), found);
+    replace(element, h("h2", null, t("dump.fault.title")), scope, found);
 
   show(h("p", { class: "booting", role: "status" }, t("dump.fault.searching")));
   search.ask(
-    () => app.api.get("v2/dump/fault", { dump: state.dump }),
+    () =>
+      app.api.get("v2/dump/fault", {
+        dump: state.dump,
+        ...(state.only ? { rank: state.rank, step: state.step } : {}),
+      }),
     (answer) =>
       show(
         answer.faults.length

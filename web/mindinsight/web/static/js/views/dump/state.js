@@ -8,6 +8,7 @@
  * @property {number} rank
  * @property {number} step
  * @property {"tensors" | "tree" | "graph" | "check" | "compare" | "checkpoints" | "logs"} tab
+ * @property {boolean} only the first fault of this rank and step, not of the whole dump
  * @property {string} q in the name of an operator
  * @property {string} type operator type
  * @property {string} dtype
@@ -30,6 +31,7 @@ export const DEFAULTS = {
   rank: 0,
   step: 0,
   tab: "tensors",
+  only: false,
   q: "",
   type: "",
   dtype: "",
