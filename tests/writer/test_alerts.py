@@ -158,3 +158,12 @@ def test_a_reader_of_before_reads_everything_else(tmp_path: Path, reading, recor
     summaries = [Summary.FromString(event.summary) for event in events if event.HasField("summary")]
     assert [summary.value[0].scalar_value for summary in summaries] == [0, 1, 2]
     assert [event.version for event in events if event.HasField("version")] == ["MindSpore.Event:1"]
+
+
+def test_the_dump_of_an_alert_is_relative_to_the_directory_of_its_file(tmp_path: Path, reading) -> None:
+    with SummaryRecord(tmp_path) as record:
+        record.alert("below", dump=tmp_path / "flight_dump")
+        record.alert("beside", dump=str(tmp_path.parent / "other"))
+        record.alert("no path", dump=7)  # type: ignore[arg-type]
+    dumps = [event.alert.dump for event in reading.events() if event.HasField("alert")]
+    assert dumps == ["flight_dump", "../other", ""]

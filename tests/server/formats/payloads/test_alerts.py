@@ -13,6 +13,10 @@ def test_an_alert_is_what_was_written(level) -> None:
     assert alert(message.SerializeToString()) == Alert("loss 发散", "a\nb", level)
 
 
+def test_the_path_of_a_dump_is_read() -> None:
+    assert alert(Message(title="a", dump="../flight_dump").SerializeToString()).dump == "../flight_dump"
+
+
 def test_what_is_left_out_is_empty() -> None:
     assert alert(b"") == Alert("", "", "info")
 

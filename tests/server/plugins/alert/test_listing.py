@@ -15,6 +15,7 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.store.series import ScalarSeries
 from mindinsight.writer import SummaryRecord
 from mindinsight.writer.encoding import wire
+from tests.flight import unpack
 
 
 @pytest.fixture
@@ -226,3 +227,15 @@ def test_what_cannot_be_read_is_counted(ask, train, tmp_path: Path) -> None:
     answer = ask(lambda answer: answer["left_out"] == 1)
     assert [one["title"] for one in answer["alerts"]] == ["first"]
     assert answer["left_out"] == 1
+
+
+def test_an_alert_of_the_flight_recorder_names_its_dump(ask, train, tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path / "base")
+    unpack("wrong_reduction", tmp_path / "base")
+    train("b", [(1, "hand-made", "info")])
+    answer = ask(lambda answer: answer["total"] >= 9)
+    dumps = {(one["run"], one["step"]): (one["dump"], one["dump_rank"]) for one in answer["alerts"]}
+    assert dumps["./logarithm", 25] == ("./logarithm/flight_dump", 0)
+    assert dumps["./logarithm", 26] == (None, None)  # the number of dumps was used up
+    assert dumps["./wrong_reduction/rank_1", 25] == ("./wrong_reduction/flight_dump", 1)
+    assert dumps["./b", 1] == (None, None)

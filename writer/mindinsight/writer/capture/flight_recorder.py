@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import secrets
 from collections.abc import Callable, Mapping
@@ -10,10 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
+from mindinsight.writer.alerts import Level
 from mindinsight.writer.capture.dump_recorder import DumpRecorder, models_of
+from mindinsight.writer.capture.health import HealthRecord
 from mindinsight.writer.capture.jump_detector import JumpDetector
-from mindinsight.writer.capture.rank_signs import FINE, OWN, SHARED, Examined, signs_reason
-from mindinsight.writer.files.directories import private_folder
+from mindinsight.writer.capture.rank_signs import FINE, OWN, SHARED, SILENT, Examined, combined
 from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.record import SummaryRecord
 
@@ -25,7 +25,6 @@ OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
 
 FOLDER: Final = "flight_dump"  # below the directory of the run
 _MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
-_GROWN: Final = 10.0  # times the last healthy norm from which a weight is named
 _log: Final = logging.getLogger(__name__)
 
 
@@ -44,7 +43,8 @@ class FlightRecorder:
 
     After each step the loss it returned and the norm of all gradients are checked for NaN, infinity and a
     jump by ``jump`` times against their running mean; every ``check_every`` steps also the outputs of all
-    modules, and the norms of weights and outputs are remembered as the last healthy ones. When something is
+    modules, and the norms of weights and outputs are remembered as the last healthy ones. A module whose
+    output has become zeros only, as that of a dead ReLU, is a warning and no fault. When something is
     wrong, before the optimizer changes a weight, random generators and buffers are set back, the step runs
     again under the dump recorder, and an alert in the run says what happened and where the dump is, or that
     the step did not break again. Generators, buffers and gradients are then as the first run left them.
@@ -95,8 +95,7 @@ class FlightRecorder:
             JumpDetector("loss", jump, warmup),
             JumpDetector("norm of the gradients", jump, warmup),
         ]
-        self._healthy: dict[str, dict[str, float]] = {}
-        self._healthy_step = -1
+        self._health = HealthRecord()
         self._number = 0
         self._running = False
         self._same_gradients = (
@@ -161,17 +160,18 @@ class FlightRecorder:
         checks, before = self._end_watch is not None, self._before
         self.cancel()
         loss, norm = self._torch.loss_of(result), self._torch.gradient_norm(self._tensors)
-        reason, cause = self._examine(loss, norm, self._outputs)
+        examined = self._examine(loss, norm, self._outputs)
         if self._torch.is_distributed():
-            signs = self._torch.gather_signs(cause, norm, self._torch.device_of(self._tensors))
-            reason = signs_reason(signs, reason, rank_of().number, self._same_gradients)
-        if reason:
-            self._trigger(run, before, reason, norm)
-        elif checks:
-            self._healthy = {"outputs": self._outputs, "weights": self._torch.weight_norms(self._tensors)}
-            self._healthy_step = self._number
+            signs = self._torch.gather_signs(examined.cause, norm, self._torch.device_of(self._tensors))
+            examined = combined(signs, examined, rank_of().number, self._same_gradients)
+        if examined.cause == SILENT:
+            self._report(run, before, examined, norm)
+        elif examined.cause != FINE:
+            self._trigger(run, before, examined, norm)
+        if checks and examined.cause <= SILENT:
+            self._health.update(self._number, self._outputs, self._torch.weight_norms(self._tensors))
         self._number += 1
-        return bool(reason)
+        return examined.cause > SILENT
 
     def cancel(self) -> None:
         """Forget a step that has begun, as one that raised."""
@@ -213,11 +213,26 @@ class FlightRecorder:
             return Examined(reasons[0], OWN)
         if broken:
             return Examined(f"the output of {broken[0]} is not finite", OWN)
-        return Examined(reasons[1], SHARED if reasons[1] else FINE)
+        if reasons[1]:
+            return Examined(reasons[1], SHARED)
+        silenced = self._health.silenced(outputs)
+        return Examined(silenced, SILENT if silenced else FINE)
 
-    def _trigger(self, run: Callable[[], Any], before: Any, reason: str, norm: float | None) -> None:
+    def _trigger(self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None) -> None:
         """Record the step again, tell about it, and do what ``on_trigger`` says."""
-        parts = [f"Step {self._number}: {reason}."]
+        text, path = self._report(run, before, examined, norm)
+        if self._on_trigger == "skip":
+            self._torch.take_gradients(self._tensors)
+        if self._on_trigger == "raise":
+            self._number += 1
+            command = f"mindinsight dump check {path} --step {self._number - 1}"
+            raise TrainingFaultError(f"{text} {command}" if path else text)
+
+    def _report(
+        self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None
+    ) -> tuple[str, Path | None]:
+        """Record the step again and raise the alert; its text, and the dump if one was written."""
+        parts = [f"Step {self._number}: {examined.reason}."]
         path: Path | None = None
         if self._dumps > 0:
             self._dumps -= 1
@@ -225,16 +240,12 @@ class FlightRecorder:
             parts.append(self._dump(run, before, path, norm))
         else:
             parts.append("No dump was written: their number is used up.")
-        parts += self._grown_weights()
-        text = " ".join(parts)
-        title = f"Training fault: {reason}"[:200]
-        self._record.alert(title, text, "error", self._number, wait_seconds=0, dump=path)
-        if self._on_trigger == "skip":
-            self._torch.take_gradients(self._tensors)
-        if self._on_trigger == "raise":
-            self._number += 1
-            command = f"mindinsight dump check {path} --step {self._number - 1}"
-            raise TrainingFaultError(f"{text} {command}" if path else text)
+        parts.append(self._health.grown(self._torch.weight_norms(self._tensors)))
+        text = " ".join(filter(None, parts))
+        level: Level = "warning" if examined.cause == SILENT else "error"
+        title = f"Training {'warning' if level == 'warning' else 'fault'}: {examined.reason}"[:200]
+        self._record.alert(title, text, level, self._number, wait_seconds=0, dump=path)
+        return text, path
 
     def _dump(self, run: Callable[[], Any], before: Any, path: Path, norm: float | None) -> str:
         """Run the step again under the dump recorder; a sentence about the outcome."""
@@ -243,7 +254,8 @@ class FlightRecorder:
         try:
             self._torch.restore_state(self._tensors, before)
             again, problem = self._replay(run, path, norm)
-            self._write_health(path)
+            rank = path / f"rank_{rank_of().number}"
+            self._health.write(rank, self._number, self._torch.weight_norms(self._tensors))
         except Exception as error:  # the training itself is fine: only our second run failed
             _log.exception("the step could not be recorded again")
             return f"The step could not be recorded again: {type(error).__name__}: {error}."
@@ -271,27 +283,6 @@ class FlightRecorder:
             broken = bool(self._examine(loss, norm, {}).reason) or (norm is not None and norm == first)
             recorder.step()
         return broken, recorder.problem
-
-    def _grown_weights(self) -> list[str]:
-        """A sentence about the weight that grew most since the last healthy check, if it grew much."""
-        then = self._healthy.get("weights", {})
-        now = self._torch.weight_norms(self._tensors)
-        ratios = [(norm / then[name], name) for name, norm in now.items() if then.get(name)]
-        if not ratios or max(ratios)[0] < _GROWN:
-            return []
-        ratio, name = max(ratios)
-        since = f"{then[name]:.3g} at step {self._healthy_step}"
-        return [f"The weight {name} has norm {now[name]:.3g}, {ratio:.3g} times as much as {since}."]
-
-    def _write_health(self, path: Path) -> None:
-        folder = private_folder(path / f"rank_{rank_of().number}")
-        content = {
-            "step": self._number,
-            "healthy_step": self._healthy_step,
-            **self._healthy,
-            "weights_now": self._torch.weight_norms(self._tensors),
-        }
-        (folder / f"health_{self._number}.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
 
     def _refuse_inside(self, *_: Any) -> None:
         if self._running:

@@ -8,28 +8,29 @@ from statistics import median
 from typing import Final, NamedTuple
 
 FINE: Final = 0
-SHARED: Final = 1  # seen in what all ranks have after a reduction: the gradients
-OWN: Final = 2  # seen in what a rank computed by itself: loss, outputs
+SILENT: Final = 1  # a module gives zeros only: no fault yet
+SHARED: Final = 2  # seen in what all ranks have after a reduction: the gradients
+OWN: Final = 3  # seen in what a rank computed by itself: loss, outputs
 
 _TOLERANCE: Final = 1e-4  # relative difference of gradient norms that are the same number
 
 
 class Examined(NamedTuple):
-    """What is wrong with a step, "" where nothing is, and whether the rank computed it by itself."""
+    """What is wrong with a step, "" where nothing is, and where that was seen: ``FINE`` to ``OWN``."""
 
     reason: str
     cause: int
 
 
 class RankSign(NamedTuple):
-    """What one rank saw in a step: ``FINE``, ``SHARED`` or ``OWN``, and the norm of its gradients."""
+    """What one rank saw in a step, ``FINE`` to ``OWN``, and the norm of its gradients."""
 
     cause: int
     norm: float  # NaN without gradients
 
 
-def signs_reason(signs: Sequence[RankSign], reason: str, rank: int, same_gradients: bool) -> str:
-    """The reason for all ranks to dump: this rank's own, and the ranks at which it begins; "" for none.
+def combined(signs: Sequence[RankSign], own: Examined, rank: int, same_gradients: bool) -> Examined:
+    """The reason for all ranks to dump: this rank's own, and the ranks at which it begins.
 
     ``signs`` has one entry for each rank. With ``same_gradients`` norms that differ are a fault of the ranks
     that are away from the median; of two ranks it cannot be told which.
@@ -38,19 +39,20 @@ def signs_reason(signs: Sequence[RankSign], reason: str, rank: int, same_gradien
     if worst:
         first = [number for number, sign in enumerate(signs) if sign.cause == worst]
         if first == [rank]:
-            return reason
-        others = f"rank {_joined(first)} reported it" if worst == OWN else ""
-        return "; ".join(filter(None, [reason, others])) or "another rank reported a fault"
+            return own
+        others = f"rank {_joined(first)} reported it" if worst != SHARED else ""
+        parts = [own.reason if worst in {own.cause, OWN} else "", others]
+        return Examined("; ".join(filter(None, parts)) or "another rank reported a fault", worst)
     norms = [sign.norm for sign in signs]
     if not same_gradients or len(norms) < 2 or not all(map(math.isfinite, norms)):
-        return ""
+        return own
     middle = median(norms)
     away = [number for number, norm in enumerate(norms) if abs(norm - middle) > _TOLERANCE * max(norms)]
     if not away:
-        return ""
+        return own
     listed = ", ".join(f"{norm:.6g} on rank {number}" for number, norm in enumerate(norms[:8]))
     who = f"of rank {_joined(away)} differ" if len(norms) > 2 else "differ between the ranks"
-    return f"the gradients {who}: norm {listed}"
+    return Examined(f"the gradients {who}: norm {listed}", SHARED)
 
 
 def _joined(ranks: Sequence[int]) -> str:

@@ -106,6 +106,8 @@ class TorchCapture:
         outputs = run()
         if finish is not None:
             try:
+                if function.namespace == "c10d":
+                    _wait(outputs)
                 finish(tuple(tensors_of(outputs)))
             except Exception as error:
                 self._fail(error)
@@ -233,6 +235,13 @@ def compiled_modules(models: Mapping[str, torch.nn.Module]) -> list[str]:
         for name, module in model.named_modules(prefix=model_name)
         if type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None)
     ]
+
+
+def _wait(outputs: Any) -> None:
+    """Wait for a collective operation, whose tensors hold its result only then."""
+    for item in outputs if isinstance(outputs, (tuple, list)) else [outputs]:
+        if isinstance(item, torch.ScriptObject):
+            item.wait()
 
 
 def user_stack() -> tuple[CodeLine, ...]:

@@ -142,7 +142,7 @@ def watch_outputs(
 
 def is_distributed() -> bool:
     """Whether the ranks of a distributed training can be asked."""
-    return torch.distributed.is_available() and torch.distributed.is_initialized()
+    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
 
 
 def is_replicated(models: Mapping[str, torch.nn.Module]) -> bool:

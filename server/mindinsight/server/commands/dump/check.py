@@ -1,4 +1,4 @@
-"""Command ``mindinsight dump check``: finds the first fault and checks watchpoints."""
+"""Command ``mindinsight dump check``: finds the first fault or divergence of ranks, checks watchpoints."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from mindinsight.server.debug.explanation import explain
 from mindinsight.server.debug.fault import Fault, Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
+from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
 from mindinsight.server.formats.dumps.types import Dump
 
@@ -50,7 +51,7 @@ def register(actions: Any) -> None:
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """0: all tensors are finite and no condition is met. 1: a fault, a hit, or something unreadable.
+    """0: all tensors are finite and no condition is met. 1: a fault, a hit, ranks that differ, damage.
 
     2: no dump, an invalid condition, or no tensor that could be judged.
     """
@@ -61,13 +62,24 @@ def run(options: argparse.Namespace) -> int:
         measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
         results = list(progress(measured, len(entries), "tensors measured"))
         report = find_faults(dump, options.rank, options.step, executor, statistics_cache())
+        apart = None if report.faults else find_divergence(dump, options.step, executor, statistics_cache())
         hits = list(check(dump, watchpoints, executor, statistics_cache()))
     damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]
     if options.json:
-        print(as_json({**_report_json(dump, report), "hits": [_hit_json(hit) for hit in confirmed]}))
+        print(
+            as_json(
+                {
+                    **_report_json(dump, report),
+                    "divergence": _divergence_json(apart) if apart else None,
+                    "hits": [_hit_json(hit) for hit in confirmed],
+                }
+            )
+        )
     else:
         print(_text(dump, report))
+        if apart is not None:
+            print(_divergence_text(apart))
         print(_table(confirmed) if confirmed else "No condition is met.")
         unjudged = sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in hits)
         if unjudged:
@@ -76,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     if not (report.faults or confirmed or report.coverage.judged):
         return 2
     unjudged_tensors = report.coverage.tensors - report.coverage.judged
-    return 1 if confirmed or report.faults or damage or unjudged_tensors else 0
+    return 1 if confirmed or report.faults or apart or damage or unjudged_tensors else 0
 
 
 def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:
@@ -123,6 +135,25 @@ def _text(dump: Dump, report: Report) -> str:
     if fault_json["file"]:
         lines.append(f"  {fault_json['file']}:{fault_json['line']}  {fault_json['code']}")
     return "\n".join(lines)
+
+
+def _divergence_text(divergence: Divergence) -> str:
+    frame = source_frame(divergence.operator)
+    line = f"\n  {frame.file}:{frame.line}  {frame.code}" if frame else ""
+    return f"Step {divergence.step}: {localize(divergence.key, divergence.words)}{line}"
+
+
+def _divergence_json(divergence: Divergence) -> dict[str, Any]:
+    frame = source_frame(divergence.operator)
+    return {
+        "verdict": localize(divergence.key, divergence.words),
+        "step": divergence.step,
+        "ranks": list(divergence.ranks),
+        "operator": divergence.entry.operator,
+        "file": frame.file if frame else None,
+        "line": frame.line if frame else None,
+        "code": frame.code if frame else None,
+    }
 
 
 def _count(number: int | None) -> str:

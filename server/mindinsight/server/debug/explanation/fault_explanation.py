@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from mindinsight.server.debug.explanation.grown_weight import grown_weight
 from mindinsight.server.debug.explanation.rules import Array, Cause, Element, cause_of, number_text
 from mindinsight.server.debug.fault import Fault, faulty_operator
 from mindinsight.server.formats.dumps import describe_tensor, list_tensors, read_tensor
@@ -49,7 +50,8 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
     element = Element([values for values in inputs if values is not None], output, index, _dtype(fault.entry))
     operator = faulty_operator(dump, fault)
     cause = cause_of(_type(fault, operator), element) or _values(element, entries)
-    return Explanation(cause.reason, index, tuple(_sentences(fault, operator, element, cause, len(entries))))
+    sentences = _sentences(fault, operator, element, cause, len(entries))
+    return Explanation(cause.reason, index, (*sentences, *_growth(dump, fault, sentences)))
 
 
 def _sentences(
@@ -62,6 +64,18 @@ def _sentences(
         source = operator.sources[cause.slot]  # one source for each input: the graph knows their order
         sentences.append(("dump.explain.source", {"source": source}))
     return sentences
+
+
+def _growth(
+    dump: Dump, fault: Fault, sentences: Sequence[tuple[str, Mapping[str, str]]]
+) -> list[tuple[str, Mapping[str, str]]]:
+    """A sentence about a weight of the source, else of the operator itself, that grew since all was well."""
+    named = [words["source"] for key, words in sentences if key == "dump.explain.source"]
+    for name in (*named, fault.origin.operator):
+        words = grown_weight(dump, fault.rank, fault.step, fault.entry.graph, name)
+        if words is not None:
+            return [("dump.explain.grown", words)]
+    return []
 
 
 def _values(element: Element, entries: Sequence[TensorEntry]) -> Cause:

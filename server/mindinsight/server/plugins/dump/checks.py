@@ -17,6 +17,7 @@ from mindinsight.server.debug.explanation import Explanation, explain
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults
 from mindinsight.server.debug.limits import checked_limits
 from mindinsight.server.debug.preset import common_faults
+from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check
@@ -94,12 +95,16 @@ def fault(
 ) -> dict[str, Any]:
     """Find the first fault over steps and ranks (with ``all``, of every step), with its operator's source.
 
-    ``coverage`` counts the tensors searched and those that could not be judged: without a fault, ``judged``
-    tensors are finite and the others are unknown. ``key`` and ``words`` are a text of the locale files.
+    Where there is no fault, ``divergence`` is the first operator with different results on ranks that should
+    agree. ``coverage`` counts the tensors searched and those that could not be judged: without a fault,
+    ``judged`` tensors are finite and the others are unknown. ``key`` and ``words`` are a text of the locale
+    files.
     """
     opened = open_known_dump(service, dump)
     report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
+    apart = None if report.faults else find_divergence(opened, step, service.executor, cache_of(service))
     return {
+        "divergence": _divergence_json(apart) if apart else None,
         "faults": [_fault_json(opened, fault) for fault in report.faults],
         "coverage": asdict(report.coverage) | {"judged": report.coverage.judged},
         "sentences": [{"key": key, "words": words} for key, words in report.coverage.sentences],
@@ -203,6 +208,17 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
         "tensors": [entry_json(result.entry, result) for result in fault.results],
         "operator": operator_json(operator) if operator else None,
         "explanation": _explanation_json(explanation) if explanation else None,
+    }
+
+
+def _divergence_json(divergence: Divergence) -> dict[str, Any]:
+    return {
+        "key": divergence.key,
+        "words": divergence.words,
+        "rank": divergence.entry.rank,
+        "step": divergence.step,
+        "tensor": entry_json(divergence.entry, None),
+        "operator": operator_json(divergence.operator) if divergence.operator else None,
     }
 
 

@@ -49,7 +49,7 @@ export function faultSection(page) {
       show(
         answer.faults.length
           ? answer.faults.map((/** @type {any} */ fault) => verdict(page, fault))
-          : allClear(app, answer),
+          : [allClear(app, answer), answer.divergence && divergence(page, answer.divergence)],
       ),
     (error) => show(failure(app, error)),
   );
@@ -116,6 +116,32 @@ function verdict(page, fault) {
     ),
     found && h("p", null, h("span", { class: "strange" }, countsText(app, found))),
     sourceLine(page, fault.operator?.source),
+  );
+}
+
+/** The operator at which ranks differ that should agree. @param {Page} page @param {any} found */
+function divergence(page, found) {
+  const { t } = page.app;
+  const { tensor } = found;
+  return h(
+    "div",
+    { class: "stack dump-fault" },
+    h("p", null, h("span", { class: "badge bad" }, t("dump.ranks.title"))),
+    h("p", { class: "dump-verdict" }, t(found.key, found.words)),
+    h(
+      "p",
+      null,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link wrapped",
+          onclick: opening(page, tensor, { rank: found.rank, step: found.step }),
+        },
+        tensor.operator,
+      ),
+    ),
+    sourceLine(page, found.operator?.source),
   );
 }
 

@@ -1,0 +1,190 @@
+"""Trainings of PyTorch in which a fault strikes at a step, under the flight recorder.
+
+``python tests/interop/planted_in_torch.py`` checks what the recorder says of each. With ``--out DIR`` the
+runs stay there: ``tests/data/flight/`` has them zipped, by a copy of this script in ``/home/user/train``.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import torch
+from torch import distributed, nn
+
+from mindinsight.proto import summary_pb2
+from mindinsight.proto.framing import decode_header
+from mindinsight.writer import FlightRecorder, SummaryRecord
+
+STEPS, AT = 30, 25
+RANKS, WRONG = 3, 1
+
+
+class Net(nn.Module):
+    """Two layers, and a head that a fault may strike."""
+
+    def __init__(self, head: str = "") -> None:
+        super().__init__()
+        self.fc1, self.act, self.fc2 = nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 2)
+        self.head = head
+        nn.init.constant_(self.fc2.bias, 5.0)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        hidden = self.act(self.fc1(x))
+        scores = self.fc2(hidden)
+        if self.head == "log":
+            return torch.log(scores)
+        if self.head == "sqrt":
+            return torch.sqrt(scores)
+        if self.head == "half":
+            return (scores.half() * 10).float()
+        return scores
+
+
+@torch.no_grad()
+def nan_in_data(model: Net, x: torch.Tensor) -> None:
+    x[3, 1] = float("nan")
+
+
+@torch.no_grad()
+def nan_in_weight(model: Net, x: torch.Tensor) -> None:
+    model.fc2.weight[0, 2] = float("nan")
+
+
+@torch.no_grad()
+def grown_weight(model: Net, x: torch.Tensor) -> None:
+    model.fc2.weight.mul_(-1e4)
+
+
+@torch.no_grad()
+def large_batch(model: Net, x: torch.Tensor) -> None:
+    x.mul_(1e4)
+
+
+@torch.no_grad()
+def dead_relu(model: Net, x: torch.Tensor) -> None:
+    model.fc1.bias.sub_(1e3)
+
+
+Fault: TypeAlias = Callable[[Net, torch.Tensor], None]
+PLANTED: dict[str, tuple[str, Fault, str]] = {  # head, fault, beginning of the alert
+    "nan_in_data": ("", nan_in_data, "Training fault: the loss is nan"),
+    "nan_in_weight": ("", nan_in_weight, "Training fault: the loss is nan"),
+    "logarithm": ("log", grown_weight, "Training fault: the loss is nan"),
+    "square_root": ("sqrt", grown_weight, "Training fault: the loss is nan"),
+    "half_overflow": ("half", large_batch, "Training fault: the loss is inf"),
+    "exploding_gradient": ("", grown_weight, "Training fault: the loss jumped to"),
+    "dead_relu": ("", dead_relu, "Training warning: every output of act is zero"),
+}
+
+
+def train(folder: Path, name: str) -> None:
+    """One training of thirty steps with its losses, settings and a checkpoint in the run."""
+    head, fault, _ = PLANTED[name]
+    torch.manual_seed(0)
+    model = Net(head)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    with SummaryRecord(str(folder / name)) as record:
+        recorder = FlightRecorder(model, folder / name, optimizer, dumps=1, check_every=5, record=record)
+        for number in range(STEPS):
+            x, y = torch.randn(8, 4), torch.rand(8, 2)
+            if number == AT:
+                fault(model, x)
+
+            def step(x: torch.Tensor = x, y: torch.Tensor = y) -> torch.Tensor:
+                optimizer.zero_grad()
+                loss = nn.functional.mse_loss(model(x), y)
+                loss.backward()
+                return loss
+
+            record.add_value("scalar", "loss", recorder.step(step).item())
+            record.record(number)
+            optimizer.step()
+        recorder.close()
+
+
+def reduce_gradients(model: nn.Module, wrong: bool) -> None:
+    """The mean of the gradients over the ranks; one rank forgets to divide."""
+    world = distributed.get_world_size()
+    for parameter in model.parameters():
+        assert parameter.grad is not None
+        distributed.all_reduce(parameter.grad)
+        parameter.grad.div_(1 if wrong else world)
+
+
+def train_rank(folder: Path) -> None:
+    """A rank of the training in which one rank reduces wrongly at a step."""
+    distributed.init_process_group("gloo")
+    torch.manual_seed(0)
+    model = Net()
+    torch.manual_seed(distributed.get_rank())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    recorder = FlightRecorder(model, folder / "wrong_reduction", optimizer, dumps=1, same_gradients=True)
+    for number in range(AT + 1):
+        x, y = torch.randn(8, 4), torch.rand(8, 2)
+        wrong = number == AT and distributed.get_rank() == WRONG
+
+        def step(x: torch.Tensor = x, y: torch.Tensor = y, wrong: bool = wrong) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            reduce_gradients(model, wrong)
+            return loss
+
+        recorder.step(step)
+        optimizer.step()
+    recorder.close()
+    distributed.destroy_process_group()
+
+
+def alerts(directory: Path) -> list[summary_pb2.Alert]:
+    found = []
+    for file in sorted(directory.glob("*.summary.*")):
+        content = file.read_bytes()
+        while content:
+            length = decode_header(content[:12])
+            event = summary_pb2.Event.FromString(content[12 : 12 + length])
+            if event.HasField("alert"):
+                found.append(event.alert)
+            content = content[16 + length :]
+    return found
+
+
+def check(folder: Path) -> None:
+    for name, (_, _, title) in PLANTED.items():
+        train(folder, name)
+        first = alerts(folder / name)[0]
+        assert first.title.startswith(title), (name, first.title)
+        assert first.dump == "flight_dump" and "step 25" in first.text, (name, first.text)
+        assert (folder / name / "flight_dump" / "rank_0" / "Net" / "0" / "25").is_dir()
+    launcher = ["-m", "torch.distributed.run", f"--nproc_per_node={RANKS}", "--master_port=29719"]
+    subprocess.run([sys.executable, *launcher, __file__, "--rank", "--out", str(folder)], check=True)
+    for rank in range(RANKS):
+        (first,) = alerts(folder / "wrong_reduction" / f"rank_{rank}")
+        assert first.title.startswith(f"Training fault: the gradients of rank {WRONG} differ"), first.title
+        assert first.dump == "../flight_dump"
+        assert (folder / "wrong_reduction" / "flight_dump" / f"rank_{rank}" / "Net" / "0" / "25").is_dir()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--rank", action="store_true", help="be one process of the distributed training")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if options.rank:
+        train_rank(options.out)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        check(options.out or Path(temporary))
+    print(json.dumps({"faults planted in torch": torch.__version__, "ok": True}))
+
+
+if __name__ == "__main__":
+    main()

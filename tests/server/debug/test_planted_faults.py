@@ -1,0 +1,74 @@
+"""Faults planted in trainings of PyTorch, recorded by the flight recorder: operator, line and sentence.
+
+``tests/interop/planted_in_torch.py`` made the runs.
+"""
+
+from pathlib import Path
+
+import pytest
+
+import mindinsight
+from mindinsight.server.debug.fault import source_frame
+from mindinsight.server.debug.preset import common_faults
+from mindinsight.server.debug.rank_divergence import find_divergence
+from mindinsight.server.debug.watchpoints import check
+from mindinsight.server.formats.dumps import open_dump
+from tests.flight import unpack
+from tests.narrowing import require
+
+LOGARITHM = (
+    "log received -691.012 at [0, 1]. The logarithm is defined only above 0, so the result is NaN."
+    " That value came from Default/fc2-Linear/addmm-op1. The weight fc2.weight has norm 8835.4 there,"
+    " against 0.88343 at step 20, 5 steps earlier."
+)
+ROOT = "The square root of a negative number is NaN."
+OVERFLOW = "exceeds 65504, the largest number of float16"
+FAULTS = [  # run, operator, verdict, explanation, code
+    ("nan_in_data", "fc1-Linear/addmm-op0", "come in with the data inputs0", "", "self.fc1(x)"),
+    ("nan_in_weight", "fc2-Linear/t-op1", "come in with the weight fc2.weight", "", "self.fc2(hidden)"),
+    ("logarithm", "log-op0", "from finite inputs", LOGARITHM, "torch.log(scores)"),
+    ("square_root", "sqrt-op0", "from finite inputs", ROOT, "torch.sqrt(scores)"),
+    ("half_overflow", "mul-op0", "from finite inputs", OVERFLOW, "(scores.half() * 10).float()"),
+]
+
+
+@pytest.mark.parametrize(("name", "operator", "verdict", "sentence", "code"), FAULTS)
+def test_the_first_fault_is_the_planted_one(
+    name: str, operator: str, verdict: str, sentence: str, code: str, tmp_path: Path
+) -> None:
+    dump = mindinsight.dump(unpack(name, tmp_path) / "flight_dump")
+    fault = require(dump.first_fault().fault)
+    assert (fault.rank, fault.step, require(fault.operator).name) == (0, 25, f"Default/{operator}")
+    assert verdict in fault.verdict
+    assert sentence in fault.explanation
+    assert code in require(fault.source).code
+    assert require(fault.source).file == "/home/user/train/planted.py"
+
+
+def test_a_jump_is_not_called_a_fault(tmp_path: Path) -> None:
+    report = mindinsight.dump(unpack("exploding_gradient", tmp_path) / "flight_dump").first_fault()
+    assert report.fault is None
+    assert report.judged == report.tensors
+
+
+def test_a_dead_relu_is_found_by_the_common_checks(tmp_path: Path) -> None:
+    dump = open_dump(unpack("dead_relu", tmp_path) / "flight_dump")
+    first = next(hit for hit in check(dump, common_faults()) if hit.verdict.hit)
+    assert first.entry.operator == "Default/act-ReLU/relu-op0"
+
+
+def test_the_rank_that_reduces_wrongly_is_named_with_the_operator_and_its_line(tmp_path: Path) -> None:
+    dump = open_dump(unpack("wrong_reduction", tmp_path) / "flight_dump")
+    found = require(find_divergence(dump))
+    assert (found.step, found.ranks, found.entry.operator) == (25, (1,), "Default/div_-op0")
+    assert require(source_frame(found.operator)).code == "parameter.grad.div_(1 if wrong else world)"
+    assert found.words["norms"] == "0: 2.66042, 1: 7.98125, 2: 2.66042"
+
+
+def test_of_two_ranks_none_is_blamed_and_one_alone_agrees(tmp_path: Path) -> None:
+    folder = unpack("wrong_reduction", tmp_path) / "flight_dump"
+    (folder / "rank_2").rename(tmp_path / "away")
+    found = require(find_divergence(open_dump(folder)))
+    assert (found.ranks, found.key) == ((), "dump.ranks.differ")
+    (folder / "rank_1").rename(tmp_path / "too")
+    assert find_divergence(open_dump(folder)) is None
