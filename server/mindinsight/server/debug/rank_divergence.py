@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from mindinsight.server.debug.examine import Answer, measure_all
+from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation.rules import canonical, number_text
 from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
 from mindinsight.server.debug.statistics_cache import StatisticsCache
@@ -26,7 +26,7 @@ _RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinom
 _SHOWN: Final = 8  # ranks whose norms a sentence lists
 
 Key: TypeAlias = tuple[str, str]  # graph, recorded name
-Sides: TypeAlias = dict[str, dict[str, Answer]]  # direction -> slot -> tensor
+Sides: TypeAlias = dict[str, dict[str, TensorResult]]  # direction -> slot -> tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +90,20 @@ def _in_step(
     return None
 
 
-def _calls(answers: Iterable[Answer]) -> dict[Key, Sides]:
+def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
     """Tensors by operator, direction and slot, operators in the order they ran."""
     calls: dict[Key, Sides] = defaultdict(lambda: defaultdict(dict))
-    for answer in answers:
-        entry = answer.entry
+    for result in results:
+        entry = result.entry
         if entry.type != "Parameter":
-            calls[entry.graph, entry.recorded][entry.direction][entry.slot] = answer
+            calls[entry.graph, entry.recorded][entry.direction][entry.slot] = result
     return calls
 
 
 def _diverging_slot(first: Sides, sides: Mapping[int, Sides]) -> str | None:
     """Output slot that differs although it should not."""
     outputs = first.get("output", {})
-    kind = canonical(next((answer.entry.type for answer in outputs.values()), ""))
+    kind = canonical(next((result.entry.type for result in outputs.values()), ""))
     if any(word in kind for word in _RANDOM):
         return None
     inputs = first.get("input", {})
@@ -115,7 +115,7 @@ def _diverging_slot(first: Sides, sides: Mapping[int, Sides]) -> str | None:
 
 def _prints(direction: str, slot: str, sides: Mapping[int, Sides]) -> dict[int, Fingerprint | None]:
     tensors = {rank: side.get(direction, {}).get(slot) for rank, side in sides.items()}
-    return {rank: None if answer is None else fingerprint(answer) for rank, answer in tensors.items()}
+    return {rank: None if result is None else fingerprint(result) for rank, result in tensors.items()}
 
 
 def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
@@ -132,11 +132,12 @@ def _divergence(dump: Dump, step: int, key: Key, slot: str, sides: Mapping[int, 
     stray = tuple(rank for rank, content in prints.items() if content != usual)
     ranks = stray if count > len(prints) / 2 else ()
     shown = ranks[0] if ranks else next(iter(sides))
-    answers = {rank: side["output"][slot] for rank, side in sides.items()}
+    results = {rank: side["output"][slot] for rank, side in sides.items()}
     graph, recorded = key
     operators = list_operators(dump, shown, step, graph).items
     operator = next((known for known in operators if known.recorded == recorded), None)
     norms = {
-        rank: answer.measured.statistics.norm if answer.measured else None for rank, answer in answers.items()
+        rank: result.measurement.statistics.norm if result.measurement else None
+        for rank, result in results.items()
     }
-    return Divergence(step, ranks, answers[shown].entry, operator, norms)
+    return Divergence(step, ranks, results[shown].entry, operator, norms)
