@@ -136,8 +136,6 @@ def _divergence(dump: Dump, step: int, key: Key, slot: str, sides: Mapping[int, 
     graph, recorded = key
     operators = list_operators(dump, shown, step, graph).items
     operator = next((known for known in operators if known.recorded == recorded), None)
-    norms = {
-        rank: result.measurement.statistics.norm if result.measurement else None
-        for rank, result in results.items()
-    }
+    measured = {rank: result.measurement for rank, result in results.items()}
+    norms = {rank: found.statistics.norm if found else None for rank, found in measured.items()}
     return Divergence(step, ranks, results[shown].entry, operator, norms)

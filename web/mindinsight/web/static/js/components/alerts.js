@@ -43,7 +43,8 @@ export function levelBadge(app, level) {
 export function placeOf(app, alert) {
   if (alert.dump) {
     const { dump, dump_rank: rank, step } = alert;
-    return app.url.link("dump", { dump, rank: String(rank ?? 0), step: String(step), tab: "check", only: "1" });
+    const place = { rank: String(rank ?? 0), step: String(step) };
+    return app.url.link("dump", { dump, ...place, tab: "check", only: "1" });
   }
   const run = app.selection.run(alert.run);
   if (!run?.kinds.scalar) return app.url.link("overview", { run: alert.run });
