@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
@@ -14,7 +13,6 @@ from typing import Any, Final
 
 from mindinsight.writer import alerts, options, ranks, variables
 from mindinsight.writer.encoding import events
-from mindinsight.writer.encoding.encoder import TooLarge
 from mindinsight.writer.files import process_hooks
 from mindinsight.writer.files.directories import make_log_dir
 from mindinsight.writer.files.event_file import EventFile
@@ -22,6 +20,7 @@ from mindinsight.writer.files.npy_export import NpyExport
 from mindinsight.writer.files.record_file import FileName, RecordFile
 from mindinsight.writer.network_graph import NetworkGraph
 from mindinsight.writer.pending import Pending
+from mindinsight.writer.step_queue import StepQueue
 
 _OPERATORS: Final = "mindinsight.writer.operators"
 _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
@@ -72,7 +71,7 @@ class SummaryRecord:
         size = options.file_size(max_file_size)
         self._raise = options.boolean(raise_exception, "raise_exception")
         make_log_dir(directory, strict=self._raise)
-        self._pending = Pending()
+        pending = Pending()
         now, device = int(time.time()), ranks.device_of(rank)
         exports = options.tensor_format(export_options) == "npy"
         self._events = EventFile(
@@ -81,15 +80,15 @@ class SummaryRecord:
             options.positive(flush_seconds, "flush_seconds"),
             int(options.positive(queue_bytes, "queue_bytes")),
             NpyExport(directory / f"export_{now}") if exports else None,
-            self._pending.done,
+            pending.done,
         )
+        self._queue = StepQueue(self._events, pending, self._raise)
         self._graph = None if network is None else NetworkGraph(network)
         self._mode, self._step = "train", 0  # the step that was recorded last
         self._throttle = alerts.AlertThrottle()
         self._closed = self._warned_closed = False
-        self._lock = threading.Lock()
-        self._scalars, self._tags = self._pending.scalars, self._pending.good_tags
-        process_hooks.call_in_children(self._forked)
+        self._scalars, self._tags = pending.scalars, pending.good_tags
+        process_hooks.call_in_children(self._queue.forget)
         weakref.finalize(self, self._events.close)
 
     @property
@@ -123,13 +122,13 @@ class SummaryRecord:
         for what is not of this kind, ValueError for an unknown plugin, an empty name or an impossible shape.
         """
         if step is not None:
-            self._record_alone(options.step(step), wall_time, plugin, name, value)
+            step = options.step(step)
+            if not self._refuses("'%s' is not recorded", name):
+                self._queue.put_value(step, wall_time, plugin, name, value)
         elif value.__class__ is float and plugin == "scalar" and name.__class__ is str and name in self._tags:
             self._scalars.extend((name, value))
-        elif self._closed:
-            self._warn_closed("'%s' is not recorded", name)
-        else:
-            self._add(plugin, name, value)
+        elif not self._refuses("'%s' is not recorded", name):
+            self._queue.collect(plugin, name, value)
 
     def record(
         self, step: int, train_network: Any = None, plugin_filter: Callable[[str], bool] | None = None
@@ -145,15 +144,14 @@ class SummaryRecord:
         """
         if step.__class__ is not int or not -(1 << 63) <= step < 1 << 63:
             step = options.step(step)
-        if self._closed:
-            self._warn_closed("step %d is not recorded", step)
+        if self._closed and self._refuses("step %d is not recorded", step):
             return False
         if self._graph is not None or train_network is not None:
             self._add_graph(train_network)
         if _OPERATORS in sys.modules or _MINDSPORE_OPERATORS in sys.modules:
             self._add_operator_values(step)
         self._step = step
-        self._hand_over(step, plugin_filter)
+        self._queue.put_step(step, plugin_filter)
         if self._events.failure is not None:
             self._surface()
         return True
@@ -185,15 +183,11 @@ class SummaryRecord:
         Returns whether it is recorded: False for one that was said a moment ago, and after ``close``.
         """
         item = alerts.alert(title, text, level, alerts.relative_path(dump, self.log_dir))
-        if self._closed:
-            self._warn_closed("alert '%s' is not recorded", item.tag)
+        if self._refuses("alert '%s' is not recorded", item.tag):
             return False
         if self._throttle.holds_back(item.tag, str(level), time.monotonic(), wait_seconds):
             return False
-        at = alerts.step_of(step, self._step)
-        with self._lock:
-            self._events.put((at, time.time(), [], (item,), len(item.payload)))
-        self._events.wake()
+        self._queue.put_at_once(alerts.step_of(step, self._step), item, len(item.payload))
         return True
 
     def set_mode(self, mode: str) -> None:
@@ -204,11 +198,9 @@ class SummaryRecord:
 
     def flush(self) -> None:
         """Return when everything recorded is in the file."""
-        if self._closed:
-            self._warn_closed("there is nothing to flush")
-            return
-        self._events.flush()
-        self._surface()
+        if not self._refuses("there is nothing to flush"):
+            self._events.flush()
+            self._surface()
 
     def close(self) -> None:
         """Write everything and finish the files. Closing again does nothing."""
@@ -237,47 +229,18 @@ class SummaryRecord:
         self._events.close(events.closing_record(error))
         self._surface()
 
-    def _add(self, plugin: str, name: str, value: Any) -> None:
-        try:
-            self._pending.add(plugin, name, value)
-        except TooLarge:
-            if self._raise:
-                raise
-
-    def _record_alone(self, step: int, wall: float | None, plugin: str, name: str, value: Any) -> None:
-        if self._closed:
-            self._warn_closed("'%s' is not recorded", name)
-            return
-        try:
-            job = self._pending.single_job(step, time.time() if wall is None else wall, plugin, name, value)
-        except TooLarge as error:
-            self._events.drop(str(error), [(name, step)])
-            if self._raise:
-                raise
-            return
-        with self._lock:
-            self._events.put(job)
-
-    def _warn_closed(self, message: str, *arguments: object) -> None:
-        """Once for each recorder: a loop that goes on after ``close`` would say it in every step."""
-        if not self._warned_closed:
+    def _refuses(self, message: str, *arguments: object) -> bool:
+        """Whether the recorder is closed; logged once, for a loop that goes on would say it in every step."""
+        if self._closed and not self._warned_closed:
             self._warned_closed = True
             _log.warning(f"{message}: the recorder of %s is closed (said once)", *arguments, self.log_dir)
-
-    def _hand_over(self, step: int, plugin_filter: Callable[[str], bool] | None) -> None:
-        with self._lock:
-            for job in self._pending.take(step, time.time(), plugin_filter):
-                self._events.put(job)
-            if self._pending.refused:
-                for reason, tag in self._pending.refused:
-                    self._events.drop(reason, [(tag, step)])
-                self._pending.refused.clear()
+        return self._closed
 
     def _add_graph(self, train_network: Any) -> None:
         graph = self._graph = self._graph or NetworkGraph()
         if graph.is_wanted(train_network):
             if (model := graph.take(train_network)) is not None:
-                self._add("graph", "graph", model)
+                self._queue.collect("graph", "graph", model)
             elif not graph.is_wanted(train_network):
                 _log.warning("no graph is recorded in %s: %s", self.log_dir, graph.reason())
 
@@ -287,7 +250,7 @@ class SummaryRecord:
         values = take_operator_values()
         for plugin, tag, value in values if self._mode == "train" else ():
             try:
-                self._add(plugin, tag, value)
+                self._queue.collect(plugin, tag, value)
             except (TypeError, ValueError) as error:  # inside the network nobody expects an exception of ours
                 self._events.drop(str(error), [(tag, step)])
 
@@ -295,8 +258,3 @@ class SummaryRecord:
         failure = self._events.take_failure()
         if failure is not None and self._raise:
             raise failure
-
-    def _forked(self) -> None:
-        """Drop, in a child, what was collected: it belongs to the parent."""
-        self._lock = threading.Lock()
-        self._pending.clear()
