@@ -161,6 +161,55 @@ def test_hyperband_prunes_a_worse_trial_by_its_live_scalars(training, tuning_fil
     assert "trial 2 pruned; x=4" in err
 
 
+def test_hyperband_sorts_trials_of_any_length_as_plain_optuna_does(
+    training, tuning_file, tune, workspace
+) -> None:
+    """The third trial is ten times as long as those by which Hyperband fixed its brackets.
+
+    Trials that plain Optuna prunes wait to be pruned; when they are not, they fail after 30 seconds.
+    """
+
+    def rungs(trial: optuna.trial.FrozenTrial) -> dict[str, float]:
+        return {key: value for key, value in trial.system_attrs.items() if key.startswith("completed_rung")}
+
+    def objective(trial: optuna.Trial) -> float:
+        x, length = trial.suggest_float("x", 0, 1), trial.suggest_categorical("length", [3, 30])
+        for step in range(1, length + 1):
+            trial.report(float(np.float32(x + 1 / step)), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return float(np.float32(x + 1 / length))
+
+    plain = optuna.create_study(
+        study_name="probe",
+        sampler=optuna.samplers.RandomSampler(seed=8),
+        pruner=optuna.pruners.HyperbandPruner(min_resource=1),
+    )
+    plain.optimize(objective, 6)
+    assert [trial.params["length"] for trial in plain.trials] == [3, 3, 30, 3, 3, 30]
+    pruned = [trial.params["x"] for trial in plain.trials if trial.state is optuna.trial.TrialState.PRUNED]
+    assert len(pruned) == 2
+    body = (
+        "for step in range(1, params.length + 1):\n"
+        "        record.add_value('scalar', 'value', params.x + 1 / step)\n"
+        "        record.record(step)\n"
+        "    record.flush()\n"
+        f"    time.sleep(600 if params.x in {pruned} else 0)"
+    )
+    file = tuning_file(
+        training(body=body),
+        {"x": {"bounds": [0, 1], "type": "float"}, "length": {"choice": [3, 30]}},
+        pruner={"name": "hyperband", "every": 1},
+        tuner={"name": "random", "seed": 8},
+        limits={"trial": 30},
+    )
+    code, _, err = tune(file, "--trials", 6, "--json")
+    assert code == 0, err
+    for ours, theirs in zip(optuna_study(workspace).trials, plain.trials, strict=True):
+        assert (ours.params, ours.state, rungs(ours)) == (theirs.params, theirs.state, rungs(theirs))
+        assert ours.intermediate_values == theirs.intermediate_values
+
+
 def test_a_dry_run_prints_commands_and_does_nothing(
     training, tuning_file, tune, tmp_path: Path, workspace
 ) -> None:

@@ -62,6 +62,7 @@ class Tuner:
         self._watch = watch
         self._wake = threading.Event()
         self._end: End | None = None
+        self._every: int | None = None  # steps between two looks
         self._failures = 0  # in a row
         self._asked = 0.0  # monotonic time
         self._begun = time.monotonic()
@@ -146,7 +147,8 @@ class Tuner:
             interrupt_trial(self.study, self._storage, frozen)
             return 0
         if outcome.state == "complete":
-            self._space_looks(self._every or self._spacing_after(process))
+            if self._every is None:
+                self._space_looks(self._spacing_after(process))
             if process.every is None and self._every is not None:
                 process.every = self._every
                 process.report_all()
@@ -180,9 +182,15 @@ class Tuner:
         return spacing(last) if last else None
 
     def _space_looks(self, every: int | None) -> None:
-        """Set how many steps apart the pruner looks at trials: once, for all trials of the study."""
+        """Set how many steps apart the pruner looks at trials: once, for all trials of the study.
+
+        Its pruner is made once as well: Hyperband fixes its brackets by the first complete trials, and one
+        made later would know longer trials and sort all of them anew.
+        """
+        if every is None:
+            return
         self._every = every
-        if self.config.pruner is None or every is None:
+        if self.config.pruner is None:
             return
         if self.study.user_attrs.get(EVERY) != every:
             self.study.set_user_attr(EVERY, every)
