@@ -82,13 +82,13 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 
 
 def read_at(descriptor: int, offset: int, size: int) -> bytes:
-    """``size`` bytes from ``offset`` on; fewer only where the file ends."""
-    os.lseek(descriptor, offset, os.SEEK_SET)
+    """``size`` bytes from ``offset`` on; fewer only where the file ends. The descriptor's position stays."""
     pieces: list[bytes] = []
-    while size and (piece := os.read(descriptor, size)):
+    while size and (piece := os.pread(descriptor, size, offset)):
         pieces.append(piece)
+        offset += len(piece)
         size -= len(piece)
-    return b"".join(pieces)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def _walk(path: str, flags: int) -> int:

@@ -1,10 +1,11 @@
 """Decoder of event files: a stretch of one as columns.
 
-The records of a training loop repeat: the same tags, the same lengths, step after step. Three decoders
-follow each other, each taking what it is fast at: records of frequent shapes as matrices of bytes
-(shapes.py), records of ever new shapes column by column (columnar.py), and the few that remain field by field
-(sequential.py). Before that the checksums of every record are verified (records.py). A long record is read
-in blocks, and its payloads are passed over (long_record.py).
+The records of a training loop repeat: the same tags, the same lengths, step after step. Four decoders
+follow each other, each taking what it is fast at: records that follow each other in rounds (rounds.py) and
+others of frequent shapes (shapes.py) as matrices of bytes, records of ever new shapes column by column
+(columnar.py), and the few that remain field by field (sequential.py). Before that the checksums of every
+record are verified (records.py). A long record is read in blocks, and its payloads are passed over
+(long_record.py).
 
 What is damaged is skipped and listed, with a reason that is a key of the locale files:
 
@@ -20,13 +21,11 @@ What is damaged is skipped and listed, with a reason that is a key of the locale
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import IO
-
-import numpy as np
 
 from mindinsight.proto.framing import HEADER_SIZE
-from mindinsight.server.files.opener import open_stream
+from mindinsight.server.files.opener import opened, read_at
 from mindinsight.server.formats.budgets import EVENT
 from mindinsight.server.formats.events.blocks import assemble, event_times
 from mindinsight.server.formats.events.chunk import RecordBatch
@@ -34,6 +33,7 @@ from mindinsight.server.formats.events.columnar import read_columnar
 from mindinsight.server.formats.events.frames import FRAME_SIZE, payload_size
 from mindinsight.server.formats.events.long_record import read_long_record
 from mindinsight.server.formats.events.records import Records, verified_records
+from mindinsight.server.formats.events.rounds import read_rounds
 from mindinsight.server.formats.events.schema import MINDSPORE, Schema
 from mindinsight.server.formats.events.sequential import Remarks, read_sequentially
 from mindinsight.server.formats.events.shapes import read_shapes
@@ -50,26 +50,26 @@ def read_stretch(path: str | int, offset: int, size: int, schema: Schema = MINDS
     Memory is a small multiple of ``size`` or of the budget of an event. Raises OSError when the file cannot
     be read.
     """
-    with os.fdopen(path, "rb", closefd=False) if isinstance(path, int) else open_stream(path) as file:
-        file_end = os.fstat(file.fileno()).st_size
-        file.seek(offset)
-        data = file.read(max(size, HEADER_SIZE))
+    with nullcontext(path) if isinstance(path, int) else opened(path) as descriptor:
+        file_end = os.fstat(descriptor).st_size
+        data = read_at(descriptor, offset, max(size, HEADER_SIZE))
         promised = payload_size(data[:HEADER_SIZE]) if len(data) >= HEADER_SIZE else None
         missing = 0 if promised is None else promised + FRAME_SIZE - len(data)
         if missing > file_end - offset - len(data):
             return Stretch(offset, max(file_end - offset, len(data)), 0)
         if missing > 0 and promised is not None and promised > EVENT.size:
-            return _read_long(file, offset, promised, schema)
+            return _read_long(descriptor, offset, promised, schema)
         if missing > 0:
-            data += file.read(missing)
+            data += read_at(descriptor, offset + len(data), missing)
     return decode(data, offset, offset + len(data) >= file_end, schema)
 
 
-def _read_long(file: IO[bytes], offset: int, size: int, schema: Schema) -> Stretch:
+def _read_long(descriptor: int, offset: int, size: int, schema: Schema) -> Stretch:
     """The record of ``size`` payload bytes at ``offset``, which the file holds to its end."""
-    record = read_long_record(file, offset, size, schema)
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        record = read_long_record(file, offset, size, schema)
     if record is None:
-        return Stretch(offset, os.fstat(file.fileno()).st_size - offset, 0)
+        return Stretch(offset, os.fstat(descriptor).st_size - offset, 0)
     return _stretch(*record, offset, 0, schema)
 
 
@@ -80,13 +80,17 @@ def decode(data: bytes | memoryview, base_offset: int, at_end: bool, schema: Sch
     """
     data = bytes(data)
     records = verified_records(data, at_end)
-    starts, sizes, rows = records.starts, records.sizes, np.arange(len(records.starts))
+    rounds = read_rounds(data, records.starts, records.sizes, schema)
+    rows = rounds.left
+    if rounds.begun and not at_end:  # the next stretch begins with a whole round
+        records, rows = records.without_last(rounds.begun), rows[: -rounds.begun]
+    starts, sizes = records.starts, records.sizes
     shaped, rows = read_shapes(data, starts, sizes, rows, schema)
     mixed, rows = read_columnar(data, starts, sizes, rows, schema)
     others, remarks = read_sequentially(data, starts, sizes, rows, schema)
     return _stretch(
         records,
-        shaped + mixed + others,
+        rounds.batches + shaped + mixed + others,
         remarks,
         base_offset,
         len(data) - records.end if at_end else 0,

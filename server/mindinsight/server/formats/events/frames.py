@@ -10,19 +10,18 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Final
 
-import google_crc32c
 import numpy as np
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, decode_header
-from mindinsight.server.formats.events.checksums import Crcs
 from mindinsight.server.formats.events.periodic import LONGEST_PERIOD, repeats
 from mindinsight.server.formats.events.resync import find_header
 from mindinsight.server.types import Damage, Ints
 
 FRAME_SIZE: Final = HEADER_SIZE + FOOTER_SIZE
 MAX_PAYLOAD: Final = 2**31 - 1  # bytes; a protobuf message cannot be larger
-_FIRST_WALK: Final = 32  # records walked one by one before the first guess
+_FIRST_WALK: Final = 12  # records walked one by one before the first guess
 _LONGEST_WALK: Final = 4096
+_SUCCESS: Final = 4  # times as many records as were walked, which a guess is to find
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,6 @@ class Frames:
 
     starts: Ints  # [n] first header byte
     sizes: Ints  # [n] payload bytes
-    crcs: Crcs  # [n] CRC-32C of each payload as it is, not as it should be
     gaps: tuple[Damage, ...]
     end: int  # everything before is a record or a gap
 
@@ -51,11 +49,10 @@ def scan(data: bytes, at_end: bool) -> Frames:
     these are the zeros of space that is allocated at the end of a file and not written yet: ``at_end``
     says that the file ends with ``data``, and then such zeros are waited for like a record that is cut.
     """
-    chains, crcs, gaps, at = [], [], [], 0
+    chains, gaps, at = [], [], 0
     while True:
-        starts, chain_crcs, end = _chain(data, at)
+        starts, end = _chain(data, at)
         chains.append(np.append(starts, end))
-        crcs.append(chain_crcs)
         at = end
         if len(data) - at < HEADER_SIZE or payload_size(data[at : at + HEADER_SIZE]) is not None:
             break  # the end, or a record that is cut
@@ -69,7 +66,6 @@ def scan(data: bytes, at_end: bool) -> Frames:
     return Frames(
         np.concatenate([chain[:-1] for chain in chains]),
         np.concatenate([np.diff(chain) for chain in chains]) - FRAME_SIZE,
-        np.concatenate(crcs),
         tuple(gaps),
         at,
     )
@@ -89,35 +85,31 @@ def _reason(gap: bytes, more: bool) -> str:
     return "damage.length" if believed else "damage.length_crc"
 
 
-def _chain(data: bytes, at: int) -> tuple[Ints, Crcs, int]:
-    """Starts and checksums of the records that follow each other from ``at``, and where the chain breaks.
+def _chain(data: bytes, at: int) -> tuple[Ints, int]:
+    """Starts of the records that follow each other from ``at``, and where the chain breaks.
 
     Lengths repeat in the file of a training loop. So a few records are walked, then the pattern of
     their headers is taken as a guess and checked for all that follow at once; where it does not
     hold, more are walked before the next guess.
     """
     starts: list[Ints] = []
-    crcs: list[Crcs] = []
     known: dict[bytes, int] = {}
     limit = _FIRST_WALK
     while True:
-        walked, walked_crcs, at = _walk(data, at, limit, known)
+        walked, at = _walk(data, at, limit, known)
         starts.append(np.array(walked, np.int64))
-        crcs.append(np.array(walked_crcs, np.uint32))
         if len(walked) < limit:
-            return np.concatenate(starts), np.concatenate(crcs), at
+            return np.concatenate(starts), at
         headers = [data[start : start + HEADER_SIZE] for start in walked[-2 * LONGEST_PERIOD :]]
-        guessed, guessed_crcs, at = repeats(data, at, headers, known)
+        guessed, at = repeats(data, at, headers, known)
         starts.append(guessed)
-        crcs.append(guessed_crcs)
-        limit = _FIRST_WALK if len(guessed) else min(2 * limit, _LONGEST_WALK)
+        limit = _FIRST_WALK if len(guessed) >= _SUCCESS * limit else min(2 * limit, _LONGEST_WALK)
 
 
-def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[list[int], list[int], int]:
-    """Starts and checksums of at most ``limit`` records from ``at``, and the offset after them."""
+def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[list[int], int]:
+    """Starts of at most ``limit`` records from ``at``, and the offset after them."""
     starts: list[int] = []
-    crcs: list[int] = []
-    look_up, crc, add, add_crc, last = known.get, google_crc32c.value, starts.append, crcs.append, len(data)
+    look_up, add, last = known.get, starts.append, len(data)
     for _ in repeat(None, limit):  # the one loop that Python runs for each record
         header = data[at : at + HEADER_SIZE]
         size = look_up(header)
@@ -127,9 +119,8 @@ def _walk(data: bytes, at: int, limit: int, known: dict[bytes, int]) -> tuple[li
         if size == 0 or end > last:
             break
         add(at)
-        add_crc(crc(data[at + HEADER_SIZE : end - FOOTER_SIZE]))
         at = end
-    return starts, crcs, at
+    return starts, at
 
 
 def _learn(header: bytes, known: dict[bytes, int]) -> int:

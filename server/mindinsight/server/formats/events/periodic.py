@@ -6,17 +6,17 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.formats.events.checksums import Crcs, crcs_of_pattern
 from mindinsight.server.types import Ints
 
 LONGEST_PERIOD: Final = 64  # records
 _EVIDENCE: Final = 24  # records
 _FIRST_ROUNDS: Final = 64
 _GROWTH: Final = 8
+_CACHED: Final = 1 << 18  # bytes looked through at a time, to stay in the processor's cache
 
 
-def repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int]) -> tuple[Ints, Crcs, int]:
-    """Starts and checksums of the whole records from ``at`` that go on with the end of ``headers``.
+def repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int]) -> tuple[Ints, int]:
+    """Starts of the whole records from ``at`` that go on with the end of ``headers``.
 
     ``sizes`` gives the framed size of a record by its 12 header bytes. Returns the offset after them, too;
     there are none when ``headers`` end in no pattern, or it does not go on.
@@ -24,9 +24,8 @@ def repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int])
     pattern = headers[len(headers) - _period(headers) :]
     steps = np.cumsum([0] + [sizes[header] for header in pattern])
     rounds = _rounds(data, at, pattern, steps) if pattern else 0
-    end = at + rounds * int(steps[-1])
     starts = at + int(steps[-1]) * np.arange(rounds)[:, None] + steps[:-1]
-    return starts.ravel(), crcs_of_pattern(memoryview(data)[at:end], np.diff(steps).tolist()), end
+    return starts.ravel(), at + rounds * int(steps[-1])
 
 
 def _rounds(data: bytes, at: int, pattern: list[bytes], steps: Ints) -> int:
@@ -38,7 +37,7 @@ def _rounds(data: bytes, at: int, pattern: list[bytes], steps: Ints) -> int:
         rounds += agreeing
         if agreeing < batch:
             return rounds
-        batch *= _GROWTH
+        batch = min(batch * _GROWTH, max(_CACHED // stride, _FIRST_ROUNDS))
 
 
 def _period(headers: list[bytes]) -> int:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mindinsight.proto.framing import HEADER_SIZE
-from mindinsight.server.formats.events.checksums import masked
+from mindinsight.server.formats.events.checksums import intact
 from mindinsight.server.formats.events.frames import FRAME_SIZE, scan
-from mindinsight.server.formats.wire_format import unaligned
 from mindinsight.server.types import Damage, Ints
 
 
@@ -19,6 +18,12 @@ class Records:
     sizes: Ints  # [n] payload bytes
     damage: tuple[Damage, ...]
     end: int  # everything before is a record or damaged
+
+    def without_last(self, count: int) -> Records:
+        """All but the last ``count`` records, and nothing that lies behind them."""
+        end = int(self.starts[-count])
+        damage = tuple(region for region in self.damage if region.offset < end)
+        return Records(self.starts[:-count], self.sizes[:-count], damage, end)
 
     def payloads(self, data: bytes) -> list[bytes]:
         begins = self.starts + HEADER_SIZE
@@ -35,8 +40,7 @@ def verified_records(data: bytes, at_end: bool) -> Records:
     """
     frames = scan(data, at_end)
     starts, sizes, end = frames.starts, frames.sizes, frames.end
-    stored = unaligned(data, "<u4")[starts + sizes + HEADER_SIZE]
-    good = stored == masked(frames.crcs)
+    good = intact(data, starts, sizes)
     if at_end and len(good) and not good[-1] and not any(data[int(starts[-1] + sizes[-1]) + HEADER_SIZE :]):
         starts, sizes, good, end = starts[:-1], sizes[:-1], good[:-1], int(starts[-1])
     bad = zip(starts[~good].tolist(), (sizes[~good] + FRAME_SIZE).tolist(), strict=True)

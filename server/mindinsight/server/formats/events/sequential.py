@@ -59,6 +59,13 @@ def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
         for row, event in events.items()
         for entry in event.entries
     ]
+    records = (
+        np.array(list(events), np.int64),
+        np.array([event.step for event in events.values()], np.int64),
+        np.array([event.wall for event in events.values()], np.float64),
+    )
+    if not values:
+        return RecordBatch(*records)
     rows, kinds, tags, offsets, sizes = np.array(values, np.int64).reshape(-1, 5).T
     codes = kinds.astype(np.uint8)
     numbers = _numbers(data, codes, offsets.tolist())
@@ -67,12 +74,7 @@ def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
         if number is not None:
             numbers[index] = number
     entries = Entries(rows, codes, tags, offsets, sizes, numbers)
-    return RecordBatch(
-        np.array(list(events), np.int64),
-        np.array([event.step for event in events.values()], np.int64),
-        np.array([event.wall for event in events.values()], np.float64),
-        *by_tag(entries, list(names)),
-    )
+    return RecordBatch(*records, *by_tag(entries, list(names)))
 
 
 def _numbers(data: Octets, codes: npt.NDArray[np.uint8], offsets: list[int]) -> Doubles:

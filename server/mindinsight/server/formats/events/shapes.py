@@ -8,7 +8,6 @@ time, step and every value are columns.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,10 +15,15 @@ import numpy.typing as npt
 
 from mindinsight.proto.framing import HEADER_SIZE
 from mindinsight.server.formats.events.chunk import Payloads, RecordBatch, Scalars
-from mindinsight.server.formats.events.event_message import Entry, ParsedEvent
+from mindinsight.server.formats.events.event_message import Entry
 from mindinsight.server.formats.events.fields import EXACT, KIND_NAMES, SCALAR, tag_text
+from mindinsight.server.formats.events.record_shape import (
+    Octets2D,
+    RecordShape,
+    record_shape,
+    step_column,
+)
 from mindinsight.server.formats.events.schema import Schema
-from mindinsight.server.formats.wire_format import UnparsableError
 from mindinsight.server.types import Floats, Ints
 
 _FEWEST: Final = 48  # records of a shape that are worth the set-up
@@ -30,15 +34,6 @@ _MOST_TELLING: Final = 8  # bytes by which the tags of records of one length are
 _RARE_SHAPES: Final = 4  # after so many rare shapes one after another the rest is read another way
 _CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
 
-_Bytes = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    event: ParsedEvent  # of one record, with offsets from the start of its payload
-    mask: _Bytes  # [size] which bits are the same in all records of the shape
-    fixed: _Bytes  # [size] these bits
-
 
 def read_shapes(
     data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
@@ -48,6 +43,8 @@ def read_shapes(
     ``starts`` and ``sizes`` tell where all records and how long their payloads are.
     """
     parts: list[RecordBatch] = []
+    if len(rows) < _FEWEST:
+        return parts, rows
     taken = np.zeros(len(starts), np.bool_)
     misses = 0
     similar = (
@@ -59,7 +56,7 @@ def read_shapes(
         rest = group
         while len(rest) >= _FEWEST and misses < _RARE_SHAPES:
             size, begins = int(sizes[rest[0]]), starts[rest] + HEADER_SIZE
-            shape = _shape(data[begins[0] : begins[0] + size], schema)
+            shape = record_shape(data[begins[0] : begins[0] + size], schema)
             if shape is None or not _frequent(data, begins, shape):
                 misses, rest = misses + 1, rest[1:]
                 continue
@@ -94,7 +91,7 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
     if len(rows) < _MANY:
         return [rows]
     begins = starts[rows] + HEADER_SIZE
-    shape = _shape(data[begins[0] : begins[0] + size], schema)
+    shape = record_shape(data[begins[0] : begins[0] + size], schema)
     if shape is None:
         return [rows]
     sample = _matrix(data, begins[:: max(len(begins) // _SAMPLE, 1)], size)
@@ -112,36 +109,14 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -
     return [*groups, rows[left]] if left.any() else groups
 
 
-def _frequent(data: bytes, begins: Ints, shape: _Shape) -> bool:
+def _frequent(data: bytes, begins: Ints, shape: RecordShape) -> bool:
     """Whether enough of some records that lie at ``begins`` have the shape."""
     some = begins[:: max(len(begins) // _SAMPLE, 1)]
     alike = _alike(_matrix(data, some, len(shape.mask)), shape)
     return bool(np.count_nonzero(alike) * _RARE >= len(some))
 
 
-def _shape(payload: bytes, schema: Schema) -> _Shape | None:
-    """The shape of a record, or None when reading its like as a matrix would be wrong or slow."""
-    try:
-        event = schema.parse(payload, 0, len(payload))
-    except UnparsableError:
-        return None
-    names = {(entry.kind in (SCALAR, EXACT) or entry.kind, tag_text(entry.tag)) for entry in event.entries}
-    in_payloads = sum(entry.size for entry in event.entries if entry.kind in KIND_NAMES)
-    if event.version or event.skipped or event.notes or event.closing is not None:
-        return None
-    if any(entry.number is not None for entry in event.entries):
-        return None
-    if len(names) < len(event.entries) or 2 * in_payloads > len(payload):
-        return None
-    mask = np.full(len(payload), 0xFF, np.uint8)
-    for at, size in event.free:
-        mask[at : at + size] = 0
-    # Of the bytes of a step the top bits are shape: they say where the number ends.
-    mask[max(event.step_at, 0) : max(event.step_at, 0) + event.step_size] = 0x80
-    return _Shape(event, mask, np.frombuffer(payload, np.uint8) & mask)
-
-
-def _matrix(data: bytes, starts: Ints, size: int) -> _Bytes:
+def _matrix(data: bytes, starts: Ints, size: int) -> Octets2D:
     """[n, size] bytes from each of ``starts``; a view when they are evenly spaced."""
     gaps = np.diff(starts)
     if (gaps == gaps[0]).all():
@@ -150,13 +125,13 @@ def _matrix(data: bytes, starts: Ints, size: int) -> _Bytes:
     return windows[starts]
 
 
-def _blocks(matrix: _Bytes) -> Iterator[slice]:
+def _blocks(matrix: Octets2D) -> Iterator[slice]:
     rows = max(_CACHED // max(matrix.shape[1], 1), 1)
     for first in range(0, len(matrix), rows):
         yield slice(first, first + rows)
 
 
-def _alike(matrix: _Bytes, shape: _Shape) -> npt.NDArray[np.bool_]:
+def _alike(matrix: Octets2D, shape: RecordShape) -> npt.NDArray[np.bool_]:
     same = np.ones(len(matrix), np.bool_)
     for block in _blocks(matrix):
         equal = (matrix[block] & shape.mask) == shape.fixed
@@ -165,7 +140,7 @@ def _alike(matrix: _Bytes, shape: _Shape) -> npt.NDArray[np.bool_]:
     return same
 
 
-def _part(matrix: _Bytes, shape: _Shape, rows: Ints, starts: Ints) -> RecordBatch:
+def _part(matrix: Octets2D, shape: RecordShape, rows: Ints, starts: Ints) -> RecordBatch:
     event = shape.event
     scalars, payloads = [], []
     for kind, dtype in ((SCALAR, "<f4"), (EXACT, "<f8")):
@@ -181,22 +156,15 @@ def _part(matrix: _Bytes, shape: _Shape, rows: Ints, starts: Ints) -> RecordBatc
     walls = np.zeros(len(rows), np.float64)
     if event.wall_at >= 0:
         walls[:] = matrix[:, event.wall_at : event.wall_at + 8].view("<f8")[:, 0]
-    return RecordBatch(rows, _steps(matrix, event), walls, tuple(scalars), tuple(payloads))
+    return RecordBatch(
+        rows, step_column(matrix, event.step_at, event.step_size), walls, tuple(scalars), tuple(payloads)
+    )
 
 
-def _columns(matrix: _Bytes, entries: list[Entry], dtype: str) -> Floats:
+def _columns(matrix: Octets2D, entries: list[Entry], dtype: str) -> Floats:
     columns = [matrix[:, entry.at : entry.at + entry.size].view(dtype)[:, 0] for entry in entries]
     values = np.empty((len(columns), len(matrix)), dtype)
     for block in _blocks(matrix):
         for value, column in zip(values, columns, strict=True):
             value[block] = column[block]
     return values
-
-
-def _steps(matrix: _Bytes, event: ParsedEvent) -> Ints:
-    """Varints of one width: seven bits of each byte, lowest first."""
-    steps = np.zeros(len(matrix), np.uint64)
-    for index in range(event.step_size):
-        bits = matrix[:, event.step_at + index].astype(np.uint64) & np.uint64(0x7F)
-        steps |= bits << np.uint64(7 * index)
-    return steps.view(np.int64)

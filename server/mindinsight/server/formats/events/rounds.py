@@ -1,0 +1,247 @@
+"""Round decoder: a few records that follow each other again and again, read as one matrix.
+
+TensorBoard's writers put each scalar into a record of its own, so a step of k tags is k records, and the next
+step the same ones with other numbers. Such a round is a row of the matrix; wall time, step and value of each
+of its records are columns. Tags of a round that have the same steps and wall times are one piece, which holds
+both once. A writer that puts all scalars of a step into one record makes rounds of one record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
+from mindinsight.server.formats.events.chunk import RecordBatch, Scalars
+from mindinsight.server.formats.events.fields import EXACT, SCALAR, tag_text
+from mindinsight.server.formats.events.record_shape import (
+    Octets2D,
+    RecordShape,
+    is_like,
+    record_shape,
+    step_column,
+)
+from mindinsight.server.formats.events.schema import Schema
+from mindinsight.server.types import Ints
+
+_LONGEST: Final = 256  # records of a round
+_FEWEST: Final = 64  # records of rounds that are worth the set-up
+_MISSES: Final = 4  # records in a row at which no round begins; after them the rest is read another way
+_CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
+_WIDE: Final = 1 << 11  # bytes of a row that is compared at once: several short rounds
+_DTYPES: Final = {SCALAR: "<f4", EXACT: "<f8"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The records of a round; offsets count from the first header."""
+
+    shapes: list[RecordShape]
+    begins: list[int]  # of the payloads
+    stride: int  # bytes
+    several: int  # rounds that are compared as one row
+    mask: npt.NDArray[np.uint8]  # [several * stride] which bits are the same in all rounds
+    fixed: npt.NDArray[np.uint8]  # [several * stride] these bits
+
+    @property
+    def has_one_step(self) -> bool:
+        return len({shape.event.step for shape in self.shapes}) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecords:
+    """What was read in rounds, and what was not."""
+
+    batches: list[RecordBatch]
+    left: Ints  # numbers of the records that are in no round
+    begun: int  # records at the end that begin a round which is not whole
+
+
+def read_rounds(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> RoundRecords:
+    """The records in frequent rounds; ``starts`` and ``sizes`` tell where all records lie."""
+    batches: list[RecordBatch] = []
+    left = np.ones(len(starts), np.bool_)
+    row = misses = taken = begun = 0
+    while len(starts) - row >= _FEWEST and misses < _MISSES + taken // _FEWEST:
+        model, skipped = _round_at(data, starts, sizes, row, schema)
+        if model is not None and not model.has_one_step:
+            row += _next_step(model)
+            model, skipped = _round_at(data, starts, sizes, row, schema)
+        count = 0 if model is None else _count(data, starts[row:], model)
+        if model is None or count * len(model.shapes) < _FEWEST:
+            row, misses = row + skipped, misses + 1
+            continue
+        end = row + count * len(model.shapes)
+        batches.append(_batch(data, int(starts[row]), row, count, model))
+        left[row:end] = False
+        row, taken = end, taken + end - row
+        begun = len(starts) - row if len(starts) - row < len(model.shapes) else 0
+    return RoundRecords(batches, np.flatnonzero(left), begun)
+
+
+def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> tuple[_Round | None, int]:
+    """The round that begins with record ``row``: up to the next record with a tag that was before.
+
+    The second result says how many records further on to look next when this round is not frequent: where
+    that tag was before, as rounds may begin there.
+    """
+    shapes: list[RecordShape] = []
+    records: dict[bytes, int] = {}
+    end = min(row + _LONGEST + 1, len(starts))
+    spans = zip((starts[row:end] + HEADER_SIZE).tolist(), sizes[row:end].tolist(), strict=True)
+    for number, (at, size) in enumerate(spans):
+        payload = data[at : at + size]
+        if shapes and is_like(payload, shapes[0]):
+            return _joined(data, int(starts[row]), shapes), number
+        shape = record_shape(payload, schema)
+        if shape is None or not all(entry.kind in _DTYPES for entry in shape.event.entries):
+            return None, number + 1
+        tags = [entry.tag for entry in shape.event.entries]
+        again = [records[tag] for tag in tags if tag in records]
+        if again:
+            return _joined(data, int(starts[row]), shapes), again[0] or number
+        records.update(dict.fromkeys(tags, number))
+        shapes.append(shape)
+    return None, 1
+
+
+def _joined(data: bytes, start: int, shapes: list[RecordShape]) -> _Round:
+    header, footer = np.full(HEADER_SIZE, 0xFF, np.uint8), np.zeros(FOOTER_SIZE, np.uint8)
+    masks, begins, at = [], [], 0
+    for shape in shapes:
+        masks += [header, shape.mask, footer]
+        begins.append(at + HEADER_SIZE)
+        at += HEADER_SIZE + len(shape.mask) + FOOTER_SIZE
+    several = max(_WIDE // at, 1)
+    mask = np.concatenate(masks)
+    fixed = np.frombuffer(data, np.uint8, at, start) & mask
+    return _Round(shapes, begins, at, several, np.tile(mask, several), np.tile(fixed, several))
+
+
+def _next_step(model: _Round) -> int:
+    """The first record with another step than the one before it."""
+    steps = [shape.event.step for shape in model.shapes]
+    return next(number for number in range(1, len(steps)) if steps[number] != steps[number - 1])
+
+
+def _count(data: bytes, starts: Ints, model: _Round) -> int:
+    """How many rounds follow each other at the first of ``starts``."""
+    every = starts[:: len(model.shapes)]
+    most, batch = len(starts) // len(model.shapes), max(_CACHED // model.stride, 1)
+    for first in range(0, most, batch):
+        tried = min(batch, most - first)
+        begin = int(starts[0]) + first * model.stride
+        evenly = every[first : first + tried] == np.arange(begin, begin + tried * model.stride, model.stride)
+        agreeing = tried if evenly.all() else int(evenly.argmin())
+        agreeing = _alike(data, begin, min(agreeing, (len(data) - begin) // model.stride), model)
+        if agreeing < tried:
+            return _whole(starts, first + agreeing, model)
+    return _whole(starts, most, model)
+
+
+def _whole(starts: Ints, rounds: int, model: _Round) -> int:
+    """``rounds``, or one less when not every record of the last one is right."""
+    if not rounds:
+        return 0
+    last = starts[(rounds - 1) * len(model.shapes) : rounds * len(model.shapes)]
+    return rounds if (last - last[0] + HEADER_SIZE == model.begins).all() else rounds - 1
+
+
+def _alike(data: bytes, start: int, rounds: int, model: _Round) -> int:
+    """How many of ``rounds`` from ``start`` on are like the model, up to the first that is not."""
+    octets = np.frombuffer(data, np.uint8, rounds * model.stride, start)
+    row = model.several * model.stride
+    whole = len(octets) - len(octets) % row
+    for begin, rows in ((0, octets[:whole].reshape(-1, row)), (whole, octets[None, whole:])):
+        same = (rows & model.mask[: rows.shape[1]]) == model.fixed[: rows.shape[1]]
+        if not same.all():
+            return (begin + int(same.argmin())) // model.stride
+    return rounds
+
+
+def _batch(data: bytes, start: int, row: int, count: int, model: _Round) -> RecordBatch:
+    """The records of ``count`` rounds, the first of which is record ``row`` at ``start``.
+
+    Records with the same steps and wall times are given as the first of them.
+    """
+    entries = [
+        (number, entry, begin + entry.at)
+        for number, (shape, begin) in enumerate(zip(model.shapes, model.begins, strict=True))
+        for entry in shape.event.entries
+    ]
+    axes = _Axes(model, count)
+    values: list[npt.NDArray[Any]] = [np.empty(count, _DTYPES[entry.kind]) for _, entry, _ in entries]
+    matrix = np.ndarray((count, model.stride), np.uint8, data, start)
+    for block in _blocks(count, model.stride):
+        axes.read(matrix[block], block)
+        for column, (_, entry, at) in zip(values, entries, strict=True):
+            column[block] = matrix[block, at : at + entry.size].view(column.dtype)[:, 0]
+    firsts = axes.firsts()
+    pieces: dict[tuple[int, str], list[int]] = {}
+    for index, (number, _, _) in enumerate(entries):
+        pieces.setdefault((firsts[number], values[index].dtype.str), []).append(index)
+    length = len(model.shapes)
+    rows = {number: row + number + length * np.arange(count) for number in dict.fromkeys(firsts)}
+    scalars = tuple(
+        Scalars(
+            tuple(tag_text(entries[index][1].tag) for index in indices),
+            rows[number],
+            np.stack([values[index] for index in indices]),
+        )
+        for (number, _), indices in pieces.items()
+    )
+    return RecordBatch(
+        np.concatenate([*rows.values()]),
+        np.concatenate([axes.steps[number] for number in rows]),
+        np.concatenate([axes.walls[number] for number in rows]),
+        scalars,
+    )
+
+
+def _blocks(count: int, stride: int) -> Iterator[slice]:
+    rows = max(_CACHED // stride, 1)
+    for first in range(0, count, rows):
+        yield slice(first, first + rows)
+
+
+class _Axes:
+    """Steps and wall times of the records of a round, a column for each record."""
+
+    def __init__(self, model: _Round, count: int) -> None:
+        self._model = model
+        self.steps = np.zeros((len(model.shapes), count), np.int64)
+        self.walls = np.zeros((len(model.shapes), count))
+
+    def read(self, matrix: Octets2D, block: slice) -> None:
+        """Take over the columns from the rounds ``block``, which are in ``matrix``."""
+        before: npt.NDArray[np.uint8] | None = None
+        for number, (shape, begin) in enumerate(zip(self._model.shapes, self._model.begins, strict=True)):
+            event = shape.event
+            at, size = begin + event.step_at, event.step_size
+            octets = matrix[:, at : at + size]
+            if before is not None and octets.shape == before.shape and (octets == before).all():
+                self.steps[number, block] = self.steps[number - 1, block]
+            elif size:
+                self.steps[number, block] = step_column(matrix, at, size)
+            before = octets
+            if event.wall_at >= 0:
+                at = begin + event.wall_at
+                self.walls[number, block] = matrix[:, at : at + 8].view("<f8")[:, 0]
+
+    def firsts(self) -> list[int]:
+        """[records of a round] the first record that has the same steps and wall times."""
+        firsts: list[int] = []
+        for number in range(len(self.steps)):
+            same = (first for first in dict.fromkeys(firsts) if self._is_same(first, number))
+            firsts.append(next(same, number))
+        return firsts
+
+    def _is_same(self, first: int, second: int) -> bool:
+        walls, steps = self.walls.view(np.int64), self.steps
+        if walls[first, 0] != walls[second, 0] or steps[first, 0] != steps[second, 0]:
+            return False
+        return bool((walls[first] == walls[second]).all() and (steps[first] == steps[second]).all())
