@@ -113,7 +113,7 @@ print("numpy" in sys.modules)
 
 
 @pytest.mark.parametrize("path", ["/v2/a%0Ab", "/v2/%0A", "/a%0A/b"])
-def test_addresses_with_a_line_break_are_answered_like_others(samples, path) -> None:
-    answer = samples().get(path)
+def test_addresses_with_a_line_break_are_answered_like_others(shared_samples, path) -> None:
+    answer = shared_samples().get(path)
     assert answer.status_code == 404
-    assert answer.headers["content-type"] == samples().get("/v2/none").headers["content-type"]
+    assert answer.headers["content-type"] == shared_samples().get("/v2/none").headers["content-type"]

@@ -79,8 +79,8 @@ def test_names_of_any_kind_stay_what_they_are() -> None:
     assert ids(Listing().whole(snapshot, {}, 1).plain) == [odd.id]
 
 
-def test_a_client_that_takes_no_gzip_gets_none(samples) -> None:
-    client = samples("lenet")
+def test_a_client_that_takes_no_gzip_gets_none(shared_samples) -> None:
+    client = shared_samples("lenet")
     plain, packed = client.get("/v2/runs", headers=PLAIN), client.get("/v2/runs")
     assert "content-encoding" not in plain.headers
     assert packed.headers["content-encoding"] == "gzip"

@@ -14,8 +14,8 @@ def boot_of(text):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_has_its_page_and_its_module(samples, view) -> None:
-    client = samples()
+def test_every_view_has_its_page_and_its_module(shared_samples, view) -> None:
+    client = shared_samples()
     answer = client.get(f"/{view}")
     assert answer.status_code == 200
     boot = boot_of(answer.text)
@@ -25,8 +25,8 @@ def test_every_view_has_its_page_and_its_module(samples, view) -> None:
     assert title not in ("", f"nav.{view}")
 
 
-def test_every_address_on_the_page_is_relative_and_there(samples) -> None:
-    client = samples()
+def test_every_address_on_the_page_is_relative_and_there(shared_samples) -> None:
+    client = shared_samples()
     text = client.get("/").text
     addresses = re.findall(r'(?:src|href)="([^"#]+)"', text)
     assert len(addresses) > 10
@@ -46,8 +46,8 @@ def test_every_address_on_the_page_is_relative_and_there(samples) -> None:
         ({"Cookie": "mindinsight_lang=<script>"}, "en"),
     ],
 )
-def test_the_language_is_the_chosen_one_or_the_browsers(samples, headers, lang) -> None:
-    boot = boot_of(samples().get("/").text)
+def test_the_language_is_the_chosen_one_or_the_browsers(shared_samples, headers, lang) -> None:
+    boot = boot_of(shared_samples().get("/").text)
     views = {view["name"]: view for view in boot["views"]}
     assert [
         name for name, view in views.items() if view["navigation"] and not view["icon"].startswith("M")

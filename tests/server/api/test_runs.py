@@ -9,8 +9,8 @@ from mindinsight.server.http.column_encoding import decode
 LENET = {"run": "./lenet"}
 
 
-def test_a_list_says_of_each_run_what_a_table_shows(samples) -> None:
-    body = samples("lenet", "multi_rank").get("/v2/runs").json()
+def test_a_list_says_of_each_run_what_a_table_shows(shared_samples) -> None:
+    body = shared_samples("lenet", "multi_rank").get("/v2/runs").json()
     runs = {run["id"]: run for run in body["runs"]}
     assert set(runs) == {"./lenet", *(f"./multi_rank/rank_{n}" for n in range(4))}
     lenet = runs["./lenet"]
@@ -45,8 +45,8 @@ def test_one_run_with_odd_lineage_hides_no_other(samples, tmp_path: Path) -> Non
     assert runs["./odd"]["hyper"]["network"] == "\\xff\\xfe"
 
 
-def test_some_runs_may_be_asked_for(samples) -> None:
-    body = samples("lenet", "multi_rank").get("/v2/runs", params={"run": ["./lenet", "./gone"]}).json()
+def test_some_runs_may_be_asked_for(shared_samples) -> None:
+    body = shared_samples("lenet", "multi_rank").get("/v2/runs", params={"run": ["./lenet", "./gone"]}).json()
     assert [run["id"] for run in body["runs"]] == ["./lenet"]
 
 
@@ -58,24 +58,24 @@ def test_an_unchanged_list_is_not_sent_again(samples) -> None:
     assert client.get("/v2/runs", headers={"If-None-Match": etag}).status_code == 200
 
 
-def test_files_tell_how_far_they_are_read_and_what_is_damaged(samples) -> None:
-    client = samples("damaged/flip_body_crc")
+def test_files_tell_how_far_they_are_read_and_what_is_damaged(shared_samples) -> None:
+    client = shared_samples("damaged/flip_body_crc")
     (file,) = client.get("/v2/runs/files", params={"run": "./flip_body_crc"}).json()["files"]
     assert file["read"] == file["size"] == 38667
     assert file["damage"] == [{"offset": 22770, "size": 757, "reason": "damage.body_crc"}]
 
 
 @pytest.mark.parametrize("path", ["/v2/runs/files", "/v2/runs/facts"])
-def test_an_unknown_run_is_said(samples, path) -> None:
-    answer = samples("lenet").get(path, params={"run": "./../etc"})
+def test_an_unknown_run_is_said(shared_samples, path) -> None:
+    answer = shared_samples("lenet").get(path, params={"run": "./../etc"})
     assert answer.status_code == 404
     error = answer.json()["error"]
     assert (error["code"], error["key"]) == ("unknown_run", "error.unknown_run")
     assert error["vars"] == {"run": "./../etc"}
 
 
-def test_tags_come_with_the_runs_that_have_them(samples) -> None:
-    client = samples("lenet", "multi_rank")
+def test_tags_come_with_the_runs_that_have_them(shared_samples) -> None:
+    client = shared_samples("lenet", "multi_rank")
     tags = {row["tag"]: row for row in client.get("/v2/tags").json()["tags"]}
     assert tags["fc2_mean"]["runs"] == ["./lenet"]
     assert tags["loss/auto"]["count"] == 5
@@ -85,8 +85,8 @@ def test_tags_come_with_the_runs_that_have_them(samples) -> None:
     assert client.get("/v2/tags", params={"kind": "nonsense"}).json()["tags"] == []
 
 
-def test_tags_of_the_ranks_of_one_job(samples) -> None:
-    client = samples("lenet", "multi_rank")
+def test_tags_of_the_ranks_of_one_job(shared_samples) -> None:
+    client = shared_samples("lenet", "multi_rank")
     (row,) = client.get("/v2/tags", params={"job": "./multi_rank"}).json()["tags"]
     assert (row["tag"], row["count"]) == ("loss/auto", 4)
     assert client.get("/v2/tags", params={"job": "./none"}).json()["tags"] == []
@@ -119,8 +119,8 @@ def test_there_is_one_baseline_at_most(samples) -> None:
         {"note": "x" * 20_001},
     ],
 )
-def test_bad_notes_are_refused(samples, fields) -> None:
-    assert samples("lenet").patch("/v2/runs/notes", json={**LENET, **fields}).status_code == 422
+def test_bad_notes_are_refused(shared_samples, fields) -> None:
+    assert shared_samples("lenet").patch("/v2/runs/notes", json={**LENET, **fields}).status_code == 422
 
 
 def test_a_full_disk_is_said(samples, tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_a_full_disk_is_said(samples, tmp_path: Path) -> None:
     assert answer.json()["error"]["vars"]["why"]
 
 
-def test_columns_give_last_lowest_and_highest(samples) -> None:
-    client = samples("lenet", "multi_rank")
+def test_columns_give_last_lowest_and_highest(shared_samples) -> None:
+    client = shared_samples("lenet", "multi_rank")
     tables = client.get("/v2/runs/columns", params={"tag": ["loss/auto", "nothing"]}).json()["tables"]
     table = tables["loss/auto"]
     at = table["runs"].index("./lenet")
@@ -143,8 +143,8 @@ def test_columns_give_last_lowest_and_highest(samples) -> None:
     assert tables["nothing"]["runs"] == []
 
 
-def test_small_curves_begin_and_end_where_the_whole_does(samples) -> None:
-    client = samples("lenet")
+def test_small_curves_begin_and_end_where_the_whole_does(shared_samples) -> None:
+    client = shared_samples("lenet")
     answer = client.get("/v2/runs/sparklines", params={"tag": "loss/auto", "run": ["./lenet", "./gone"]})
     curves = answer.json()["curves"]
     assert list(curves) == ["./lenet"]
@@ -153,7 +153,7 @@ def test_small_curves_begin_and_end_where_the_whole_does(samples) -> None:
     assert values[-1] == pytest.approx(1.126, abs=1e-3)
 
 
-def test_facts_hold_the_pipeline_of_data(samples) -> None:
-    facts = samples("lenet").get("/v2/runs/facts", params=LENET).json()
+def test_facts_hold_the_pipeline_of_data(shared_samples) -> None:
+    facts = shared_samples("lenet").get("/v2/runs/facts", params=LENET).json()
     assert facts["dataset"]["op_type"] == "Batch" or facts["dataset"]["children"]
     assert facts["hyper"]["optimizer"] == "Momentum"

@@ -46,8 +46,8 @@ def test_the_digest_follows_the_content(tmp_path: Path) -> None:
     assert after.plotly_digest == before.plotly_digest
 
 
-def test_addresses_with_the_digest_may_be_kept_for_good(samples, assets) -> None:
-    client = samples()
+def test_addresses_with_the_digest_may_be_kept_for_good(shared_samples, assets) -> None:
+    client = shared_samples()
     answer = client.get(f"/static/{assets.digest}/js/app.js")
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"]
@@ -56,7 +56,9 @@ def test_addresses_with_the_digest_may_be_kept_for_good(samples, assets) -> None
     assert client.get(f"/static/{assets.digest}/js/none.js").status_code == 404
 
 
-def test_a_client_without_gzip_gets_the_plain_file(samples, assets) -> None:
-    answer = samples().get(f"/static/{assets.digest}/css/base.css", headers={"Accept-Encoding": "identity"})
+def test_a_client_without_gzip_gets_the_plain_file(shared_samples, assets) -> None:
+    answer = shared_samples().get(
+        f"/static/{assets.digest}/css/base.css", headers={"Accept-Encoding": "identity"}
+    )
     assert "content-encoding" not in answer.headers
     assert answer.content == (WEB / "static/css/base.css").read_bytes()

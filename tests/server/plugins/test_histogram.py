@@ -15,9 +15,9 @@ def expected(sample):
     return json.loads((EXPECTED / sample / "expected.json").read_text())["runs"]
 
 
-@pytest.fixture
-def lenet(samples):
-    return samples("lenet")
+@pytest.fixture(scope="module")
+def lenet(shared_samples):
+    return shared_samples("lenet")
 
 
 def ask(client, **params):
@@ -72,8 +72,8 @@ def test_unknown_names_are_told(lenet) -> None:
     assert lenet.get("/v2/histogram/series", params={"run": "./lenet", "tag": "x"}).status_code == 404
 
 
-def test_histograms_of_every_type_are_answered(samples) -> None:
-    client = samples("record_api/values")
+def test_histograms_of_every_type_are_answered(shared_samples) -> None:
+    client = shared_samples("record_api/values")
     tags = client.get("/v2/tags", params={"kind": "histogram"}).json()["tags"]
     assert len(tags) > 10
     non_finite = 0

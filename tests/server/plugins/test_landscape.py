@@ -29,9 +29,9 @@ def ask(client, *runs):
         ("record_api/lineage_and_graph", "lineage_and_graph", "lineage_and_graph"),
     ],
 )
-def test_a_grid_is_as_recorded(samples, sample, run, within) -> None:
+def test_a_grid_is_as_recorded(shared_samples, sample, run, within) -> None:
     known = recorded(sample.split("/")[0], within)
-    found = ask(samples(sample), f"./{run}")
+    found = ask(shared_samples(sample), f"./{run}")
     with_grid = {tag: one for tag, one in known.items() if one["landscape"]}
     assert {tag for _, tag in found} == set(with_grid)
     for tag, one in with_grid.items():
@@ -46,9 +46,9 @@ def test_a_grid_is_as_recorded(samples, sample, run, within) -> None:
         assert shown["intervals"] == one.get("loss_path", {}).get("intervals", [])
 
 
-def test_the_path_of_a_training_has_a_loss_at_each_interval(samples) -> None:
+def test_the_path_of_a_training_has_a_loss_at_each_interval(shared_samples) -> None:
     known = recorded("landscape", ".")
-    found = {tag: one for (_, tag), one in ask(samples("landscape"), "./landscape").items()}
+    found = {tag: one for (_, tag), one in ask(shared_samples("landscape"), "./landscape").items()}
     taken = {tag for tag, one in known.items() if one.get("loss_path", {}).get("points")}
     assert {tag for tag, one in found.items() if one["path"]} == taken
     assert taken
@@ -60,8 +60,8 @@ def test_the_path_of_a_training_has_a_loss_at_each_interval(samples) -> None:
         assert found[tag]["decomposition"] == known[tag]["metadata"]["decomposition"]
 
 
-def test_runs_without_landscapes_and_unknown_runs_add_nothing(samples) -> None:
-    client = samples("landscape", "record_api/values")
+def test_runs_without_landscapes_and_unknown_runs_add_nothing(shared_samples) -> None:
+    client = shared_samples("landscape", "record_api/values")
     assert set(ask(client, "./values", "./none", "../base")) == set()
     assert {run for run, _ in ask(client, "./values", "./landscape")} == {"./landscape"}
     assert client.get("/v2/landscape/all").status_code == 422

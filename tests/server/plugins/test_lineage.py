@@ -42,9 +42,9 @@ def searched(tmp_path, runs):
             record.record(1)
 
 
-def test_a_row_holds_what_was_recorded(samples) -> None:
+def test_a_row_holds_what_was_recorded(shared_samples) -> None:
     train = recorded("record_api", "lineage_and_graph", "train_lineage")
-    found = row(table(samples("record_api/lineage_and_graph")), "./lineage_and_graph")
+    found = row(table(shared_samples("record_api/lineage_and_graph")), "./lineage_and_graph")
     for name in ("optimizer", "loss_function", "epoch", "parallel_mode", "device_num", "batch_size"):
         assert found[f"train:{name}"] == train["hyper_parameters"][name]
     assert found["train:learning_rate"] == pytest.approx(train["hyper_parameters"]["learning_rate"])
@@ -57,8 +57,8 @@ def test_a_row_holds_what_was_recorded(samples) -> None:
     assert found["user:备注"] == "中文 value"
 
 
-def test_the_losses_of_training_and_evaluation_are_two_columns(samples) -> None:
-    found = row(table(samples("lenet")), "./lenet")
+def test_the_losses_of_training_and_evaluation_are_two_columns(shared_samples) -> None:
+    found = row(table(shared_samples("lenet")), "./lenet")
     train = recorded("lenet", ".", "train_lineage")
     evaluation = json.loads(recorded("lenet", ".", "evaluation_lineage")["metric"])
     assert found["metric:loss"] == pytest.approx(train["algorithm"]["loss"], rel=1e-6)
@@ -66,8 +66,8 @@ def test_the_losses_of_training_and_evaluation_are_two_columns(samples) -> None:
     assert found["metric:Accuracy"] == evaluation["Accuracy"]
 
 
-def test_columns_come_in_groups_and_say_whether_they_are_numbers(samples) -> None:
-    answer = table(samples("lenet", "record_api/lineage_and_graph"))
+def test_columns_come_in_groups_and_say_whether_they_are_numbers(shared_samples) -> None:
+    answer = table(shared_samples("lenet", "record_api/lineage_and_graph"))
     groups = [column["key"].split(":")[0] for column in answer["columns"]]
     assert groups == sorted(groups, key=("user", "train", "data", "metric").index)
     numeric = {column["key"]: column["numeric"] for column in answer["columns"]}
@@ -77,8 +77,8 @@ def test_columns_come_in_groups_and_say_whether_they_are_numbers(samples) -> Non
     assert {key for one in answer["rows"] for key in one["values"]} == set(numeric)
 
 
-def test_only_the_runs_asked_for_and_of_those_only_the_known(samples) -> None:
-    client = samples("lenet", "record_api/lineage_and_graph")
+def test_only_the_runs_asked_for_and_of_those_only_the_known(shared_samples) -> None:
+    client = shared_samples("lenet", "record_api/lineage_and_graph")
     asked = table(client, run=["./lenet", "./none", "../base"])
     assert [one["run"] for one in asked["rows"]] == ["./lenet"]
     assert len(table(client)["rows"]) == 2
@@ -101,19 +101,19 @@ def test_what_matters_is_told_by_how_it_goes_with_the_objective(samples, tmp_pat
     assert all(0 <= score <= 1 for score in importance.values())
 
 
-def test_an_objective_that_no_run_has_is_told(samples) -> None:
-    answer = samples("lenet").get("/v2/lineage/table", params={"objective": "metric:none"})
+def test_an_objective_that_no_run_has_is_told(shared_samples) -> None:
+    answer = shared_samples("lenet").get("/v2/lineage/table", params={"objective": "metric:none"})
     assert answer.status_code == 404
     assert answer.json()["error"]["key"] == "error.unknown_column"
 
 
-def test_runs_that_are_gone_have_no_objective(samples) -> None:
-    answer = table(samples("lenet"), run="./gone", objective="metric:loss")
+def test_runs_that_are_gone_have_no_objective(shared_samples) -> None:
+    answer = table(shared_samples("lenet"), run="./gone", objective="metric:loss")
     assert answer == {"columns": [], "rows": [], "objective": None, "importance": []}
 
 
-def test_the_pipeline_of_data_from_the_source_on(samples) -> None:
-    client = samples("lenet", "record_api/values")
+def test_the_pipeline_of_data_from_the_source_on(shared_samples) -> None:
+    client = shared_samples("lenet", "record_api/values")
     answer = client.get("/v2/lineage/dataset", params={"run": "./lenet"}).json()
     names = [stage["name"] for stage in answer["stages"]]
     assert names == ["MnistDataset", "Map", "Map", "Shuffle", "Batch"]

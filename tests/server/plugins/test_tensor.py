@@ -16,9 +16,9 @@ EXPECTED = Path(__file__).parents[2] / "data" / "events" / "lenet" / "expected.j
 PARAMS = {"run": "./lenet", "tag": "Tensor"}
 
 
-@pytest.fixture
-def lenet(samples):
-    return samples("lenet")
+@pytest.fixture(scope="module")
+def lenet(shared_samples):
+    return shared_samples("lenet")
 
 
 def npy(client, **params):
@@ -84,8 +84,8 @@ def test_a_slice_that_cannot_be_is_told(lenet, dims) -> None:
     assert answer.json()["error"]["code"] == "bad_slice"
 
 
-def test_tensors_of_every_type_are_shown(samples) -> None:
-    client = samples("record_api/values")
+def test_tensors_of_every_type_are_shown(shared_samples) -> None:
+    client = shared_samples("record_api/values")
     tags = client.get("/v2/tags", params={"kind": "tensor"}).json()["tags"]
     types = set()
     for tag in tags:

@@ -190,8 +190,8 @@ def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(
 
 
 @pytest.mark.parametrize("wrong", [{"level": "fatal"}, {"skip": -1}, {"limit": 1001}, {"since": "now"}])
-def test_what_cannot_be_asked_is_refused(client, wrong) -> None:
-    assert client.get("/v2/alert/list", params=wrong).status_code == 422
+def test_what_cannot_be_asked_is_refused(shared_samples, wrong) -> None:
+    assert shared_samples().get("/v2/alert/list", params=wrong).status_code == 422
 
 
 def test_asking_again_looks_at_nothing_that_is_known(ask, train, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.server.conftest import StartServer
+
 ABOVE = {"condition": "above", "tags": "loss*", "limit": 10.0, "level": "warning", "on": True}
 FIRST = {"id": "not_finite", "built_in": True, "condition": "not_finite", "tags": "*", "limit": 0.0,
          "level": "error", "on": True}  # fmt: skip
@@ -54,7 +56,8 @@ def test_the_built_in_rule_is_switched_off_but_stays(client) -> None:
         {"condition": "silent", "limit": 1e9},
     ],
 )
-def test_what_is_no_rule_is_refused(client, wrong) -> None:
+def test_what_is_no_rule_is_refused(shared_samples: StartServer, wrong: dict[str, Any]) -> None:
+    client = shared_samples()
     assert client.post(RULES, json={**ABOVE, **wrong}).status_code == 422
     assert ids(client.get(RULES)) == ["not_finite"]
 

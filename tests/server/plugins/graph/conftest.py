@@ -3,9 +3,9 @@
 import pytest
 
 
-@pytest.fixture
-def lenet(samples):
-    client = samples("lenet")
+@pytest.fixture(scope="module")
+def lenet(shared_samples):
+    client = shared_samples("lenet")
     (tag,) = client.get("/v2/graph/graphs", params={"run": "./lenet"}).json()["tags"]
 
     def ask(path, **params):

@@ -11,8 +11,8 @@ from mindinsight.proto.summary_pb2 import Event
 DATA = Path(__file__).parents[3] / "data"
 
 
-def test_graphs_of_a_run_and_its_pipeline(samples) -> None:
-    client = samples("lenet", "multi_rank")
+def test_graphs_of_a_run_and_its_pipeline(shared_samples) -> None:
+    client = shared_samples("lenet", "multi_rank")
     answer = client.get("/v2/graph/graphs", params={"run": "./multi_rank/rank_1"}).json()
     assert len(answer["tags"]) == 1 and answer["dataset"]
     assert client.get("/v2/graph/graphs", params={"run": "./nothing"}).status_code == 404
@@ -94,8 +94,8 @@ def test_the_plotly_figure_has_every_box_as_a_shape(lenet) -> None:
     assert set(targets["customdata"]) == {box["id"] for box in picture["boxes"] if not box["open"]}
 
 
-def test_runs_without_graph_or_pipeline(samples) -> None:
-    client = samples("record_api/images")
+def test_runs_without_graph_or_pipeline(shared_samples) -> None:
+    client = shared_samples("record_api/images")
     params = {"run": "./images", "tag": "x"}
     assert client.get("/v2/graph/graphs", params=params).json() == {
         "run": "./images",
