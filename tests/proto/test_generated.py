@@ -12,6 +12,7 @@ PROTO = Path(__file__).parents[2] / "proto"
 NAMES = sorted(path.stem for path in (PROTO / "mindinsight" / "proto").glob("*.proto"))
 
 
+@pytest.mark.slow
 def test_regenerating_changes_nothing(tmp_path: Path) -> None:
     """Byte for byte where the pinned compiler runs, else by the descriptors of a newer one."""
     if sys.version_info < (3, 13):

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from mindinsight.proto.summary_pb2 import Event
 
 KILLS = 200
@@ -22,6 +24,7 @@ def steps_of(directory, records_of):
     return steps, torn
 
 
+@pytest.mark.slow
 def test_two_hundred_killed_writers_lose_nothing_they_had_flushed(tmp_path: Path, records_of) -> None:
     script = Path(__file__).with_name("killed_writers.py")
     ran = subprocess.run(

@@ -3,6 +3,8 @@
 import os
 import signal
 
+import pytest
+
 from tests.server.commands.conftest import ended
 
 
@@ -12,6 +14,7 @@ def test_stop_with_nothing_running(shell) -> None:
     assert f"No MindInsight server of yours is running on port {shell.port}." in done.stdout
 
 
+@pytest.mark.slow
 def test_a_hanging_server_is_made_to_end(shell) -> None:
     shell.start()
     pid = shell.pid()

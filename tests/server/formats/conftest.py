@@ -4,10 +4,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-settings.register_profile("patient", deadline=None)  # the machine may be busy with something else
-settings.load_profile("patient")
 
 SAMPLES = Path(__file__).parents[2] / "data" / "dumps" / "samples"
 

@@ -80,6 +80,7 @@ def sparse(path, size, start=b""):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "size"),
     [(CSV, 1 << 30), (CSV, 200 << 20), (JSON, 1 << 30), (JSON, 100 << 20), (PB, 1 << 30), (PB, 400 << 20)]
@@ -99,6 +100,7 @@ def test_a_checkpoint_of_fields_without_a_number(tmp_path: Path) -> None:
     assert read(WEIGHTS, tmp_path / "a.ckpt") == "dump.not_checkpoint"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"\x10\x01", b"\x0a\x00"], ids=["numbers", "values"])
 def test_a_checkpoint_of_small_fields_without_end(tmp_path: Path, content) -> None:
     (tmp_path / "a.ckpt").write_bytes(content * (8 << 20))
@@ -112,6 +114,7 @@ def test_an_array_in_fortran_order_that_claims_gigabytes(tmp_path: Path) -> None
     assert read(WEIGHTS, path) == "dump.too_large"
 
 
+@pytest.mark.slow
 def test_an_array_in_fortran_order_is_read_with_little_more_than_its_size(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.asfortranarray(np.zeros((8000, 10_000))))
     assert read(WEIGHTS, tmp_path / "a.npy") == "1 []"
@@ -130,6 +133,7 @@ def test_tuples_of_tuples_of_tuples(tmp_path: Path) -> None:
     assert read(WEIGHTS, path) == "0 []"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [b"]" * (20 << 20), b"(" * (20 << 20), b"]" + b"2a" * 5000, b"]" * 1000 + b"a" * 999],
@@ -141,12 +145,14 @@ def test_pickles_that_make_much_of_little(tmp_path: Path, content) -> None:
     assert read(WEIGHTS, path) in ("dump.too_large", "dump.bad_pickle", "0 []")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
 def test_archives_packed_in_ways_that_no_writer_uses(tmp_path: Path, method) -> None:
     path = torch_file(tmp_path / "a.pt", b"]" * (60 << 20), method)
     assert read(WEIGHTS, path) == "dump.bad_zip"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", ["[]", "{}", '""', "1", "[[]]"])
 def test_sixty_megabytes_of_json(tmp_path: Path, item) -> None:
     (tmp_path / "dump.json").write_text(
@@ -155,6 +161,7 @@ def test_sixty_megabytes_of_json(tmp_path: Path, item) -> None:
     assert read(JSON, tmp_path / "dump.json") == "dump.too_large"
 
 
+@pytest.mark.slow
 def test_a_safetensors_file_with_entries_without_end(tmp_path: Path) -> None:
     head = b"{" + b'"a":{},' * (8 << 20) + b'"a":{}}'
     (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(head)) + head)
@@ -167,6 +174,7 @@ def test_a_dumped_operator_with_slots_without_end(tmp_path: Path) -> None:
     assert read(BIN, tmp_path / "a") == "dump.too_large"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"\n\0", b"\n\2\n\0"], ids=["nodes", "inputs"])
 @pytest.mark.parametrize("code", [PB, GRAPH], ids=["pb", "graph"])
 def test_a_graph_of_empty_nodes_without_end(tmp_path: Path, code, content) -> None:
@@ -181,6 +189,7 @@ def varint(value):
     return bytes([*(value >> shift & 0x7F | 0x80 for shift in (0, 7, 14, 21)), value >> 28])
 
 
+@pytest.mark.slow
 def test_a_graph_with_one_scope_of_many_parts(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(graph_of(["abc/" * 200_000 + "op", *(f"part{number}/op" for number in range(100))]))
@@ -188,6 +197,7 @@ def test_a_graph_with_one_scope_of_many_parts(tmp_path: Path) -> None:
     assert (count, longest < 5000) == (101, True)
 
 
+@pytest.mark.slow
 def test_a_graph_with_scopes_in_scopes_keeps_its_operators_apart(tmp_path: Path) -> None:
     deep = "/".join("abcdefghij" * 30)
     path = tmp_path / "a.pb"
@@ -195,6 +205,7 @@ def test_a_graph_with_scopes_in_scopes_keeps_its_operators_apart(tmp_path: Path)
     assert read(GRAPH, path).split()[0] == "1000"
 
 
+@pytest.mark.slow
 def test_a_graph_with_many_equal_names(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(graph_of(["scope/op"] * 60_000))
@@ -208,6 +219,7 @@ def graph_of(names):
     return graph.SerializeToString()
 
 
+@pytest.mark.slow
 def test_a_tree_of_modules_that_loops(tmp_path: Path) -> None:
     folder = tmp_path / "step0" / "rank0"
     folder.mkdir(parents=True)

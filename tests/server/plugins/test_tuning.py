@@ -125,6 +125,7 @@ def test_the_front_of_several_targets(make_study, serve) -> None:
         assert [trial.number for trial in read_study(path).best_trials] == [0, 1, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fanova", "ped_anova"])
 def test_importance_is_that_of_optuna(method, make_study, serve) -> None:
     path = make_study([float(i % 5) for i in range(12)])

@@ -8,6 +8,8 @@ import pytest
 
 from .conftest import alive, optuna_study, wait_until
 
+pytestmark = pytest.mark.slow
+
 # The training tells its process and that of a child, which is in its group but outlives it; then it waits.
 WAITING = """\
 import subprocess

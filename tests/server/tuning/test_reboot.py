@@ -13,6 +13,8 @@ from mindinsight.server.tuning.space import MARK
 
 from .conftest import alive, optuna_study, wait_until
 
+pytestmark = pytest.mark.slow
+
 # A training that tells its process id and counts how often it was begun for its values.
 COUNTED = """\
 with open(os.environ["BEGUN"], "a") as begun:

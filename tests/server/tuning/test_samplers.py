@@ -105,6 +105,7 @@ def test_equal_seeds_give_the_trials_of_plain_optuna(name, make, function) -> No
     assert mine.best_value == theirs.best_value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ucb", "pi", "ei"])
 def test_gaussian_processes_come_close_to_the_minimum_of_branin(method) -> None:
     study = ours(make_sampler(Tuner("gp", {"method": method}, seed=1), ()), branin, 30)
@@ -112,6 +113,7 @@ def test_gaussian_processes_come_close_to_the_minimum_of_branin(method) -> None:
     assert plain(optuna.samplers.RandomSampler(seed=1), branin, 30).best_value > study.best_value
 
 
+@pytest.mark.slow
 def test_gaussian_processes_take_choices_steps_logarithms_and_goals() -> None:
     def objective(trial):
         kind = trial.suggest_categorical("kind", ["a", "b", "c"])

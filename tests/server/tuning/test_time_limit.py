@@ -7,6 +7,8 @@ from mindinsight.server.tuning.study import MARK
 
 from .conftest import optuna_study
 
+pytestmark = pytest.mark.slow
+
 # A training with a child that would outlive it; both wait as long as the file is not there.
 WAITING = """\
 import subprocess

@@ -20,6 +20,7 @@ def states(found):
     return [trial["state"] for trial in found["trials"]]
 
 
+@pytest.mark.slow
 def test_trials_are_those_of_plain_optuna(training, tuning_file, tune, workspace) -> None:
     """The trainings are processes, and their values go through event files, which keep 32 bits of them."""
     import math
@@ -77,6 +78,7 @@ def test_a_failed_trial_keeps_its_last_lines(training, tuning_file, tune) -> Non
     assert "trial 0 failed: the command ended with exit code 1" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "failure"),
     [
@@ -116,6 +118,7 @@ def test_lineage_is_a_target(training, tuning_file, tune) -> None:
     assert found["front"] == [best["number"]]
 
 
+@pytest.mark.slow
 def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, tune, workspace) -> None:
     body = (
         "for step in range(1, 11):\n"
@@ -138,6 +141,7 @@ def test_a_trial_that_is_worse_than_the_others_is_pruned(training, tuning_file, 
     assert steps == {step: pytest.approx(1 + 1 / step) for step in (2, 4, 6, 8, 10)}
 
 
+@pytest.mark.slow
 def test_hyperband_prunes_a_worse_trial_by_its_live_scalars(training, tuning_file, tune, workspace) -> None:
     """One bracket with one rung, at step 4; the first trial only tells Hyperband how long trials are."""
     body = (
@@ -226,6 +230,7 @@ def test_a_dry_run_prints_commands_and_does_nothing(
     assert given["params"] == found["trials"][0]["params"]
 
 
+@pytest.mark.slow
 def test_past_runs_become_trials_once(training, tuning_file, tune, tmp_path: Path) -> None:
     from mindinsight.writer import SummaryRecord
 
@@ -252,6 +257,7 @@ def test_past_runs_become_trials_once(training, tuning_file, tune, tmp_path: Pat
     assert (found["progress"]["imported"], found["progress"]["done"]) == (2, 2)
 
 
+@pytest.mark.slow
 def test_a_study_with_other_targets_or_choices_is_not_mixed(training, tuning_file, tune) -> None:
     choice = {"x": {"choice": [1, 2]}}
     assert tune(tuning_file(training(), choice), "--trials", 1)[0] == 0

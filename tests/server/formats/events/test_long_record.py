@@ -65,6 +65,7 @@ def test_a_long_record_says_what_it_says_when_it_is_held(tmp_path: Path, record,
     assert facts(follow(path), data) == facts([decode(data, 0, True)], data)
 
 
+@pytest.mark.slow
 def test_a_record_of_two_gigabytes_is_read_in_little_memory(tmp_path: Path) -> None:
     """Zeros take no room on the disk; their checksum is that of the record."""
     size = (1 << 31) - 64

@@ -112,6 +112,7 @@ def test_a_file_that_is_gone_or_cut_short_is_said(tmp_path: Path, by_parts: None
         recorded(path, offset, size)
 
 
+@pytest.mark.slow
 def test_a_gigabyte_takes_no_gigabyte(tmp_path: Path) -> None:
     """A file with a hole: as long as it says, and all zeros."""
     shape = (512, 1024, 512)

@@ -32,6 +32,7 @@ def test_orders_are_bypassed_or_left_out(graph) -> None:
     assert edges_of(simplify(made, ordering=False)) == {("In-op0", f"Assign-op{n}") for n in range(3)}
 
 
+@pytest.mark.slow
 def test_long_chains_of_orders_do_not_grow_with_their_square(graph) -> None:
     made = graph(chain_of_orders(3000))
     assert len(simplify(made).edges) < 3_100_000
