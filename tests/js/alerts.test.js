@@ -15,7 +15,7 @@ const app = {
     run: (id) => (id === "./a" ? run : undefined),
     linkOnly: (view, id, more) => [view, id, more],
   },
-  url: { link: (view, given) => [view, given] },
+  url: { link: (view, params) => [view, params] },
 };
 const alert = {
   id: "1",
@@ -74,10 +74,10 @@ test("an alert leads to the chart of its tag, of its run, or to the run", () => 
 
 /**
  * A server with alerts, a browser that keeps things, and the page's alerts over both.
- * @param {Map<string, string> | null} kept
+ * @param {Map<string, string> | null} storage
  */
-function page(kept) {
-  const asked = [];
+function page(storage) {
+  const requests = [];
   const server = { alerts: [] };
   const [listeners, ticks] = [[], []];
   const live = { on: (listener) => listeners.push(listener), paused: () => live.rests, rests: false };
@@ -89,49 +89,49 @@ function page(kept) {
     },
     document: { documentElement: { isConnected: true }, addEventListener: () => undefined },
     fetch: async (address) => {
-      asked.push(String(address));
+      requests.push(String(address));
       const since = Number(new URL(address, "http://host/").searchParams.get("since") ?? -1);
-      const later = server.alerts.filter((one) => one.wall > since);
+      const later = server.alerts.filter((entry) => entry.wall > since);
       return new Response(JSON.stringify({ alerts: later, total: later.length, now: 0 }));
     },
     localStorage: {
-      getItem: (key) => (kept ? (kept.get(key) ?? null) : refuse()),
-      setItem: (key, value) => (kept ? kept.set(key, value) : refuse()),
+      getItem: (key) => (storage ? (storage.get(key) ?? null) : refuse()),
+      setItem: (key, value) => (storage ? storage.set(key, value) : refuse()),
     },
   });
   const alerts = new Alerts(live);
-  const told = [];
-  alerts.on((came) => told.push(came.map(({ id }) => id)));
-  const news = async (...some) => {
-    server.alerts.unshift(...some);
+  const batches = [];
+  alerts.on((fresh) => batches.push(fresh.map(({ id }) => id)));
+  const news = async (...newest) => {
+    server.alerts.unshift(...newest);
     listeners.forEach((listener) => listener({}));
     await settled();
   };
-  const tick = async () => (ticks.forEach((each) => each()), await settled());
-  return { alerts, asked, told, news, tick, live };
+  const tick = async () => (ticks.forEach((callback) => callback()), await settled());
+  return { alerts, requests, batches, news, tick, live };
 }
 
 function refuse() {
   throw new Error("nothing is kept");
 }
 
-const settled = () => new Promise((done) => setTimeout(done, 5));
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 const at = (id, wall) => ({ id, wall });
 
 test("what was there when the page was opened is counted, and what comes is told once", async () => {
-  const { alerts, told, news } = page(new Map());
+  const { alerts, batches, news } = page(new Map());
   alerts.begin("/base");
   await news(at("a", 1));
-  const first = told.length;
+  const first = batches.length;
   await news(at("c", 3), at("b", 2));
   await news();
   assert.equal(alerts.unseen(), 3);
-  assert.deepEqual(told.slice(first).flat(), ["c", "b"]);
+  assert.deepEqual(batches.slice(first).flat(), ["c", "b"]);
 });
 
 test("seen alerts are not counted, on the next page neither, and on another base they are", async () => {
-  const kept = new Map();
-  const { alerts, news } = page(kept);
+  const storage = new Map();
+  const { alerts, news } = page(storage);
   alerts.begin("/base");
   await news(at("a", 1), at("b", 2));
   alerts.see(2);
@@ -139,14 +139,14 @@ test("seen alerts are not counted, on the next page neither, and on another base
   await settled();
   assert.equal(alerts.unseen(), 0);
   assert.equal(alerts.seen(), 2);
-  const next = page(kept);
+  const next = page(storage);
   next.alerts.begin("/base");
   await next.news(at("c", 3), at("b", 2));
   assert.equal(next.alerts.unseen(), 1);
-  const other = page(kept);
-  other.alerts.begin("/other");
-  await other.news(at("b", 2));
-  assert.equal(other.alerts.unseen(), 1);
+  const otherPage = page(storage);
+  otherPage.alerts.begin("/other");
+  await otherPage.news(at("b", 2));
+  assert.equal(otherPage.alerts.unseen(), 1);
 });
 
 test("a browser that keeps nothing shows them all the same", async () => {
@@ -160,14 +160,14 @@ test("a browser that keeps nothing shows them all the same", async () => {
 });
 
 test("what comes without news is looked for now and then, but not while the page rests", async () => {
-  const { alerts, asked, tick, live } = page(new Map());
+  const { alerts, requests, tick, live } = page(new Map());
   alerts.begin("/base");
   await settled();
   live.rests = true;
-  const before = asked.length;
+  const before = requests.length;
   await tick();
-  assert.equal(asked.length, before);
+  assert.equal(requests.length, before);
   live.rests = false;
   await tick();
-  assert.equal(asked.length, before + 1);
+  assert.equal(requests.length, before + 1);
 });

@@ -43,9 +43,9 @@ test("a few far cells do not take the colours from all others", () => {
 });
 
 test("with room for all, each rank has its row", () => {
-  const { y, z, who } = folded(Float32Array.of(1, 2, 3, 4), [0, 1], 2, 100);
+  const { y, z, rankOf: ranks } = folded(Float32Array.of(1, 2, 3, 4), [0, 1], 2, 100);
   assert.deepEqual(
-    [y, z.map((row) => [...row]), who],
+    [y, z.map((row) => [...row]), ranks],
     [
       [0, 1],
       [
@@ -64,10 +64,10 @@ test("one that strays among a thousand is in the picture, with its name", () => 
   const ranks = Array.from({ length: 1000 }, (_, i) => i);
   const away = new Float32Array(2000).fill(0.01);
   away[2 * 567 + 1] = -9;
-  const { y, z, who } = folded(away, ranks, 2, 100);
+  const { y, z, rankOf } = folded(away, ranks, 2, 100);
   assert.equal(z.length, 100);
   assert.deepEqual([...z[56]], [Math.fround(0.01), -9]);
-  assert.equal(who[56][1], 567);
+  assert.equal(rankOf[56][1], 567);
   assert.equal(y[56], 564.5);
 });
 
@@ -83,9 +83,9 @@ test("cells that are not finite are marked in the rows of the picture", () => {
 });
 
 test("a hole is where no rank of a row has a value", () => {
-  const { z, who } = folded(Float32Array.of(NaN, NaN, 5, NaN), [3, 8], 2, 1);
+  const { z, rankOf } = folded(Float32Array.of(NaN, NaN, 5, NaN), [3, 8], 2, 1);
   assert.deepEqual(
-    [[...z[0]], who[0]],
+    [[...z[0]], rankOf[0]],
     [
       [5, NaN],
       [8, 3],
@@ -95,7 +95,7 @@ test("a hole is where no rank of a row has a value", () => {
 
 test("all rows are of one height, also where the last has fewer ranks", () => {
   const ranks = Array.from({ length: 10 }, (_, i) => i);
-  const { y, who } = folded(new Float32Array(10).fill(1), ranks, 1, 3);
+  const { y, rankOf } = folded(new Float32Array(10).fill(1), ranks, 1, 3);
   assert.deepEqual(y, [1.5, 5.5, 9.5]);
-  assert.equal(who[2][0], 8);
+  assert.equal(rankOf[2][0], 8);
 });

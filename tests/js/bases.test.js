@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { places, searchFor } from "../../web/mindinsight/web/static/js/views/runs/bases.js";
+import { basePaths, searchFor } from "../../web/mindinsight/web/static/js/views/runs/bases.js";
 import { matchesQuery, parseQuery } from "../../web/mindinsight/web/static/js/views/runs/query.js";
 import { directoryOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
 
@@ -19,8 +19,8 @@ test("a search for one directory takes the place of one for another and keeps th
 test("a name with a space in it is found", () => {
   const search = searchFor("", "my lab");
   assert.equal(search, 'dir="my lab"');
-  const found = (app) => matchesQuery(parseQuery(search), run, () => directoryOf(app, run));
-  assert.ok(found(appOf("my lab", "mine")));
+  const matches = (app) => matchesQuery(parseQuery(search), run, () => directoryOf(app, run));
+  assert.ok(matches(appOf("my lab", "mine")));
   assert.equal(searchFor(search, "my lab"), search);
 });
 
@@ -31,6 +31,6 @@ test("a run lies in a directory by name only where directories have names", () =
 });
 
 test("directories in words", () => {
-  assert.equal(places({ base: "/a:lab=/b", bases: [{ path: "/a" }, { path: "/b" }] }), "/a, /b");
-  assert.equal(places({ base: "/data/*", bases: [] }), "/data/*");
+  assert.equal(basePaths({ base: "/a:lab=/b", bases: [{ path: "/a" }, { path: "/b" }] }), "/a, /b");
+  assert.equal(basePaths({ base: "/data/*", bases: [] }), "/data/*");
 });

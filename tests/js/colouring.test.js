@@ -18,7 +18,7 @@ function themeOf(name) {
 const light = themeOf("light");
 const colour = (variable) => light[variable];
 const run = (id, hyper = {}) => ({ id, name: id.slice(2), job: id, rank: null, created: 1, hyper });
-const by = (key) => (one) => traitOf(one, key);
+const by = (key) => (subject) => traitOf(subject, key);
 
 test("few different numbers have colours of their own, in order", () => {
   const runs = [run("./a", { size: 128 }), run("./b", { size: 32 }), run("./c", { size: 128 }), run("./d")];
@@ -64,7 +64,7 @@ test("what is not finite has no place of its own, and does not take the others'"
   };
   const { of, range, without } = coloured(
     Object.keys(values).map((id) => run(id)),
-    (one) => values[one.id],
+    (subject) => values[subject.id],
     colour,
   );
   assert.deepEqual([range.low, range.high, without], [1, 5, 1]);
@@ -86,9 +86,9 @@ test("words have colours of their own however many there are", () => {
 });
 
 test("a part of a name is the pattern's first group, else all it matches, else nothing", () => {
-  const one = run("./adam_lr3");
+  const adam = run("./adam_lr3");
   assert.deepEqual(
-    ["name:^(\\w+?)_", "name:lr\\d", "name:none", "name:("].map((key) => traitOf(one, key)),
+    ["name:^(\\w+?)_", "name:lr\\d", "name:none", "name:("].map((key) => traitOf(adam, key)),
     ["adam", "lr3", undefined, undefined],
   );
 });
@@ -122,10 +122,10 @@ for (const name of ["light", "dark"]) {
 
 test("a late answer about another scalar does not colour anything", async () => {
   globalThis.document = { documentElement: { isConnected: true } };
-  const asked = [];
+  const requests = [];
   globalThis.fetch = (address) =>
     new Promise((resolve) =>
-      asked.push({ address, give: (body) => resolve(new Response(JSON.stringify(body))) }),
+      requests.push({ address, give: (body) => resolve(new Response(JSON.stringify(body))) }),
     );
   const query = new Map();
   const url = {
@@ -143,12 +143,12 @@ test("a late answer about another scalar does not colour anything", async () => 
   colouring.choose("last:loss");
   colouring.choose("last:acc");
   const table = (tag, last) => ({ tables: { [tag]: { runs: ["./a", "./b"], last } } });
-  asked[1].give(table("acc", [0.5, 0.75]));
-  await new Promise((done) => setTimeout(done, 0));
-  asked[0].give(table("loss", [1, 2]));
-  await new Promise((done) => setTimeout(done, 0));
+  requests[1].give(table("acc", [0.5, 0.75]));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  requests[0].give(table("loss", [1, 2]));
+  await new Promise((resolve) => setTimeout(resolve, 0));
   assert.deepEqual(
-    asked.map(({ address }) => address),
+    requests.map(({ address }) => address),
     ["v2/runs/columns?tag=loss", "v2/runs/columns?tag=acc"],
   );
   assert.deepEqual(

@@ -94,8 +94,8 @@ test("addresses repeat lists and leave out what is not given", () => {
 });
 
 test("shown runs have different colours, and dashes after twelve", () => {
-  const shown = Array.from({ length: 30 }, (_, i) => ({ run: { id: String(i) }, index: i * 12 }));
-  const slots = [...allot(shown).values()];
+  const runs = Array.from({ length: 30 }, (_, i) => ({ run: { id: String(i) }, index: i * 12 }));
+  const slots = [...allot(runs).values()];
   assert.equal(new Set(slots).size, 30);
   assert.equal(slots[0], 0);
   assert.ok(slots.slice(0, 12).every((slot) => slot < 12));
@@ -154,15 +154,15 @@ test("runs stand in one order, however they came", () => {
   const run = (id, created, job = id, rank = null) => ({ id, created, job, rank });
   const ranks = [0, 1, 2, 10].map((rank) => run(`./job/rank_${rank}`, 490 + rank, "./job", rank));
   const runs = [...ranks, run("./between", 491), run("./a", 490), run("./newest", 900), run("./b", 490)];
-  const expected = ["./newest", ...ranks.map((one) => one.id), "./between", "./a", "./b"];
+  const expected = ["./newest", ...ranks.map((rank) => rank.id), "./between", "./a", "./b"];
   for (let turn = 0; turn < runs.length; turn++) {
     const turned = [...runs.slice(turn), ...runs.slice(0, turn)];
     assert.deepEqual(
-      inOrder(turned).map((one) => one.id),
+      inOrder(turned).map((listed) => listed.id),
       expected,
     );
     assert.deepEqual(
-      inOrder(turned.reverse()).map((one) => one.id),
+      inOrder(turned.reverse()).map((listed) => listed.id),
       expected,
     );
   }
@@ -171,15 +171,19 @@ test("runs stand in one order, however they came", () => {
 test("requests are counted until their responses are read, errors too", async (context) => {
   /** @type {((answer: any) => void)[]} */
   const answers = [];
-  context.mock.method(globalThis, "fetch", () => new Promise((done) => answers.push(done)));
-  const all = [get("v2/runs"), columns("v2/scalar/series"), get("v2/gone").catch((error) => error.status)];
+  context.mock.method(globalThis, "fetch", () => new Promise((resolve) => answers.push(resolve)));
+  const responses = [
+    get("v2/runs"),
+    columns("v2/scalar/series"),
+    get("v2/gone").catch((error) => error.status),
+  ];
   assert.equal(asking(), 3);
   answers[0](Response.json({ runs: [] }));
-  assert.deepEqual(await all[0], { runs: [] });
+  assert.deepEqual(await responses[0], { runs: [] });
   assert.equal(asking(), 2);
   answers[1](Response.json({ error: { code: "unknown" } }, { status: 422 }));
-  await assert.rejects(all[1]);
+  await assert.rejects(responses[1]);
   answers[2](new Response("", { status: 404 }));
-  assert.equal(await all[2], 404);
+  assert.equal(await responses[2], 404);
   assert.equal(asking(), 0);
 });

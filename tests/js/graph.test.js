@@ -31,7 +31,7 @@ test("zooming keeps the point under the pointer", () => {
   camera.set({ x: 30, y: -20, k: 1 });
   const before = { x: (200 - 30) / 1, y: (100 + 20) / 1 };
   camera.zoom(1.7, 200, 100);
-  const { x, y, k } = camera.place();
+  const { x, y, k } = camera.transform();
   close((200 - x) / k, before.x);
   close((100 - y) / k, before.y);
 });
@@ -39,9 +39,9 @@ test("zooming keeps the point under the pointer", () => {
 test("zooming ends at both ends", () => {
   const camera = createCamera(stage(), () => {});
   for (let i = 0; i < 99; i++) camera.zoom(2);
-  assert.equal(camera.place().k, 4);
+  assert.equal(camera.transform().k, 4);
   for (let i = 0; i < 99; i++) camera.zoom(0.5);
-  assert.equal(camera.place().k, 0.02);
+  assert.equal(camera.transform().k, 0.02);
 });
 
 test("a press that hardly moves is a click, a longer one drags", () => {
@@ -51,12 +51,12 @@ test("a press that hardly moves is a click, a longer one drags", () => {
   element.dispatchEvent(event("pointermove", { clientX: 12, clientY: 11 }));
   element.dispatchEvent(event("pointerup", { clientX: 12, clientY: 11 }));
   assert.equal(camera.dragged(), false);
-  assert.deepEqual(camera.place(), { x: 0, y: 0, k: 1 });
+  assert.deepEqual(camera.transform(), { x: 0, y: 0, k: 1 });
   element.dispatchEvent(event("pointerdown", { clientX: 10, clientY: 10 }));
   element.dispatchEvent(event("pointermove", { clientX: 50, clientY: 40 }));
   element.dispatchEvent(event("pointerup", { clientX: 50, clientY: 40 }));
   assert.equal(camera.dragged(), true);
-  assert.deepEqual(camera.place(), { x: 40, y: 30, k: 1 });
+  assert.deepEqual(camera.transform(), { x: 40, y: 30, k: 1 });
 });
 
 test("two fingers spread to zoom", () => {
@@ -65,35 +65,35 @@ test("two fingers spread to zoom", () => {
   element.dispatchEvent(event("pointerdown", { pointerId: 1, clientX: 300, clientY: 300 }));
   element.dispatchEvent(event("pointerdown", { pointerId: 2, clientX: 400, clientY: 300 }));
   element.dispatchEvent(event("pointermove", { pointerId: 2, clientX: 500, clientY: 300 }));
-  close(camera.place().k, 2);
+  close(camera.transform().k, 2);
 });
 
 test("fitting shows all, in the middle, and never blown up", () => {
   const camera = createCamera(stage(), () => {});
   camera.fit({ x: 0, y: 0, w: 4000, h: 1000 });
-  const { x, y, k } = camera.place();
+  const { x, y, k } = camera.transform();
   close(k, 768 / 4000);
   close(x, 16);
   close(y, (600 - 1000 * k) / 2);
   camera.fit({ x: 0, y: 0, w: 10, h: 10 });
-  assert.equal(camera.place().k, 1.25);
+  assert.equal(camera.transform().k, 1.25);
 });
 
 test("a tall drawing begins at its top, legibly", () => {
   const camera = createCamera(stage(), () => {});
   camera.begin({ x: 0, y: 0, w: 500, h: 9000 });
-  assert.equal(camera.place().k, 0.7);
-  assert.equal(camera.place().y, 16);
+  assert.equal(camera.transform().k, 0.7);
+  assert.equal(camera.transform().y, 16);
 });
 
 test("revealing moves no more than needed", () => {
   const camera = createCamera(stage(), () => {});
   camera.reveal({ x: 100, y: 100, w: 50, h: 50 });
-  assert.deepEqual(camera.place(), { x: 0, y: 0, k: 1 });
+  assert.deepEqual(camera.transform(), { x: 0, y: 0, k: 1 });
   camera.reveal({ x: 900, y: 100, w: 50, h: 50 });
-  assert.deepEqual(camera.place(), { x: 800 - 40 - 950, y: 0, k: 1 });
+  assert.deepEqual(camera.transform(), { x: 800 - 40 - 950, y: 0, k: 1 });
   camera.reveal({ x: 0, y: 0, w: 1440, h: 10 });
-  close(camera.place().k, 0.5);
+  close(camera.transform().k, 0.5);
 });
 
 const boxes = [

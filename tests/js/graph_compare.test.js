@@ -14,11 +14,11 @@ test("what is the same has no badge", () => {
 });
 
 test("an operator has a sign, a scope how many there are of each", () => {
-  assert.deepEqual(badgeOf(box, "left", t), { kind: "changed", text: "≠", said: "graph.pair.changed" });
+  assert.deepEqual(badgeOf(box, "left", t), { kind: "changed", text: "≠", label: "graph.pair.changed" });
   const scope = { count: 5, state: "changed", changed: 3, only: 2, missing: 1 };
   assert.equal(badgeOf(scope, "left", t).text, "≠3 ◧2 ◨1");
   assert.equal(
-    badgeOf(scope, "left", t).said,
+    badgeOf(scope, "left", t).label,
     "graph.within.changed(3), graph.within.left(2), graph.within.right(1)",
   );
 });
@@ -32,11 +32,11 @@ test("both graphs say the same of a pair of scopes", () => {
 test("what is in one graph only says in which", () => {
   const only = { ...box, state: "only", changed: 0, only: 1 };
   assert.equal(badgeOf(only, "left", t).text, "◧");
-  assert.equal(badgeOf(only, "right", t).said, "graph.pair.right");
+  assert.equal(badgeOf(only, "right", t).label, "graph.pair.right");
 });
 
 test("a screen reader hears the badge", () => {
-  const said = spoken(
+  const label = spoken(
     {
       label: "Add-op0",
       kind: "operator",
@@ -48,7 +48,7 @@ test("a screen reader hears the badge", () => {
     },
     t,
   );
-  assert.equal(said, "Add-op0, graph.kind.operator, Add, graph.pair.changed");
+  assert.equal(label, "Add-op0, graph.kind.operator, Add, graph.pair.changed");
 });
 
 const runs = [
@@ -75,8 +75,8 @@ function addressOf(text) {
   return {
     values,
     get: (key, fallback = null) => values.get(key) ?? fallback,
-    set: (some) =>
-      Object.entries(some).forEach(([key, value]) =>
+    set: (changes) =>
+      Object.entries(changes).forEach(([key, value]) =>
         value === null || value === "" ? values.delete(key) : values.set(key, String(value)),
       ),
   };

@@ -10,11 +10,11 @@ const app = {
 };
 
 test("the worst comes first on a box, and all of it is said", () => {
-  const found = { id: 1, symptom: "fault", counts: { fault: 1, lost: 3, zero: 2 } };
-  const { badge, heat } = marksOf(app, found, "symptoms", true);
+  const coloured = { id: 1, symptom: "fault", counts: { fault: 1, lost: 3, zero: 2 } };
+  const { badge, heat } = marksOf(app, coloured, "symptoms", true);
   assert.equal(badge.kind, "ill fault");
   assert.equal(badge.text, "⚠ NaN ×3");
-  assert.equal(badge.said, "graph.symptom.fault 1, graph.symptom.lost 3, graph.symptom.zero 2");
+  assert.equal(badge.label, "graph.symptom.fault 1, graph.symptom.lost 3, graph.symptom.zero 2");
   assert.equal(heat, null);
 });
 
@@ -29,7 +29,7 @@ test("an operator has a sign and no count, and none when it is fine", () => {
 
 test("a statistic is a number and a shade; what is not finite comes as text", () => {
   const { badge, heat } = marksOf(app, { id: 1, value: 2.5, share: 0.4 }, "norm", true);
-  assert.deepEqual([badge.text, badge.said, heat], ["~2.5", "dump.statistic.norm ~2.5", 0.4]);
+  assert.deepEqual([badge.text, badge.label, heat], ["~2.5", "dump.statistic.norm ~2.5", 0.4]);
   assert.equal(marksOf(app, { id: 1, value: "inf", share: 1 }, "norm", true).badge.text, "inf");
   assert.equal(marksOf(app, { id: 1, value: null, share: null }, "norm", true).badge, null);
 });
@@ -58,7 +58,7 @@ test("dumps of the run come first, then those of its job, then those nearest by 
 });
 
 test("a dump leads to its own run, to the same rank of its job, or to the nearest run with a graph", () => {
-  const run = (dump, rank = 0) => runWithGraph(dump, rank, runs, (one) => one.graph)?.id;
+  const run = (dump, rank = 0) => runWithGraph(dump, rank, runs, (candidate) => candidate.graph)?.id;
   assert.equal(run(dumps[0]), "./b");
   assert.equal(run(dumps[2], 0), "./a/summary/rank_1");
   assert.equal(run(dumps[1], 0), "./a/summary/rank_0");

@@ -20,15 +20,15 @@ test("the strongest colour belongs to a step that was recorded", () => {
 test("one step with all values alike does not flatten the overlay of the others", () => {
   const theme = { plotly: () => ({}), axis: (more) => more, dark: () => false };
   const app = { theme, format: { number: String } };
-  const shown = 20;
-  const counts = new Float32Array(2 * shown).fill(5);
+  const steps = 20;
+  const counts = new Float32Array(2 * steps).fill(5);
   counts[0] = 100;
   const series = {
-    shown,
+    shown: steps,
     counts,
     edges: Float64Array.of(0, 1, 2),
-    step: new Float64Array(shown),
-    wall: new Float64Array(shown),
+    step: new Float64Array(steps),
+    wall: new Float64Array(steps),
   };
   assert.ok(overlayFigure(app, series, "step").layout.yaxis.range[1] < 10);
   counts.fill(5);

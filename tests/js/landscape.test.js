@@ -81,8 +81,9 @@ test("a surface that was turned keeps its camera when it is drawn again", () => 
     intervals: [],
     convergence: null,
   };
-  const camera = (shown) =>
-    landscapeFigure(app, [grid], { mode: "surface", shown, lines: 20, colours: "" }).layout.scene.uirevision;
+  const camera = (points) =>
+    landscapeFigure(app, [grid], { mode: "surface", shown: points, lines: 20, colours: "" }).layout.scene
+      .uirevision;
   assert.ok(camera(1));
   assert.equal(camera(1), camera(2));
 });

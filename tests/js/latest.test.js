@@ -8,61 +8,61 @@ globalThis.window = globalThis;
 
 function question() {
   /** @type {any} */
-  const made = {};
-  made.promise = new Promise((resolve, reject) => Object.assign(made, { resolve, reject }));
-  return made;
+  const deferred = {};
+  deferred.promise = new Promise((resolve, reject) => Object.assign(deferred, { resolve, reject }));
+  return deferred;
 }
 
-const settled = () => new Promise((done) => setTimeout(done, 0));
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 test("an answer that comes after a later question is dropped", async () => {
-  const asked = latest({ isConnected: true });
+  const requests = latest({ isConnected: true });
   const [first, second] = [question(), question()];
-  const taken = [];
+  const answers = [];
   const signals = [];
-  const ask = (one) =>
-    asked.ask(
-      (signal) => (signals.push(signal), one.promise),
-      (answer) => taken.push(answer),
+  const ask = (deferred) =>
+    requests.ask(
+      (signal) => (signals.push(signal), deferred.promise),
+      (answer) => answers.push(answer),
     );
-  const both = [ask(first), ask(second)];
+  const results = [ask(first), ask(second)];
   assert.deepEqual(
     signals.map((signal) => signal.aborted),
     [true, false],
   );
   second.resolve("newer");
   first.resolve("older");
-  await Promise.all(both);
-  assert.deepEqual(taken, ["newer"]);
+  await Promise.all(results);
+  assert.deepEqual(answers, ["newer"]);
 });
 
 test("the failure of a question that nobody waits for any more is no failure", async () => {
-  const asked = latest({ isConnected: true });
+  const requests = latest({ isConnected: true });
   const [first, second] = [question(), question()];
   const failures = [];
-  const ask = (one) =>
-    asked.ask(
-      () => one.promise,
+  const ask = (deferred) =>
+    requests.ask(
+      () => deferred.promise,
       () => {},
       (error) => failures.push(error.message),
     );
-  const both = [ask(first), ask(second)];
+  const results = [ask(first), ask(second)];
   first.reject(new Error("older"));
   second.reject(new Error("newer"));
-  await Promise.all(both);
+  await Promise.all(results);
   assert.deepEqual(failures, ["newer"]);
 });
 
 test("a failure is thrown unless somebody takes it", async () => {
-  const asked = latest({ isConnected: true });
+  const requests = latest({ isConnected: true });
   await assert.rejects(
-    asked.ask(
+    requests.ask(
       () => Promise.reject(new Error("gone")),
       () => {},
     ),
     /gone/,
   );
-  await asked.ask(
+  await requests.ask(
     () => Promise.reject(new Error("gone")),
     () => {},
     leaveAsIs,
@@ -70,9 +70,9 @@ test("a failure is thrown unless somebody takes it", async () => {
 });
 
 test("what went wrong while taking an answer is not the question's failure", async () => {
-  const asked = latest({ isConnected: true });
+  const requests = latest({ isConnected: true });
   const failures = [];
-  const wrong = asked.ask(
+  const wrong = requests.ask(
     () => Promise.resolve(1),
     () => {
       throw new TypeError("ours");
@@ -84,36 +84,36 @@ test("what went wrong while taking an answer is not the question's failure", asy
 });
 
 test("nothing is taken for a place that has left the page, or after the end", async () => {
-  const place = { isConnected: true };
-  const asked = latest(place);
+  const element = { isConnected: true };
+  const requests = latest(element);
   const [first, second] = [question(), question()];
-  const taken = [];
-  const one = asked.ask(
+  const answers = [];
+  const before = requests.ask(
     () => first.promise,
-    (answer) => taken.push(answer),
+    (answer) => answers.push(answer),
   );
-  place.isConnected = false;
+  element.isConnected = false;
   first.resolve(1);
-  await one;
-  place.isConnected = true;
-  const two = asked.ask(
+  await before;
+  element.isConnected = true;
+  const two = requests.ask(
     () => second.promise,
-    (answer) => taken.push(answer),
+    (answer) => answers.push(answer),
   );
-  asked.end();
+  requests.end();
   second.resolve(2);
   await two;
-  assert.deepEqual(taken, []);
+  assert.deepEqual(answers, []);
 });
 
 test("requests that join each other are taken and dropped together", async () => {
   const requests = latest();
   const questions = [question(), question(), question(), question()];
-  const taken = [];
+  const answers = [];
   const join = ({ promise }) =>
     requests.join(
       () => promise,
-      (response) => taken.push(response),
+      (response) => answers.push(response),
     );
   const pending = questions.slice(0, 2).map(join);
   questions[0].resolve("a");
@@ -125,21 +125,21 @@ test("requests that join each other are taken and dropped together", async () =>
   questions[2].resolve("c");
   questions[3].resolve("d");
   await Promise.all([...stale, ...fresh]);
-  assert.deepEqual(taken, ["a", "b", "d"]);
+  assert.deepEqual(answers, ["a", "b", "d"]);
 });
 
 test("what is to be called later is not, once another request is made or none is wanted", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const requests = latest();
   let calls = 0;
-  const again = () => calls++;
-  requests.later(again, 10);
+  const call = () => calls++;
+  requests.later(call, 10);
   context.mock.timers.tick(10);
   assert.equal(calls, 1);
-  requests.later(again, 10);
+  requests.later(call, 10);
   requests.end();
   context.mock.timers.tick(10);
-  requests.later(again, 10);
+  requests.later(call, 10);
   await requests.ask(
     async () => 1,
     () => {},
@@ -164,66 +164,66 @@ function run(id, more = {}) {
 
 /** Answers of the server, given one by one. */
 function server() {
-  const asked = [];
+  const requests = [];
   globalThis.fetch = (address) => {
-    const one = question();
-    asked.push({
+    const deferred = question();
+    requests.push({
       address,
-      give: (body) => one.resolve(new Response(JSON.stringify(body))),
-      fail: () => one.reject(new TypeError("offline")),
+      give: (body) => deferred.resolve(new Response(JSON.stringify(body))),
+      fail: () => deferred.reject(new TypeError("offline")),
     });
-    return one.promise;
+    return deferred.promise;
   };
-  return asked;
+  return requests;
 }
 
 function following() {
   const listeners = [];
-  const told = [];
-  const made = new Following({ on: (listener) => listeners.push(listener) }, () =>
-    told.push(made.list.runs.map((one) => one.note ?? "")),
+  const notes = [];
+  const list = new Following({ on: (listener) => listeners.push(listener) }, () =>
+    notes.push(list.list.runs.map((listed) => listed.note ?? "")),
   );
-  return { made, told, change: (change) => listeners.forEach((listener) => listener(change)) };
+  return { list, notes, change: (change) => listeners.forEach((listener) => listener(change)) };
 }
 
 test("lists of runs come in the order in which they were asked for", async () => {
-  const asked = server();
-  const { made, told } = following();
-  const both = [made.refresh(), made.refresh()];
+  const requests = server();
+  const { list, notes } = following();
+  const results = [list.refresh(), list.refresh()];
   await settled();
-  assert.equal(asked.length, 1);
-  asked[0].give({ runs: [run("./a", { note: "older" })] });
-  await both[0];
+  assert.equal(requests.length, 1);
+  requests[0].give({ runs: [run("./a", { note: "older" })] });
+  await results[0];
   await settled();
-  asked[1].give({ runs: [run("./a", { note: "newer" })] });
-  await both[1];
-  assert.deepEqual(told, [["older"], ["newer"]]);
+  requests[1].give({ runs: [run("./a", { note: "newer" })] });
+  await results[1];
+  assert.deepEqual(notes, [["older"], ["newer"]]);
 });
 
 test("a list that fails does not stop the next one", async () => {
-  const asked = server();
-  const { made, told } = following();
-  const both = [made.refresh(), made.refresh()];
+  const requests = server();
+  const { list, notes } = following();
+  const results = [list.refresh(), list.refresh()];
   await settled();
-  asked[0].fail();
-  await assert.rejects(both[0], /does not answer/);
+  requests[0].fail();
+  await assert.rejects(results[0], /does not answer/);
   await settled();
-  asked[1].give({ runs: [run("./a")] });
-  await both[1];
-  assert.equal(told.length, 1);
+  requests[1].give({ runs: [run("./a")] });
+  await results[1];
+  assert.equal(notes.length, 1);
 });
 
 test("only runs that changed are fetched, and put among the others", async () => {
-  const asked = server();
-  const { made, told, change } = following();
-  const first = made.refresh();
+  const requests = server();
+  const { list, notes, change } = following();
+  const first = list.refresh();
   await settled();
-  asked[0].give({ runs: [run("./a"), run("./b")] });
+  requests[0].give({ runs: [run("./a"), run("./b")] });
   await first;
   change({ runs: { "./b": ["scalar"] }, list: false });
   await settled();
-  assert.equal(asked[1].address, "v2/runs?run=.%2Fb");
-  asked[1].give({ runs: [run("./b", { note: "grown" })] });
+  assert.equal(requests[1].address, "v2/runs?run=.%2Fb");
+  requests[1].give({ runs: [run("./b", { note: "grown" })] });
   await settled();
-  assert.deepEqual(told.at(-1), ["", "grown"]);
+  assert.deepEqual(notes.at(-1), ["", "grown"]);
 });

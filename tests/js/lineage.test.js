@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { kept, placeOf } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
+import { isBrushed, placeOf } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
 import { readBrushes, writeBrushes } from "../../web/mindinsight/web/static/js/views/lineage/brushes.js";
 import {
   axesShown,
@@ -27,24 +27,24 @@ function plot(more = {}) {
 
 test("axes are what varies, the objective last, unless somebody chose", () => {
   const keys = (state) =>
-    axesShown({ columns, rows }, { axes: [], objective: "", ...state }).map((one) => one.key);
+    axesShown({ columns, rows }, { axes: [], objective: "", ...state }).map((shownColumn) => shownColumn.key);
   assert.deepEqual(keys({ objective: "loss" }), ["lr", "opt", "loss"]);
   assert.deepEqual(keys({ axes: ["same", "gone", "lr"] }), ["same", "lr"]);
   assert.deepEqual(keys({ axes: ["gone"], objective: "lr" }), ["opt", "loss", "lr"]);
 });
 
 test("what is the same wherever it was recorded is no axis of its own", () => {
-  const some = [
+  const varied = [
     { run: "a", values: { seed: 1, lr: 1 } },
     { run: "b", values: { seed: 1, lr: 2 } },
     { run: "c", values: { lr: null } },
   ];
-  const shown = axesShown(
-    { columns: [column("seed"), column("lr")], rows: some },
+  const visible = axesShown(
+    { columns: [column("seed"), column("lr")], rows: varied },
     { axes: [], objective: "" },
   );
   assert.deepEqual(
-    shown.map((one) => one.key),
+    visible.map((shownColumn) => shownColumn.key),
     ["lr"],
   );
 });
@@ -57,9 +57,9 @@ test("an axis moves, and stops at both ends", () => {
 });
 
 test("the objective is the one asked for, else the first metric", () => {
-  const all = [column("train:lr"), column("user:note", false), column("metric:loss"), column("metric:acc")];
-  assert.equal(objectiveAmong(all, "train:lr"), "train:lr");
-  assert.equal(objectiveAmong(all, "user:note"), "metric:loss");
+  const mixed = [column("train:lr"), column("user:note", false), column("metric:loss"), column("metric:acc")];
+  assert.equal(objectiveAmong(mixed, "train:lr"), "train:lr");
+  assert.equal(objectiveAmong(mixed, "user:note"), "metric:loss");
   assert.equal(objectiveAmong([column("train:lr")], ""), null);
 });
 
@@ -79,11 +79,11 @@ test("rows sort by size or name, those without a value last either way", () => {
 });
 
 test("numbers lie by size, on a logarithmic axis by their powers", () => {
-  const place = placeOf(plot(), column("lr"));
-  assert.ok(Math.abs(place.of(0.01) - 0.0909) < 1e-3);
+  const scale = placeOf(plot(), column("lr"));
+  assert.ok(Math.abs(scale.of(0.01) - 0.0909) < 1e-3);
   const powers = placeOf(plot({ logs: new Set(["lr"]) }), column("lr"));
   assert.ok(Math.abs(powers.of(0.01) - 0.5) < 1e-9);
-  assert.ok(Number.isNaN(place.of(undefined)));
+  assert.ok(Number.isNaN(scale.of(undefined)));
 });
 
 test("names lie evenly, each once", () => {
@@ -98,7 +98,7 @@ test("names lie evenly, each once", () => {
 test("a brush keeps what lies inside it, and nothing without a value", () => {
   const inside = (brush) =>
     rows
-      .filter((row) => kept(plot({ brushes: new Map([["loss", brush]]) }), row))
+      .filter((row) => isBrushed(plot({ brushes: new Map([["loss", brush]]) }), row))
       .map((row) => row.run)
       .join("");
   assert.equal(inside({ low: 0, high: 1 }), "ab");

@@ -26,11 +26,11 @@ class Stream {
 globalThis.EventSource = Stream;
 
 let live;
-let told;
+let changes;
 beforeEach(() => {
   live = new Live();
-  told = [];
-  live.on((change) => told.push(change));
+  changes = [];
+  live.on((change) => changes.push(change));
   live.start();
 });
 
@@ -39,14 +39,14 @@ const everything = (version) => ({ version, runs: {}, list: true, everything: tr
 test("what came between the first list and the stream is looked for", () => {
   live.begin(5);
   Stream.newest.says("hello", { version: 7 });
-  assert.deepEqual(told, [everything(7)]);
+  assert.deepEqual(changes, [everything(7)]);
 });
 
 test("what came between the stream and an older list is looked for", () => {
   Stream.newest.says("hello", { version: 7 });
-  assert.deepEqual(told, []);
+  assert.deepEqual(changes, []);
   live.begin(5);
-  assert.deepEqual(told, [everything(7)]);
+  assert.deepEqual(changes, [everything(7)]);
 });
 
 test("a change told before the first list is not taken to be in it", () => {
@@ -54,22 +54,22 @@ test("a change told before the first list is not taken to be in it", () => {
   Stream.newest.says("change", { version: 8, runs: { "./a": ["scalar"] }, list: false });
   live.begin(7);
   assert.deepEqual(
-    told.map((change) => change.version),
+    changes.map((change) => change.version),
     [8, 8],
   );
-  assert.equal(told[1].everything, true);
+  assert.equal(changes[1].everything, true);
 });
 
 test("nothing is looked at twice when list and stream agree", () => {
   live.begin(7);
   Stream.newest.says("hello", { version: 7 });
-  assert.deepEqual(told, []);
+  assert.deepEqual(changes, []);
 });
 
 test("a list that could not be had is asked for again when the stream is there", () => {
   live.begin(0);
   Stream.newest.says("hello", { version: 7 });
-  assert.deepEqual(told, [everything(7)]);
+  assert.deepEqual(changes, [everything(7)]);
 });
 
 test("after the stream was away everything is looked at, even at the same version", (context) => {
@@ -78,9 +78,9 @@ test("after the stream was away everything is looked at, even at the same versio
   Stream.newest.says("hello", { version: 7 });
   Stream.newest.onerror();
   Stream.newest.says("hello", { version: 7 });
-  assert.deepEqual(told, [everything(7)]);
+  assert.deepEqual(changes, [everything(7)]);
   Stream.newest.says("hello", { version: 7 });
-  assert.equal(told.length, 1);
+  assert.equal(changes.length, 1);
 });
 
 test("the runs a change concerns", () => {
@@ -111,9 +111,9 @@ test("while it is paused changes are counted and told as one afterwards", () => 
   live.pause();
   Stream.newest.says("change", { version: 2, runs: { "./a": ["scalar"] }, list: false });
   Stream.newest.says("change", { version: 3, runs: { "./a": ["image"], "./b": ["scalar"] }, list: true });
-  assert.deepEqual([told, live.paused(), live.waiting()], [[], true, 2]);
+  assert.deepEqual([changes, live.paused(), live.waiting()], [[], true, 2]);
   live.resume();
-  assert.deepEqual(told, [
+  assert.deepEqual(changes, [
     {
       version: 3,
       runs: { "./a": ["scalar", "image"], "./b": ["scalar"] },
@@ -123,14 +123,14 @@ test("while it is paused changes are counted and told as one afterwards", () => 
   ]);
   assert.deepEqual([live.paused(), live.waiting()], [false, 0]);
   Stream.newest.says("change", { version: 4, runs: {}, list: true });
-  assert.equal(told.length, 2);
+  assert.equal(changes.length, 2);
 });
 
 test("nothing is told when nothing came while it was paused", () => {
   live.begin(1);
   live.pause();
   live.resume();
-  assert.deepEqual(told, []);
+  assert.deepEqual(changes, []);
 });
 
 test("a look right now takes what waits, and pausing goes on", () => {
@@ -139,10 +139,10 @@ test("a look right now takes what waits, and pausing goes on", () => {
   live.pause();
   Stream.newest.says("change", { version: 2, runs: { "./a": ["scalar"] }, list: false });
   live.lookNow();
-  assert.deepEqual(told, [everything(2)]);
+  assert.deepEqual(changes, [everything(2)]);
   assert.deepEqual([live.paused(), live.waiting()], [true, 0]);
   live.resume();
-  assert.equal(told.length, 1);
+  assert.equal(changes.length, 1);
 });
 
 test("what is found by asking waits as well, and is counted once", async (context) => {
@@ -163,19 +163,19 @@ test("what is found by asking waits as well, and is counted once", async (contex
   await round(6, 5000);
   assert.equal(live.waiting(), 1);
   await round(8, 5000);
-  assert.deepEqual([told, live.waiting()], [[], 2]);
+  assert.deepEqual([changes, live.waiting()], [[], 2]);
   live.resume();
-  assert.deepEqual(told, [everything(8)]);
+  assert.deepEqual(changes, [everything(8)]);
 });
 
 test("who watches the state is told of pausing and of what waits", () => {
-  const seen = [];
-  live.onState(() => seen.push([live.paused(), live.waiting()]));
+  const states = [];
+  live.onState(() => states.push([live.paused(), live.waiting()]));
   live.begin(1);
   live.pause();
   Stream.newest.says("change", { version: 2, runs: {}, list: true });
   live.resume();
-  assert.deepEqual(seen, [
+  assert.deepEqual(states, [
     [true, 0],
     [true, 1],
     [false, 0],

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { lookAlikes, numbered, visible } from "../../web/mindinsight/web/static/js/core/names.js";
 
 test("characters that cannot be seen, or that turn others around, are escapes", () => {
-  const shown = {
+  const texts = {
     "lo\u200bss": "lo\\u200bss",
     "loss\u00ad": "loss\\u00ad",
     "\u202eabc\u2066": "\\u202eabc\\u2066",
@@ -16,7 +16,7 @@ test("characters that cannot be seen, or that turn others around, are escapes", 
     "los\u200ds": "los\\u200ds",
     "loss\ufe0f": "loss\\ufe0f",
   };
-  for (const [text, escaped] of Object.entries(shown)) assert.equal(visible(text), escaped);
+  for (const [text, escaped] of Object.entries(texts)) assert.equal(visible(text), escaped);
 });
 
 test("texts that people write stay as they are", () => {
@@ -37,7 +37,7 @@ test("texts that people write stay as they are", () => {
 });
 
 test("letters that look like others are named", () => {
-  const found = {
+  const expected = {
     lоss: ["о"],
     ассuracy: ["а", "с"],
     сору: ["с", "о", "р", "у"],
@@ -46,7 +46,7 @@ test("letters that look like others are named", () => {
     "𝐥oss": ["𝐥"],
     "cafe\u0301": ["\u0301"],
   };
-  for (const [name, characters] of Object.entries(found)) assert.deepEqual(lookAlikes(name), characters);
+  for (const [name, characters] of Object.entries(expected)) assert.deepEqual(lookAlikes(name), characters);
   assert.deepEqual(["о", "\u0301", "𝐥"].map(numbered), ["о U+043E", "◌\u0301 U+0301", "𝐥 U+1D425"]);
 });
 

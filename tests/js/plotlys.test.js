@@ -15,11 +15,11 @@ function scripts() {
   const added = [];
   globalThis.window = {};
   globalThis.document = { createElement: () => ({}), head: { append: (script) => added.push(script) } };
-  const come = (at) => {
+  const arrive = (at) => {
     globalThis.window.Plotly = { of: added[at].src };
     added[at].onload();
   };
-  return { added, come };
+  return { added, arrive };
 }
 
 test("lines need the smallest build, maps the next, anything else the whole", () => {
@@ -31,21 +31,21 @@ test("lines need the smallest build, maps the next, anything else the whole", ()
 });
 
 test("each build is loaded once", async () => {
-  const { added, come } = scripts();
+  const { added, arrive } = scripts();
   const plotlys = new Plotlys(BOOT);
-  const both = [plotlys.get(LINES), plotlys.get(LINES)];
-  come(0);
-  assert.deepEqual(await Promise.all(both), [{ of: SMALL }, { of: SMALL }]);
+  const requests = [plotlys.get(LINES), plotlys.get(LINES)];
+  arrive(0);
+  assert.deepEqual(await Promise.all(requests), [{ of: SMALL }, { of: SMALL }]);
   assert.equal(added.length, 1);
 });
 
 test("once the whole is loaded it draws everything", async () => {
-  const { added, come } = scripts();
+  const { added, arrive } = scripts();
   const plotlys = new Plotlys(BOOT);
-  const whole = plotlys.get(SURFACE);
+  const surface = plotlys.get(SURFACE);
   const lines = plotlys.get(LINES);
-  come(0);
-  assert.equal(await lines, await whole);
+  arrive(0);
+  assert.equal(await lines, await surface);
   assert.deepEqual(
     added.map((script) => script.src),
     [BOOT.plotly],
@@ -53,10 +53,10 @@ test("once the whole is loaded it draws everything", async () => {
 });
 
 test("what draws maps draws the lines that come later, and no surface", async () => {
-  const { added, come } = scripts();
+  const { added, arrive } = scripts();
   const plotlys = new Plotlys(BOOT);
   const map = plotlys.get(MAP);
-  come(0);
+  arrive(0);
   assert.equal(await plotlys.get(LINES), await map);
   plotlys.get(SURFACE);
   assert.deepEqual(
@@ -66,12 +66,12 @@ test("what draws maps draws the lines that come later, and no surface", async ()
 });
 
 test("a script that did not come is asked for again", async () => {
-  const { added, come } = scripts();
+  const { added, arrive } = scripts();
   const plotlys = new Plotlys(BOOT);
   const first = plotlys.get(LINES);
   added[0].onerror();
   await assert.rejects(first, /could not be loaded/);
   const second = plotlys.get(LINES);
-  come(1);
+  arrive(1);
   assert.deepEqual(await second, { of: SMALL });
 });

@@ -5,16 +5,16 @@ import { fold, sorted } from "../../web/mindinsight/web/static/js/views/runs/row
 
 const alone = (id, more) => ({ id, job: id, rank: null, pinned: false, ...more });
 const rank = (job, n, more) => ({ id: `${job}/rank_${n}`, job, rank: n, pinned: false, ...more });
-const shown = (rows) => rows.map((row) => ("run" in row ? row.run.id : `${row.job} (${row.runs.length})`));
+const labels = (rows) => rows.map((row) => ("run" in row ? row.run.id : `${row.job} (${row.runs.length})`));
 
 test("ranks are folded under their job, where its first one stands", () => {
   const runs = [alone("./a"), rank("./j", 1), alone("./b"), rank("./j", 0)];
-  assert.deepEqual(shown(fold(runs, new Set())), ["./a", "./j (2)", "./b"]);
+  assert.deepEqual(labels(fold(runs, new Set())), ["./a", "./j (2)", "./b"]);
 });
 
 test("an open job lists its ranks in order", () => {
   const runs = [rank("./j", 10), rank("./j", 2), rank("./j", 1)];
-  assert.deepEqual(shown(fold(runs, new Set(["./j"]))), [
+  assert.deepEqual(labels(fold(runs, new Set(["./j"]))), [
     "./j (3)",
     "./j/rank_1",
     "./j/rank_2",
@@ -23,7 +23,7 @@ test("an open job lists its ranks in order", () => {
 });
 
 test("a job of one rank is a job still", () => {
-  assert.deepEqual(shown(fold([rank("./j", 0)], new Set())), ["./j (1)"]);
+  assert.deepEqual(labels(fold([rank("./j", 0)], new Set())), ["./j (1)"]);
 });
 
 test("sorting goes both ways and keeps runs without a value last", () => {

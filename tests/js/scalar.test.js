@@ -35,7 +35,7 @@ function address(search) {
   };
 }
 
-function again(search) {
+function rewritten(search) {
   const url = address(search);
   writeOptions(url, readOptions(url));
   return url.text();
@@ -55,13 +55,13 @@ test("what is chosen survives the address", () => {
     "th=a:b:>1",
     "g=name:^x&tol=0.01",
   ]) {
-    assert.equal(decodeURIComponent(again(search)), search);
+    assert.equal(decodeURIComponent(rewritten(search)), search);
   }
 });
 
 test("what makes no sense in an address is left out", () => {
   for (const search of ["m=other", "z=5,1", "z=abc", "zy=loss:2,1", "zy=loss", "y=cubic", "tol=-1"]) {
-    assert.equal(again(search), "");
+    assert.equal(rewritten(search), "");
   }
   assert.equal(readOptions(address("s=7")).smooth, 0.6);
 });
@@ -141,8 +141,11 @@ test("a calm range leaves out lonely outliers and nothing else", () => {
 test("thresholds are read as they are written", () => {
   for (const text of [">1", "<-0.5", "0.1~5", "!0.1~5"]) assert.equal(parseThreshold(text).toString(), text);
   for (const text of ["", "5", ">x", "5~1", null, undefined]) assert.equal(parseThreshold(text), null);
-  const holds = (text) => [0, 1, 2, 3].filter((value) => parseThreshold(text).holds(value));
-  assert.deepEqual([holds(">1"), holds("<1"), holds("1~2"), holds("!1~2")], [[2, 3], [0], [1, 2], [0, 3]]);
+  const accepted = (text) => [0, 1, 2, 3].filter((value) => parseThreshold(text).holds(value));
+  assert.deepEqual(
+    [accepted(">1"), accepted("<1"), accepted("1~2"), accepted("!1~2")],
+    [[2, 3], [0], [1, 2], [0, 3]],
+  );
   assert.ok(!parseThreshold(">1").holds(NaN));
 });
 
@@ -199,7 +202,7 @@ test("only what the baseline and another run hold is compared", () => {
 });
 
 function curve(step, value, more = {}) {
-  const wall = step.map((one) => 100 + one);
+  const wall = step.map((number) => 100 + number);
   return {
     run: "./a",
     generation: 1,
@@ -229,8 +232,12 @@ const NEWS = {
 };
 
 test("new points are put behind those that are here", async () => {
-  const found = await appended(growing("s=0", NEWS), new Map([["loss", [curve([1, 2], [1, 2])]]]), 400);
-  const [grown] = found.get("loss");
+  const appendedCurves = await appended(
+    growing("s=0", NEWS),
+    new Map([["loss", [curve([1, 2], [1, 2])]]]),
+    400,
+  );
+  const [grown] = appendedCurves.get("loss");
   assert.deepEqual(
     [[...grown.step], [...grown.value], grown.points, grown.count],
     [[1, 2, 3], [1, 2, 0.3], 3, 3],
@@ -239,9 +246,9 @@ test("new points are put behind those that are here", async () => {
 });
 
 test("relative time goes on from where the curve began", async () => {
-  const known = curve([1, 2], [1, 2], { x: Float64Array.of(0, 1) });
-  const found = await appended(growing("s=0&x=relative", NEWS), new Map([["loss", [known]]]), 400);
-  assert.deepEqual([...found.get("loss")[0].x], [0, 1, 2]);
+  const before = curve([1, 2], [1, 2], { x: Float64Array.of(0, 1) });
+  const appendedCurves = await appended(growing("s=0&x=relative", NEWS), new Map([["loss", [before]]]), 400);
+  assert.deepEqual([...appendedCurves.get("loss")[0].x], [0, 1, 2]);
 });
 
 test("a curve is fetched anew when its tail does not fit", async () => {
@@ -256,12 +263,12 @@ test("a curve is fetched anew when its tail does not fit", async () => {
 });
 
 const app = { theme: { plotly: () => ({}), axis: (more) => more, colour: (name) => name } };
-const drawn = (one) => [{ label: "a", colour: "#123456", dash: "solid", curve: one }];
+const linesOf = (only) => [{ label: "a", colour: "#123456", dash: "solid", curve: only }];
 
 test("a figure marks what is not finite on the floor and the ceiling", () => {
   const { data } = figure(
     app,
-    drawn(curve([1, 2, 3, 4], [1, NaN, Infinity, -Infinity])),
+    linesOf(curve([1, 2, 3, 4], [1, NaN, Infinity, -Infinity])),
     readOptions(address("s=0")),
   );
   const marks = data.find((trace) => trace.yaxis === "y2");
@@ -276,8 +283,8 @@ test("a figure marks what is not finite on the floor and the ceiling", () => {
 });
 
 test("a figure stands where it was zoomed, on any scale", () => {
-  const one = drawn(curve([1, 10, 100], [1, 2, 3]));
-  const at = (search, tall) => figure(app, one, readOptions(address(search)), null, tall).layout;
+  const lines = linesOf(curve([1, 10, 100], [1, 2, 3]));
+  const at = (search, tall) => figure(app, lines, readOptions(address(search)), null, tall).layout;
   assert.deepEqual(at("z=10,100", [1, 2]).xaxis.range, [10, 100]);
   assert.deepEqual(at("z=10,100&lx=log", [1, 2]).xaxis.range, [1, 2]);
   assert.deepEqual(at("z=10,100&x=wall").xaxis.range, [10_000, 100_000]);
@@ -290,7 +297,7 @@ test("a curve before a restart is dashed, and not joined to the newest", () => {
   const overwritten = [
     { step: Float64Array.of(1, 2, 3), wall: Float64Array.of(1, 2, 3), value: Float64Array.of(9, 8, 7) },
   ];
-  const { data } = figure(app, drawn(curve([2, 3], [1, 1], { overwritten })), readOptions(address("s=0")));
+  const { data } = figure(app, linesOf(curve([2, 3], [1, 1], { overwritten })), readOptions(address("s=0")));
   assert.deepEqual(
     data.map((trace) => [trace.line.dash, [...trace.x]]),
     [
@@ -303,7 +310,7 @@ test("a curve before a restart is dashed, and not joined to the newest", () => {
 test("values beyond a threshold are drawn once more in red", () => {
   const { data, layout } = figure(
     app,
-    drawn(curve([1, 2, 3], [1, 5, 6])),
+    linesOf(curve([1, 2, 3], [1, 5, 6])),
     readOptions(address("s=0")),
     parseThreshold(">4"),
   );
@@ -319,9 +326,9 @@ test("values beyond a threshold are drawn once more in red", () => {
 test("zooms that were left come back, newest first, until another axis is chosen", () => {
   const past = createPast();
   let options = readOptions(address(""));
-  const choose = (some) => {
-    past.leave(options, some);
-    options = { ...options, ...some };
+  const choose = (changes) => {
+    past.leave(options, changes);
+    options = { ...options, ...changes };
   };
   assert.equal(past.back(), undefined);
   choose({ zoom: [0, 10] });
@@ -338,9 +345,9 @@ test("zooms that were left come back, newest first, until another axis is chosen
 });
 
 test("alerts are lines in the colours of their runs, behind the place that was clicked", () => {
-  const one = drawn(curve([1, 10, 100], [1, 2, 3]));
+  const drawnLines = linesOf(curve([1, 10, 100], [1, 2, 3]));
   const marks = [{ x: 3, colour: "#123456", words: "odd" }];
-  const lines = figure(app, one, readOptions(address("at=2")), null, undefined, marks).layout.shapes;
+  const lines = figure(app, drawnLines, readOptions(address("at=2")), null, undefined, marks).layout.shapes;
   assert.deepEqual(
     lines.map(({ x0, line }) => [x0, line.dash]),
     [
@@ -352,8 +359,9 @@ test("alerts are lines in the colours of their runs, behind the place that was c
 });
 
 test("the place that was clicked is a line, on any axis", () => {
-  const one = drawn(curve([1, 10, 100], [1, 2, 3]));
-  const at = (search) => figure(app, one, readOptions(address(search))).layout.shapes.map((line) => line.x0);
+  const drawnLines = linesOf(curve([1, 10, 100], [1, 2, 3]));
+  const at = (search) =>
+    figure(app, drawnLines, readOptions(address(search))).layout.shapes.map((line) => line.x0);
   assert.deepEqual(at("at=10"), [10]);
   assert.deepEqual(at("at=110&x=wall"), [110_000]);
   assert.deepEqual(at("at=0"), []); // before the first point: it would stretch the axis

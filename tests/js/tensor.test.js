@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { composed, parts, stepped } from "../../web/mindinsight/web/static/js/views/tensor/dims.js";
+import { composed, splitDims, stepped } from "../../web/mindinsight/web/static/js/views/tensor/dims.js";
 
 test("a slice is one text for each dimension, with or without brackets", () => {
-  assert.deepEqual(parts("[0,0, :, 1:5]"), ["0", "0", ":", "1:5"]);
-  assert.deepEqual(parts("3,:"), ["3", ":"]);
-  assert.deepEqual(parts("[]"), []);
+  assert.deepEqual(splitDims("[0,0, :, 1:5]"), ["0", "0", ":", "1:5"]);
+  assert.deepEqual(splitDims("3,:"), ["3", ":"]);
+  assert.deepEqual(splitDims("[]"), []);
 });
 
 test("an empty box takes all of its dimension", () => {

@@ -1,6 +1,6 @@
 // Runs before the first paint, so that a dark page is never white for a moment.
 (() => {
-  const chosen = /(?:^|; )mindinsight_theme=(light|dark)/.exec(document.cookie)?.[1];
+  const saved = /(?:^|; )mindinsight_theme=(light|dark)/.exec(document.cookie)?.[1];
   const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  document.documentElement.dataset.theme = chosen ?? system;
+  document.documentElement.dataset.theme = saved ?? system;
 })();

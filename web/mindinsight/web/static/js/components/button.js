@@ -27,7 +27,7 @@ export function iconButton(name, label, onclick, attrs = {}) {
 /**
  * One of several: {value, label}. Left and right arrows move.
  * @param {{label: string, options: {value: string, label: string, icon?: string}[], value: string,
- *   onchange: (value: string) => void}} what
+ *   onchange: (value: string) => void}} options
  */
 export function segments({ label, options, value, onchange }) {
   /** @type {HTMLButtonElement[]} */

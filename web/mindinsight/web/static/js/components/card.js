@@ -5,7 +5,7 @@ import { iconButton } from "./button.js";
 
 /**
  * @param {{title: string, href?: string, mark?: Node | null, tools?: HTMLElement[], body: Node,
- *   foot?: Node | string, full?: {label: string, onchange?: (full: boolean) => void}}} what
+ *   foot?: Node | string, full?: {label: string, onchange?: (full: boolean) => void}}} options
  */
 export function card({ title, href, mark, tools = [], body, foot, full }) {
   const inner = h("div", { class: "body" }, body);

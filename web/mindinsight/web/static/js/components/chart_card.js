@@ -14,12 +14,12 @@ export function plotArea(label) {
 
 /**
  * @param {import("../core/types.js").App} app
- * @param {Object} what
- * @param {string} what.title
- * @param {HTMLElement[]} what.plots made by `plotArea`
- * @param {HTMLElement} [what.body] what holds the plots where there is more than one
- * @param {HTMLElement} [what.foot]
- * @param {() => void} what.load fetch the data
+ * @param {Object} options
+ * @param {string} options.title
+ * @param {HTMLElement[]} options.plots made by `plotArea`
+ * @param {HTMLElement} [options.body] what holds the plots where there is more than one
+ * @param {HTMLElement} [options.foot]
+ * @param {() => void} options.load fetch the data
  */
 export function chartCard(app, { title, plots, body = plots[0], foot, load }) {
   /** @type {HTMLElement} */

@@ -6,17 +6,19 @@ import { searchBox } from "./field.js";
 import { virtualRows } from "./virtual.js";
 
 /**
- * @param {{label: string, filter: string, all: string, none: string, items: {value: string, label: string,
- *   count?: number}[], checked: Set<string>, onchange: (checked: Set<string>) => void}} what
+ * A list of boxes to tick, with a search and buttons that tick all or none of what it shows.
+ * @param {{label: string, filter: string, allLabel: string, noneLabel: string,
+ *   items: {value: string, label: string, count?: number}[], checked: Set<string>,
+ *   onchange: (checked: Set<string>) => void}} options
  */
-export function checklist({ label, filter, all, none, items, checked, onchange }) {
-  let shown = items;
+export function checklist({ label, filter, allLabel, noneLabel, items, checked, onchange }) {
+  let visible = items;
   const body = h("div", { role: "group", "aria-label": label });
   const scroller = h("div", { class: "scroll checklist" }, body);
 
   /** @param {number} index */
   const row = (index) => {
-    const item = shown[index];
+    const item = visible[index];
     const box = h("input", {
       type: "checkbox",
       checked: checked.has(item.value),
@@ -40,26 +42,26 @@ export function checklist({ label, filter, all, none, items, checked, onchange }
     row,
   });
 
-  /** @param {{value: string}[]} some @param {boolean} on */
-  const set = (some, on) => {
-    for (const { value } of some) on ? checked.add(value) : checked.delete(value);
-    rows.update(shown.length);
+  /** @param {{value: string}[]} changed @param {boolean} on */
+  const set = (changed, on) => {
+    for (const { value } of changed) on ? checked.add(value) : checked.delete(value);
+    rows.update(visible.length);
     onchange(checked);
   };
 
   const search = searchBox({
     label: filter,
     onchange: (text) => {
-      shown = items.filter((item) => item.label.toLowerCase().includes(text.toLowerCase()));
-      rows.update(shown.length);
+      visible = items.filter((item) => item.label.toLowerCase().includes(text.toLowerCase()));
+      rows.update(visible.length);
     },
   });
-  const both = h(
+  const buttons = h(
     "div",
     { class: "row small" },
-    button(all, () => set(shown, true), { class: "link" }),
-    button(none, () => set(shown, false), { class: "link" }),
+    button(allLabel, () => set(visible, true), { class: "link" }),
+    button(noneLabel, () => set(visible, false), { class: "link" }),
   );
-  queueMicrotask(() => rows.update(shown.length));
-  return h("div", { class: "stack" }, search, both, scroller);
+  queueMicrotask(() => rows.update(visible.length));
+  return h("div", { class: "stack" }, search, buttons, scroller);
 }

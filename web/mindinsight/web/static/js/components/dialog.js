@@ -5,7 +5,7 @@ import { iconButton } from "./button.js";
 
 /**
  * @param {{title: string, body: Node | Node[], actions?: HTMLElement[], close: string, wide?: boolean,
- *   onclose?: () => void}} what
+ *   onclose?: () => void}} options
  */
 export function dialog({ title, body, actions = [], close, wide = false, onclose }) {
   const element = h(
@@ -40,12 +40,12 @@ function outside(event) {
  */
 export function menu(anchor, body, label) {
   const element = h("div", { class: "menu", role: "dialog", "aria-label": label, tabindex: "-1" }, body);
-  const place = anchor.getBoundingClientRect();
+  const box = anchor.getBoundingClientRect();
   document.body.append(element);
-  const left = Math.min(place.left, innerWidth - element.offsetWidth - 8);
+  const left = Math.min(box.left, innerWidth - element.offsetWidth - 8);
   Object.assign(element.style, {
     left: `${Math.max(8, left) + scrollX}px`,
-    top: `${place.bottom + 4 + scrollY}px`,
+    top: `${box.bottom + 4 + scrollY}px`,
   });
   anchor.setAttribute("aria-expanded", "true");
 

@@ -3,7 +3,7 @@
 import { h } from "../core/dom.js";
 import { icon } from "./icons.js";
 
-/** @param {{icon?: string, title: string, text?: string, code?: string, action?: HTMLElement}} what */
+/** @param {{icon?: string, title: string, text?: string, code?: string, action?: HTMLElement}} options */
 export function empty({ icon: name = "info", title, text, code, action }) {
   return h(
     "div",

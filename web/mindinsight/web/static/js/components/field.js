@@ -5,7 +5,7 @@ import { icon } from "./icons.js";
 
 /**
  * @param {{label: string, options: {value: string, label: string}[], value: string,
- *   onchange: (value: string) => void, inline?: boolean}} what
+ *   onchange: (value: string) => void, inline?: boolean}} options
  */
 export function select({ label, options, value, onchange, inline = true }) {
   const box = h(
@@ -20,7 +20,7 @@ export function select({ label, options, value, onchange, inline = true }) {
   );
 }
 
-/** @param {{label: string, checked: boolean, onchange: (checked: boolean) => void}} what */
+/** @param {{label: string, checked: boolean, onchange: (checked: boolean) => void}} options */
 export function check({ label, checked, onchange }) {
   const box = h("input", { type: "checkbox", checked, onchange: () => onchange(box.checked) });
   return Object.assign(h("label", { class: "check" }, box, h("span", null, label)), { box });
@@ -28,7 +28,7 @@ export function check({ label, checked, onchange }) {
 
 /**
  * @param {{label: string, value?: string, placeholder?: string, onchange: (value: string) => void,
- *   delay?: number}} what
+ *   delay?: number}} options
  */
 export function searchBox({ label, value = "", placeholder, onchange, delay = 150 }) {
   const later = debounce(() => onchange(box.value), delay);
@@ -53,7 +53,7 @@ export function searchBox({ label, value = "", placeholder, onchange, delay = 15
  * A range with its number box. With `values` it moves over these (steps of a series), and the box takes the
  * nearest one.
  * @param {{label: string, min?: number, max?: number, step?: number | "any", values?: ArrayLike<number>,
- *   value: number, onchange: (value: number) => void, delay?: number, hideLabel?: boolean}} what
+ *   value: number, onchange: (value: number) => void, delay?: number, hideLabel?: boolean}} options
  */
 export function slider({
   label,
@@ -66,34 +66,34 @@ export function slider({
   delay = 0,
   hideLabel = false,
 }) {
-  let known = values;
+  let choices = values;
   const later = delay ? debounce(onchange, delay) : onchange;
   const range = h("input", {
     type: "range",
     "aria-label": label,
-    oninput: () => pick(known ? known[Number(range.value)] : Number(range.value)),
+    oninput: () => pick(choices ? choices[Number(range.value)] : Number(range.value)),
   });
   const box = h("input", {
     type: "number",
     "aria-label": label,
-    step: known ? "any" : step,
+    step: choices ? "any" : step,
     onchange: () => box.value !== "" && pick(Number(box.value)),
   });
 
-  /** @param {number} wanted */
-  const pick = (wanted) => {
-    set(wanted);
+  /** @param {number} target */
+  const pick = (target) => {
+    set(target);
     later(Number(box.value));
   };
 
-  /** Move without telling. @param {number} wanted */
-  const set = (wanted) => {
-    if (known) {
-      const at = nearest(known, wanted);
+  /** Move without calling `onchange`. @param {number} target */
+  const set = (target) => {
+    if (choices) {
+      const at = nearest(choices, target);
       range.value = String(at);
-      box.value = String(known[at] ?? "");
+      box.value = String(choices[at] ?? "");
     } else {
-      const inside = Math.min(Number(range.max), Math.max(Number(range.min), wanted));
+      const inside = Math.min(Number(range.max), Math.max(Number(range.min), target));
       range.value = String(inside);
       box.value = String(inside);
     }
@@ -102,7 +102,7 @@ export function slider({
 
   /** Other steps to move over. @param {ArrayLike<number>} next */
   const setValues = (next) => {
-    known = next;
+    choices = next;
     range.disabled = box.disabled = next.length < 2;
     Object.assign(range, { min: "0", max: String(Math.max(0, next.length - 1)), step: "1" });
   };
@@ -113,11 +113,11 @@ export function slider({
   return Object.assign(h("div", { class: "slider" }, text, range, box), { set, setValues, range, box });
 }
 
-/** Index of the value nearest to one wanted. @param {ArrayLike<number>} values @param {number} wanted */
-export function nearest(values, wanted) {
+/** Index of the value nearest to a target. @param {ArrayLike<number>} values @param {number} target */
+export function nearest(values, target) {
   let best = 0;
   for (let i = 1; i < values.length; i++) {
-    if (Math.abs(values[i] - wanted) < Math.abs(values[best] - wanted)) best = i;
+    if (Math.abs(values[i] - target) < Math.abs(values[best] - target)) best = i;
   }
   return best;
 }

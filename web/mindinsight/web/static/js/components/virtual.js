@@ -8,8 +8,8 @@ const OVERSCAN = 8;
 /**
  * A list of rows of one height inside an element that scrolls.
  * @param {{scroller: HTMLElement, body: HTMLElement, spacer: () => HTMLElement, height: number,
- *   head?: number, row: (index: number) => HTMLElement}} what `head` px of the scroller are covered (a sticky
- *   header)
+ *   head?: number, row: (index: number) => HTMLElement}} options `head` px of the scroller are covered (by a
+ *   sticky header)
  */
 export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
   let count = 0;
@@ -55,7 +55,7 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
 
 /**
  * A table whose rows are virtual. Headers sort when they have an `onsort`.
- * @param {{label: string, height?: number, row: (index: number) => HTMLElement}} what
+ * @param {{label: string, height?: number, row: (index: number) => HTMLElement}} options
  */
 export function virtualTable({ label, height = 31, row }) {
   const head = h("tr");
@@ -89,7 +89,7 @@ export function virtualTable({ label, height = 31, row }) {
 /**
  * A header cell; with `onsort` a button that tells which way the column is sorted.
  * @param {{label: string, number?: boolean, sorted?: "ascending" | "descending" | null, onsort?: () => void,
- *   title?: string, tools?: HTMLElement}} what
+ *   title?: string, tools?: HTMLElement}} options
  */
 export function headCell({ label, number = false, sorted = null, onsort, title, tools }) {
   const content = onsort ? h("button", { type: "button", onclick: onsort, title }, label) : label;

@@ -36,13 +36,13 @@ const KNOWN = 1000;
 export class Alerts {
   #live;
   #key = "";
-  #seen = -Infinity;
+  #lastSeen = -Infinity;
   #new = 0;
   /** Ids of those that were told of. @type {Set<string> | null} */
-  #known = null;
+  #reported = null;
   /** @type {Set<(came: Alert[]) => void>} */
   #callbacks = new Set();
-  #asked = latest(document.documentElement);
+  #requests = latest(document.documentElement);
 
   /** @param {import("./live.js").Live} live */
   constructor(live) {
@@ -52,12 +52,12 @@ export class Alerts {
   /** @param {string} base what is seen of one base directory says nothing of another */
   begin(base) {
     this.#key = `mindinsight alerts seen ${base}`;
-    this.#seen = read(this.#key);
+    this.#lastSeen = read(this.#key);
     const look = throttle(() => this.#look(), GAP_MS);
     this.#live.on(look);
     window.setInterval(() => this.#live.paused() || look(), AGAIN_MS);
     window.addEventListener("storage", () => {
-      this.#seen = read(this.#key);
+      this.#lastSeen = read(this.#key);
       look();
     });
     look();
@@ -70,13 +70,13 @@ export class Alerts {
 
   /** Up to which time everything was seen, Unix seconds. */
   seen() {
-    return this.#seen;
+    return this.#lastSeen;
   }
 
   /** Everything up to a time has been on the screen. @param {number} wall Unix seconds */
   see(wall) {
-    if (!(wall > this.#seen)) return;
-    this.#seen = wall;
+    if (!(wall > this.#lastSeen)) return;
+    this.#lastSeen = wall;
     write(this.#key, wall);
     this.#look();
   }
@@ -92,8 +92,8 @@ export class Alerts {
   }
 
   #look() {
-    const since = Number.isFinite(this.#seen) ? this.#seen : null;
-    this.#asked.ask(
+    const since = Number.isFinite(this.#lastSeen) ? this.#lastSeen : null;
+    this.#requests.ask(
       (signal) => get(LIST, { since, limit: MOST }, { signal }),
       (answer) => this.#take(answer),
       leaveAsIs,
@@ -102,11 +102,11 @@ export class Alerts {
 
   /** @param {{alerts: Alert[], total: number}} answer */
   #take({ alerts, total }) {
-    const known = this.#known;
-    const came = known ? alerts.filter((alert) => !known.has(alert.id)) : [];
-    this.#known = new Set([...alerts.map((alert) => alert.id), ...(known ?? [])].slice(0, KNOWN));
+    const ids = this.#reported;
+    const fresh = ids ? alerts.filter((alert) => !ids.has(alert.id)) : [];
+    this.#reported = new Set([...alerts.map((alert) => alert.id), ...(ids ?? [])].slice(0, KNOWN));
     this.#new = total;
-    this.#callbacks.forEach((callback) => callback(came));
+    this.#callbacks.forEach((callback) => callback(fresh));
   }
 }
 

@@ -17,7 +17,7 @@ export class ApiError extends Error {
 }
 
 /** @type {Map<string, {etag: string, body: any}>} */
-const known = new Map();
+const bodies = new Map();
 const KNOWN_MAX = 200;
 
 let flying = 0;
@@ -50,7 +50,7 @@ export function get(path, params = {}, { signal } = {}) {
 
 /** @param {string} address @param {AbortSignal} [signal] */
 async function fresh(address, signal) {
-  const before = known.get(address);
+  const before = bodies.get(address);
   const headers = before ? { "If-None-Match": before.etag } : undefined;
   const answer = await ask(address, { signal, headers });
   if (answer.status === 304 && before) return before.body;
@@ -62,9 +62,9 @@ async function fresh(address, signal) {
 
 /** @param {string} address @param {string} etag @param {any} body */
 function remember(address, etag, body) {
-  known.delete(address);
-  known.set(address, { etag, body });
-  if (known.size > KNOWN_MAX) known.delete(/** @type {string} */ (known.keys().next().value));
+  bodies.delete(address);
+  bodies.set(address, { etag, body });
+  if (bodies.size > KNOWN_MAX) bodies.delete(/** @type {string} */ (bodies.keys().next().value));
 }
 
 /**

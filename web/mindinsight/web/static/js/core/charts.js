@@ -32,7 +32,7 @@ export class Charts {
   #revision = 0;
   /** @type {(() => void)[]} */
   #waiting = [];
-  #seen = new IntersectionObserver((entries) => entries.forEach((entry) => this.#moved(entry)), {
+  #observer = new IntersectionObserver((entries) => entries.forEach((entry) => this.#moved(entry)), {
     rootMargin: NEAR,
   });
   #sized = new ResizeObserver((entries) => entries.forEach(({ target }) => this.#resized(target)));
@@ -81,7 +81,7 @@ export class Charts {
       return;
     }
     this.#charts.set(element, { figure, near: false, far: 0, dirty: true, drawn: null, ready });
-    this.#seen.observe(element);
+    this.#observer.observe(element);
     this.#sized.observe(element);
   }
 
@@ -97,7 +97,7 @@ export class Charts {
     if (!chart) return;
     this.#charts.delete(element);
     this.#queue.delete(element);
-    this.#seen.unobserve(element);
+    this.#observer.unobserve(element);
     this.#sized.unobserve(element);
     chart.drawn?.purge(element);
   }
@@ -120,7 +120,7 @@ export class Charts {
 
   /** When all that is to be drawn now has been. @returns {Promise<void>} */
   drawn() {
-    return this.#busy ? new Promise((done) => this.#waiting.push(done)) : Promise.resolve();
+    return this.#busy ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve();
   }
 
   /** Whether a chart is near the window. @param {Element} element */
@@ -170,7 +170,7 @@ export class Charts {
     const element = this.#next();
     if (!element) {
       this.#busy = false;
-      this.#waiting.splice(0).forEach((done) => done());
+      this.#waiting.splice(0).forEach((resolve) => resolve());
       return;
     }
     this.#queue.delete(element);

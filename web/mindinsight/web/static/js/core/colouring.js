@@ -40,10 +40,10 @@ export function coloured(runs, valueOf, colour) {
         values,
         colour,
       );
-  const known = new Map(entries.map((entry) => [entry.label, entry.colour]));
+  const colours = new Map(entries.map((entry) => [entry.label, entry.colour]));
   const of = new Map(runs.map((run) => [run.id, colour("--muted")]));
   for (const { id, value } of having) {
-    of.set(id, (range ? inRange(range, value) : known.get(String(value))) ?? "");
+    of.set(id, (range ? inRange(range, value) : colours.get(String(value))) ?? "");
   }
   return { of, entries, range, without: runs.length - having.length };
 }
@@ -83,12 +83,12 @@ function inRange({ low, high, log, stops }, value) {
 }
 
 /**
- * @param {any[]} all
+ * @param {any[]} cells
  * @param {any[]} values different ones
  * @param {(variable: string) => string} colour
  * @returns {Entry[]}
  */
-function entriesOf(all, values, colour) {
+function entriesOf(cells, values, colour) {
   const sorted = [...values].sort((a, b) =>
     typeof a === "number" && typeof b === "number"
       ? a - b
@@ -97,7 +97,7 @@ function entriesOf(all, values, colour) {
   return sorted.map((value, i) => ({
     label: String(value),
     colour: colour(`--run-${(i % COLOURS) + 1}`),
-    n: all.filter((one) => one === value).length,
+    n: cells.filter((cell) => cell === value).length,
   }));
 }
 
@@ -107,19 +107,19 @@ export class Colouring {
   /** @type {Run[]} */
   #runs = [];
   /** @type {Colours | null} */
-  #made = null;
+  #entries = null;
   /** Last values of the scalar that colours, by run. @type {Map<string, number>} */
   #last = new Map();
   /** @type {string | null} */
   #tag = null;
   /** @type {ReturnType<typeof latest> | null} */
-  #asked = null;
+  #requests = null;
 
   /** @param {import("./url.js").Url} url @param {import("./theme.js").Theme} theme */
   constructor(url, theme) {
     this.#url = url;
     this.#theme = theme;
-    theme.on(() => (this.#made = null));
+    theme.on(() => (this.#entries = null));
   }
 
   /** "hyper:<key>", "last:<tag>", "name:<pattern>", or "" when each run has a colour of its own. */
@@ -137,7 +137,7 @@ export class Colouring {
   /** Other runs are shown, or they have other values. @param {Run[]} runs shown */
   follow(runs) {
     this.#runs = runs;
-    this.#made = null;
+    this.#entries = null;
     this.#load();
   }
 
@@ -148,18 +148,18 @@ export class Colouring {
     const valueOf = by.startsWith("last:")
       ? (/** @type {Run} */ run) => this.#last.get(run.id)
       : (/** @type {Run} */ run) => traitOf(run, by);
-    this.#made ??= coloured(this.#runs, valueOf, (variable) => this.#theme.colour(variable));
-    return this.#made;
+    this.#entries ??= coloured(this.#runs, valueOf, (variable) => this.#theme.colour(variable));
+    return this.#entries;
   }
 
   #load() {
     const by = this.by();
-    this.#asked ??= latest(document.documentElement);
+    this.#requests ??= latest(document.documentElement);
     const tag = by.startsWith("last:") ? by.slice("last:".length) : null;
     if (tag !== this.#tag) [this.#tag, this.#last] = [tag, new Map()];
-    if (tag === null) this.#asked.end();
+    if (tag === null) this.#requests.end();
     else {
-      this.#asked.ask(
+      this.#requests.ask(
         (signal) => get("v2/runs/columns", { tag: [tag] }, { signal }),
         ({ tables }) => this.#take(tables[tag]),
         leaveAsIs,

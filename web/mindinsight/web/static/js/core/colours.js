@@ -11,31 +11,33 @@ export const DASHES = ["solid", "dash", "dot", "dashdot"];
 export function between(stops, at) {
   const next = Math.max(
     1,
-    stops.findIndex(([place]) => place >= at),
+    stops.findIndex(([position]) => position >= at),
   );
   const [[a, from], [b, to]] = [stops[next - 1], stops[next]];
   const share = (at - a) / (b - a);
-  const part = (/** @type {string} */ colour, /** @type {number} */ i) =>
+  const channel = (/** @type {string} */ colour, /** @type {number} */ i) =>
     parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16);
-  const mixed = [0, 1, 2].map((i) => Math.round(part(from, i) + share * (part(to, i) - part(from, i))));
+  const mixed = [0, 1, 2].map((i) =>
+    Math.round(channel(from, i) + share * (channel(to, i) - channel(from, i))),
+  );
   return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /**
  * From the choice alone, so that a link shows the same colours: each run takes the colour of its place in
  * time or, where another shown run has that, the next free one. Dashes come after twelve.
- * @param {{run: {id: string}, index: number}[]} shown oldest first; `index` is the place among all runs
+ * @param {{run: {id: string}, index: number}[]} runs oldest first; `index` is the place among all runs
  * @returns {Map<string, number>} id -> colour + 12 × dash
  */
-export function allot(shown) {
-  const taken = new Set();
+export function allot(runs) {
+  const used = new Set();
   /** @type {Map<string, number>} */
   const slots = new Map();
-  for (const { run, index } of shown) {
-    const dash = Math.floor(taken.size / COLOURS) * COLOURS;
+  for (const { run, index } of runs) {
+    const dash = Math.floor(used.size / COLOURS) * COLOURS;
     let colour = index % COLOURS;
-    while (taken.has(dash + colour)) colour = (colour + 1) % COLOURS;
-    taken.add(dash + colour);
+    while (used.has(dash + colour)) colour = (colour + 1) % COLOURS;
+    used.add(dash + colour);
     slots.set(run.id, dash + colour);
   }
   return slots;

@@ -120,17 +120,17 @@ export function debounce(f, delay) {
  */
 export function throttle(f, gap) {
   let timer = 0;
-  let again = false;
+  let pending = false;
   const run = () => {
     if (timer) {
-      again = true;
+      pending = true;
       return;
     }
     f();
     timer = window.setTimeout(() => {
       timer = 0;
-      if (again) {
-        again = false;
+      if (pending) {
+        pending = false;
         run();
       }
     }, gap);

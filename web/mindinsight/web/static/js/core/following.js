@@ -28,7 +28,7 @@ const NOTHING = {
 export class Following {
   /** @type {Set<string>} */
   #stale = new Set();
-  #whole = false;
+  #everything = false;
   #catchUp = throttle(() => this.#fetch(), 1000);
   /**
    * Lists are fetched one after the other: an older one must not come in after a newer.
@@ -65,26 +65,26 @@ export class Following {
 
   /** @param {() => Promise<void>} fetch @returns {Promise<void>} */
   #next(fetch) {
-    const mine = this.#before.then(fetch);
-    this.#before = mine.catch(() => {});
-    return mine;
+    const turn = this.#before.then(fetch);
+    this.#before = turn.catch(() => {});
+    return turn;
   }
 
   /** @param {import("./types.js").Change} change */
   #mark(change) {
     const ids = Object.keys(change.runs);
-    this.#whole ||= change.list || !ids.length || ids.some((id) => !this.byId.has(id));
+    this.#everything ||= change.list || !ids.length || ids.some((id) => !this.byId.has(id));
     ids.forEach((id) => this.#stale.add(id));
     this.#catchUp();
   }
 
   #fetch() {
     const ids = [...this.#stale];
-    const whole = this.#whole || ids.length > MANY;
+    const everything = this.#everything || ids.length > MANY;
     this.#stale = new Set();
-    this.#whole = false;
-    (whole ? this.refresh() : this.#refreshSome(ids)).catch(() => {
-      this.#whole = true;
+    this.#everything = false;
+    (everything ? this.refresh() : this.#refreshSome(ids)).catch(() => {
+      this.#everything = true;
       window.setTimeout(this.#catchUp, AGAIN_MS);
     });
   }
@@ -92,9 +92,9 @@ export class Following {
   /** @param {string[]} ids */
   #refreshSome(ids) {
     return this.#next(async () => {
-      const part = await get("v2/runs", { run: ids }, soon());
-      const fresh = new Map(part.runs.map((/** @type {Run} */ run) => [run.id, run]));
-      this.#take({ ...part, runs: this.list.runs.map((run) => fresh.get(run.id) ?? run) });
+      const answer = await get("v2/runs", { run: ids }, soon());
+      const fresh = new Map(answer.runs.map((/** @type {Run} */ run) => [run.id, run]));
+      this.#take({ ...answer, runs: this.list.runs.map((run) => fresh.get(run.id) ?? run) });
     });
   }
 

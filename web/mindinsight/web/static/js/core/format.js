@@ -36,13 +36,13 @@ export function bytes(count) {
 export function duration(seconds) {
   if (!Number.isFinite(seconds) || seconds < 0) return "–";
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-  const whole = Math.round(seconds);
-  const days = Math.floor(whole / 86400);
-  const hours = Math.floor((whole % 86400) / 3600);
-  const minutes = Math.floor((whole % 3600) / 60);
-  const rest = `${String(minutes).padStart(2, "0")}:${String(whole % 60).padStart(2, "0")}`;
+  const total = Math.round(seconds);
+  const days = Math.floor(total / 86400);
+  const hours = Math.floor((total % 86400) / 3600);
+  const minutes = Math.floor((total % 3600) / 60);
+  const clock = `${String(minutes).padStart(2, "0")}:${String(total % 60).padStart(2, "0")}`;
   if (days) return `${days} d ${hours}:${String(minutes).padStart(2, "0")}`;
-  return hours ? `${hours}:${rest}` : rest.replace(/^0/, "");
+  return hours ? `${hours}:${clock}` : clock.replace(/^0/, "");
 }
 
 /** 2026-11-21 09:15:02 in this browser's zone. @param {number} unix seconds */

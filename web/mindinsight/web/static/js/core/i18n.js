@@ -22,9 +22,9 @@ export function createTranslate(texts, lang) {
   return (key, vars = {}) => {
     const forms = (texts[key] ?? key).split(" | ");
     const form = forms.length > 1 && vars.n !== 1 ? forms[1] : forms[0];
-    const text = form.replace(/\{(\w+)\}/g, (whole, name) => {
+    const text = form.replace(/\{(\w+)\}/g, (match, name) => {
       const value = vars[name];
-      if (value === undefined || value === null) return whole;
+      if (value === undefined || value === null) return match;
       return Number.isInteger(value) && name === "n" ? numbers.format(value) : String(value);
     });
     return lang === "zh" ? text.replace(SPACE_IN_CHINESE, "") : text;

@@ -27,14 +27,14 @@ export function latest(element = ALWAYS) {
    */
   const join = async (request, take, failed = raise) => {
     const { signal } = current;
-    const wanted = () => !signal.aborted && element.isConnected;
+    const isCurrent = () => !signal.aborted && element.isConnected;
     let response;
     try {
       response = await request(signal);
     } catch (error) {
-      return wanted() ? failed(error) : undefined;
+      return isCurrent() ? failed(error) : undefined;
     }
-    return wanted() ? take(response) : undefined;
+    return isCurrent() ? take(response) : undefined;
   };
 
   return {

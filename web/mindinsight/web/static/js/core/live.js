@@ -27,7 +27,7 @@ export class Live {
   #timer = 0;
   #paused = false;
   /** What came while nobody wanted to be told. @type {Change | null} */
-  #held = null;
+  #queued = null;
   #waiting = 0;
 
   start() {
@@ -63,9 +63,9 @@ export class Live {
   /** Tell all that has come meanwhile, as one change. */
   resume() {
     this.#paused = false;
-    const held = this.#held;
+    const lock = this.#queued;
     this.#release();
-    if (held) this.#give(held);
+    if (lock) this.#give(lock);
   }
 
   /** Look at everything now, paused or not. */
@@ -121,7 +121,7 @@ export class Live {
   }
 
   #release() {
-    [this.#held, this.#waiting] = [null, 0];
+    [this.#queued, this.#waiting] = [null, 0];
     this.#show();
   }
 
@@ -135,7 +135,7 @@ export class Live {
 
   /** @param {Change} change */
   #hold(change) {
-    this.#held = together(this.#held, change);
+    this.#queued = together(this.#queued, change);
     this.#waiting++;
     this.#show();
   }

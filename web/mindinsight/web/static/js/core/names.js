@@ -62,9 +62,9 @@ export function lookAlikes(name) {
     if (FORMS.test(character)) characters.add(character);
   }
   for (const [word] of name.matchAll(WORD)) {
-    const all = CYRILLIC_AS_LATIN.test(word);
+    const lookAlike = CYRILLIC_AS_LATIN.test(word);
     for (const character of word) {
-      const foreign = OTHERS.test(character) && (all || LATIN.test(word));
+      const foreign = OTHERS.test(character) && (lookAlike || LATIN.test(word));
       if (foreign || (/\p{M}/u.test(character) && word.normalize("NFC") !== word)) characters.add(character);
     }
   }

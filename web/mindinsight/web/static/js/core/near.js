@@ -3,16 +3,16 @@
 const ALL = "mindinsight-near";
 
 /** What is told when an element comes near or goes. @type {WeakMap<Element, (near: boolean) => void>} */
-const told = new WeakMap();
+const callbacks = new WeakMap();
 /** One for all: three hundred of them would each look at every scroll. @type {IntersectionObserver | null} */
-let seen = null;
+let shared = null;
 
 function observer() {
-  seen ??= new IntersectionObserver(
-    (entries) => entries.forEach((entry) => told.get(entry.target)?.(entry.isIntersecting)),
+  shared ??= new IntersectionObserver(
+    (entries) => entries.forEach((entry) => callbacks.get(entry.target)?.(entry.isIntersecting)),
     { rootMargin: "300px 0px" },
   );
-  return seen;
+  return shared;
 }
 
 /**
@@ -21,28 +21,28 @@ function observer() {
  */
 export function whenNear(element, work) {
   let near = false;
-  let wanted = false;
+  let waiting = false;
   const run = () => {
-    wanted = false;
+    waiting = false;
     work();
   };
-  told.set(element, (now) => {
+  callbacks.set(element, (now) => {
     near = now;
-    if (near && wanted) run();
+    if (near && waiting) run();
   });
   observer().observe(element);
-  const all = () => wanted && run();
-  document.addEventListener(ALL, all);
+  const wake = () => waiting && run();
+  document.addEventListener(ALL, wake);
   return {
     /** Do the work now if the element is near, else when it comes near. */
     ask() {
-      wanted = true;
+      waiting = true;
       if (near) run();
     },
     end() {
       observer().unobserve(element);
-      told.delete(element);
-      document.removeEventListener(ALL, all);
+      callbacks.delete(element);
+      document.removeEventListener(ALL, wake);
     },
   };
 }

@@ -30,7 +30,7 @@ export async function offlinePage(app, root, title) {
   const figures = [];
   const copy = /** @type {HTMLElement} */ (root.cloneNode(true));
   const originals = [...root.querySelectorAll(".chart")];
-  copy.querySelectorAll(".chart").forEach((element, i) => place(app, originals[i], element, figures));
+  copy.querySelectorAll(".chart").forEach((element, i) => extractFigure(app, originals[i], element, figures));
   await Promise.all(pairs(root, copy, "img").map(([from, to]) => inline(from, to)));
   plain(copy);
   copy.removeAttribute("id");
@@ -72,8 +72,8 @@ async function everything(root) {
   wakeAll();
   let before = "";
   for (let waited = 0; waited < LONGEST; waited += QUIET) {
-    await new Promise((done) => setTimeout(done, QUIET));
-    const loading = [...root.querySelectorAll("img")].filter((one) => one.src && !one.complete).length;
+    await new Promise((resolve) => setTimeout(resolve, QUIET));
+    const loading = [...root.querySelectorAll("img")].filter((image) => image.src && !image.complete).length;
     const now = `${root.textContent?.length}`;
     if (now === before && !loading && !asking()) return;
     before = now;
@@ -87,7 +87,7 @@ async function everything(root) {
  * @param {Element} to
  * @param {Figure[]} figures
  */
-function place(app, from, to, figures) {
+function extractFigure(app, from, to, figures) {
   const figure = app.charts.figure(from);
   replace(to);
   if (!figure) return;
@@ -109,8 +109,8 @@ function named({ data, layout, config }) {
 
 /** @param {Element} root @param {Element} copy @param {string} selector @returns {[any, any][]} */
 function pairs(root, copy, selector) {
-  const others = [...copy.querySelectorAll(selector)];
-  return [...root.querySelectorAll(selector)].map((element, i) => [element, others[i]]);
+  const copies = [...copy.querySelectorAll(selector)];
+  return [...root.querySelectorAll(selector)].map((element, i) => [element, copies[i]]);
 }
 
 /** A picture's bytes into its address. @param {HTMLImageElement} from @param {HTMLImageElement} to */
@@ -120,9 +120,9 @@ async function inline(from, to) {
   const bytes = await (await fetch(from.src)).blob();
   to.setAttribute(
     "src",
-    await new Promise((done) => {
+    await new Promise((resolve) => {
       const reader = new FileReader();
-      reader.onload = () => done(String(reader.result));
+      reader.onload = () => resolve(String(reader.result));
       reader.readAsDataURL(bytes);
     }),
   );
@@ -180,10 +180,10 @@ async function text(address) {
 
 /** No "<" in it: it could end the block it stands in. @param {any} value */
 function asJson(value) {
-  const made = JSON.stringify(value, (_, one) =>
-    ArrayBuffer.isView(one) ? Array.from(/** @type {any} */ (one)) : one,
+  const json = JSON.stringify(value, (_, item) =>
+    ArrayBuffer.isView(item) ? Array.from(/** @type {any} */ (item)) : item,
   );
-  return made.replaceAll("<", "\\u003c");
+  return json.replaceAll("<", "\\u003c");
 }
 
 /** The same for a script. @param {string} script */

@@ -42,12 +42,12 @@ export class Plotlys {
    */
   get(traces) {
     const able = this.#able(traces);
-    const address = able.findLast((one) => this.#loaded.has(one)) ?? able[0];
-    const known = this.#loaded.get(address);
-    if (known) return known;
-    const loading = load(address);
-    this.#loaded.set(address, loading);
-    loading.catch(() => this.#loaded.delete(address)); // the next chart tries again
+    const source = able.findLast((address) => this.#loaded.has(address)) ?? able[0];
+    const loaded = this.#loaded.get(source);
+    if (loaded) return loaded;
+    const loading = load(source);
+    this.#loaded.set(source, loading);
+    loading.catch(() => this.#loaded.delete(source)); // the next chart tries again
     return loading;
   }
 }

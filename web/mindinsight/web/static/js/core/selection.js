@@ -8,7 +8,7 @@ import { allot, COLOURS, DASHES } from "./colours.js";
 import { byName, Following } from "./following.js";
 
 /** @typedef {import("./types.js").Run} Run */
-/** @typedef {{all: boolean, ids: Set<string>}} Choice `all`: all but these */
+/** @typedef {{inverted: boolean, ids: Set<string>}} Choice `inverted`: all but these */
 /** @typedef {"list" | "runs"} Reason "runs": another choice; "list": the runs themselves changed */
 
 export const NEWEST = 10;
@@ -18,8 +18,8 @@ export class Selection {
   #url;
   #theme;
   /** @type {Choice | null} */
-  #chosen;
-  /** Ids of what is shown, until something changes. @type {Set<string> | null} */
+  #choice;
+  /** Ids of the runs that are shown, until something changes. @type {Set<string> | null} */
   #shown = null;
   /** @type {Map<string, number>} */
   #slots = new Map();
@@ -36,7 +36,7 @@ export class Selection {
   constructor(url, live, theme) {
     this.#url = url;
     this.#theme = theme;
-    this.#chosen = parse(url.get("runs"));
+    this.#choice = parse(url.get("runs"));
     this.#following = new Following(live, () => this.#tell("list"));
     this.colouring = new Colouring(url, theme);
   }
@@ -82,7 +82,7 @@ export class Selection {
 
   /** Whether nobody has chosen, and the newest are on. */
   automatic() {
-    return this.#chosen === null;
+    return this.#choice === null;
   }
 
   baseline() {
@@ -116,28 +116,28 @@ export class Selection {
     this.toggleMany([id], on ?? !this.has(id));
   }
 
-  /** @param {Iterable<string>} some @param {boolean} on */
-  toggleMany(some, on) {
+  /** @param {Iterable<string>} ids @param {boolean} on */
+  toggleMany(ids, on) {
     const next = new Set(this.#on());
-    for (const id of some) on ? next.add(id) : next.delete(id);
+    for (const id of ids) on ? next.add(id) : next.delete(id);
     this.#choose(next);
   }
 
-  /** @param {Iterable<string>} some */
-  only(some) {
-    this.#choose(new Set(some));
+  /** @param {Iterable<string>} ids */
+  only(ids) {
+    this.#choose(new Set(ids));
   }
 
   /** Back to the newest ten. */
   reset() {
-    this.#chosen = null;
+    this.#choice = null;
     this.#url.set({ runs: null });
     this.#tell("runs");
   }
 
   /** The address has changed under us. */
   reread() {
-    this.#chosen = parse(this.#url.get("runs"));
+    this.#choice = parse(this.#url.get("runs"));
     this.#tell("runs");
   }
 
@@ -148,7 +148,7 @@ export class Selection {
    * @param {Record<string, string>} [more]
    */
   linkOnly(view, id, more = {}) {
-    return this.#url.link(view, { runs: write({ all: false, ids: new Set([id]) }), ...more });
+    return this.#url.link(view, { runs: write({ inverted: false, ids: new Set([id]) }), ...more });
   }
 
   /**
@@ -179,26 +179,28 @@ export class Selection {
   }
 
   #on() {
-    this.#shown ??= this.#found();
+    this.#shown ??= this.#runs();
     return this.#shown;
   }
 
   /** @returns {Set<string>} */
-  #found() {
-    const all = this.all();
-    const chosen = this.#chosen;
-    if (chosen && !chosen.all) return chosen.ids;
-    if (chosen) return new Set(all.map((run) => run.id).filter((id) => !chosen.ids.has(id)));
-    const newest = all.sort((a, b) => b.created - a.created || byName(a.id, b.id)).slice(0, NEWEST);
+  #runs() {
+    const runs = this.all();
+    const choice = this.#choice;
+    if (choice && !choice.inverted) return choice.ids;
+    if (choice) return new Set(runs.map((run) => run.id).filter((id) => !choice.ids.has(id)));
+    const newest = runs.sort((a, b) => b.created - a.created || byName(a.id, b.id)).slice(0, NEWEST);
     return new Set(newest.map((run) => run.id));
   }
 
   /** @param {Set<string>} next */
   #choose(next) {
     const ids = this.all().map((run) => run.id);
-    const all = next.size > ids.length / 2 && next.size > NEWEST;
-    this.#chosen = all ? { all, ids: new Set(ids.filter((id) => !next.has(id))) } : { all, ids: next };
-    this.#url.set({ runs: write(this.#chosen) });
+    const inverted = next.size > ids.length / 2 && next.size > NEWEST;
+    this.#choice = inverted
+      ? { inverted, ids: new Set(ids.filter((id) => !next.has(id))) }
+      : { inverted, ids: next };
+    this.#url.set({ runs: write(this.#choice) });
     this.#tell("runs");
   }
 
@@ -224,13 +226,16 @@ export class Selection {
  */
 function parse(text) {
   if (text === null) return null;
-  const all = text.startsWith("!");
-  const parts = (all ? text.slice(1) : text).split(",").filter((part) => part && part !== "-");
-  return { all, ids: new Set(parts.map((part) => `./${decodeURIComponent(part === "." ? "" : part)}`)) };
+  const inverted = text.startsWith("!");
+  const names = (inverted ? text.slice(1) : text).split(",").filter((name) => name && name !== "-");
+  return {
+    inverted,
+    ids: new Set(names.map((name) => `./${decodeURIComponent(name === "." ? "" : name)}`)),
+  };
 }
 
-/** @param {Choice} chosen */
-function write(chosen) {
-  const parts = [...chosen.ids].map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".");
-  return (chosen.all ? "!" : "") + (parts.join(",") || (chosen.all ? "" : "-"));
+/** @param {Choice} choice */
+function write(choice) {
+  const names = [...choice.ids].map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".");
+  return (choice.inverted ? "!" : "") + (names.join(",") || (choice.inverted ? "" : "-"));
 }

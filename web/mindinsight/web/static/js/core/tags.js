@@ -18,8 +18,8 @@ export async function tagsOf(app, kind, signal) {
   if (!ids.length) return [];
   /** @type {Tag[]} */
   const tags = (await app.api.get("v2/tags", { kind, run: ids }, { signal })).tags;
-  const place = new Map(ids.map((id, index) => [id, index]));
-  const at = (/** @type {string} */ id) => place.get(id) ?? ids.length;
+  const positions = new Map(ids.map((id, index) => [id, index]));
+  const at = (/** @type {string} */ id) => positions.get(id) ?? ids.length;
   return tags.map((tag) => ({ ...tag, runs: [...tag.runs].sort((a, b) => at(a) - at(b)) }));
 }
 

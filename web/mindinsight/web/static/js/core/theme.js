@@ -47,10 +47,10 @@ export class Theme {
 
   /** A colour of the design system as "#rrggbb". @param {string} variable "--text" */
   colour(variable) {
-    const known =
+    const colour =
       this.#colours.get(variable) ?? getComputedStyle(this.#root).getPropertyValue(variable).trim();
-    if (known) this.#colours.set(variable, known);
-    return known;
+    if (colour) this.#colours.set(variable, colour);
+    return colour;
   }
 
   /** Called when colours have changed. @param {() => void} callback */

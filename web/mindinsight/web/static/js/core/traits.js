@@ -16,8 +16,8 @@ export function traitOf(run, by) {
 /** The first group of a pattern, or what it matched. @param {string} name @param {string} pattern */
 function partOf(name, pattern) {
   try {
-    const found = new RegExp(pattern).exec(name);
-    return found ? (found[1] ?? found[0]) : undefined;
+    const match = new RegExp(pattern).exec(name);
+    return match ? (match[1] ?? match[0]) : undefined;
   } catch {
     return undefined;
   }
@@ -30,14 +30,14 @@ function partOf(name, pattern) {
  */
 export function hyperNames(runs) {
   /** @type {Map<string, Set<string>>} */
-  const found = new Map();
+  const values = new Map();
   for (const run of runs) {
     for (const [name, value] of Object.entries(run.hyper ?? {})) {
-      if (typeof value !== "object") found.set(name, (found.get(name) ?? new Set()).add(String(value)));
+      if (typeof value !== "object") values.set(name, (values.get(name) ?? new Set()).add(String(value)));
     }
   }
-  const differ = (/** @type {string} */ name) => Number((found.get(name)?.size ?? 0) > 1);
-  return [...found.keys()].sort((a, b) => differ(b) - differ(a) || a.localeCompare(b));
+  const differ = (/** @type {string} */ name) => Number((values.get(name)?.size ?? 0) > 1);
+  return [...values.keys()].sort((a, b) => differ(b) - differ(a) || a.localeCompare(b));
 }
 
 /** Which of them differ. @param {Run[]} runs */

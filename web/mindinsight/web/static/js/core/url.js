@@ -7,7 +7,7 @@ const SHARED = ["runs", "colour"];
 
 export class Url {
   /** @type {Map<string, string>} view -> its query when it was left */
-  #left = new Map();
+  #lastParams = new Map();
   /** @type {Set<() => void>} */
   #callbacks = new Set();
 
@@ -31,7 +31,7 @@ export class Url {
    */
   set(values) {
     const params = query();
-    Object.entries(values).forEach(([key, value]) => put(params, key, value));
+    Object.entries(values).forEach(([key, value]) => setParam(params, key, value));
     const text = readable(params);
     const address = location.pathname + (text ? `?${text}` : "") + location.hash;
     if (address !== location.pathname + location.search + location.hash) {
@@ -52,17 +52,17 @@ export class Url {
 
   /** Remember what a view looked like when it is left. @param {string} view */
   leave(view) {
-    this.#left.set(view, location.search);
+    this.#lastParams.set(view, location.search);
   }
 
   /**
    * The address of a view: what is shared, what the view looked like when left, or what is given.
-   * @param {string} view @param {Record<string, Value>} [given]
+   * @param {string} view @param {Record<string, Value>} [overrides]
    */
-  link(view, given = {}) {
-    const params = new URLSearchParams(Object.keys(given).length ? "" : this.#left.get(view));
-    SHARED.forEach((key) => put(params, key, this.get(key)));
-    Object.entries(given).forEach(([key, value]) => put(params, key, value));
+  link(view, overrides = {}) {
+    const params = new URLSearchParams(Object.keys(overrides).length ? "" : this.#lastParams.get(view));
+    SHARED.forEach((key) => setParam(params, key, this.get(key)));
+    Object.entries(overrides).forEach(([key, value]) => setParam(params, key, value));
     return this.at(view, readable(params));
   }
 
@@ -78,7 +78,7 @@ function query() {
 }
 
 /** @param {URLSearchParams} params @param {string} key @param {Value} value */
-function put(params, key, value) {
+function setParam(params, key, value) {
   params.delete(key);
   for (const item of Array.isArray(value) ? value : [value]) {
     if (item !== null && item !== undefined && item !== "") params.append(key, String(item));

@@ -28,9 +28,9 @@ export function bell(app) {
   };
   router.on(draw);
   selection.on(draw);
-  alerts.on((came) => {
+  alerts.on((fresh) => {
     draw();
-    announce(app, came);
+    announce(app, fresh);
   });
   draw();
   return link;
@@ -38,17 +38,17 @@ export function bell(app) {
 
 /**
  * @param {import("../core/types.js").App} app
- * @param {import("../core/alerts.js").Alert[]} came newest first
+ * @param {import("../core/alerts.js").Alert[]} alerts newest first
  */
-function announce(app, came) {
+function announce(app, alerts) {
   const { selection, t } = app;
-  for (const alert of came.slice(0, LINES).reverse()) {
+  for (const alert of alerts.slice(0, LINES).reverse()) {
     const run = selection.run(alert.run)?.name ?? alert.run;
     toast(t("alert.came", { level: t(`alert.level.${alert.level}`), run, what: inWords(app, alert) }), {
       bad: alert.level === "error",
       seconds: SECONDS,
     });
   }
-  const more = came.length - LINES;
+  const more = alerts.length - LINES;
   if (more > 0) toast(t("alert.came_more", { n: more }), { seconds: SECONDS });
 }

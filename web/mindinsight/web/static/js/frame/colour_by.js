@@ -157,7 +157,7 @@ function legend(app, colours) {
     ];
   }
   const more = entries.length - ENTRIES;
-  const shown = entries
+  const items = entries
     .slice(0, ENTRIES)
     .map(({ label, colour, n }) =>
       h(
@@ -171,7 +171,7 @@ function legend(app, colours) {
   return h(
     "div",
     { class: "row wrap" },
-    shown,
+    items,
     more > 0 ? h("span", { class: "muted" }, t("colour.more", { n: more })) : null,
     none,
   );

@@ -29,7 +29,7 @@ export function header(app, { ondrawer }) {
       drawer,
       brand,
       nav,
-      h("div", { class: "tools" }, connection(app), bell(app), savedViews(app), rest(app)),
+      h("div", { class: "tools" }, connection(app), bell(app), savedViews(app), secondaryTools(app)),
     );
   }
 
@@ -74,7 +74,7 @@ function views(app) {
  * What is used now and then: in a narrow window it waits behind a button.
  * @param {import("../core/types.js").App} app
  */
-function rest(app) {
+function secondaryTools(app) {
   const id = "tools-rest";
   const more = h(
     "button",
@@ -113,7 +113,7 @@ function docs(app) {
 
 /** @param {import("../core/types.js").App} app */
 function share(app) {
-  const whole = () =>
+  const download = () =>
     savePage(
       app,
       /** @type {HTMLElement} */ (document.getElementById("view")),
@@ -121,17 +121,17 @@ function share(app) {
     );
   return [
     iconButton("link", app.t("share.copy"), () => copyLink(app)),
-    iconButton("page", app.t("share.page"), whole),
+    iconButton("page", app.t("share.page"), download),
   ];
 }
 
 /** @param {import("../core/types.js").App} app */
 function languages(app) {
-  const other = app.boot.lang === "zh" ? "en" : "zh";
-  const name = other === "zh" ? "中文" : "English";
+  const target = app.boot.lang === "zh" ? "en" : "zh";
+  const name = target === "zh" ? "中文" : "English";
   return h(
     "button",
-    { type: "button", class: "quiet", lang: other, onclick: () => chooseLanguage(other) },
+    { type: "button", class: "quiet", lang: target, onclick: () => chooseLanguage(target) },
     name,
   );
 }

@@ -48,14 +48,14 @@ export function listen(app) {
   const table = shortcuts(app);
   let before = "";
   document.addEventListener("keydown", (event) => {
-    if (!meant(event) || !on()) return;
-    const found =
+    if (!isShortcut(event) || !on()) return;
+    const shortcut =
       table.find(({ keys }) => keys.join() === `${before},${event.key}`) ??
       table.find(({ keys }) => keys.join() === event.key);
-    before = found ? "" : event.key;
-    if (!found) return;
+    before = shortcut ? "" : event.key;
+    if (!shortcut) return;
     event.preventDefault();
-    found.run();
+    shortcut.run();
   });
 }
 
@@ -63,7 +63,7 @@ export function listen(app) {
  * Whether a key is for us: not for a field, a box that is open, the browser, or a screen reader.
  * @param {KeyboardEvent} event
  */
-function meant(event) {
+function isShortcut(event) {
   const target = /** @type {Element} */ (event.target);
   return !(
     event.defaultPrevented ||
@@ -80,9 +80,9 @@ function meant(event) {
 /** To the search of the view, else to that of the panel. */
 function search() {
   const boxes = /** @type {HTMLInputElement[]} */ (
-    ["#view", "#side"].flatMap((place) => [...document.querySelectorAll(`${place} input[type=search]`)])
+    ["#view", "#side"].flatMap((region) => [...document.querySelectorAll(`${region} input[type=search]`)])
   );
-  const box = boxes.find((one) => one.checkVisibility());
+  const box = boxes.find((input) => input.checkVisibility());
   box?.focus();
   box?.select();
 }
@@ -92,9 +92,9 @@ function on() {
   return !/(?:^|; )mindinsight_keys=off/.test(document.cookie);
 }
 
-/** @param {boolean} wanted */
-function switchTo(wanted) {
-  const seconds = wanted ? 0 : 31_536_000;
+/** @param {boolean} enabled */
+function switchTo(enabled) {
+  const seconds = enabled ? 0 : 31_536_000;
   document.cookie = `mindinsight_keys=off; path=${cookiePath()}; max-age=${seconds}; samesite=lax`;
 }
 

@@ -52,8 +52,8 @@ export function side(app) {
   const visible = () => app.selection.all().filter((run) => matches(run, filter));
   const draw = () => {
     items = folded(visible(), filter ? null : open);
-    const shown = app.selection.runs().length;
-    count.textContent = app.t("runs.shown", { shown, n: app.selection.all().length });
+    const selected = app.selection.runs().length;
+    count.textContent = app.t("runs.shown", { shown: selected, n: app.selection.all().length });
     replace(foot, ...footer(app));
     colours.draw();
     rows.update(items.length);

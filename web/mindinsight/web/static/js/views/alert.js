@@ -13,7 +13,7 @@ import { ruleEditor } from "./alert/rules.js";
 /**
  * @typedef {Object} Options
  * @property {string} least the lowest level that is shown
- * @property {boolean} mine
+ * @property {boolean} selectedOnly
  * @property {number} count
  * @property {boolean} rules
  */
@@ -75,25 +75,25 @@ class AlertPage {
       toolbar(
         this.app,
         () => this.options,
-        (some) => this.change(some),
+        (changes) => this.change(changes),
       ),
     );
   }
 
-  /** @param {Partial<Options>} some */
-  change(some) {
-    const { least, mine, count } = this.options;
-    this.options = { ...this.options, ...some };
+  /** @param {Partial<Options>} changes */
+  change(changes) {
+    const { least, selectedOnly, count } = this.options;
+    this.options = { ...this.options, ...changes };
     writeOptions(this.app.url, this.options);
     const now = this.options;
-    if (now.least !== least || now.mine !== mine || now.count !== count) this.read();
+    if (now.least !== least || now.selectedOnly !== selectedOnly || now.count !== count) this.read();
   }
 
   /** @param {(error: any) => any} [failed] */
   read(failed) {
     const { api, selection } = this.app;
-    const { least, mine, count } = this.options;
-    const run = mine ? ["", ...selection.runs().map(({ id }) => id)] : null;
+    const { least, selectedOnly, count } = this.options;
+    const run = selectedOnly ? ["", ...selection.runs().map(({ id }) => id)] : null;
     const level = LEVELS.slice(LEVELS.indexOf(least));
     return this.requests.ask(
       (signal) => api.get(LIST, { run, level, limit: count }, { signal }),
@@ -148,8 +148,8 @@ function toolbar(app, options, change) {
     segments({
       label: t("alert.runs"),
       options: which,
-      value: options().mine ? "mine" : "all",
-      onchange: (value) => change({ mine: value === "mine", count: PIECE }),
+      value: options().selectedOnly ? "mine" : "all",
+      onchange: (value) => change({ selectedOnly: value === "mine", count: PIECE }),
     }),
     select({
       label: t("alert.levels"),
@@ -162,7 +162,7 @@ function toolbar(app, options, change) {
 
 /** @param {Options} options */
 function filtered(options) {
-  return options.mine || options.least !== LEVELS[0];
+  return options.selectedOnly || options.least !== LEVELS[0];
 }
 
 /** @param {App} app @param {Options} options */
@@ -181,7 +181,7 @@ function readOptions(url) {
   const count = Number(url.get("n", String(PIECE)));
   return {
     least: LEVELS.find((level) => level === url.get("level")) ?? LEVELS[0],
-    mine: url.get("of") === "shown",
+    selectedOnly: url.get("of") === "shown",
     count: count > 0 && count <= MOST ? Math.ceil(count) : PIECE,
     rules: url.get("rules") === "1",
   };
@@ -191,7 +191,7 @@ function readOptions(url) {
 function writeOptions(url, options) {
   url.set({
     level: options.least === LEVELS[0] ? null : options.least,
-    of: options.mine ? "shown" : null,
+    of: options.selectedOnly ? "shown" : null,
     n: options.count === PIECE ? null : options.count,
     rules: options.rules ? "1" : null,
   });

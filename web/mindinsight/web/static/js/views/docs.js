@@ -54,11 +54,11 @@ export async function mount(root, app) {
 
   const draw = () => {
     url.set({ q: state.q, api: state.api === "v2" ? null : state.api });
-    const wanted = state.q.toLowerCase();
-    const found = routes.filter(({ path, operation }) =>
-      `${path} ${operation.description ?? ""}`.toLowerCase().includes(wanted),
+    const query = state.q.toLowerCase();
+    const matches = routes.filter(({ path, operation }) =>
+      `${path} ${operation.description ?? ""}`.toLowerCase().includes(query),
     );
-    replace(list, ...groups(found).map(([tag, some]) => group(app, tag, some)));
+    replace(list, ...groups(matches).map(([tag, tagRoutes]) => group(app, tag, tagRoutes)));
   };
 
   /** @param {string} api */
@@ -110,12 +110,12 @@ function routesOf(paths, base) {
 /** @param {Route[]} routes @returns {[string, Route[]][]} */
 function groups(routes) {
   /** @type {Map<string, Route[]>} */
-  const found = new Map();
+  const byTag = new Map();
   for (const route of routes) {
     const tag = route.operation.tags?.[0] ?? "";
-    found.set(tag, [...(found.get(tag) ?? []), route]);
+    byTag.set(tag, [...(byTag.get(tag) ?? []), route]);
   }
-  return [...found];
+  return [...byTag];
 }
 
 /** @param {import("../core/types.js").App} app @param {string} tag @param {Route[]} routes */
@@ -132,7 +132,7 @@ function group(app, tag, routes) {
 function details(app, { method, path, operation }) {
   const parameters = operation.parameters ?? [];
   const open = method === "GET" && !parameters.some((parameter) => parameter.required);
-  const [first, ...rest] = (operation.description ?? operation.summary ?? "").split("\n\n");
+  const [first, ...paragraphs] = (operation.description ?? operation.summary ?? "").split("\n\n");
   return h(
     "details",
     { class: "panel route" },
@@ -143,7 +143,7 @@ function details(app, { method, path, operation }) {
       h("code", null, path),
       h("span", { class: "muted" }, marked(first)),
     ),
-    rest.map((text) => h("p", null, marked(text))),
+    paragraphs.map((text) => h("p", null, marked(text))),
     parameters.length ? table(app, parameters) : null,
     operation.requestBody ? h("pre", null, JSON.stringify(bodyOf(operation), null, 2)) : null,
     open
@@ -157,15 +157,15 @@ function table(app, parameters) {
   const heads = ["docs.name", "docs.type", "docs.default", "docs.meaning"].map((key) =>
     h("th", { scope: "col" }, app.t(key)),
   );
-  const rows = parameters.map((one) => {
-    const name = h("code", null, one.name, one.required ? "*" : "");
+  const rows = parameters.map((parameter) => {
+    const name = h("code", null, parameter.name, parameter.required ? "*" : "");
     return h(
       "tr",
       null,
       h("td", null, name),
-      h("td", null, typeOf(one.schema)),
-      h("td", null, shown(one.schema?.default)),
-      h("td", { class: "meaning" }, marked(one.description ?? "")),
+      h("td", null, typeOf(parameter.schema)),
+      h("td", null, valueText(parameter.schema?.default)),
+      h("td", { class: "meaning" }, marked(parameter.description ?? "")),
     );
   });
   return h(
@@ -177,7 +177,7 @@ function table(app, parameters) {
 
 /** What stands between double backticks is code. @param {string} text */
 function marked(text) {
-  return text.split("``").map((part, i) => (i % 2 ? h("code", null, part) : part));
+  return text.split("``").map((piece, i) => (i % 2 ? h("code", null, piece) : piece));
 }
 
 /** @param {Schema | undefined} schema @returns {string} */
@@ -195,7 +195,7 @@ function typeOf(schema) {
 }
 
 /** @param {any} value */
-function shown(value) {
+function valueText(value) {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 

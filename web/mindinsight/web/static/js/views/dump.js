@@ -13,7 +13,7 @@ import { graphPart } from "./dump/graph.js";
 import { header } from "./dump/header.js";
 import { logsPart } from "./dump/logs.js";
 import { operatorPanel } from "./dump/operator.js";
-import { readState, settlePlace, writeState } from "./dump/state.js";
+import { readState, settlePosition, writeState } from "./dump/state.js";
 import { tensorsPart } from "./dump/tensors.js";
 import { treePart } from "./dump/tree.js";
 
@@ -76,11 +76,11 @@ class Dumps {
       dumps: [],
       comparison: 0,
       look: null,
-      change: (some) => this.change(some),
+      change: (changes) => this.change(changes),
     };
     this.reading = latest();
     this.listing = latest();
-    this.part = shownPart(this.page, head, main);
+    this.openTab = shownPart(this.page, head, main);
     this.panel = operatorPanel(this.page, side);
     this.unsubscribe = app.url.on(() => this.reread());
   }
@@ -91,13 +91,13 @@ class Dumps {
     page.dumps = (await page.app.api.get("v2/dump/list")).dumps;
     if (!page.dumps.some(({ id }) => id === page.state.dump)) page.state.dump = firstChoice(page);
     await this.read(() => {
-      this.part.build();
+      this.openTab.build();
       this.panel.changed(["operator"]);
     });
   }
 
   restart() {
-    this.start().catch(this.part.fail);
+    this.start().catch(this.openTab.fail);
   }
 
   /** The address is another one: somebody went back or forward. */
@@ -106,11 +106,13 @@ class Dumps {
     this.restart();
   }
 
-  /** @param {Partial<State>} some */
-  change(some) {
+  /** @param {Partial<State>} changes */
+  change(changes) {
     const { state } = this.page;
-    const keys = /** @type {(keyof State)[]} */ (Object.keys(some)).filter((key) => state[key] !== some[key]);
-    Object.assign(state, some);
+    const keys = /** @type {(keyof State)[]} */ (Object.keys(changes)).filter(
+      (key) => state[key] !== changes[key],
+    );
+    Object.assign(state, changes);
     if (keys.includes("dump")) this.read(() => this.changed(keys));
     else this.changed(keys);
   }
@@ -118,12 +120,12 @@ class Dumps {
   /** @param {string[]} keys of the state */
   changed(keys) {
     writeState(this.page.app, this.page.state);
-    this.part.changed(keys);
+    this.openTab.changed(keys);
     this.panel.changed(keys);
   }
 
-  /** Read what the chosen dump holds. @param {() => void} then */
-  read(then) {
+  /** Read what the chosen dump holds. @param {() => void} callback */
+  read(callback) {
     const { page } = this;
     const { dump } = page.state;
     return this.reading.ask(
@@ -131,22 +133,22 @@ class Dumps {
       (summary) => {
         page.summary = summary;
         settle(page);
-        then();
+        callback();
       },
-      this.part.fail,
+      this.openTab.fail,
     );
   }
 
   /** The runs have changed: the dump may be gone, or back. */
   list() {
-    const { page, part } = this;
+    const { page, openTab } = this;
     this.listing.ask(
       () => page.app.api.get("v2/dump/list"),
       ({ dumps }) => {
         page.dumps = dumps;
         const exists = page.dumps.some(({ id }) => id === page.state.dump);
-        if (page.state.dump && !exists) part.gone();
-        else if (page.summary) part.refresh();
+        if (page.state.dump && !exists) openTab.gone();
+        else if (page.summary) openTab.refresh();
         else this.restart();
       },
       leaveAsIs,
@@ -157,14 +159,14 @@ class Dumps {
   update(change) {
     const { app, summary } = this.page;
     if (change.list) this.list();
-    else if (summary && grownRuns(app, change, "dump").length) this.part.refresh();
+    else if (summary && grownRuns(app, change, "dump").length) this.openTab.refresh();
   }
 
   end() {
     this.unsubscribe();
     this.listing.end();
     this.reading.end();
-    this.part.leave();
+    this.openTab.leave();
     this.panel.end();
   }
 }
@@ -179,11 +181,11 @@ function shownPart(page, head, main) {
   const { app } = page;
   const { t } = app;
   /** @type {Part | null} */
-  let part = null;
+  let panel = null;
 
   const leave = () => {
-    part?.end?.();
-    part = null;
+    panel?.end?.();
+    panel = null;
     app.charts.removeAll(main);
   };
 
@@ -201,8 +203,8 @@ function shownPart(page, head, main) {
       );
       return;
     }
-    part = PARTS[page.state.tab](page);
-    replace(main, part.element);
+    panel = PARTS[page.state.tab](page);
+    replace(main, panel.element);
   };
 
   return {
@@ -211,9 +213,9 @@ function shownPart(page, head, main) {
     /** @param {string[]} keys */
     changed(keys) {
       if (keys.some((key) => ANEW.includes(key))) build();
-      else part?.changed?.(keys);
+      else panel?.changed?.(keys);
     },
-    refresh: () => part?.refresh?.(),
+    refresh: () => panel?.refresh?.(),
     /** The dump is not there any more: others can still be chosen. */
     gone() {
       leave();
@@ -240,7 +242,7 @@ function shownPart(page, head, main) {
 
 /** A rank and a step that the dump has, and a tab that shows something. @param {Page} page */
 function settle({ state, summary }) {
-  settlePlace(state, summary);
+  settlePosition(state, summary);
   const onlyLogs = summary?.logs && !summary.ranks.some((/** @type {any} */ { steps }) => steps.length);
   if (onlyLogs && state.tab === "tensors") state.tab = "logs";
   if (!summary?.logs && state.tab === "logs") state.tab = "tensors";

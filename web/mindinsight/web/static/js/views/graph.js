@@ -22,26 +22,26 @@ export function mount(root, app) {
   /** The graph stays; what is open in it is begun anew. @param {string} next */
   const change = (next) => {
     app.url.set({ m: next === "compare" ? next : null, open: null, open2: null, node: null, node2: null });
-    again();
+    restart();
   };
 
   /** The address is another. */
-  const again = () => {
-    if (mode === modeOf()) return shown.restart();
-    shown.end();
+  const restart = () => {
+    if (mode === modeOf()) return page.restart();
+    page.end();
     mode = modeOf();
-    shown = make();
-    return shown.start();
+    page = make();
+    return page.start();
   };
 
-  let shown = make();
-  shown.start();
-  const offUrl = app.url.on(again);
+  let page = make();
+  page.start();
+  const offUrl = app.url.on(restart);
   return {
-    update: (/** @type {import("../core/types.js").Change} */ difference) => shown.changed(difference),
+    update: (/** @type {import("../core/types.js").Change} */ difference) => page.changed(difference),
     unmount() {
       offUrl();
-      shown.end();
+      page.end();
     },
   };
 }

@@ -54,12 +54,12 @@ class Histograms {
     if (this.tags) this.build();
   }
 
-  /** @param {Partial<Options>} some */
-  change(some) {
-    this.options = { ...this.options, ...some };
+  /** @param {Partial<Options>} changes */
+  change(changes) {
+    this.options = { ...this.options, ...changes };
     writeOptions(this.app.url, this.options);
-    if ("axis" in some) this.cards.forEach((card) => card.paint());
-    else if ("step" in some) this.cards.forEach((card) => card.load());
+    if ("axis" in changes) this.cards.forEach((card) => card.paint());
+    else if ("step" in changes) this.cards.forEach((card) => card.load());
     else this.build();
   }
 
@@ -71,7 +71,7 @@ class Histograms {
     this.cards.forEach((card) => card.end());
     renew(
       this.head,
-      toolbar(app, options, (some) => this.change(some)),
+      toolbar(app, options, (changes) => this.change(changes)),
     );
     this.cards = cardsOf(app, tags, () => this.options);
     const elements = this.cards.map((card) => card.element);
@@ -95,9 +95,9 @@ class Histograms {
 
   /** @param {import("../core/tags.js").Tag[]} tags */
   takeTags(tags) {
-    const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
+    const unchanged = this.tags !== null && nameOf(tags) === nameOf(this.tags);
     this.tags = tags;
-    if (!same) this.build();
+    if (!unchanged) this.build();
     else {
       const grown = this.cards.filter((card) => card.runs.some((run) => this.grown.has(run)));
       grown.forEach((card) => card.load());

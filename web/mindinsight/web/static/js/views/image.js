@@ -60,11 +60,11 @@ class Images {
     if (this.tags) this.build();
   }
 
-  /** @param {Partial<Options>} some */
-  change(some) {
-    Object.assign(this.state, some);
+  /** @param {Partial<Options>} changes */
+  change(changes) {
+    Object.assign(this.state, changes);
     writeOptions(this.app.url, this.state);
-    if ("filter" in some) this.build();
+    if ("filter" in changes) this.build();
     else this.cards.forEach((card) => card.style());
   }
 
@@ -87,7 +87,7 @@ class Images {
     };
     replace(
       this.head,
-      toolbar(this.app, this.state, (some) => this.change(some), reset),
+      toolbar(this.app, this.state, (changes) => this.change(changes), reset),
     );
   }
 
@@ -95,8 +95,8 @@ class Images {
     const { app, state } = this;
     this.cards.forEach((card) => card.end());
     const filter = state.filter.toLowerCase();
-    const shown = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(filter));
-    this.cards = shown.flatMap(({ tag, runs }) =>
+    const passing = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(filter));
+    this.cards = passing.flatMap(({ tag, runs }) =>
       runs.filter((run) => app.selection.has(run)).map((run) => new ImageCard(app, { tag, run }, this)),
     );
     const elements = this.cards.map((card) => card.element);
@@ -114,9 +114,9 @@ class Images {
     return this.requests.ask(
       (signal) => tagsOf(this.app, "image", signal),
       (tags) => {
-        const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
+        const unchanged = this.tags !== null && nameOf(tags) === nameOf(this.tags);
         this.tags = tags;
-        if (!same) this.build();
+        if (!unchanged) this.build();
         else this.cards.filter((card) => this.grown.has(card.run)).forEach((card) => card.load());
         this.grown.clear();
       },

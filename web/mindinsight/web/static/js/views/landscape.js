@@ -54,7 +54,7 @@ export class Landscapes {
     this.requests = latest(root);
     this.lossRequests = latest(root);
     this.playback = latest(root);
-    this.known = this.shown();
+    this.shownState = this.shown();
     this.offs = [
       app.selection.on(() => this.chosen()),
       app.theme.on(() => this.draw()),
@@ -79,9 +79,9 @@ export class Landscapes {
   }
 
   chosen() {
-    const shown = this.shown();
-    if (this.known === shown) return;
-    this.known = shown;
+    const state = this.shown();
+    if (this.shownState === state) return;
+    this.shownState = state;
     this.load(leaveAsIs);
   }
 
@@ -90,13 +90,13 @@ export class Landscapes {
     const { api, selection } = this.app;
     const run = selection
       .runs()
-      .filter((one) => one.kinds.landscape)
-      .map((one) => one.id);
+      .filter((candidate) => candidate.kinds.landscape)
+      .map((candidate) => candidate.id);
     return this.requests.ask(
       async (signal) =>
         run.length ? (await api.columns("v2/landscape/all", { run }, { signal })).landscapes : [],
-      (found) => {
-        this.all = found;
+      (landscapes) => {
+        this.all = landscapes;
         this.build();
         this.readLosses();
       },
@@ -106,7 +106,7 @@ export class Landscapes {
 
   /** The curves that the intervals are stretches of; a page without them is whole. */
   readLosses() {
-    const runs = [...new Set(this.all.map((one) => one.run))];
+    const runs = [...new Set(this.all.map((landscape) => landscape.run))];
     return this.lossRequests.ask(
       (signal) => readLosses(this.app, runs, signal),
       (losses) => {
@@ -123,12 +123,12 @@ export class Landscapes {
 
   /** The landscapes of the chosen interval. */
   now() {
-    return this.all.filter((one) => intervalOf(one) === this.state.interval);
+    return this.all.filter((landscape) => intervalOf(landscape) === this.state.interval);
   }
 
   /** Points of the longest path. */
   longest() {
-    return Math.max(0, ...this.now().map((one) => one.path?.x.length ?? 0));
+    return Math.max(0, ...this.now().map((landscape) => landscape.path?.x.length ?? 0));
   }
 
   build() {
@@ -136,10 +136,10 @@ export class Landscapes {
     const intervals = this.intervals();
     if (!intervals.includes(state.interval)) state.interval = intervals[0] ?? "";
     this.keep();
-    this.cards.forEach((one) => one.end());
-    const now = this.now();
-    const groups = state.over ? [now] : now.map((one) => [one]);
-    this.cards = now.length ? groups.map((some) => this.card(some)) : [];
+    this.cards.forEach((shownCard) => shownCard.end());
+    const current = this.now();
+    const groups = state.over ? [current] : current.map((landscape) => [landscape]);
+    this.cards = current.length ? groups.map((landscapes) => this.card(landscapes)) : [];
     this.drawHead();
     this.drawCurve();
     const none = () =>
@@ -154,7 +154,7 @@ export class Landscapes {
         ? h(
             "div",
             { class: "cards wide" },
-            this.cards.map((one) => one.element),
+            this.cards.map((shownCard) => shownCard.element),
           )
         : none(),
     );
@@ -179,14 +179,14 @@ export class Landscapes {
   }
 
   draw() {
-    this.cards.forEach((one) => one.draw());
+    this.cards.forEach((shownCard) => shownCard.draw());
   }
 
-  /** @param {Partial<State>} some */
-  change(some) {
-    if ("interval" in some) this.stop();
-    Object.assign(this.state, some);
-    if ("lines" in some || "colours" in some) {
+  /** @param {Partial<State>} changes */
+  change(changes) {
+    if ("interval" in changes) this.stop();
+    Object.assign(this.state, changes);
+    if ("lines" in changes || "colours" in changes) {
       this.keep();
       this.draw();
     } else this.build();
@@ -218,7 +218,7 @@ export class Landscapes {
       this.controls?.tell();
       this.draw();
       await this.app.charts.drawn();
-      await new Promise((done) => setTimeout(done, PLAY_MS));
+      await new Promise((resolve) => setTimeout(resolve, PLAY_MS));
       if (signal.aborted) return;
     }
   }
@@ -231,22 +231,22 @@ export class Landscapes {
     this.controls?.tell();
   }
 
-  /** @param {Landscape[]} some */
-  card(some) {
+  /** @param {Landscape[]} landscapes */
+  card(landscapes) {
     const { app } = this;
     const { t } = app;
-    const label = some.map((one) => `${name(app, one)} ${one.tag}`).join(", ");
+    const label = landscapes.map((landscape) => `${name(app, landscape)} ${landscape.tag}`).join(", ");
     const plot = h("div", { class: "chart landscape-chart", role: "img", "aria-label": label });
-    const facts = some.map((one) =>
+    const facts = landscapes.map((landscape) =>
       h(
         "span",
         { class: "row" },
-        h("i", { class: "swatch", style: { background: app.selection.colour(one.run) } }),
-        name(app, one),
-        this.ending(one),
+        h("i", { class: "swatch", style: { background: app.selection.colour(landscape.run) } }),
+        name(app, landscape),
+        this.ending(landscape),
       ),
     );
-    const title = some.length > 1 ? t("landscape.together") : some[0].tag;
+    const title = landscapes.length > 1 ? t("landscape.together") : landscapes[0].tag;
     const picture = iconButton("download", t("landscape.png"), () =>
       app.charts.download(plot, {
         format: "png",
@@ -263,22 +263,18 @@ export class Landscapes {
       foot: h("div", { class: "row small wrap" }, facts),
       full: { label: t("common.fullscreen") },
     });
-    const draw = () => app.charts.draw(plot, () => landscapeFigure(app, some, this.state));
-    const seen = whenNear(element, draw);
-    seen.ask();
-    return { element, draw, end: () => (seen.end(), app.charts.remove(plot)) };
+    const draw = () => app.charts.draw(plot, () => landscapeFigure(app, landscapes, this.state));
+    const visibility = whenNear(element, draw);
+    visibility.ask();
+    return { element, draw, end: () => (visibility.end(), app.charts.remove(plot)) };
   }
 
-  /** @param {Landscape} one */
-  ending(one) {
+  /** @param {Landscape} landscape */
+  ending({ convergence, decomposition }) {
     const { t, format } = this.app;
-    return h(
-      "span",
-      { class: "muted" },
-      one.convergence
-        ? `${t("landscape.end")}: ${format.number(one.convergence.z[0], 5)} · ${one.decomposition}`
-        : one.decomposition,
-    );
+    const loss = convergence && format.number(convergence.z[0], 5);
+    const text = loss ? `${t("landscape.end")}: ${loss} · ${decomposition}` : decomposition;
+    return h("span", { class: "muted" }, text);
   }
 
   end() {
@@ -286,6 +282,6 @@ export class Landscapes {
     this.requests.end();
     this.lossRequests.end();
     this.offs.forEach((off) => off());
-    this.cards.forEach((one) => one.end());
+    this.cards.forEach((shownCard) => shownCard.end());
   }
 }

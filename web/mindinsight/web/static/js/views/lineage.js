@@ -6,7 +6,7 @@ import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { drawAxes, kept } from "./lineage/axes.js";
+import { drawAxes, isBrushed } from "./lineage/axes.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
 import { axesShown, labelOf, moved, objectiveAmong } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
@@ -53,7 +53,7 @@ export class Lineage {
     this.state = readState(app.url);
     this.brushes = readBrushes(app.url.all("brush"));
     /** Runs whose settings are to be compared. @type {Set<string>} */
-    this.picked = new Set(app.url.all("pick"));
+    this.selectedRuns = new Set(app.url.all("pick"));
     /** @type {Data} */
     this.data = { columns: [], rows: [], importance: [] };
     this.head = h("div", null);
@@ -69,8 +69,8 @@ export class Lineage {
       this.table,
     );
     this.study = new StudyPanel(app, () => this.draw());
-    this.asked = latest(root);
-    this.known = this.shown();
+    this.requests = latest(root);
+    this.shownState = this.shown();
     this.offs = [
       app.selection.on(() => this.chosen()),
       app.theme.on(() => this.draw()),
@@ -82,13 +82,13 @@ export class Lineage {
   reread() {
     this.state = readState(this.app.url);
     this.brushes = readBrushes(this.app.url.all("brush"));
-    this.picked = new Set(this.app.url.all("pick"));
-    this.known = this.shown();
+    this.selectedRuns = new Set(this.app.url.all("pick"));
+    this.shownState = this.shown();
     return this.load(leaveAsIs);
   }
 
   end() {
-    this.asked.end();
+    this.requests.end();
     this.study.end();
     this.offs.forEach((off) => off());
   }
@@ -103,9 +103,9 @@ export class Lineage {
   }
 
   chosen() {
-    const shown = this.shown();
-    if (this.known === shown) return;
-    this.known = shown;
+    const state = this.shown();
+    if (this.shownState === state) return;
+    this.shownState = state;
     this.load(leaveAsIs);
   }
 
@@ -113,9 +113,9 @@ export class Lineage {
   load(failed) {
     const run = this.app.selection
       .all()
-      .filter((one) => one.lineage && this.app.selection.has(one.id))
-      .map((one) => one.id);
-    return this.asked.ask(
+      .filter((candidate) => candidate.lineage && this.app.selection.has(candidate.id))
+      .map((candidate) => candidate.id);
+    return this.requests.ask(
       (signal) => this.fetch(run, signal),
       (data) => {
         this.data = data;
@@ -160,7 +160,7 @@ export class Lineage {
 
   keep() {
     writeState(this.app.url, this.state);
-    this.app.url.set({ pick: [...this.picked], brush: writeBrushes(this.brushes) });
+    this.app.url.set({ pick: [...this.selectedRuns], brush: writeBrushes(this.brushes) });
   }
 
   axes() {
@@ -186,8 +186,8 @@ export class Lineage {
 
   /** @param {string} run @param {boolean} on */
   setPicked(run, on) {
-    if (on) this.picked.add(run);
-    else this.picked.delete(run);
+    if (on) this.selectedRuns.add(run);
+    else this.selectedRuns.delete(run);
     this.keep();
     this.drawHead();
   }
@@ -250,7 +250,7 @@ export class Lineage {
     replace(root, this.study.element, this.head, this.body);
     this.drawHead();
     const plot = this.plot();
-    const rows = data.rows.filter((row) => kept(plot, row));
+    const rows = data.rows.filter((row) => isBrushed(plot, row));
     replace(this.picture, drawAxes(app, plot, Math.max(320, this.picture.clientWidth - 32), HEIGHT));
     replace(this.matters, importanceTable(app, data.importance, this.state.objective));
     this.drawCloud(rows);
@@ -283,11 +283,11 @@ export class Lineage {
 
   nothing() {
     const { t, selection } = this.app;
-    const any = selection.all().some((run) => run.lineage);
+    const hasLineage = selection.all().some((run) => run.lineage);
     return empty({
-      title: t(any ? "lineage.none_selected" : "lineage.none"),
-      text: t(any ? "lineage.none_selected_how" : "lineage.none_how"),
-      code: any ? undefined : EXAMPLE,
+      title: t(hasLineage ? "lineage.none_selected" : "lineage.none"),
+      text: t(hasLineage ? "lineage.none_selected_how" : "lineage.none_how"),
+      code: hasLineage ? undefined : EXAMPLE,
     });
   }
 }

@@ -30,7 +30,7 @@ class Overview {
     this.id = "";
     /** @type {import("./overview/tiles.js").Tile[]} */
     this.tiles = [];
-    this.drawn = ""; // what the pictures show: how much of the run was known
+    this.drawnExtent = ""; // what the pictures show: how much of the run was known
     this.again = throttle(() => this.refresh().catch(leaveAsIs), 1000);
     this.offs = [
       app.selection.on((reason) => (reason === "list" ? this.changed() : undefined)),
@@ -46,8 +46,8 @@ class Overview {
   /** The run in the address, else the first that is shown. @returns {Run | undefined} */
   run() {
     const { selection, url } = this.app;
-    const asked = url.get("run");
-    return asked === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(asked);
+    const id = url.get("run");
+    return id === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(id);
   }
 
   async show() {
@@ -87,8 +87,8 @@ class Overview {
 
   missing() {
     const { app } = this;
-    const asked = app.url.get("run");
-    const title = asked === null ? app.t("runs.empty") : app.t("error.unknown_run", { run: asked });
+    const id = app.url.get("run");
+    const title = id === null ? app.t("runs.empty") : app.t("error.unknown_run", { run: id });
     replace(
       this.root,
       empty({
@@ -114,7 +114,7 @@ class Overview {
     const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), {
       "aria-pressed": Boolean(run.note),
     });
-    const others = siblings(app, run);
+    const siblingChooser = siblings(app, run);
     replace(
       this.head,
       h(
@@ -127,7 +127,7 @@ class Overview {
         pinBadge(app, run),
         run.labels.map((label) => h("span", { class: "badge accent" }, label)),
         h("span", { class: "grow" }),
-        others,
+        siblingChooser,
         pin,
         note,
       ),
@@ -139,7 +139,7 @@ class Overview {
   changed() {
     const run = this.app.selection.run(this.id);
     if (!run) this.show();
-    else if (extent(run) !== this.drawn) this.again();
+    else if (extent(run) !== this.drawnExtent) this.again();
     this.drawHead();
   }
 
@@ -151,7 +151,7 @@ class Overview {
   async refresh() {
     const run = this.app.selection.run(this.id);
     if (!run || !this.facts || !this.files) return;
-    this.drawn = extent(run);
+    this.drawnExtent = extent(run);
     await Promise.all([
       ...this.tiles.map((tile) => tile.refresh(run)),
       factsPanel(this.app, this.facts, run),

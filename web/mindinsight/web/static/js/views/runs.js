@@ -47,7 +47,7 @@ class RunsTable {
     /** @type {import("./runs/query.js").Term[]} */
     this.terms = [];
     this.now = 0;
-    this.seen = -1; // version of the list whose clock was compared
+    this.comparedVersion = -1; // version of the list whose clock was compared
     this.offset = 0;
     /** @type {import("./runs/columns.js").TableColumn[]} */
     this.columns = [];
@@ -151,24 +151,24 @@ class RunsTable {
 
   /**
    * Fetch what the columns and the search need, then draw.
-   * @param {boolean} again whether values may have changed
+   * @param {boolean} stale whether values may have changed
    */
-  async reload(again) {
-    if (again || !this.values.tags().length) await this.values.loadTags().catch(() => []);
+  async reload(stale) {
+    if (stale || !this.values.tags().length) await this.values.loadTags().catch(() => []);
     const named = namesIn(this.terms).flatMap((name) => this.values.tagsFor(name));
     const columns = this.columnKeys().map((key) => /^(?:last|min|max|best):(.*)$/.exec(key)?.[1]);
     const tags = new Set(
       [...named, ...columns].filter((tag) => typeof tag === "string" && this.values.tags().includes(tag)),
     );
-    await this.values.need(/** @type {string[]} */ ([...tags]), again).catch(() => undefined);
-    if (again) this.curves.forget();
+    await this.values.need(/** @type {string[]} */ ([...tags]), stale).catch(() => undefined);
+    if (stale) this.curves.forget();
     this.draw();
   }
 
   columnKeys() {
     const { url, selection } = this.app;
-    const chosen = url.all("col");
-    return chosen.length ? chosen : defaultColumns(this.values.tags(), differing(selection.all()));
+    const keys = url.all("col");
+    return keys.length ? keys : defaultColumns(this.values.tags(), differing(selection.all()));
   }
 
   /** The runs the search finds. */
@@ -186,9 +186,9 @@ class RunsTable {
     const sort = app.url.get("sort", "");
     const column = this.columns.find(({ key }) => key === sort.replace(/^-/, "")) ?? null;
     const value = sort.replace(/^-/, "") === "name" ? (/** @type {Run} */ run) => run.name : column?.value;
-    const found = this.found();
-    this.rows = fold(sorted(found, value, sort.startsWith("-")), new Set(app.url.all("open")));
-    this.say(list, found);
+    const matches = this.found();
+    this.rows = fold(sorted(matches, value, sort.startsWith("-")), new Set(app.url.all("open")));
+    this.say(list, matches);
     this.colours.draw();
     this.table.setHead(this.headCells(sort));
     if (list.runs.length) replace(this.body, this.table.element);
@@ -198,28 +198,28 @@ class RunsTable {
 
   /** How far this browser's clock is before the server's. @param {import("../core/types.js").RunList} list */
   skew(list) {
-    if (this.seen !== list.version) {
-      this.seen = list.version;
+    if (this.comparedVersion !== list.version) {
+      this.comparedVersion = list.version;
       this.offset = Date.now() / 1000 - list.now;
     }
     return this.offset;
   }
 
-  /** @param {import("../core/types.js").RunList} list @param {Run[]} found */
-  say(list, found) {
+  /** @param {import("../core/types.js").RunList} list @param {Run[]} matches */
+  say(list, matches) {
     const { t, selection } = this.app;
     const { jobs, running } = counts(selection.all(), this.now);
-    const parts = [
+    const texts = [
       t("runs.count", { n: selection.all().length }),
       t("runs.jobs", { n: jobs }),
       t("runs.running", { n: running }),
     ];
-    if (this.terms.length) parts.unshift(t("runs.found", { n: found.length }));
-    replace(this.summary, parts.join(" · "), onlyBase(this.app, list));
+    if (this.terms.length) texts.unshift(t("runs.found", { n: matches.length }));
+    replace(this.summary, texts.join(" · "), onlyBase(this.app, list));
     this.bases.draw(list, this.search.box.value);
     const automatic = selection.automatic() && selection.all().length > NEWEST;
-    const shown = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });
-    this.shown.textContent = automatic ? t("runs.automatic", { n: NEWEST }) : shown;
+    const label = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });
+    this.shown.textContent = automatic ? t("runs.automatic", { n: NEWEST }) : label;
     replace(this.banners, ...banners(this.app, list));
   }
 

@@ -72,9 +72,9 @@ class Scalars {
     const page = {
       app,
       options: () => this.options,
-      change: (some) => {
-        past.leave(this.options, some);
-        this.change(some);
+      change: (changes) => {
+        past.leave(this.options, changes);
+        this.change(changes);
       },
       back: () => this.change(past.back() ?? {}),
       canGoBack: past.any,
@@ -93,11 +93,11 @@ class Scalars {
     return this.readTags();
   }
 
-  /** @param {Partial<Options>} some */
-  change(some) {
-    this.options = { ...this.options, ...some };
+  /** @param {Partial<Options>} changes */
+  change(changes) {
+    this.options = { ...this.options, ...changes };
     writeOptions(this.app.url, this.options);
-    const keys = Object.keys(some);
+    const keys = Object.keys(changes);
     this.body.dataset.size = this.options.size;
     if (keys.some((key) => BUILD.includes(key))) this.build();
     else if (keys.some((key) => FETCH.includes(key))) this.part?.load();
@@ -111,8 +111,8 @@ class Scalars {
     this.part?.end();
     this.body.dataset.size = options.size;
     const tags = page.shown();
-    const any = tags.length || options.mode === "ranks"; // a job's tags are read there
-    this.part = any ? MODES[options.mode](page, tags) : emptyPart(nothing(page));
+    const hasCards = tags.length || options.mode === "ranks"; // a job's tags are read there
+    this.part = hasCards ? MODES[options.mode](page, tags) : emptyPart(nothing(page));
     replace(this.body, this.part.element);
     this.part.load();
   }
@@ -190,10 +190,10 @@ function tagsShown(tags, filter) {
 function nothing(page) {
   const { app } = page;
   if (page.tags.length) return { title: app.t("scalar.none_match"), text: page.options().filter };
-  const any = app.selection.all().some((run) => run.kinds.scalar);
+  const hasScalars = app.selection.all().some((run) => run.kinds.scalar);
   return {
-    title: app.t(any ? "scalar.none_selected" : "scalar.none"),
-    text: app.t(any ? "scalar.none_selected_how" : "scalar.none_how"),
-    code: any ? undefined : 'record.add_value("scalar", "loss", loss)',
+    title: app.t(hasScalars ? "scalar.none_selected" : "scalar.none"),
+    text: app.t(hasScalars ? "scalar.none_selected_how" : "scalar.none_how"),
+    code: hasScalars ? undefined : 'record.add_value("scalar", "loss", loss)',
   };
 }

@@ -46,7 +46,7 @@ export class Tensors {
     this.body = h("div", { class: "tensor-body" });
     replace(root, this.head, this.body);
     this.requests = latest(root);
-    this.drawn = latest(root);
+    this.drawing = latest(root);
     this.refresh = throttle(() => this.follow(), 1000);
     this.offs = [
       app.selection.on((reason) =>
@@ -87,8 +87,8 @@ export class Tensors {
   row() {
     const { at } = this.state;
     const last = this.steps.step.length - 1;
-    const held = at === null ? -1 : this.steps.step.lastIndexOf(at);
-    return held < 0 ? last : held;
+    const row = at === null ? -1 : this.steps.step.lastIndexOf(at);
+    return row < 0 ? last : row;
   }
 
   /**
@@ -98,14 +98,14 @@ export class Tensors {
   start(failed) {
     return this.requests.ask(
       (signal) => this.fetch(signal),
-      (found) => {
+      (answer) => {
         const before = this.steps && { stepsOf: this.stepsOf, row: this.row() };
-        this.take(found);
-        const other = !this.steps || before?.stepsOf !== this.stepsOf;
-        if (other || !this.head.contains(document.activeElement)) this.drawHead();
+        this.take(answer);
+        const changed = !this.steps || before?.stepsOf !== this.stepsOf;
+        if (changed || !this.head.contains(document.activeElement)) this.drawHead();
         else this.controls?.tell();
         if (this.steps) writeState(this.app.url, this.state);
-        if (other || before?.row !== this.row()) return this.draw();
+        if (changed || before?.row !== this.row()) return this.draw();
       },
       failed,
     );
@@ -120,14 +120,14 @@ export class Tensors {
   async fetch(signal) {
     const { api } = this.app;
     const tags = await tagsOf(this.app, "tensor", signal);
-    const known = tags.find((tag) => tag.tag === this.state.tag) ?? tags[0];
-    if (!known) return { tags, run: "", tag: "", steps: null };
-    const run = known.runs.includes(this.state.run) ? this.state.run : known.runs[0];
+    const entry = tags.find((tag) => tag.tag === this.state.tag) ?? tags[0];
+    if (!entry) return { tags, run: "", tag: "", steps: null };
+    const run = entry.runs.includes(this.state.run) ? this.state.run : entry.runs[0];
     return {
       tags,
       run,
-      tag: known.tag,
-      steps: await api.columns("v2/tensor/steps", { run, tag: known.tag }, { signal }),
+      tag: entry.tag,
+      steps: await api.columns("v2/tensor/steps", { run, tag: entry.tag }, { signal }),
     };
   }
 
@@ -143,19 +143,19 @@ export class Tensors {
     this.stepsOf = this.chosen();
   }
 
-  /** Another tensor. @param {Partial<State>} some */
-  choose(some) {
-    Object.assign(this.state, some, { dims: "", at: null, top: 0, left: 0 });
+  /** Another tensor. @param {Partial<State>} changes */
+  choose(changes) {
+    Object.assign(this.state, changes, { dims: "", at: null, top: 0, left: 0 });
     if (!this.holders().includes(this.state.run)) this.state.run = this.holders()[0];
     return this.start((error) => this.failed(error));
   }
 
-  /** Another look at the same tensor. @param {Partial<State>} some */
-  change(some) {
+  /** Another look at the same tensor. @param {Partial<State>} changes */
+  change(changes) {
     if (this.stepsOf !== this.chosen()) return;
-    Object.assign(this.state, some);
+    Object.assign(this.state, changes);
     writeState(this.app.url, this.state);
-    if ("mode" in some) this.drawHead();
+    if ("mode" in changes) this.drawHead();
     else this.controls?.tell();
     this.draw();
   }
@@ -168,7 +168,7 @@ export class Tensors {
   draw() {
     const { app, state, steps } = this;
     if (!steps) {
-      this.drawn.end();
+      this.drawing.end();
       app.charts.removeAll(this.body);
       replace(this.body, this.nothing());
       return;
@@ -176,7 +176,7 @@ export class Tensors {
     const params = { run: state.run, tag: state.tag };
     const spread = state.mode === "distribution";
     const slice = { ...params, row: this.row(), dims: state.dims, top: state.top, left: state.left };
-    return this.drawn.ask(
+    return this.drawing.ask(
       (signal) =>
         spread
           ? app.api.columns("v2/tensor/distribution", params, { signal })
@@ -201,14 +201,14 @@ export class Tensors {
     });
   }
 
-  /** @param {any} part */
-  drawSlice(part) {
-    if (!part.window.every(Boolean) && (part.top || part.left)) {
+  /** @param {any} slice */
+  drawSlice(slice) {
+    if (!slice.window.every(Boolean) && (slice.top || slice.left)) {
       this.change({ top: 0, left: 0 }); // the link was made for a larger tensor
       return;
     }
     const { app, state, body } = this;
-    const facts = h("div", { class: "tensor-facts" }, factsTable(app, part));
+    const facts = h("div", { class: "tensor-facts" }, factsTable(app, slice));
     const move = (/** @type {"top" | "left"} */ side, /** @type {number} */ by) =>
       this.change({ [side]: Math.max(0, state[side] + by) });
     app.charts.removeAll(body);
@@ -216,10 +216,10 @@ export class Tensors {
       const plot = h("div", {
         class: "chart tensor-heat",
         role: "img",
-        "aria-label": `${state.tag} ${part.dims}`,
+        "aria-label": `${state.tag} ${slice.dims}`,
       });
-      replace(body, h("div", { class: "panel grow" }, plot, pager(app, part, move)), facts);
-      app.charts.draw(plot, () => sliceHeat(app, part));
+      replace(body, h("div", { class: "panel grow" }, plot, pager(app, slice, move)), facts);
+      app.charts.draw(plot, () => sliceHeat(app, slice));
       return;
     }
     replace(
@@ -227,8 +227,8 @@ export class Tensors {
       h(
         "div",
         { class: "panel grow" },
-        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(app, part, state)),
-        pager(app, part, move),
+        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(app, slice, state)),
+        pager(app, slice, move),
       ),
       facts,
     );
@@ -240,7 +240,7 @@ export class Tensors {
     const plot = h("div", { class: "chart tensor-heat", role: "img", "aria-label": state.tag });
     app.charts.removeAll(body);
     const since = firstStrange(answer.step, (kind, at) => answer.facts[at][kind]);
-    const told = h(
+    const summary = h(
       "p",
       { class: "small muted grow" },
       app.t("tensor.distribution", { shown: answer.step.length, n: answer.count }),
@@ -251,7 +251,7 @@ export class Tensors {
         "div",
         { class: "panel grow" },
         plot,
-        h("div", { class: "row wrap small" }, told, strange(app, summed(answer.facts), since)),
+        h("div", { class: "row wrap small" }, summary, strange(app, summed(answer.facts), since)),
       ),
     );
     const series = { ...answer, shown: answer.step.length };
@@ -260,7 +260,7 @@ export class Tensors {
 
   end() {
     this.requests.end();
-    this.drawn.end();
+    this.drawing.end();
     this.offs.forEach((off) => off());
   }
 }

@@ -76,9 +76,9 @@ class Texts {
   build() {
     const { app, filter } = this;
     this.cards.forEach((card) => card.end());
-    const wanted = filter.toLowerCase();
-    const shown = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(wanted));
-    this.cards = shown.flatMap(({ tag, runs }) =>
+    const query = filter.toLowerCase();
+    const passing = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(query));
+    this.cards = passing.flatMap(({ tag, runs }) =>
       runs
         .filter((run) => app.selection.has(run))
         .map((run) => new TextCard(app, { tag, run }, () => this.query)),
@@ -100,9 +100,9 @@ class Texts {
     return this.requests.ask(
       (signal) => tagsOf(this.app, "text", signal),
       (tags) => {
-        const same = this.tags !== null && nameOf(tags) === nameOf(this.tags);
+        const unchanged = this.tags !== null && nameOf(tags) === nameOf(this.tags);
         this.tags = tags;
-        if (!same) this.build();
+        if (!unchanged) this.build();
         else this.cards.filter((card) => changed.includes(card.run)).forEach((card) => card.load());
       },
       failed,

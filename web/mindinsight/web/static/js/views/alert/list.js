@@ -7,12 +7,12 @@ import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/alerts.js").Alert} Alert */
-/** @typedef {{element: HTMLElement, said: string}} Row */
+/** @typedef {{element: HTMLElement, state: string}} Row */
 
 const TICK_MS = 10_000; // until "5 min ago" is looked at again
 
-/** @param {App} app @param {number} seen alerts later than this, Unix seconds, are new */
-export function alertList(app, seen) {
+/** @param {App} app @param {number} lastSeen alerts later than this, Unix seconds, are new */
+export function alertList(app, lastSeen) {
   const element = h("ol", { class: "alerts", "aria-label": app.t("nav.alert") });
   /** @type {Map<string, Row>} */
   let rows = new Map();
@@ -29,9 +29,15 @@ export function alertList(app, seen) {
 
   /** @param {Alert} alert @returns {Row} */
   const rowOf = (alert) => {
-    const said = JSON.stringify([alert, app.selection.colour(alert.run), app.selection.run(alert.run)?.name]);
+    const state = JSON.stringify([
+      alert,
+      app.selection.colour(alert.run),
+      app.selection.run(alert.run)?.name,
+    ]);
     const before = rows.get(alert.id);
-    return before?.said === said ? before : { element: row(app, alert, Number(alert.wall) > seen), said };
+    return before?.state === state
+      ? before
+      : { element: row(app, alert, Number(alert.wall) > lastSeen), state };
   };
 
   return {
@@ -40,9 +46,9 @@ export function alertList(app, seen) {
     show(alerts, now) {
       ahead = now - Date.now() / 1000;
       const next = new Map(alerts.map((alert) => [alert.id, rowOf(alert)]));
-      [...next.values()].forEach((one, place) => {
-        if (element.children[place] !== one.element) {
-          element.insertBefore(one.element, element.children[place] ?? null);
+      [...next.values()].forEach((entry, position) => {
+        if (element.children[position] !== entry.element) {
+          element.insertBefore(entry.element, element.children[position] ?? null);
         }
       });
       while (element.children.length > next.size) element.lastElementChild.remove();

@@ -18,13 +18,13 @@ import { latest, leaveAsIs } from "../../core/latest.js";
  * @property {"info" | "warning" | "error"} level
  * @property {boolean} on
  */
-/** @typedef {Omit<Rule, "id" | "built_in">} Given */
+/** @typedef {Omit<Rule, "id" | "built_in">} RuleFields */
 
 const PATH = "v2/alert/rules";
 const LONGEST = 200; // characters of a pattern
 const CONDITIONS = ["above", "below", "not_finite", "strays", "silent"];
 const LEVELS = ["error", "warning", "info"];
-/** @type {Given} */
+/** @type {RuleFields} */
 const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: true };
 const MINUTES = 10;
 
@@ -44,7 +44,7 @@ class Rules {
     /** Which rule is being changed, "" for a new one, null for none. @type {string | null} */
     this.editing = null;
     this.add = button(t("alert.rules.add"), () => this.edit(""));
-    this.place = h("div", null, this.add);
+    this.adding = h("div", null, this.add);
     this.element = h(
       "details",
       {
@@ -56,7 +56,7 @@ class Rules {
       h("p", { class: "muted small" }, t("alert.rules.why")),
       this.fault,
       this.list,
-      this.place,
+      this.adding,
     );
     this.requests = latest(this.element);
     /** Whether a change is on its way. */
@@ -110,9 +110,9 @@ class Rules {
 
   /** @param {{rules: Rule[]}} answer */
   take({ rules }) {
-    const same = JSON.stringify(rules) === JSON.stringify(this.rules);
+    const unchanged = JSON.stringify(rules) === JSON.stringify(this.rules);
     this.rules = rules;
-    if (!same) this.draw(); // who is at a rule stays there
+    if (!unchanged) this.draw(); // who is at a rule stays there
   }
 
   draw() {
@@ -147,14 +147,14 @@ class Rules {
     );
   }
 
-  /** @param {Rule} rule @param {Partial<Given>} some */
-  async send(rule, some) {
+  /** @param {Rule} rule @param {Partial<RuleFields>} changes */
+  async send(rule, changes) {
     const { id, condition, tags, limit, level, on } = rule;
-    const given = { condition, tags, limit, level, on };
-    const made = await this.ask(() =>
-      this.app.api.send("PUT", this.app.api.build(PATH, { id }), { ...given, ...some }),
+    const fields = { condition, tags, limit, level, on };
+    const accepted = await this.ask(() =>
+      this.app.api.send("PUT", this.app.api.build(PATH, { id }), { ...fields, ...changes }),
     );
-    if (!made) this.draw(); // the box shows what is kept
+    if (!accepted) this.draw(); // the box shows what is kept
   }
 
   /** @param {Rule} rule */
@@ -168,45 +168,45 @@ class Rules {
   edit(id) {
     this.close();
     this.editing = id;
-    const rule = this.rules.find((one) => one.id === id);
+    const rule = this.rules.find((other) => other.id === id);
     const form = ruleForm(this.app, rule ?? FIRST, {
       fixed: rule?.built_in === true,
-      onsave: (given) => this.save(id, given),
+      onsave: (fields) => this.save(id, fields),
       oncancel: () => this.close(id),
     });
     const row = this.list.querySelector(`[data-key="${CSS.escape(id)}"]`);
     if (row) replace(row, form);
-    else replace(this.place, form);
+    else replace(this.adding, form);
     /** @type {HTMLElement | null} */ (form.querySelector("select, input"))?.focus();
   }
 
   /** Away with the form; the focus goes back to what opened it. @param {string | null} [opener] */
   close(opener = null) {
     this.editing = null;
-    replace(this.place, this.add);
+    replace(this.adding, this.add);
     this.draw();
     if (opener === "") this.add.focus();
     else if (opener) this.focus(opener, "button");
   }
 
-  /** @param {string} id @param {string} what */
-  focus(id, what) {
+  /** @param {string} id @param {string} selector */
+  focus(id, selector) {
     /** @type {HTMLElement | null} */ (
-      this.list.querySelector(`[data-key="${CSS.escape(id)}"] ${what}`)
+      this.list.querySelector(`[data-key="${CSS.escape(id)}"] ${selector}`)
     )?.focus();
   }
 
-  /** @param {string} id @param {Given} given */
-  async save(id, given) {
+  /** @param {string} id @param {RuleFields} fields */
+  async save(id, fields) {
     const { api } = this.app;
     const question = id
-      ? () => api.send("PUT", api.build(PATH, { id }), given)
-      : () => api.send("POST", PATH, given);
+      ? () => api.send("PUT", api.build(PATH, { id }), fields)
+      : () => api.send("POST", PATH, fields);
     if (await this.ask(question)) this.close(id);
   }
 }
 
-/** @param {App} app @param {Given} rule */
+/** @param {App} app @param {RuleFields} rule */
 function ruleInWords(app, rule) {
   const { t, format } = app;
   return t(`alert.rule.${rule.condition}`, {
@@ -218,13 +218,13 @@ function ruleInWords(app, rule) {
 
 /**
  * @param {App} app
- * @param {Given} rule
- * @param {{fixed: boolean, onsave: (given: Given) => void, oncancel: () => void}} what `fixed`: the condition
- *   stays
+ * @param {RuleFields} rule
+ * @param {{fixed: boolean, onsave: (fields: RuleFields) => void, oncancel: () => void}} options `fixed`: the
+ *   condition stays
  */
 function ruleForm(app, rule, { fixed, onsave, oncancel }) {
   const { t } = app;
-  const given = {
+  const fields = {
     condition: rule.condition,
     tags: rule.tags,
     limit: rule.limit,
@@ -233,19 +233,19 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
   };
   const tags = h("input", {
     type: "text",
-    value: given.tags,
+    value: fields.tags,
     maxlength: LONGEST,
     required: true,
     spellcheck: "false",
   });
-  const limit = h("input", { type: "number", step: "any", required: true, value: String(given.limit) });
+  const limit = h("input", { type: "number", step: "any", required: true, value: String(fields.limit) });
   const tagsField = field(t("alert.form.tags"), tags);
   const name = h("span", { class: "label" });
   const limitField = h("label", { class: "field inline" }, name, limit);
   const fit = () => {
-    const silent = given.condition === "silent";
+    const silent = fields.condition === "silent";
     tagsField.hidden = tags.disabled = silent;
-    limitField.hidden = limit.disabled = ["not_finite", "strays"].includes(given.condition);
+    limitField.hidden = limit.disabled = ["not_finite", "strays"].includes(fields.condition);
     name.textContent = t(silent ? "alert.form.minutes" : "alert.form.limit");
     if (silent) limit.min = "1";
     else limit.removeAttribute("min");
@@ -254,18 +254,18 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
   const condition = select({
     label: t("alert.form.condition"),
     options: CONDITIONS.map((value) => ({ value, label: t(`alert.form.${value}`) })),
-    value: given.condition,
-    onchange: (value) => ((given.condition = /** @type {any} */ (value)), fit()),
+    value: fields.condition,
+    onchange: (value) => ((fields.condition = /** @type {any} */ (value)), fit()),
   });
   condition.box.disabled = fixed;
   const level = select({
     label: t("alert.form.level"),
     options: LEVELS.map((value) => ({ value, label: t(`alert.level.${value}`) })),
-    value: given.level,
-    onchange: (value) => (given.level = /** @type {any} */ (value)),
+    value: fields.level,
+    onchange: (value) => (fields.level = /** @type {any} */ (value)),
   });
   fit();
-  const save = () => onsave({ ...given, tags: tags.value.trim() || "*", limit: Number(limit.value) });
+  const save = () => onsave({ ...fields, tags: tags.value.trim() || "*", limit: Number(limit.value) });
   return h(
     "form",
     {

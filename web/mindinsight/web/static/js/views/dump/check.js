@@ -15,14 +15,14 @@ const POLL = 500; // ms between two requests for hits
 
 /** @param {Page} page */
 export function checkPart(page) {
-  const parts = [faultSection(page), overflowSection(page), conditionSection(page), trendsSection(page)];
+  const sections = [faultSection(page), overflowSection(page), conditionSection(page), trendsSection(page)];
   return {
     element: h(
       "div",
       { class: "stack" },
-      parts.map((part) => part.element),
+      sections.map((section) => section.element),
     ),
-    end: () => parts.forEach((part) => part.end()),
+    end: () => sections.forEach((section) => section.end()),
   };
 }
 

@@ -6,7 +6,7 @@ import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
-import { settlePlace } from "./state.js";
+import { settlePosition } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {{dump: string, rank: number, step: number}} Reference */
@@ -40,17 +40,17 @@ export class ReferenceChoice {
     return this.requests.ask(
       () => app.api.get("v2/dump/summary", { dump: this.reference.dump }),
       (summary) => {
-        settlePlace(this.reference, summary);
+        settlePosition(this.reference, summary);
         this.draw(summary.ranks);
       },
       (error) => replace(this.element, failure(app, error)),
     );
   }
 
-  /** @param {Partial<Reference>} some */
-  pick(some) {
+  /** @param {Partial<Reference>} changes */
+  pick(changes) {
     const { app, state } = this.page;
-    const { dump, rank, step } = Object.assign(this.reference, some);
+    const { dump, rank, step } = Object.assign(this.reference, changes);
     app.url.set({ with: dump === state.dump ? null : dump, with_rank: rank, with_step: step });
     this.read();
   }
@@ -59,7 +59,7 @@ export class ReferenceChoice {
   draw(ranks) {
     const { t } = this.page.app;
     const { dump, rank, step } = this.reference;
-    const steps = ranks.find((held) => held.rank === rank)?.steps ?? [];
+    const steps = ranks.find((entry) => entry.rank === rank)?.steps ?? [];
     const numbers = (/** @type {number[]} */ values) =>
       values.map((value) => ({ value: String(value), label: String(value) }));
     replace(
@@ -72,7 +72,7 @@ export class ReferenceChoice {
       }),
       select({
         label: t("dump.rank"),
-        options: numbers(ranks.map((held) => held.rank)),
+        options: numbers(ranks.map((entry) => entry.rank)),
         value: String(rank),
         onchange: (value) => this.pick({ rank: Number(value) }),
       }),
@@ -128,5 +128,5 @@ function parseNames(text) {
     return {};
   }
   const lines = text.split("\n").filter((line) => line.includes(","));
-  return Object.fromEntries(lines.map((line) => line.split(",", 2).map((part) => part.trim())));
+  return Object.fromEntries(lines.map((line) => line.split(",", 2).map((word) => word.trim())));
 }

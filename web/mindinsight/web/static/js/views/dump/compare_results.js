@@ -55,9 +55,9 @@ export class CompareResults {
     );
   }
 
-  /** @param {Partial<{q: string, only: string, sort: string}>} some */
-  narrow(some) {
-    Object.assign(this.filter, some);
+  /** @param {Partial<{q: string, only: string, sort: string}>} changes */
+  narrow(changes) {
+    Object.assign(this.filter, changes);
     this.fetch();
   }
 

@@ -71,27 +71,27 @@ export function comparedTable(page, answer) {
       h(
         "tbody",
         null,
-        answer.rows.map((/** @type {any} */ one) => row(page, one)),
+        answer.rows.map((/** @type {any} */ pair) => row(page, pair)),
       ),
     ),
     more > 0 && h("p", { class: "muted" }, t("dump.compare.more", { n: more })),
   );
 }
 
-/** @param {Page} page @param {any} one */
-function row(page, one) {
+/** @param {Page} page @param {any} pair */
+function row(page, pair) {
   const { app } = page;
   const { t } = app;
-  const tensor = one.target_tensor ?? one.reference_tensor;
-  const mine = Boolean(one.target_tensor);
-  const alone = !one.target_tensor || !one.reference_tensor;
-  const name = mine
+  const tensor = pair.target_tensor ?? pair.reference_tensor;
+  const isTarget = Boolean(pair.target_tensor);
+  const alone = !pair.target_tensor || !pair.reference_tensor;
+  const name = isTarget
     ? h(
         "button",
         {
           type: "button",
           class: "link",
-          title: `${one.target} ↔ ${one.reference ?? "–"}`,
+          title: `${pair.target} ↔ ${pair.reference ?? "–"}`,
           onclick: opening(page, tensor, {}),
         },
         short(tensor.operator),
@@ -99,40 +99,40 @@ function row(page, one) {
     : h("span", { title: tensor.operator }, short(tensor.operator));
   return h(
     "tr",
-    { class: one.beyond ? "far" : null },
+    { class: pair.beyond ? "far" : null },
     h("td", { class: "name" }, name),
     h("td", null, slotText(app, tensor)),
     h(
       "td",
       { class: "muted" },
       alone
-        ? t(`dump.compare.alone.${mine ? "target" : "reference"}`)
-        : t(`dump.compare.by.${one.matched_by}`),
+        ? t(`dump.compare.alone.${isTarget ? "target" : "reference"}`)
+        : t(`dump.compare.by.${pair.matched_by}`),
     ),
-    MEASURES.map((key) => h("td", { class: "number" }, one[key] === null ? "–" : number(app, one[key]))),
-    level(page, one),
+    MEASURES.map((key) => h("td", { class: "number" }, pair[key] === null ? "–" : number(app, pair[key]))),
+    level(page, pair),
   );
 }
 
-/** @param {Page} page @param {any} one */
-function level({ app: { t } }, one) {
-  const why = one.codes.map((/** @type {string} */ code) => t(`dump.compare.code.${code}`)).join("; ");
-  const given =
-    one.target_argument !== null &&
-    h("span", { class: "mono" }, ` ${one.target_argument} ↔ ${one.reference_argument}`);
+/** @param {Page} page @param {any} pair */
+function level({ app: { t } }, pair) {
+  const why = pair.codes.map((/** @type {string} */ code) => t(`dump.compare.code.${code}`)).join("; ");
+  const argumentPair =
+    pair.target_argument !== null &&
+    h("span", { class: "mono" }, ` ${pair.target_argument} ↔ ${pair.reference_argument}`);
   const damage =
-    one.damage &&
-    h("span", { class: "strange" }, ` ${one.damage.file}: ${t(one.damage.reason)} ${one.damage.detail}`);
+    pair.damage &&
+    h("span", { class: "strange" }, ` ${pair.damage.file}: ${t(pair.damage.reason)} ${pair.damage.detail}`);
   return h(
     "td",
     { title: why },
     h(
       "span",
-      { class: `badge ${BADGES[/** @type {"pass"} */ (one.result)]}` },
-      t(`dump.compare.level.${one.result}`),
+      { class: `badge ${BADGES[/** @type {"pass"} */ (pair.result)]}` },
+      t(`dump.compare.level.${pair.result}`),
     ),
     why && h("span", { class: "muted" }, ` ${why}`),
-    given,
+    argumentPair,
     damage,
   );
 }

@@ -10,11 +10,11 @@ import { infinities, slotText } from "./rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-/** @param {Page} page @param {any} tensor @param {any} place rank and step */
-export function opening(page, tensor, place) {
+/** @param {Page} page @param {any} tensor @param {any} position rank and step */
+export function opening(page, tensor, position) {
   return () =>
     page.change({
-      ...place,
+      ...position,
       graph: tensor.graph,
       operator: tensor.recorded,
       tensor: `${tensor.direction}/${tensor.slot}`,
@@ -35,8 +35,8 @@ export function faultSection(page) {
         button(t("dump.fault.everywhere"), () => page.change({ only: false })),
       )
     : null;
-  const show = (/** @type {any[]} */ ...found) =>
-    replace(element, h("h2", null, t("dump.fault.title")), scope, found);
+  const show = (/** @type {any[]} */ ...content) =>
+    replace(element, h("h2", null, t("dump.fault.title")), scope, content);
 
   show(h("p", { class: "booting", role: "status" }, t("dump.fault.searching")));
   search.ask(
@@ -62,23 +62,23 @@ export function faultSection(page) {
  * @param {Page["app"]} app @param {any} answer
  */
 function allClear(app, { sentences, coverage, damage }) {
-  const whole = coverage.judged > 0 && coverage.judged === coverage.tensors && !damage.length;
+  const complete = coverage.judged > 0 && coverage.judged === coverage.tensors && !damage.length;
   const texts = sentences.map((/** @type {any} */ { key, words }) => app.t(key, words));
   if (damage.length) texts.push(app.t("dump.fault.unlisted", { n: damage.length }));
   return h(
     "p",
-    { class: whole ? "" : "dump-unjudged" },
-    icon(whole ? "check" : "warning"),
+    { class: complete ? "" : "dump-unjudged" },
+    icon(complete ? "check" : "warning"),
     " ",
     texts.join(" "),
   );
 }
 
-/** @param {Page["app"]} app @param {any} found statistics */
-function countsText(app, found) {
-  const infs = infinities(found);
-  if (found.nans === null || infs === null) return app.t("dump.lost_not_counted");
-  return app.t("dump.fault.counts", { nans: found.nans, infs, count: found.count ?? "?" });
+/** @param {Page["app"]} app @param {any} statistics statistics */
+function countsText(app, statistics) {
+  const infs = infinities(statistics);
+  if (statistics.nans === null || infs === null) return app.t("dump.lost_not_counted");
+  return app.t("dump.fault.counts", { nans: statistics.nans, infs, count: statistics.count ?? "?" });
 }
 
 /** @param {Page} page @param {any} fault */
@@ -86,7 +86,7 @@ function verdict(page, fault) {
   const { app } = page;
   const { t } = app;
   const [tensor] = fault.tensors;
-  const found = tensor.statistics;
+  const statistics = tensor.statistics;
   return h(
     "div",
     { class: "stack dump-fault" },
@@ -114,7 +114,7 @@ function verdict(page, fault) {
       " ",
       h("span", { class: "muted" }, `${tensor.type} · ${slotText(app, tensor)}`),
     ),
-    found && h("p", null, h("span", { class: "strange" }, countsText(app, found))),
+    statistics && h("p", null, h("span", { class: "strange" }, countsText(app, statistics))),
     sourceLine(page, fault.operator?.source),
   );
 }
@@ -151,13 +151,13 @@ export function overflowSection(page) {
   const { t } = app;
   const asking = latest();
   const element = h("div");
-  const item = (/** @type {any} */ one) =>
+  const item = (/** @type {any} */ overflow) =>
     h(
       "li",
       null,
-      h("strong", null, one.operator || "–"),
+      h("strong", null, overflow.operator || "–"),
       " ",
-      h("span", { class: "muted" }, t("dump.overflow.row", one)),
+      h("span", { class: "muted" }, t("dump.overflow.row", overflow)),
     );
   asking.ask(
     () => app.api.get("v2/dump/overflows", { dump: state.dump, rank: state.rank, step: state.step }),

@@ -7,7 +7,7 @@ import { latest } from "../../core/latest.js";
 import { createCanvas } from "../graph/canvas.js";
 import { inWords } from "./failure.js";
 import { number } from "./rows.js";
-import { place, STATISTICS } from "./state.js";
+import { position, STATISTICS } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -15,10 +15,10 @@ const POLL = 1500; // ms between two pictures while statistics are counted
 
 /** @param {Page} page */
 export function graphPart(page) {
-  const part = new DumpGraph(page);
-  part.drawTools();
-  part.draw();
-  return part;
+  const graph = new DumpGraph(page);
+  graph.drawTools();
+  graph.draw();
+  return graph;
 }
 
 class DumpGraph {
@@ -51,7 +51,7 @@ class DumpGraph {
 
   /** @param {number | null} id */
   pick(id) {
-    const box = this.picture?.boxes.find((/** @type {any} */ drawn) => drawn.id === id);
+    const box = this.picture?.boxes.find((/** @type {any} */ candidate) => candidate.id === id);
     this.canvas.select(id);
     this.status.textContent =
       box && box.value !== null
@@ -76,7 +76,7 @@ class DumpGraph {
   draw(keep) {
     const { app, state, comparison } = this.page;
     const params = {
-      ...place(state),
+      ...position(state),
       colour: this.colour,
       open: this.open?.join(",") ?? null,
       comparison: comparison || null,

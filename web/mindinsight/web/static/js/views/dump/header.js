@@ -24,7 +24,7 @@ export function header(page) {
     class: "primary",
   });
   fault.prepend(icon("search"));
-  const made =
+  const origin =
     summary &&
     [summary.layout, summary.framework, summary.version, summary.device, summary.level, summary.task]
       .filter(Boolean)
@@ -34,7 +34,7 @@ export function header(page) {
       "div",
       { class: "toolbar" },
       h("h1", null, t("nav.dump")),
-      made && h("span", { class: "badge" }, made),
+      origin && h("span", { class: "badge" }, origin),
       h("span", { class: "grow" }),
       steps && fault,
     ),
@@ -98,13 +98,20 @@ export function placeChooser({ app, state, summary, change }) {
 /**
  * A line about a file that could not be used.
  * @param {{app: import("../../core/types.js").App}} page
- * @param {{file: string, reason: string, detail: string}} one
+ * @param {{file: string, reason: string, detail: string}} file
  */
-export function damage({ app }, one) {
+export function damage({ app }, file) {
   return h(
     "div",
     { class: "banner warn", role: "note" },
     icon("warning"),
-    h("div", null, h("strong", null, one.file), ": ", app.t(one.reason), one.detail && ` (${one.detail})`),
+    h(
+      "div",
+      null,
+      h("strong", null, file.file),
+      ": ",
+      app.t(file.reason),
+      file.detail && ` (${file.detail})`,
+    ),
   );
 }

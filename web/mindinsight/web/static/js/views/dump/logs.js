@@ -27,10 +27,10 @@ export function logsPart(page) {
   const open = (log, offset) =>
     reading.ask(
       () => app.api.get("v2/dump/log", { dump: state.dump, file: log.file, rank: log.rank, offset }),
-      (part) => {
+      (answer) => {
         if (offset === 0) replace(text);
-        text.append(part.text);
-        replace(more, part.next !== null && button(t("dump.logs.more"), () => open(log, part.next)));
+        text.append(answer.text);
+        replace(more, answer.next !== null && button(t("dump.logs.more"), () => open(log, answer.next)));
       },
       (error) => replace(more, failure(app, error)),
     );

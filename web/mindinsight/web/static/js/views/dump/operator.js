@@ -6,7 +6,7 @@ import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
 import { argumentList, callStacks, graphLink, links, sourceLine } from "./operator_facts.js";
 import { slotText } from "./rows.js";
-import { place } from "./state.js";
+import { position } from "./state.js";
 import { tensorTable } from "./tensor_table.js";
 import { TensorView } from "./values.js";
 
@@ -48,7 +48,7 @@ class OperatorPanel {
       this.clear();
       return;
     }
-    const params = { ...place(state), graph: state.graph, recorded: state.operator };
+    const params = { ...position(state), graph: state.graph, recorded: state.operator };
     this.requests.ask(
       (signal) => app.api.get("v2/dump/operator", params, { signal }),
       (operator) => this.show(operator),
@@ -70,7 +70,7 @@ class OperatorPanel {
     const values = this.chosen(operator)?.values;
     const key = JSON.stringify([
       operator.operator,
-      place(state),
+      position(state),
       state.graph,
       state.operator,
       state.tensor,

@@ -4,7 +4,7 @@ import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
 import { runWithGraph } from "../graph/nearest_dumps.js";
 import { short } from "./rows.js";
-import { place } from "./state.js";
+import { position } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -26,7 +26,7 @@ export function graphLink({ app, dumps, state }, operator) {
       {
         href: app.url.link("graph", {
           run: run.id,
-          ...place(state),
+          ...position(state),
           graph: operator.graph,
           operator: operator.recorded,
         }),
@@ -40,14 +40,14 @@ export function graphLink({ app, dumps, state }, operator) {
 export function sourceLine(page, source) {
   if (!source) return h("p", { class: "muted" }, page.app.t("dump.no_source"));
   const line = `${source.file.split("/").pop()}:${source.line}`;
-  const all = () => page.change({ tab: "tensors", source: line });
+  const showTensors = () => page.change({ tab: "tensors", source: line });
   return h(
     "figure",
     { class: "dump-source" },
     h(
       "figcaption",
       null,
-      button(`${source.file}:${source.line}`, all, {
+      button(`${source.file}:${source.line}`, showTensors, {
         class: "link",
         title: page.app.t("dump.all_from_line"),
       }),

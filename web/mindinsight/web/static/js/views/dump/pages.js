@@ -1,7 +1,7 @@
 // The table of tensors page by page, as it is scrolled to and again while statistics are counted.
 
 import { latest } from "../../core/latest.js";
-import { filters, place } from "./state.js";
+import { filters, position } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -28,7 +28,7 @@ export function tensorPages({ app, state }, { first, show, fail }) {
     const numbers = pending;
     numbers.add(number);
     const params = {
-      ...place(state),
+      ...position(state),
       ...filters(state),
       sort: state.sort,
       descending: state.descending,
@@ -47,13 +47,13 @@ export function tensorPages({ app, state }, { first, show, fail }) {
   };
 
   /** Fetch the pages in sight again, now and while there is more to come; rows stay until then. */
-  const again = () => {
+  const refresh = () => {
     const visible = Math.floor(first() / PAGE);
     for (const number of [...pages.keys()]) if (Math.abs(number - visible) > 1) pages.delete(number);
     const numbers = [visible, visible + 1].filter((n) => n === visible || n * PAGE < answer.total);
     return requests.join(
       () => Promise.all(numbers.map(fetchPage)),
-      () => requests.later(again, answer.done ? FOLLOWING : COUNTING),
+      () => requests.later(refresh, answer.done ? FOLLOWING : COUNTING),
     );
   };
 
@@ -72,12 +72,12 @@ export function tensorPages({ app, state }, { first, show, fail }) {
       if (!row) fetchPage(number);
       return row;
     },
-    again,
+    again: refresh,
     /** Start anew: something else was chosen. */
     restart() {
       forget();
       pages = new Map();
-      again();
+      refresh();
     },
     end: forget,
   };

@@ -26,7 +26,7 @@ export const COLUMNS = [
 /** @param {Page} page @param {any} row @param {() => void} open */
 export function cells(page, row, open) {
   const { app } = page;
-  const found = row.statistics;
+  const statistics = row.statistics;
   const name = h(
     "button",
     { type: "button", class: "link", title: row.operator, "data-focus": "open", onclick: open },
@@ -39,25 +39,25 @@ export function cells(page, row, open) {
     h("td", null, slotText(app, row)),
     h("td", null, row.dtype),
     h("td", { class: "mono" }, shapeText(row.shape)),
-    lost(app, found?.nans, row),
-    lost(app, infinities(found), row),
+    lost(app, statistics?.nans, row),
+    lost(app, infinities(statistics), row),
     ...["minimum", "maximum", "mean", "std", "norm"].map((key) =>
-      h("td", { class: "number" }, found ? number(app, found[key]) : ""),
+      h("td", { class: "number" }, statistics ? number(app, statistics[key]) : ""),
     ),
-    count(app, found?.zeros, row),
+    count(app, statistics?.zeros, row),
   ];
 }
 
-/** Infinities of either sign; null where they were not counted. @param {any} found statistics */
-export function infinities(found) {
-  if (!found || found.positive_infs === null || found.negative_infs === null) return null;
-  return found.positive_infs + found.negative_infs;
+/** Infinities of either sign; null where they were not counted. @param {any} statistics statistics */
+export function infinities(statistics) {
+  if (!statistics || statistics.positive_infs === null || statistics.negative_infs === null) return null;
+  return statistics.positive_infs + statistics.negative_infs;
 }
 
-/** Elements that are not finite; null where they were not counted. @param {any} found statistics */
-export function lostElements(found) {
-  const infs = infinities(found);
-  return infs === null || found.nans === null ? null : infs + found.nans;
+/** Elements that are not finite; null where they were not counted. @param {any} statistics statistics */
+export function lostElements(statistics) {
+  const infs = infinities(statistics);
+  return infs === null || statistics.nans === null ? null : infs + statistics.nans;
 }
 
 /**
@@ -87,8 +87,8 @@ function lost(app, value, row) {
 
 /** The last two parts of a scoped name. @param {string} name */
 export function short(name) {
-  const parts = name.split("/");
-  return parts.length > 2 ? `…/${parts.slice(-2).join("/")}` : name;
+  const scopes = name.split("/");
+  return scopes.length > 2 ? `…/${scopes.slice(-2).join("/")}` : name;
 }
 
 /** @param {App} app @param {{direction: string, slot: string}} row */

@@ -98,15 +98,15 @@ export function writeState({ url }, state) {
 }
 
 /** A rank and a step that the dump has. @param {{rank: number, step: number}} state @param {any} summary */
-export function settlePlace(state, summary) {
+export function settlePosition(state, summary) {
   const ranks = summary?.ranks ?? [];
-  const held = ranks.find((/** @type {any} */ { rank }) => rank === state.rank) ?? ranks[0];
-  state.rank = held?.rank ?? 0;
-  if (held && !held.steps.includes(state.step)) state.step = held.steps[0] ?? 0;
+  const entry = ranks.find((/** @type {any} */ { rank }) => rank === state.rank) ?? ranks[0];
+  state.rank = entry?.rank ?? 0;
+  if (entry && !entry.steps.includes(state.step)) state.step = entry.steps[0] ?? 0;
 }
 
 /** Parameters of a question about one step. @param {{dump: string, rank: number, step: number}} state */
-export function place(state) {
+export function position(state) {
   return { dump: state.dump, rank: state.rank, step: state.step };
 }
 
@@ -114,7 +114,7 @@ export function place(state) {
 export function tensorPlace(state) {
   const cut = state.tensor.indexOf("/");
   return {
-    ...place(state),
+    ...position(state),
     graph: state.graph,
     operator: state.operator,
     direction: state.tensor.slice(0, cut),
@@ -124,9 +124,9 @@ export function tensorPlace(state) {
 
 /** @param {State} state */
 export function filters(state) {
-  const chosen = FILTERS.map((key) => [key, state[key] === "" || state[key] === false ? null : state[key]]);
+  const entries = FILTERS.map((key) => [key, state[key] === "" || state[key] === false ? null : state[key]]);
   /** @type {Record<string, any>} */
-  const params = Object.fromEntries(chosen);
+  const params = Object.fromEntries(entries);
   if (!state.by || (state.least === "" && state.most === "")) {
     Object.assign(params, { by: null, least: null, most: null });
   }

@@ -4,9 +4,9 @@ import { ramp } from "../../core/ramp.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
-/** @param {App} app @param {any} part */
-export function histogramFigure(app, part) {
-  const { edges, counts } = part;
+/** @param {App} app @param {any} histogram */
+export function histogramFigure(app, histogram) {
+  const { edges, counts } = histogram;
   const x = Array.from(counts, (_, i) => (edges[i] + edges[i + 1]) / 2);
   const width = Array.from(counts, (_, i) => edges[i + 1] - edges[i]);
   const trace = {
@@ -23,19 +23,19 @@ export function histogramFigure(app, part) {
   };
 }
 
-/** @param {App} app @param {any} part */
-export function sliceFigure(app, part) {
-  const [rows, columns] = part.window;
+/** @param {App} app @param {any} slice */
+export function sliceFigure(app, slice) {
+  const [rows, columns] = slice.window;
   const z = Array.from({ length: rows }, (_, row) =>
-    Array.from(part.values.subarray(row * columns, (row + 1) * columns)),
+    Array.from(slice.values.subarray(row * columns, (row + 1) * columns)),
   );
-  const fold = (/** @type {number} */ whole, /** @type {number} */ shown) =>
-    Array.from({ length: shown }, (_, i) => Math.floor((i * whole) / shown));
+  const fold = (/** @type {number} */ total, /** @type {number} */ count) =>
+    Array.from({ length: count }, (_, i) => Math.floor((i * total) / count));
   const trace = {
     type: "heatmap",
     z,
-    x: fold(part.columns, columns),
-    y: fold(part.rows, rows),
+    x: fold(slice.columns, columns),
+    y: fold(slice.rows, rows),
     colorscale: ramp(app),
     colorbar: { thickness: 10, tickfont: { size: 10 } },
     hovertemplate: "[%{y}, %{x}] %{z:.6g}<extra></extra>",

@@ -18,9 +18,9 @@ const READ = [...FILTERS, "sort", "descending"];
 
 /** @param {Page} page */
 export function tensorsPart(page) {
-  const part = new TensorTable(page);
-  part.restart();
-  return part;
+  const table = new TensorTable(page);
+  table.restart();
+  return table;
 }
 
 class TensorTable {
@@ -113,9 +113,9 @@ class TensorTable {
 
 /** @param {Page} page @param {any} response */
 function counted({ app: { t } }, response) {
-  const chosen = response.total === response.all ? "" : t("dump.chosen", { n: response.total });
+  const selected = response.total === response.all ? "" : t("dump.chosen", { n: response.total });
   const measured = response.measured < response.all ? t("dump.counted", { n: response.measured }) : "";
-  return [t("dump.tensors", { n: response.all }), chosen, measured].filter(Boolean).join(" · ");
+  return [t("dump.tensors", { n: response.all }), selected, measured].filter(Boolean).join(" · ");
 }
 
 /** @param {Page} page */

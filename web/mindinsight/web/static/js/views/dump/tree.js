@@ -7,7 +7,7 @@ import { keepFocus } from "../../core/focus.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "./failure.js";
 import { damage } from "./header.js";
-import { place } from "./state.js";
+import { position } from "./state.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -15,9 +15,9 @@ const POLL = 1500; // ms after which the marks are read again while statistics a
 
 /** @param {Page} page */
 export function treePart(page) {
-  const part = new OperatorTree(page);
-  part.refresh();
-  return part;
+  const tree = new OperatorTree(page);
+  tree.refresh();
+  return tree;
 }
 
 class OperatorTree {
@@ -54,7 +54,7 @@ class OperatorTree {
   /** @param {string[]} scope @returns {Promise<HTMLElement[]>} */
   async children(scope) {
     const { app, state } = this.page;
-    const response = await app.api.get("v2/dump/tree", { ...place(state), scope });
+    const response = await app.api.get("v2/dump/tree", { ...position(state), scope });
     this.counting ||= !response.done;
     const items = await Promise.all(
       response.children.map((/** @type {any} */ child) =>

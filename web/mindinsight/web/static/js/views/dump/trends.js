@@ -58,8 +58,8 @@ export function trendsSection(page) {
 
 /** What is strange first. @param {Page} page @param {any[]} trends */
 function table(page, trends) {
-  const order = (/** @type {any} */ one) => (one.state ? 0 : 1);
-  const rows = [...trends].sort((a, b) => order(a) - order(b)).map((one) => row(page, one));
+  const order = (/** @type {any} */ trend) => (trend.state ? 0 : 1);
+  const rows = [...trends].sort((a, b) => order(a) - order(b)).map((trend) => row(page, trend));
   const head = HEAD.map(([key, kind]) => h("th", { class: kind }, page.app.t(`dump.trends.${key}`)));
   return h(
     "div",
@@ -68,8 +68,8 @@ function table(page, trends) {
   );
 }
 
-/** @param {Page} page @param {any} one */
-function row(page, one) {
+/** @param {Page} page @param {any} trend */
+function row(page, trend) {
   const { app } = page;
   return h(
     "tr",
@@ -79,14 +79,18 @@ function row(page, one) {
       { class: "name" },
       h(
         "button",
-        { type: "button", class: "link", title: one.operator, onclick: opening(page, one, {}) },
-        short(one.operator),
+        { type: "button", class: "link", title: trend.operator, onclick: opening(page, trend, {}) },
+        short(trend.operator),
       ),
     ),
-    h("td", null, app.t(`dump.trends.${one.kind}`)),
+    h("td", null, app.t(`dump.trends.${trend.kind}`)),
     ["before", "now", "ratio"].map((key) =>
-      h("td", { class: "number" }, one[key] === null ? "–" : number(app, one[key])),
+      h("td", { class: "number" }, trend[key] === null ? "–" : number(app, trend[key])),
     ),
-    h("td", null, one.state && h("span", { class: "badge warn" }, app.t(`dump.trends.state.${one.state}`))),
+    h(
+      "td",
+      null,
+      trend.state && h("span", { class: "badge warn" }, app.t(`dump.trends.state.${trend.state}`)),
+    ),
   );
 }

@@ -27,8 +27,8 @@ export class TensorView {
   constructor(page, tensor) {
     const { app } = page;
     this.app = app;
-    this.where = tensorPlace(page.state);
-    const key = JSON.stringify(this.where);
+    this.tensor = tensorPlace(page.state);
+    const key = JSON.stringify(this.tensor);
     if (page.look?.key !== key) page.look = { key, mode: "histogram", dims: "", top: 0, left: 0 };
     /** Kept by the page when the panel is drawn anew. @type {Look} */
     this.look = page.look;
@@ -62,14 +62,14 @@ export class TensorView {
       value: this.look.mode,
       onchange: (mode) => this.move({ mode: /** @type {Mode} */ (mode) }),
     });
-    const href = api.build("v2/dump/download", this.where);
+    const href = api.build("v2/dump/download", this.tensor);
     const file = h("a", { class: "button", href, download: "" }, t("dump.download"));
     return h("div", { class: "toolbar" }, modes, this.slice, file);
   }
 
-  /** @param {Partial<Look>} some */
-  move(some) {
-    Object.assign(this.look, some);
+  /** @param {Partial<Look>} changes */
+  move(changes) {
+    Object.assign(this.look, changes);
     this.draw();
   }
 
@@ -77,12 +77,12 @@ export class TensorView {
     const { app, body, dims, look } = this;
     this.slice.hidden = look.mode === "histogram";
     app.charts.removeAll(body);
-    const written = dims.value;
+    const typed = dims.value;
     this.requests.ask(
       () => this.fetch(),
-      (part) => {
-        if (part.dims && dims.value === written) dims.value = part.dims;
-        this.show(part);
+      (answer) => {
+        if (answer.dims && dims.value === typed) dims.value = answer.dims;
+        this.show(answer);
       },
       (error) => replace(body, empty({ icon: "warning", title: inWords(app, error) })),
     );
@@ -90,26 +90,26 @@ export class TensorView {
 
   /** @returns {Promise<any>} */
   fetch() {
-    const { where, look } = this;
+    const { tensor, look } = this;
     const { api } = this.app;
     const dims = look.dims || null;
-    if (look.mode === "histogram") return api.columns("v2/dump/histogram", where);
-    if (look.mode === "heat") return api.columns("v2/dump/heatmap", { ...where, dims });
-    return api.columns("v2/dump/values", { ...where, dims, top: look.top, left: look.left });
+    if (look.mode === "histogram") return api.columns("v2/dump/histogram", tensor);
+    if (look.mode === "heat") return api.columns("v2/dump/heatmap", { ...tensor, dims });
+    return api.columns("v2/dump/values", { ...tensor, dims, top: look.top, left: look.left });
   }
 
-  /** @param {any} part of the values, as fetched */
-  show(part) {
+  /** @param {any} answer of the values, as fetched */
+  show(answer) {
     const { app, body, look } = this;
-    if (look.mode === "histogram") this.chart(histogramFigure(app, part));
-    else if (look.mode === "heat") this.chart(sliceFigure(app, part));
+    if (look.mode === "histogram") this.chart(histogramFigure(app, answer));
+    else if (look.mode === "heat") this.chart(sliceFigure(app, answer));
     else {
-      const shown = { ...part, slice: { min: part.minimum, max: part.maximum } };
-      const table = sliceTable(app, shown, { digits: 5, scientific: false });
+      const windowed = { ...answer, slice: { min: answer.minimum, max: answer.maximum } };
+      const table = sliceTable(app, windowed, { digits: 5, scientific: false });
       replace(
         body,
         h("div", { class: "scroll tensor-scroll", tabindex: "0" }, table),
-        pager(app, part, (some) => this.move(some)),
+        pager(app, answer, (changes) => this.move(changes)),
       );
     }
   }
@@ -131,28 +131,28 @@ export class TensorView {
 /**
  * Where the window of a table is in the slice, and buttons that move it.
  * @param {App} app
- * @param {any} part
+ * @param {any} slice
  * @param {(some: Partial<Look>) => void} move
  */
-function pager(app, part, move) {
+function pager(app, slice, move) {
   const { t } = app;
-  const [rows, columns] = part.window;
-  const step = (/** @type {string} */ name, /** @type {any} */ some, /** @type {boolean} */ possible) =>
-    h("button", { type: "button", disabled: !possible, onclick: () => move(some) }, t(`tensor.${name}`));
+  const [rows, columns] = slice.window;
+  const step = (/** @type {string} */ name, /** @type {any} */ changes, /** @type {boolean} */ possible) =>
+    h("button", { type: "button", disabled: !possible, onclick: () => move(changes) }, t(`tensor.${name}`));
   const status = t("tensor.window", {
-    top: part.top,
-    bottom: part.top + rows - 1,
-    rows: part.rows,
-    left: part.left,
-    right: part.left + columns - 1,
-    columns: part.columns,
+    top: slice.top,
+    bottom: slice.top + rows - 1,
+    rows: slice.rows,
+    left: slice.left,
+    right: slice.left + columns - 1,
+    columns: slice.columns,
   });
-  const all = rows === part.rows && columns === part.columns;
-  const moves = !all && [
-    step("up", { top: Math.max(0, part.top - WINDOW) }, part.top > 0),
-    step("down", { top: part.top + WINDOW }, part.top + rows < part.rows),
-    step("left", { left: Math.max(0, part.left - WINDOW) }, part.left > 0),
-    step("right", { left: part.left + WINDOW }, part.left + columns < part.columns),
+  const complete = rows === slice.rows && columns === slice.columns;
+  const moves = !complete && [
+    step("up", { top: Math.max(0, slice.top - WINDOW) }, slice.top > 0),
+    step("down", { top: slice.top + WINDOW }, slice.top + rows < slice.rows),
+    step("left", { left: Math.max(0, slice.left - WINDOW) }, slice.left > 0),
+    step("right", { left: slice.left + WINDOW }, slice.left + columns < slice.columns),
   ];
   return h("div", { class: "toolbar small" }, h("span", { class: "muted" }, status), moves);
 }

@@ -85,8 +85,11 @@ class WatchForm {
   complete({ condition, limits }) {
     const has = (/** @type {string} */ name) => (limits[name] ?? null) !== null;
     const checking = this.parameters(condition).filter((parameter) => parameter.checks);
-    const given = checking.filter((parameter) => has(parameter.name));
-    return (given.length || !checking.length) && given.every((parameter) => parameter.requires.every(has));
+    const parameters = checking.filter((parameter) => has(parameter.name));
+    return (
+      (parameters.length || !checking.length) &&
+      parameters.every((parameter) => parameter.requires.every(has))
+    );
   }
 
   /** @param {Watch} watch */

@@ -43,20 +43,20 @@ export function weightsTable(app, answer) {
   return h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows));
 }
 
-/** @param {App} app @param {any} one */
-function values(app, one) {
-  if (one.error) {
+/** @param {App} app @param {any} tensor */
+function values(app, tensor) {
+  if (tensor.error) {
     return h(
       "td",
       { class: "strange", colspan: STATISTICS.length },
-      `${app.t(one.error.reason)} ${one.error.detail}`,
+      `${app.t(tensor.error.reason)} ${tensor.error.detail}`,
     );
   }
   return STATISTICS.map((key) =>
     h(
       "td",
-      { class: key === "nans" && one.statistics?.nans ? "number strange" : "number" },
-      one.statistics ? number(app, one.statistics[key]) : "",
+      { class: key === "nans" && tensor.statistics?.nans ? "number strange" : "number" },
+      tensor.statistics ? number(app, tensor.statistics[key]) : "",
     ),
   );
 }
@@ -65,46 +65,47 @@ function values(app, one) {
 export function changed({ t }, answer) {
   /** @type {Record<string, number>} */
   const counts = {};
-  for (const one of answer.differences) counts[one.state] = (counts[one.state] ?? 0) + 1;
-  const told = Object.entries(counts).map(([state, n]) => `${n} ${t(`dump.weights.state.${state}`)}`);
+  for (const entry of answer.differences) counts[entry.state] = (counts[entry.state] ?? 0) + 1;
+  const texts = Object.entries(counts).map(([state, n]) => `${n} ${t(`dump.weights.state.${state}`)}`);
   const damage = answer.damage.map((/** @type {any} */ record) => `${t(record.reason)} (${record.detail})`);
-  return [...told, ...damage, !answer.done && t("common.loading"), answer.error].filter(Boolean).join(" · ");
+  return [...texts, ...damage, !answer.done && t("common.loading"), answer.error].filter(Boolean).join(" · ");
 }
 
 /** What changed first. @param {App} app @param {any} answer */
 export function differenceTable(app, answer) {
   const { t } = app;
-  const lost = (/** @type {any} */ one) => one.measures?.lost ?? 0;
-  const order = (/** @type {any} */ one) => (one.state === "unchanged" ? 1 : -lost(one));
+  const lost = (/** @type {any} */ entry) => entry.measures?.lost ?? 0;
+  const order = (/** @type {any} */ entry) => (entry.state === "unchanged" ? 1 : -lost(entry));
   const heads = [
     ...["name", "state"].map((key) => h("th", null, t(`dump.column.${key}`))),
     ...MEASURES.map((key) => h("th", { class: "number" }, t(`dump.column.${key}`))),
     h("th", null, t("dump.column.shape")),
   ];
-  const rows = [...answer.differences].sort((a, b) => order(a) - order(b)).map((one) => difference(app, one));
+  const rows = [...answer.differences].sort((a, b) => order(a) - order(b)).map((row) => difference(app, row));
   return h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), h("tbody", null, rows));
 }
 
-/** @param {App} app @param {any} one */
-function difference(app, one) {
-  const found = { ...one.measures, equal: one.equal };
+/** @param {App} app @param {any} tensor */
+function difference(app, tensor) {
+  const measures = { ...tensor.measures, equal: tensor.equal };
   const value = (/** @type {string} */ key) =>
     h(
       "td",
       { class: "number" },
-      found[key] === null || found[key] === undefined ? "–" : number(app, found[key]),
+      measures[key] === null || measures[key] === undefined ? "–" : number(app, measures[key]),
     );
-  const shapes = [one.first, one.second].filter(Boolean).map((side) => shapeText(side.shape));
+  const shapes = [tensor.first, tensor.second].filter(Boolean).map((side) => shapeText(side.shape));
   const badge = h(
     "span",
-    { class: one.state === "unchanged" ? "badge" : "badge warn" },
-    app.t(`dump.weights.state.${one.state}`),
+    { class: tensor.state === "unchanged" ? "badge" : "badge warn" },
+    app.t(`dump.weights.state.${tensor.state}`),
   );
-  const why = one.error && h("span", { class: "strange" }, ` ${app.t(one.error.reason)} ${one.error.detail}`);
+  const why =
+    tensor.error && h("span", { class: "strange" }, ` ${app.t(tensor.error.reason)} ${tensor.error.detail}`);
   return h(
     "tr",
     null,
-    h("td", { class: "name" }, one.name),
+    h("td", { class: "name" }, tensor.name),
     h("td", null, badge, why),
     MEASURES.map(value),
     h("td", { class: "mono" }, [...new Set(shapes)].join(" → ")),

@@ -4,7 +4,7 @@
 /**
  * @typedef {{state: "same" | "changed" | "only", changed: number, only: number, missing: number}} Differing
  */
-/** @typedef {{kind: string, text: string, said: string}} Badge */
+/** @typedef {{kind: string, text: string, label: string}} Badge */
 
 /** Signs beside the words, so that no colour has to be told from another. */
 export const SIGNS = { changed: "≠", left: "◧", right: "◨" };
@@ -19,12 +19,12 @@ export function badgeOf(box, side, t) {
   if (box.state === "same") return null;
   const only =
     side === "left" ? { left: box.only, right: box.missing } : { left: box.missing, right: box.only };
-  const found = Object.entries({ changed: box.changed, ...only }).filter(([, n]) => n);
+  const counts = Object.entries({ changed: box.changed, ...only }).filter(([, n]) => n);
   const sign = (/** @type {string} */ kind) => SIGNS[/** @type {keyof typeof SIGNS} */ (kind)];
   return {
     kind: box.state,
-    text: found.map(([kind, n]) => (box.count ? sign(kind) + n : sign(kind))).join(" "),
-    said: found
+    text: counts.map(([kind, n]) => (box.count ? sign(kind) + n : sign(kind))).join(" "),
+    label: counts
       .map(([kind, n]) => (box.count ? t(`graph.within.${kind}`, { n }) : t(`graph.pair.${kind}`)))
       .join(", "),
   };

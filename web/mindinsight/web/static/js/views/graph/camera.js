@@ -1,7 +1,8 @@
-// Looking at a large drawing: dragging, wheel, pinch and keys move a transform.
+// Looking at a large drawing: dragging, wheel, pinch and keys move and zoom it.
 
 /**
- * @typedef {{x: number, y: number, k: number}} Place where the drawing's corner is, in pixels, and its scale
+ * Where the corner of the drawing is, in pixels, and its scale.
+ * @typedef {{x: number, y: number, k: number}} Transform
  */
 
 const NEAREST = 4;
@@ -14,20 +15,20 @@ const STILL = 4; // px a pointer may move and still be a click
 /** @typedef {{x: number, y: number}} Point */
 /** @typedef {{x: number, y: number, w: number, h: number}} Rect */
 
-/** @param {HTMLElement} element takes the pointers @param {(place: Place) => void} moved */
+/** @param {HTMLElement} element takes the pointers @param {(transform: Transform) => void} moved */
 export function createCamera(element, moved) {
   return new Camera(element, moved);
 }
 
 class Camera {
-  /** @type {Place} */
-  #place = { x: 0, y: 0, k: 1 };
+  /** @type {Transform} */
+  #transform = { x: 0, y: 0, k: 1 };
   /** @type {Map<number, Point>} */
   #pointers = new Map();
   #dragged = false;
   #frame = 0;
 
-  /** @param {HTMLElement} element @param {(place: Place) => void} moved */
+  /** @param {HTMLElement} element @param {(transform: Transform) => void} moved */
   constructor(element, moved) {
     this.element = element;
     this.moved = moved;
@@ -39,8 +40,8 @@ class Camera {
     element.addEventListener("pointercancel", up);
   }
 
-  place() {
-    return this.#place;
+  transform() {
+    return this.#transform;
   }
 
   /** Whether the last press was a drag and no click. */
@@ -48,13 +49,13 @@ class Camera {
     return this.#dragged;
   }
 
-  /** @param {Partial<Place>} next */
+  /** @param {Partial<Transform>} next */
   set(next) {
-    this.#place = { ...this.#place, ...next };
+    this.#transform = { ...this.#transform, ...next };
     if (this.#frame) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
-      this.moved(this.#place);
+      this.moved(this.#transform);
     });
   }
 
@@ -65,7 +66,7 @@ class Camera {
    * @param {number} [atY]
    */
   zoom(factor, atX = this.element.clientWidth / 2, atY = this.element.clientHeight / 2) {
-    const { x, y, k: before } = this.#place;
+    const { x, y, k: before } = this.#transform;
     const k = Math.min(NEAREST, Math.max(FARTHEST, before * factor));
     const by = k / before;
     this.set({ k, x: atX - (atX - x) * by, y: atY - (atY - y) * by });
@@ -81,9 +82,9 @@ class Camera {
   /** Show a drawing as far as it stays legible, from its top. @param {Rect} rect */
   begin(rect) {
     this.fit(rect);
-    if (this.#place.k >= LEGIBLE) return;
+    if (this.#transform.k >= LEGIBLE) return;
     const { clientWidth: width } = this.element;
-    const k = Math.min(LEGIBLE, Math.max(this.#place.k, (width - 32) / rect.w));
+    const k = Math.min(LEGIBLE, Math.max(this.#transform.k, (width - 32) / rect.w));
     this.set({ k, x: (width - rect.w * k) / 2 - rect.x * k, y: 16 - rect.y * k });
   }
 
@@ -93,10 +94,10 @@ class Camera {
    */
   reveal(rect) {
     const { clientWidth: width, clientHeight: height } = this.element;
-    const place = this.#place;
-    const k = Math.min(place.k, Math.max(SMALL, (width - 2 * EDGE) / rect.w));
-    const x = rect.x * place.k + place.x;
-    const y = rect.y * place.k + place.y;
+    const transform = this.#transform;
+    const k = Math.min(transform.k, Math.max(SMALL, (width - 2 * EDGE) / rect.w));
+    const x = rect.x * transform.k + transform.x;
+    const y = rect.y * transform.k + transform.y;
     this.set({
       k,
       x: inSight(x - rect.x * k, rect.x * k, rect.w * k, width, (width - rect.w * k) / 2),
@@ -107,18 +108,18 @@ class Camera {
   /** Where a drawing has room to be whole it is whole. @param {number} width @param {number} height */
   keepIn(width, height) {
     const { clientWidth, clientHeight } = this.element;
-    const { k } = this.#place;
+    const { k } = this.#transform;
     if (width * k <= clientWidth) {
-      this.set({ x: Math.min(clientWidth - width * k, Math.max(0, this.#place.x)) });
+      this.set({ x: Math.min(clientWidth - width * k, Math.max(0, this.#transform.x)) });
     }
     if (height * k <= clientHeight) {
-      this.set({ y: Math.min(clientHeight - height * k, Math.max(0, this.#place.y)) });
+      this.set({ y: Math.min(clientHeight - height * k, Math.max(0, this.#transform.y)) });
     }
   }
 
   /** The part of the drawing that is in sight. @returns {Rect} */
   sight() {
-    const { x, y, k } = this.#place;
+    const { x, y, k } = this.#transform;
     return { x: -x / k, y: -y / k, w: this.element.clientWidth / k, h: this.element.clientHeight / k };
   }
 
@@ -150,7 +151,7 @@ class Camera {
     if (!this.#dragged) this.element.setPointerCapture(event.pointerId);
     this.#dragged = true;
     const other = [...this.#pointers].find(([id]) => id !== event.pointerId)?.[1];
-    const { x, y } = this.#place;
+    const { x, y } = this.#transform;
     if (other) this.#pinch(before, now, other);
     else this.set({ x: x + now.x - before.x, y: y + now.y - before.y });
     this.#pointers.set(event.pointerId, now);
@@ -163,7 +164,7 @@ class Camera {
       Math.hypot(now.x - other.x, now.y - other.y) /
       Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
     this.zoom(factor, (now.x + other.x) / 2 - box.left, (now.y + other.y) / 2 - box.top);
-    const { x, y } = this.#place;
+    const { x, y } = this.#transform;
     this.set({ x: x + (now.x - before.x) / 2, y: y + (now.y - before.y) / 2 });
   }
 }

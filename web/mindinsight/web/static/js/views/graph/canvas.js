@@ -16,7 +16,7 @@ const NOWHERE = -1; // a place no box has: the drawing stays where it is
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
 /**
- * @typedef {Object} Does
+ * @typedef {Object} Actions
  * @property {(id: number | null, reveal?: boolean) => void} select
  * @property {(node: number) => void} outer
  * @property {(id: number) => void} toggle
@@ -25,23 +25,27 @@ const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowR
 
 /**
  * @param {import("../../core/types.js").App} app
- * @param {Does} does
+ * @param {Actions} actions
  * @param {"left" | "right"} [side] of two drawings on one page
  */
-export function createCanvas(app, does, side) {
-  return new Canvas(app, does, side);
+export function createCanvas(app, actions, side) {
+  return new Canvas(app, actions, side);
 }
 
 export class Canvas {
-  /** @param {import("../../core/types.js").App} app @param {Does} does @param {"left" | "right"} [side] */
-  constructor(app, does, side) {
+  /**
+   * @param {import("../../core/types.js").App} app
+   * @param {Actions} actions
+   * @param {"left" | "right"} [side]
+   */
+  constructor(app, actions, side) {
     this.app = app;
-    this.does = does;
+    this.actions = actions;
     this.side = side;
     /** @type {Picture | null} */
     this.picture = null;
     /** @type {import("./shapes.js").Shapes | null} */
-    this.drawn = null;
+    this.shapes = null;
     /** @type {number | null} */
     this.selected = null;
     /** @type {Set<number> | null} */
@@ -49,7 +53,7 @@ export class Canvas {
     this.hover = createHover(app.t);
     this.layer = svg("g", null);
     this.sheet = svg("svg", { class: "graph-drawing", "aria-hidden": "true" }, this.layer);
-    this.said = h("p", { class: "unseen", "aria-live": "polite" });
+    this.announcement = h("p", { class: "unseen", "aria-live": "polite" });
     this.stage = this.makeStage();
     this.minimap = createMinimap((x, y) => this.lookAt(x, y));
     this.waits = h("div", { class: "graph-waits", hidden: true });
@@ -63,11 +67,11 @@ export class Canvas {
       { class: "graph-canvas" },
       this.stage,
       help,
-      this.said,
+      this.announcement,
       this.minimap.element,
       this.waits,
     );
-    this.camera = createCamera(this.stage, (place) => this.moved(place));
+    this.camera = createCamera(this.stage, (view) => this.moved(view));
   }
 
   helpId() {
@@ -94,7 +98,7 @@ export class Canvas {
     );
   }
 
-  /** @param {import("./camera.js").Place} place */
+  /** @param {import("./camera.js").Transform} transform */
   moved({ x, y, k }) {
     this.layer.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${k.toFixed(4)})`);
     this.sheet.classList.toggle("far", k < FAR);
@@ -103,7 +107,7 @@ export class Canvas {
 
   /** A point of the drawing comes to the middle. @param {number} x @param {number} y */
   lookAt(x, y) {
-    const { k } = this.camera.place();
+    const { k } = this.camera.transform();
     this.camera.set({ x: this.stage.clientWidth / 2 - x * k, y: this.stage.clientHeight / 2 - y * k });
   }
 
@@ -114,7 +118,7 @@ export class Canvas {
   pointed(event) {
     if (event.buttons || /** @type {Element} */ (event.target).closest(".closed")) return this.hover.leave();
     const { left, top } = this.stage.getBoundingClientRect();
-    const { x, y, k } = this.camera.place();
+    const { x, y, k } = this.camera.transform();
     return this.hover.move((event.clientX - left - x) / k, (event.clientY - top - y) / k, k);
   }
 
@@ -124,30 +128,30 @@ export class Canvas {
     const target = /** @type {Element} */ (event.target);
     const outer = target.closest("[data-outer]");
     const id = boxAt(event);
-    if (outer) this.does.outer(Number(outer.getAttribute("data-outer")));
-    else if (id !== null && target.closest(".mark")) this.does.toggle(id);
-    else this.does.select(id);
+    if (outer) this.actions.outer(Number(outer.getAttribute("data-outer")));
+    else if (id !== null && target.closest(".mark")) this.actions.toggle(id);
+    else this.actions.select(id);
   }
 
   /** @param {MouseEvent} event */
   clickedTwice(event) {
     const id = boxAt(event);
-    if (id !== null && !(/** @type {Element} */ (event.target).closest(".mark"))) this.does.toggle(id);
+    if (id !== null && !(/** @type {Element} */ (event.target).closest(".mark"))) this.actions.toggle(id);
   }
 
   /** @param {KeyboardEvent} event */
   pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (this.key(event.key) || this.does.key(event.key)) event.preventDefault();
+    if (this.key(event.key) || this.actions.key(event.key)) event.preventDefault();
   }
 
   /** @param {string} key */
   key(key) {
-    const { does, selected } = this;
+    const { actions, selected } = this;
     const arrow = ARROWS[/** @type {keyof ARROWS} */ (key)];
-    if (arrow) does.select(neighbour(this.boxes(), selected, arrow) ?? selected, true);
-    else if ((key === "Enter" || key === " ") && selected !== null) does.toggle(selected);
-    else if (key === "Escape") does.select(null);
+    if (arrow) actions.select(neighbour(this.boxes(), selected, arrow) ?? selected, true);
+    else if ((key === "Enter" || key === " ") && selected !== null) actions.toggle(selected);
+    else if (key === "Escape") actions.select(null);
     else if (key === "+" || key === "=") this.zoom(1.25);
     else if (key === "-") this.zoom(0.8);
     else if (key === "0") this.fit();
@@ -181,13 +185,13 @@ export class Canvas {
 
   /** Classes of what is selected and lit. */
   paint() {
-    const { drawn, lit, selected } = this;
-    drawn?.boxes.forEach((box, id) => {
+    const { shapes: picture, lit, selected } = this;
+    picture?.boxes.forEach((box, id) => {
       box.classList.toggle("selected", id === selected);
       box.classList.toggle("dim", Boolean(lit) && !lit?.has(id));
       box.classList.toggle("lit", Boolean(lit?.has(id)));
     });
-    drawn?.lines.forEach(({ element: path, line }) => {
+    picture?.lines.forEach(({ element: path, line }) => {
       const own = line.source === selected || line.target === selected;
       const on = lit ? lit.has(line.source) && lit.has(line.target) : own;
       path.classList.toggle("on", on);
@@ -207,14 +211,14 @@ export class Canvas {
     const before = this.picture?.boxes.find((box) => box.id === keep);
     const after = next.boxes.find((box) => box.id === keep);
     this.picture = next;
-    this.drawn = shapes(next, this.app.t);
-    this.hover.show(next, this.drawn);
-    replace(this.layer, this.drawn.layers, this.hover.element);
+    this.shapes = shapes(next, this.app.t);
+    this.hover.show(next, this.shapes);
+    replace(this.layer, this.shapes.layers, this.hover.element);
     this.minimap.show(next);
     this.lit = null;
     this.paint();
     if (before && after) {
-      const { x, y, k } = this.camera.place();
+      const { x, y, k } = this.camera.transform();
       this.camera.set({
         x: x + (before.x + before.w / 2 - after.x - after.w / 2) * k,
         y: y + (before.y - after.y) * k,
@@ -234,10 +238,10 @@ export class Canvas {
   /** @param {number | null} id @param {boolean} [reveal] */
   select(id, reveal = false) {
     this.selected = id;
-    const box = this.boxes().find((one) => one.id === id);
-    this.said.textContent = box ? spoken(box, this.app.t) : "";
+    const box = this.boxes().find((candidate) => candidate.id === id);
+    this.announcement.textContent = box ? spoken(box, this.app.t) : "";
     if (box && reveal) {
-      if (this.camera.place().k < FAR) this.camera.set({ k: 0.8 });
+      if (this.camera.transform().k < FAR) this.camera.set({ k: 0.8 });
       this.camera.reveal(box);
     }
     this.paint();
@@ -245,12 +249,12 @@ export class Canvas {
 
   /** How many pixels a unit of the drawing has. */
   scale() {
-    return this.camera.place().k;
+    return this.camera.transform().k;
   }
 
   /** Bring a box to the middle. @param {number | null} id @param {number} k scale */
   centre(id, k) {
-    const box = this.boxes().find((one) => one.id === id);
+    const box = this.boxes().find((candidate) => candidate.id === id);
     if (!box) return;
     this.camera.set({ k });
     this.lookAt(box.x + box.w / 2, box.y + (box.open ? 0 : box.h / 2));
@@ -265,6 +269,6 @@ export class Canvas {
 
 /** The box an event is about. @param {Event} event */
 function boxAt(event) {
-  const found = /** @type {Element} */ (event.target).closest("[data-id]");
-  return found ? Number(found.getAttribute("data-id")) : null;
+  const element = /** @type {Element} */ (event.target).closest("[data-id]");
+  return element ? Number(element.getAttribute("data-id")) : null;
 }

@@ -11,8 +11,8 @@ import { select } from "../../components/field.js";
  */
 export function chooser(app, runs, state, graphs, change) {
   const { t } = app;
-  const chosen = runs.find((run) => run.id === state.run);
-  const job = chosen?.job ?? "";
+  const selected = runs.find((run) => run.id === state.run);
+  const job = selected?.job ?? "";
   const ranks = runs
     .filter((run) => run.job === job && run.rank !== null)
     .sort((a, b) => Number(a.rank) - Number(b.rank));
@@ -29,7 +29,7 @@ export function chooser(app, runs, state, graphs, change) {
       label: t("common.run"),
       options: jobOptions,
       value: job,
-      onchange: (id) => change({ run: first(runs, id, chosen?.rank ?? null).id }),
+      onchange: (id) => change({ run: first(runs, id, selected?.rank ?? null).id }),
     }),
     ranks.length > 1
       ? select({

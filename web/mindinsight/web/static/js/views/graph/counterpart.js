@@ -8,12 +8,12 @@
  * @param {Run[]} runs @param {Chosen} left @param {string[]} tags of its run @returns {Chosen}
  */
 export function counterpart(runs, left, tags) {
-  const other = tags.find((tag) => tag !== left.tag);
-  if (other) return { run: left.run, tag: other };
+  const otherTag = tags.find((tag) => tag !== left.tag);
+  if (otherTag) return { run: left.run, tag: otherTag };
   const at = runs.findIndex((run) => run.id === left.run);
-  const others = [...runs.slice(at + 1), ...runs.slice(0, Math.max(0, at))];
-  const rank = others
+  const candidates = [...runs.slice(at + 1), ...runs.slice(0, Math.max(0, at))];
+  const rank = candidates
     .filter((run) => run.job === runs[at]?.job && run.rank !== null)
     .sort((a, b) => Number(a.rank) - Number(b.rank))[0];
-  return { run: (rank ?? others[0] ?? { id: left.run }).id, tag: "" };
+  return { run: (rank ?? candidates[0] ?? { id: left.run }).id, tag: "" };
 }

@@ -28,7 +28,7 @@ import { reveal } from "./reveal.js";
 export function createDifferences(app, goTo) {
   const { t } = app;
   /** @type {Found | null} */
-  let found = null;
+  let response = null;
   let current = -1;
   /** @type {HTMLElement[]} */
   let rows = [];
@@ -45,19 +45,19 @@ export function createDifferences(app, goTo) {
 
   /** @param {number} by */
   const step = (by) => {
-    const shown = found?.shown ?? [];
-    if (!shown.length) return;
+    const rowsShown = response?.shown ?? [];
+    if (!rowsShown.length) return;
     const from = current < 0 && by < 0 ? 0 : current;
-    current = (from + by + shown.length) % shown.length;
+    current = (from + by + rowsShown.length) % rowsShown.length;
     mark();
-    goTo(shown[current]);
+    goTo(rowsShown[current]);
   };
 
   const mark = () => {
     rows.forEach((row, i) => row.classList.toggle("current", i === current));
-    const shown = found?.shown.length ?? 0;
-    position.textContent = current < 0 ? "" : t("graph.difference.at", { i: current + 1, n: shown });
-    previous.disabled = next.disabled = !shown;
+    const count = response?.shown.length ?? 0;
+    position.textContent = current < 0 ? "" : t("graph.difference.at", { i: current + 1, n: count });
+    previous.disabled = next.disabled = !count;
     if (rows[current]) reveal(scroll, rows[current]);
   };
 
@@ -67,15 +67,15 @@ export function createDifferences(app, goTo) {
 
     /** @param {Found} differences */
     show(differences) {
-      found = differences;
+      response = differences;
       current = -1;
-      rows = found.shown.map((difference) => differenceRow(app, difference, goTo));
-      const rest = found.total - found.shown.length;
+      rows = response.shown.map((difference) => differenceRow(app, difference, goTo));
+      const hidden = response.total - response.shown.length;
       replace(
         list,
         rows,
-        rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest })),
-        !found.total && h("li", { class: "muted" }, t("graph.difference.none")),
+        hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
+        !response.total && h("li", { class: "muted" }, t("graph.difference.none")),
       );
       mark();
     },
@@ -84,7 +84,7 @@ export function createDifferences(app, goTo) {
     select(left, right) {
       const selected = (/** @type {Difference} */ difference) =>
         difference.left ? difference.left.id === left : difference.right?.id === right;
-      current = found?.shown.findIndex(selected) ?? -1;
+      current = response?.shown.findIndex(selected) ?? -1;
       mark();
     },
   };

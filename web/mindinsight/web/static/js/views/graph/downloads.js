@@ -5,34 +5,39 @@ import { h } from "../../core/dom.js";
 import { asPng, asSvg, save } from "./save.js";
 
 /**
- * @typedef {Object} Drawn
+ * @typedef {Object} Drawing
  * @property {string} [title] of one of several drawings
  * @property {string} name of the files, without ending
  * @property {import("./canvas.js").Canvas} canvas
  * @property {() => Promise<any>} [figure] asks for the Plotly figure
  */
 
-/** @param {import("../../core/types.js").App} app @param {HTMLElement} anchor @param {Drawn[]} drawings */
+/** @param {import("../../core/types.js").App} app @param {HTMLElement} anchor @param {Drawing[]} drawings */
 export function downloads(app, anchor, drawings) {
   const { t } = app;
-  const item = (/** @type {Drawn} */ one, /** @type {string} */ kind) =>
+  const item = (/** @type {Drawing} */ drawing, /** @type {string} */ kind) =>
     h(
       "button",
-      { type: "button", class: "quiet", onclick: () => (box.close(), take(one, kind)) },
+      { type: "button", class: "quiet", onclick: () => (box.close(), take(drawing, kind)) },
       t(`graph.save.${kind}`),
     );
-  const kinds = (/** @type {Drawn} */ one) => ["svg", "png", "json", ...(one.figure ? ["plotly"] : [])];
-  const group = (/** @type {Drawn} */ one) =>
+  const kinds = (/** @type {Drawing} */ drawing) => [
+    "svg",
+    "png",
+    "json",
+    ...(drawing.figure ? ["plotly"] : []),
+  ];
+  const group = (/** @type {Drawing} */ drawing) =>
     h(
       "div",
-      { class: "stack", role: "group", "aria-label": one.title },
-      one.title && h("h3", null, one.title),
-      kinds(one).map((kind) => item(one, kind)),
+      { class: "stack", role: "group", "aria-label": drawing.title },
+      drawing.title && h("h3", null, drawing.title),
+      kinds(drawing).map((kind) => item(drawing, kind)),
     );
   const box = menu(anchor, h("div", { class: "stack" }, drawings.map(group)), t("common.download"));
 }
 
-/** @param {Drawn} drawn @param {string} kind */
+/** @param {Drawing} drawing @param {string} kind */
 async function take({ name, canvas, figure }, kind) {
   const { picture } = canvas;
   if (!picture) return;

@@ -11,7 +11,7 @@ import { SIGNS } from "./dump_marks.js";
 /**
  * @typedef {Object} Asked
  * @property {() => Promise<any>} ask for what v2/graph/dump/node answers
- * @property {Record<string, any>} place dump, rank and step, as the page of dumps has them
+ * @property {Record<string, any>} position dump, rank and step, as the page of dumps has them
  * @property {(id: number) => void} goTo
  */
 
@@ -22,18 +22,18 @@ const COUNTING = 1000; // ms between questions while statistics are counted
  * @param {App} app
  * @param {Asked} asked
  */
-export function dumpFacts(app, { ask, place, goTo }) {
+export function dumpFacts(app, { ask, position, goTo }) {
   const element = h("section", { class: "graph-dump-facts" });
   const asking = latest();
-  let drawn = false;
+  let filled = false;
 
   const draw = () =>
     asking.ask(
       ask,
-      (found) => {
-        (drawn ? renew : replace)(element, content(app, found, place, goTo));
-        drawn = true;
-        if (!found.done && element.isConnected) asking.later(draw, COUNTING);
+      (answer) => {
+        (filled ? renew : replace)(element, content(app, answer, position, goTo));
+        filled = true;
+        if (!answer.done && element.isConnected) asking.later(draw, COUNTING);
       },
       (error) => replace(element, failure(app, error)),
     );
@@ -45,10 +45,10 @@ export function dumpFacts(app, { ask, place, goTo }) {
 /**
  * @param {App} app
  * @param {any} found
- * @param {Record<string, any>} place
+ * @param {Record<string, any>} position
  * @param {(id: number) => void} goTo
  */
-function content(app, { operators, worst, total }, place, goTo) {
+function content(app, { operators, worst, total }, position, goTo) {
   const { t } = app;
   if (!operators.length && !worst.length) return [];
   const sign = (/** @type {string} */ symptom) =>
@@ -57,18 +57,18 @@ function content(app, { operators, worst, total }, place, goTo) {
       { class: `graph-sign ill ${symptom}`, title: t(`graph.symptom.${symptom}`, { n: 1 }) },
       SIGNS[/** @type {keyof typeof SIGNS} */ (symptom)],
     );
-  const row = (/** @type {any} */ one) =>
+  const row = (/** @type {any} */ operator) =>
     h(
       "li",
       null,
       h(
         "button",
-        { type: "button", class: "link ellipsis", title: one.path, onclick: () => goTo(one.id) },
-        one.label || t("graph.call"),
+        { type: "button", class: "link ellipsis", title: operator.path, onclick: () => goTo(operator.id) },
+        operator.label || t("graph.call"),
       ),
-      sign(one.symptom),
+      sign(operator.symptom),
     );
-  const rest = total - worst.length;
+  const hidden = total - worst.length;
   return [
     h("h3", null, t("graph.dump.here"), total > 0 && h("span", { class: "badge" }, String(total))),
     worst.length > 0 &&
@@ -76,17 +76,17 @@ function content(app, { operators, worst, total }, place, goTo) {
         "ul",
         { class: "entries scroll" },
         worst.map(row),
-        rest > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: rest })),
+        hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
       ),
-    operators.map((/** @type {any} */ operator) => dumped(app, operator, place)),
+    operators.map((/** @type {any} */ operator) => dumped(app, operator, position)),
   ];
 }
 
-/** @param {App} app @param {any} operator @param {Record<string, any>} place */
-function dumped(app, operator, place) {
+/** @param {App} app @param {any} operator @param {Record<string, any>} position */
+function dumped(app, operator, position) {
   const { graph, recorded } = operator;
   const link = (/** @type {string | null} */ tensor) =>
-    app.url.link("dump", { ...place, graph, operator: recorded, tensor });
+    app.url.link("dump", { ...position, graph, operator: recorded, tensor });
   const slot = (/** @type {any} */ row) =>
     h(
       "a",

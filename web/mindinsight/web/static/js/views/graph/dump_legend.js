@@ -5,14 +5,17 @@ import { SIGNS } from "./dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
-/** @param {App} app @param {any} found what v2/graph/dump answers @param {string} paint */
-export function dumpLegend(app, found, paint) {
-  return [...(paint === "symptoms" ? symptoms(app, found) : scale(app, found)), ...coverage(app, found)];
+/** @param {App} app @param {any} coloured what v2/graph/dump answers @param {string} paint */
+export function dumpLegend(app, coloured, paint) {
+  return [
+    ...(paint === "symptoms" ? symptoms(app, coloured) : scale(app, coloured)),
+    ...coverage(app, coloured),
+  ];
 }
 
 /** @param {App} app @param {any} found */
 function symptoms({ t }, { counts, done }) {
-  const parts = Object.entries(counts).map(([kind, n]) =>
+  const entries = Object.entries(counts).map(([kind, n]) =>
     h(
       "span",
       null,
@@ -24,7 +27,7 @@ function symptoms({ t }, { counts, done }) {
       ` ${t(`graph.symptom.${kind}`, { n })}`,
     ),
   );
-  return parts.length || !done ? parts : [h("span", null, t("graph.dump.fine"))];
+  return entries.length || !done ? entries : [h("span", null, t("graph.dump.fine"))];
 }
 
 /** @param {App} app @param {any} found */
@@ -43,10 +46,10 @@ function scale({ t, format }, { least, most }) {
   ];
 }
 
-/** @param {App} app @param {any} found */
-function coverage({ t }, { dumped, found, by_order, tensors, measured, done }) {
-  const few = dumped > 0 && found < dumped / 2;
-  const text = t("graph.dump.found", { found, n: dumped });
+/** @param {App} app @param {any} matched */
+function coverage({ t }, { dumped, found: matched, by_order, tensors, measured, done }) {
+  const few = dumped > 0 && matched < dumped / 2;
+  const text = t("graph.dump.found", { found: matched, n: dumped });
   return [
     h("span", { class: few ? "badge warn" : "muted", title: few ? t("graph.dump.few") : null }, text),
     few && h("span", { class: "muted" }, t("graph.dump.few")),

@@ -16,19 +16,19 @@ const SHOWN = 2; // signs on one box
 
 /**
  * @param {App} app
- * @param {Coloured | undefined} found
+ * @param {Coloured | undefined} coloured
  * @param {string} colour
  * @param {boolean} scope
  * @returns {Marks}
  */
-export function marksOf(app, found, colour, scope) {
-  if (!found) return { badge: null, heat: null };
+export function marksOf(app, coloured, colour, scope) {
+  if (!coloured) return { badge: null, heat: null };
   return colour === "symptoms"
-    ? { badge: symptomBadge(app, found, scope), heat: null }
-    : { badge: sizeBadge(app, found, colour), heat: found.share ?? null };
+    ? { badge: symptomBadge(app, coloured, scope), heat: null }
+    : { badge: sizeBadge(app, coloured, colour), heat: coloured.share ?? null };
 }
 
-/** @param {App} app @param {Coloured} found @param {boolean} scope @returns {Badge | null} */
+/** @param {App} app @param {Coloured} coloured @param {boolean} scope @returns {Badge | null} */
 function symptomBadge({ t }, { symptom, counts = {} }, scope) {
   const kinds = Object.entries(counts);
   if (!kinds.length) return null;
@@ -39,13 +39,13 @@ function symptomBadge({ t }, { symptom, counts = {} }, scope) {
   return {
     kind: `ill ${symptom}`,
     text: signs.join(" "),
-    said: kinds.map(([kind, n]) => t(`graph.symptom.${kind}`, { n })).join(", "),
+    label: kinds.map(([kind, n]) => t(`graph.symptom.${kind}`, { n })).join(", "),
   };
 }
 
-/** @param {App} app @param {Coloured} found @param {string} colour @returns {Badge | null} */
+/** @param {App} app @param {Coloured} coloured @param {string} colour @returns {Badge | null} */
 function sizeBadge({ t, format }, { value }, colour) {
   if (value === null || value === undefined) return null;
   const text = typeof value === "string" ? value : format.number(value);
-  return { kind: "", text, said: `${t(`dump.statistic.${colour}`)} ${text}` };
+  return { kind: "", text, label: `${t(`dump.statistic.${colour}`)} ${text}` };
 }

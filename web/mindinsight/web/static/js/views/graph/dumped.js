@@ -4,7 +4,7 @@ import { toast } from "../../components/toast.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { inWords } from "../dump/failure.js";
-import { place, settlePlace } from "../dump/state.js";
+import { position, settlePosition } from "../dump/state.js";
 import { dumpControls } from "./dump_controls.js";
 import { dumpFacts } from "./dump_facts.js";
 import { dumpLegend } from "./dump_legend.js";
@@ -53,7 +53,7 @@ export class Dumped {
       "aria-label": app.t("graph.dump"),
       hidden: true,
     });
-    this.told = h("div", { class: "row wrap small graph-told", role: "status", hidden: true });
+    this.status = h("div", { class: "row wrap small graph-told", role: "status", hidden: true });
   }
 
   restart() {
@@ -69,7 +69,7 @@ export class Dumped {
     if (before && run && before.job !== run.job) this.state.dump = "";
     else if (before && run && before.id !== run.id && run.rank !== null) this.state.rank = run.rank;
     this.run = run;
-    this.tools.hidden = this.told.hidden = true;
+    this.tools.hidden = this.status.hidden = true;
     if (!run) return this.end();
     return this.listing.ask(
       () => this.app.api.get("v2/dump/list"),
@@ -88,16 +88,19 @@ export class Dumped {
     const { app, dumps, run, state } = this;
     if (!run) return;
     const ask = async () => {
-      const found = (await app.api.get("v2/dump/list")).dumps;
-      const here = found.some((/** @type {any} */ one) => one.id === state.dump);
-      return { found, summary: here ? await app.api.get("v2/dump/summary", { dump: state.dump }) : null };
+      const listed = (await app.api.get("v2/dump/list")).dumps;
+      const exists = listed.some((/** @type {any} */ dump) => dump.id === state.dump);
+      return {
+        listed,
+        summary: exists ? await app.api.get("v2/dump/summary", { dump: state.dump }) : null,
+      };
     };
     this.listing.ask(
       ask,
-      ({ found, summary }) => {
-        const same =
-          found.length === dumps.length && JSON.stringify(summary) === JSON.stringify(this.summary);
-        if (same) this.paint();
+      ({ listed, summary }) => {
+        const unchanged =
+          listed.length === dumps.length && JSON.stringify(summary) === JSON.stringify(this.summary);
+        if (unchanged) this.paint();
         else this.offer(run);
       },
       leaveAsIs,
@@ -112,17 +115,17 @@ export class Dumped {
       async () => (dump ? this.app.api.get("v2/dump/summary", { dump }) : null),
       (summary) => {
         this.summary = summary;
-        settlePlace(this.state, summary);
+        settlePosition(this.state, summary);
         this.changed();
       },
       (error) => this.failed(error),
     );
   }
 
-  /** @param {Partial<State>} some */
-  change(some) {
-    const another = some.dump !== undefined && some.dump !== this.state.dump;
-    Object.assign(this.state, some);
+  /** @param {Partial<State>} changes */
+  change(changes) {
+    const another = changes.dump !== undefined && changes.dump !== this.state.dump;
+    Object.assign(this.state, changes);
     if (another) this.open();
     else this.changed();
   }
@@ -159,15 +162,15 @@ export class Dumped {
     const rank = this.run?.rank ?? 0;
     const actions = {
       choose: (/** @type {string} */ dump) => this.change({ dump, rank, step: 0 }),
-      change: (/** @type {Partial<State>} */ some) => this.change(some),
+      change: (/** @type {Partial<State>} */ changes) => this.change(changes),
       toFault: () => this.toFault(),
     };
     renew(this.tools, dumpControls(app, dumps, state, summary, actions));
   }
 
   /** What tells the server the place in the dump. */
-  place() {
-    return { ...place(this.state), check: this.check };
+  position() {
+    return { ...position(this.state), check: this.check };
   }
 
   /** Colour the boxes of the picture that is drawn. */
@@ -176,23 +179,24 @@ export class Dumped {
     const { paint, dump } = this.state;
     if (!dump || !this.summary || !canvas.picture) return this.clear();
     const { picture } = canvas;
-    const shown = picture.boxes.map((box) => box.id).join(",");
+    const boxes = picture.boxes.map((box) => box.id).join(",");
     return this.painting.ask(
-      (signal) => this.graph.ask("v2/graph/dump", { ...this.place(), colour: paint, shown }, signal),
-      (found) => {
-        this.mark(found, paint);
-        this.told.hidden = false;
-        replace(this.told, dumpLegend(this.app, found, paint));
-        if (!found.done) this.painting.later(() => this.paint(), COUNTING);
+      (signal) =>
+        this.graph.ask("v2/graph/dump", { ...this.position(), colour: paint, shown: boxes }, signal),
+      (coloured) => {
+        this.mark(coloured, paint);
+        this.status.hidden = false;
+        replace(this.status, dumpLegend(this.app, coloured, paint));
+        if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
       },
       (error) => this.failed(error),
     );
   }
 
-  /** @param {{boxes: import("./dump_marks.js").Coloured[]} | null} found @param {string} paint */
-  mark(found, paint) {
+  /** @param {{boxes: import("./dump_marks.js").Coloured[]} | null} coloured @param {string} paint */
+  mark(coloured, paint) {
     const { canvas } = this.graph;
-    const of = new Map(found?.boxes.map((box) => [box.id, box]));
+    const of = new Map(coloured?.boxes.map((box) => [box.id, box]));
     let another = false;
     for (const box of canvas.boxes()) {
       const { badge, heat } = marksOf(this.app, of.get(box.id), paint, box.count > 0);
@@ -205,7 +209,7 @@ export class Dumped {
   /** As without a dump. */
   clear() {
     this.painting.end();
-    this.told.hidden = true;
+    this.status.hidden = true;
     this.mark(null, SYMPTOMS);
   }
 
@@ -218,10 +222,10 @@ export class Dumped {
     this.facts?.end();
     this.facts = null;
     if (!this.state.dump || !this.summary) return null;
-    const ask = () => this.graph.ask(`v2/graph/dump/${kind}`, { ...this.place(), node });
+    const ask = () => this.graph.ask(`v2/graph/dump/${kind}`, { ...this.position(), node });
     const facts = dumpFacts(this.app, {
       ask,
-      place: place(this.state),
+      position: position(this.state),
       goTo: (id) => this.graph.goTo(id).catch((error) => this.failed(error)),
     });
     this.facts = facts;
@@ -245,9 +249,9 @@ export class Dumped {
 
   /** @param {string} graph @param {string} recorded */
   async toOperator(graph, recorded) {
-    const found = await this.graph.ask("v2/graph/dump/place", { ...place(this.state), graph, recorded });
-    if (found.place !== null) await this.graph.goTo(found.place);
-    else await this.graph.outer(found.outer);
+    const node = await this.graph.ask("v2/graph/dump/place", { ...position(this.state), graph, recorded });
+    if (node.place !== null) await this.graph.goTo(node.place);
+    else await this.graph.outer(node.outer);
   }
 
   /**
@@ -271,8 +275,8 @@ export class Dumped {
 
   /** @param {any} error */
   failed(error) {
-    this.told.hidden = false;
-    replace(this.told, h("span", { class: "badge bad" }, inWords(this.app, error)));
+    this.status.hidden = false;
+    replace(this.status, h("span", { class: "badge bad" }, inWords(this.app, error)));
   }
 
   end() {

@@ -37,7 +37,7 @@ export class Explorer {
     this.opened = this.state.open !== null;
     this.facts = panelElement(app);
     this.notes = h("div", { class: "row wrap small muted graph-notes", role: "status" });
-    const { goTo, outer, toggle } = this.does();
+    const { goTo, outer, toggle } = this.actions();
     const ask = this.ask.bind(this);
     this.canvas = createCanvas(app, {
       select: (id, reveal) => this.act(() => this.select(id, reveal)),
@@ -92,9 +92,9 @@ export class Explorer {
   /** Everything beside the drawing, and then what the address says is selected. */
   arrive() {
     const run = this.state.view === "dataset" ? null : (this.app.selection.run(this.state.run) ?? null);
-    const beside = () => Promise.all([this.finder.reset(), this.outline.reset(), this.dumped.offer(run)]);
+    const fillPanels = () => Promise.all([this.finder.reset(), this.outline.reset(), this.dumped.offer(run)]);
     return this.pointing.ask(
-      () => beside().then(() => this.dumped.arrive()),
+      () => fillPanels().then(() => this.dumped.arrive()),
       async (arrived) => {
         if (arrived) return undefined;
         const { node, outer, trace } = this.state;
@@ -163,14 +163,14 @@ export class Explorer {
    * @param {Set<number>} open
    * @param {number} node to be selected
    * @param {number} keep the node that stays where it is
-   * @param {() => any} then
+   * @param {() => any} callback
    */
-  reopen(open, node, keep, then) {
+  reopen(open, node, keep, callback) {
     Object.assign(this.state, { open: [...open].sort((a, b) => a - b), node });
     this.opened = true;
     return this.pointing.ask(
       () => this.draw(keep),
-      (drawn) => (drawn ? then() : undefined),
+      (isNewest) => (isNewest ? callback() : undefined),
     );
   }
 
@@ -224,7 +224,7 @@ export class Explorer {
         this.outline.select(node, about.around);
         const facts = { ...about, opened: this.state.open?.includes(node), traced: text };
         const dumped = this.dumped.about(node, "node");
-        replace(this.facts, nodeFacts(this.app, facts, this.traced, this.does(), dumped));
+        replace(this.facts, nodeFacts(this.app, facts, this.traced, this.actions(), dumped));
       },
       (error) => this.failed(error),
     );
@@ -240,7 +240,7 @@ export class Explorer {
         this.write();
         this.canvas.select(null);
         this.canvas.light(new Set(about.users.shown.map((/** @type {any} */ user) => user.id)));
-        replace(this.facts, outerFacts(this.app, about, this.does(), this.dumped.about(node, "outer")));
+        replace(this.facts, outerFacts(this.app, about, this.actions(), this.dumped.about(node, "outer")));
       },
       (error) => this.failed(error),
     );
@@ -259,9 +259,9 @@ export class Explorer {
       this.canvas.light(null);
       return this.about();
     }
-    const shown = this.canvas.boxes().map((box) => box.id);
+    const ids = this.canvas.boxes().map((box) => box.id);
     return this.telling.ask(
-      (signal) => this.ask("v2/graph/trace", { node, direction, shown: shown.join(",") }, signal),
+      (signal) => this.ask("v2/graph/trace", { node, direction, shown: ids.join(",") }, signal),
       ({ boxes, operators }) => {
         this.canvas.light(new Set(boxes));
         return this.about(this.app.t(`graph.traced.${direction}`, { n: operators }));
@@ -270,7 +270,7 @@ export class Explorer {
     );
   }
 
-  does() {
+  actions() {
     return {
       goTo: (/** @type {number} */ id) => this.act(() => this.goTo(id)),
       outer: (/** @type {number} */ node) => this.act(() => this.outer(node)),
@@ -288,7 +288,7 @@ export class Explorer {
 
   /** @param {string} key */
   key(key) {
-    const { trace } = this.does();
+    const { trace } = this.actions();
     if (key === "/") this.finder.focus();
     else if (key === "u") trace(this.traced === "up" ? null : "up");
     else if (key === "d") trace(this.traced === "down" ? null : "down");

@@ -7,7 +7,7 @@ import { latest } from "../../core/latest.js";
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
- * @typedef {Object} Does
+ * @typedef {Object} Actions
  * @property {(path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>} ask
  * @property {(id: number) => void} goTo
  * @property {(node: number) => void} outer
@@ -15,13 +15,13 @@ import { latest } from "../../core/latest.js";
 
 const MOST = 100; // nodes in the results
 
-/** @param {App} app @param {Does} does */
-export function createFinder(app, does) {
+/** @param {App} app @param {Actions} actions */
+export function createFinder(app, actions) {
   const { t } = app;
-  let chosen = ""; // the type to look for, in whatever graph
+  let selectedType = ""; // the type to look for, in whatever graph
   const { box, types, pattern, results, element } = controls(app, {
     typed: () => typed(),
-    choose: (type) => ((chosen = type), typed()),
+    choose: (type) => ((selectedType = type), typed()),
   });
   const [searching, listing] = [latest(element), latest(element)];
 
@@ -29,12 +29,12 @@ export function createFinder(app, does) {
   const reread = () => {
     box.box.value = app.url.get("q", "");
     pattern.box.checked = app.url.get("re") === "1";
-    chosen = app.url.get("type", "");
+    selectedType = app.url.get("type", "");
   };
 
   /** Somebody looks for something else. */
   const typed = () => {
-    app.url.set({ q: box.box.value.trim(), type: chosen, re: pattern.box.checked ? "1" : null });
+    app.url.set({ q: box.box.value.trim(), type: selectedType, re: pattern.box.checked ? "1" : null });
     search();
   };
 
@@ -47,9 +47,9 @@ export function createFinder(app, does) {
     return searching.ask(
       async (signal) => {
         if (regex) new RegExp(q); // what no dialect takes needs no request
-        return does.ask("v2/graph/search", { q, regex, type: types.value || null, limit: MOST }, signal);
+        return actions.ask("v2/graph/search", { q, regex, type: types.value || null, limit: MOST }, signal);
       },
-      (found) => replace(results, resultTree(app, found, does)),
+      (response) => replace(results, resultTree(app, response, actions)),
       ({ key, vars, message }) => {
         const text = t(key ?? "error.bad_pattern", vars ?? { why: message });
         box.invalid(text);
@@ -68,10 +68,10 @@ export function createFinder(app, does) {
     reset() {
       searching.end();
       return listing.ask(
-        (signal) => does.ask("v2/graph/types", {}, signal),
+        (signal) => actions.ask("v2/graph/types", {}, signal),
         (response) => {
           replace(types, typeOptions(app, response.types));
-          types.value = response.types[chosen] ? chosen : "";
+          types.value = response.types[selectedType] ? selectedType : "";
           search();
         },
       );
@@ -108,12 +108,15 @@ function typeOptions({ t }, types) {
   return [h("option", { value: "" }, t("graph.search.any")), options];
 }
 
-/** The nodes a search found, in their scopes. @param {App} app @param {any} found @param {Does} does */
-function resultTree({ t }, found, { goTo, outer }) {
+/**
+ * The nodes a search found, in their scopes.
+ * @param {App} app @param {any} response @param {Actions} actions
+ */
+function resultTree({ t }, response, { goTo, outer }) {
   const head =
-    found.total > found.shown
-      ? t("graph.search.some", { shown: found.shown, n: found.total })
-      : t("graph.search.found", { n: found.total + found.outer_total });
+    response.total > response.shown
+      ? t("graph.search.some", { shown: response.shown, n: response.total })
+      : t("graph.search.found", { n: response.total + response.outer_total });
 
   /** @param {any} node @returns {HTMLElement} */
   const branch = (node) => {
@@ -140,7 +143,7 @@ function resultTree({ t }, found, { goTo, outer }) {
 
   return [
     h("p", { class: "muted small", role: "status" }, head),
-    found.tree.length ? h("ul", { class: "branch" }, found.tree.map(branch)) : null,
-    found.outer.length ? h("ul", { class: "branch" }, found.outer.map(leaf)) : null,
+    response.tree.length ? h("ul", { class: "branch" }, response.tree.map(branch)) : null,
+    response.outer.length ? h("ul", { class: "branch" }, response.outer.map(leaf)) : null,
   ];
 }

@@ -77,10 +77,10 @@ export function createHover(t) {
   /** @param {Line} line */
   const words = (line) => {
     const name = (/** @type {number} */ id) => picture?.boxes.find((box) => box.id === id)?.label ?? "";
-    const what = line.control
+    const kind = line.control
       ? t("graph.line.control")
       : line.text || (line.values > 1 ? t("graph.line.several", { n: line.values }) : "");
-    return [what, `${name(line.source)} → ${name(line.target)}`].filter(Boolean);
+    return [kind, `${name(line.source)} → ${name(line.target)}`].filter(Boolean);
   };
 
   const leave = () => {
@@ -93,10 +93,10 @@ export function createHover(t) {
     element,
     leave,
 
-    /** Another picture. @param {Picture} next @param {import("./shapes.js").Shapes} drawn */
-    show(next, drawn) {
+    /** Another picture. @param {Picture} next @param {import("./shapes.js").Shapes} nextShapes */
+    show(next, nextShapes) {
       leave();
-      [picture, shapes] = [next, drawn];
+      [picture, shapes] = [next, nextShapes];
     },
 
     /**
@@ -107,10 +107,10 @@ export function createHover(t) {
      */
     move(x, y, k) {
       if (!picture || !shapes) return;
-      const found = lineUnder(picture.lines, x, y, NEAR / k);
-      if (found !== on) leave();
-      if (found < 0) return;
-      on = found;
+      const line = lineUnder(picture.lines, x, y, NEAR / k);
+      if (line !== on) leave();
+      if (line < 0) return;
+      on = line;
       shapes.lines[on].element.classList.add("hover");
       const rows = words(picture.lines[on]);
       replace(

@@ -5,7 +5,7 @@ import { h } from "../../core/dom.js";
 /**
  * @typedef {Object} Parts
  * @property {HTMLElement} tools
- * @property {{tools: HTMLElement, told: HTMLElement}} dumped
+ * @property {{tools: HTMLElement, status: HTMLElement}} dumped
  * @property {HTMLElement} notes
  * @property {{element: HTMLElement}} canvas
  * @property {{element: HTMLElement}} finder
@@ -28,7 +28,7 @@ export function graphLayout({ t }, { tools, dumped, notes, canvas, finder, outli
     h("h1", { class: "unseen" }, t("nav.graph")),
     tools,
     dumped.tools,
-    h("div", { class: "row wrap graph-lines" }, notes, dumped.told),
+    h("div", { class: "row wrap graph-lines" }, notes, dumped.status),
     h("div", { class: "graph-body" }, canvas.element, side),
   );
 }

@@ -29,16 +29,16 @@ export function lineShape(line, out) {
 export function flowing({ boxes, lines }) {
   const scopes = new Set(boxes.filter((box) => box.count > 0).map((box) => box.id));
   /** @type {Map<number, {at: number[], texts: Set<string>}>} */
-  const found = new Map();
+  const labels = new Map();
   for (const { source, text, points } of lines) {
     if (!text || !scopes.has(source) || points[3] <= points[1]) continue;
-    const one = found.get(source) ?? { at: points, texts: new Set() };
-    found.set(source, one);
-    one.texts.add(text);
+    const label = labels.get(source) ?? { at: points, texts: new Set() };
+    labels.set(source, label);
+    label.texts.add(text);
   }
-  return [...found.values()].map(({ at: [x, y], texts }) => {
-    const [first, ...others] = texts;
-    const text = others.length > 1 ? `${first} …` : [first, ...others].join(" · ");
+  return [...labels.values()].map(({ at: [x, y], texts }) => {
+    const [first, ...rest] = texts;
+    const text = rest.length > 1 ? `${first} …` : [first, ...rest].join(" · ");
     return svg("text", { class: "sub flowing", x: x - 5, y: y + 13, "text-anchor": "end" }, text);
   });
 }

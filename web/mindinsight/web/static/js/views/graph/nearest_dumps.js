@@ -8,7 +8,7 @@
  * @param {T[]} dumps @param {{id: string, job: string}} run @param {Pick<Run, "id" | "job">[]} runs
  */
 export function nearestFirst(dumps, run, runs) {
-  const jobs = new Map(runs.map((one) => [one.id, one.job]));
+  const jobs = new Map(runs.map((other) => [other.id, other.job]));
   const rank = (/** @type {T} */ dump) =>
     dump.run === run.id ? Infinity : jobs.get(dump.run) === run.job ? 1e6 : shared(dump.id, run.id);
   return [...dumps].sort((a, b) => rank(b) - rank(a) || a.id.localeCompare(b.id));
@@ -19,20 +19,20 @@ export function nearestFirst(dumps, run, runs) {
  * @param {{id: string, run: string}} dump
  * @param {number} rank
  * @param {Pick<Run, "id" | "job" | "rank">[]} runs all of them
- * @param {(run: any) => boolean} drawn whether a run has a graph
+ * @param {(run: any) => boolean} hasGraph whether a run has a graph
  */
-export function runWithGraph(dump, rank, runs, drawn) {
+export function runWithGraph(dump, rank, runs, hasGraph) {
   const job = runs.find((run) => run.id === dump.run)?.job;
   const near = (/** @type {Pick<Run, "id" | "job" | "rank">} */ run) => {
     if (run.id === dump.run) return Infinity;
     return run.job === job ? 1e6 + Number(run.rank === rank) : shared(dump.id, run.id);
   };
-  return runs.filter((run) => drawn(run) && near(run) > 1).sort((a, b) => near(b) - near(a))[0];
+  return runs.filter((run) => hasGraph(run) && near(run) > 1).sort((a, b) => near(b) - near(a))[0];
 }
 
-/** How many folders two paths begin with in common. @param {string} one @param {string} other */
-function shared(one, other) {
-  const [left, right] = [one.split("/"), other.split("/")];
-  const end = left.findIndex((part, i) => part !== right[i]);
+/** How many folders two paths begin with in common. @param {string} first @param {string} second */
+function shared(first, second) {
+  const [left, right] = [first.split("/"), second.split("/")];
+  const end = left.findIndex((name, i) => name !== right[i]);
   return end < 0 ? left.length : end;
 }

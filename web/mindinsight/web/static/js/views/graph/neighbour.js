@@ -11,14 +11,14 @@ const ASKANCE = 1e6; // what lies far to the side is taken when there is nothing
  * @param {number[]} direction
  */
 export function neighbour(boxes, from, [dx, dy]) {
-  const here = boxes.find((box) => box.id === from);
-  if (!here) return boxes.find((box) => !box.open)?.id;
+  const start = boxes.find((box) => box.id === from);
+  if (!start) return boxes.find((box) => !box.open)?.id;
   let best;
   let least = Infinity;
   for (const box of boxes) {
-    if (box.id === from || (box.open && inside(here, box))) continue;
-    const x = box.x + box.w / 2 - here.x - here.w / 2;
-    const y = box.y + (box.open ? 13 : box.h / 2) - here.y - (here.open ? 13 : here.h / 2);
+    if (box.id === from || (box.open && inside(start, box))) continue;
+    const x = box.x + box.w / 2 - start.x - start.w / 2;
+    const y = box.y + (box.open ? 13 : box.h / 2) - start.y - (start.open ? 13 : start.h / 2);
     const along = x * dx + y * dy;
     const aside = Math.abs(x * dy) + Math.abs(y * dx);
     const cost = along + 2 * aside + (aside > 2 * along ? ASKANCE : 0);

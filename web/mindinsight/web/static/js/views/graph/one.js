@@ -36,9 +36,9 @@ export class OneGraph {
 
   async start() {
     this.runs = this.app.selection.all().filter((run) => run.kinds.graph || run.lineage);
-    const chosen = this.state.run ? this.runs.find((run) => run.id === this.state.run) : this.firstRun();
-    if (!chosen) return this.nothing();
-    this.state.run = chosen.id;
+    const selected = this.state.run ? this.runs.find((run) => run.id === this.state.run) : this.firstRun();
+    if (!selected) return this.nothing();
+    this.state.run = selected.id;
     return this.open();
   }
 
@@ -105,9 +105,9 @@ export class OneGraph {
     else if (state.view === "dataset" && !this.graphs.dataset) state.view = "recorded";
   }
 
-  /** @param {Partial<import("./one_state.js").State>} some */
-  change(some) {
-    Object.assign(this.state, some, { open: null, node: null, outer: null, trace: null });
+  /** @param {Partial<import("./one_state.js").State>} changes */
+  change(changes) {
+    Object.assign(this.state, changes, { open: null, node: null, outer: null, trace: null });
     this.explorer.opened = false;
     return this.open();
   }
@@ -120,7 +120,7 @@ export class OneGraph {
     );
     return [
       this.modes(),
-      chooser(this.app, this.runs, state, this.graphs, (some) => this.change(some)),
+      chooser(this.app, this.runs, state, this.graphs, (changes) => this.change(changes)),
       segments({
         label: t("graph.view"),
         value: state.view,
@@ -135,7 +135,7 @@ export class OneGraph {
     ];
   }
 
-  /** @returns {import("./downloads.js").Drawn} what can be downloaded */
+  /** @returns {import("./downloads.js").Drawing} what can be downloaded */
   downloadable() {
     const { state } = this;
     const { canvas } = this.explorer;

@@ -13,7 +13,7 @@ const ROOT = 0;
 const MOST = 300; // rows of one scope
 
 /**
- * @typedef {Object} Does
+ * @typedef {Object} Actions
  * @property {(path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>} ask
  * @property {(id: number) => void} goTo
  * @property {(error: any) => any} failed
@@ -21,16 +21,16 @@ const MOST = 300; // rows of one scope
 
 export class Outline {
   /** The nodes inside the scopes that were looked into. @type {Map<number, Entry[]>} */
-  #known = new Map();
+  #children = new Map();
   /** @type {Set<number>} */
   #open = new Set();
   /** @type {number | null} */
   #current = null;
 
-  /** @param {App} app @param {Does} does */
-  constructor(app, does) {
+  /** @param {App} app @param {Actions} actions */
+  constructor(app, actions) {
     this.app = app;
-    this.does = does;
+    this.actions = actions;
     this.list = h("ul", { class: "branch", role: "tree", "aria-label": app.t("graph.outline") });
     this.element = h("div", { class: "graph-outline scroll" }, this.list);
     this.requests = latest(this.element);
@@ -39,7 +39,7 @@ export class Outline {
   /** Another graph. */
   reset() {
     this.requests.end();
-    this.#known.clear();
+    this.#children.clear();
     this.#open.clear();
     this.#current = null;
     return this.#load([ROOT]);
@@ -50,18 +50,18 @@ export class Outline {
     const scopes = around.map((scope) => scope.id);
     this.#current = id;
     scopes.forEach((scope) => this.#open.add(scope));
-    return this.#load(scopes, this.does.failed);
+    return this.#load(scopes, this.actions.failed);
   }
 
   /** Look into scopes, then draw. @param {number[]} scopes @param {(error: any) => any} [failed] */
   #load(scopes, failed) {
-    const missing = scopes.filter((scope) => !this.#known.has(scope));
+    const missing = scopes.filter((scope) => !this.#children.has(scope));
     const inside = (/** @type {number} */ scope, /** @type {AbortSignal} */ signal) =>
-      this.does.ask("v2/graph/inside", { node: scope === ROOT ? "" : scope }, signal);
+      this.actions.ask("v2/graph/inside", { node: scope === ROOT ? "" : scope }, signal);
     return this.requests.join(
       (signal) => Promise.all(missing.map((scope) => inside(scope, signal))),
       (responses) => {
-        missing.forEach((scope, i) => this.#known.set(scope, responses[i].inside));
+        missing.forEach((scope, i) => this.#children.set(scope, responses[i].inside));
         this.#draw();
       },
       failed,
@@ -70,23 +70,23 @@ export class Outline {
 
   #draw() {
     keepFocus(this.element, () => replace(this.list, this.#rows(ROOT)));
-    const chosen = /** @type {HTMLElement | null} */ (this.element.querySelector(".current"));
-    if (chosen) reveal(this.element, chosen);
+    const row = /** @type {HTMLElement | null} */ (this.element.querySelector(".current"));
+    if (row) reveal(this.element, row);
   }
 
   /** @param {number} scope @returns {HTMLElement[]} */
   #rows(scope) {
-    const all = this.#known.get(scope) ?? [];
-    const shown = all.slice(0, MOST).map((entry) => this.#row(entry));
-    const rest = this.app.t("graph.rest", { n: all.length - MOST });
-    return all.length > MOST ? [...shown, h("li", { class: "muted small" }, rest)] : shown;
+    const entries = this.#children.get(scope) ?? [];
+    const rows = entries.slice(0, MOST).map((entry) => this.#row(entry));
+    const hidden = this.app.t("graph.rest", { n: entries.length - MOST });
+    return entries.length > MOST ? [...rows, h("li", { class: "muted small" }, hidden)] : rows;
   }
 
   /** @param {Entry} entry */
   #row(entry) {
     const opened = this.#open.has(entry.id);
     const current = entry.id === this.#current;
-    const actions = { toggle: () => this.#toggle(entry.id), goTo: () => this.does.goTo(entry.id) };
+    const actions = { toggle: () => this.#toggle(entry.id), goTo: () => this.actions.goTo(entry.id) };
     return h(
       "li",
       { role: "treeitem", "aria-selected": current, "aria-expanded": entry.count > 0 ? opened : null },
@@ -99,7 +99,7 @@ export class Outline {
   #toggle(id) {
     if (this.#open.delete(id)) return this.#draw();
     this.#open.add(id);
-    return this.#load([id], this.does.failed);
+    return this.#load([id], this.actions.failed);
   }
 }
 

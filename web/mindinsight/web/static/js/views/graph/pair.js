@@ -36,7 +36,7 @@ export function pairFacts(app, pair, links, traced) {
     ),
     h("div", { class: "row wrap" }, traceButtons(app, traced.direction, traced)),
     tracedText(traced.text),
-    badge && left && right && entry.count > 0 && h("p", null, badge.said),
+    badge && left && right && entry.count > 0 && h("p", null, badge.label),
     rows(app, pair),
     h(
       "p",
@@ -71,13 +71,17 @@ function rows(app, pair) {
       ? h("p", { class: "muted" }, t("graph.pair.long"))
       : null;
   }
-  const row = (/** @type {any} */ one) =>
+  const row = (/** @type {any} */ difference) =>
     h(
       "tr",
       null,
-      h("th", { scope: "row" }, t(`graph.pair.${one.what}`, { name: one.name, n: Number(one.name) + 1 })),
-      h("td", { class: "mono" }, one.left || "–"),
-      h("td", { class: "mono" }, one.right || "–"),
+      h(
+        "th",
+        { scope: "row" },
+        t(`graph.pair.${difference.what}`, { name: difference.name, n: Number(difference.name) + 1 }),
+      ),
+      h("td", { class: "mono" }, difference.left || "–"),
+      h("td", { class: "mono" }, difference.right || "–"),
     );
   return h(
     "table",

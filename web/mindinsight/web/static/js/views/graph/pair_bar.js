@@ -37,14 +37,14 @@ export class PairBar {
   choose() {
     const { app, runs, state, pair } = this.page;
     for (const side of SIDES) {
-      const chosen = { ...state.sides[side], view: state.view };
-      const change = (/** @type {{run?: string, tag?: string}} */ some) =>
-        this.page.change(() => Object.assign(state.sides[side], some));
-      renew(this.choosers[side], chooser(app, runs, chosen, pair.graphs[side], change));
+      const current = { ...state.sides[side], view: state.view };
+      const change = (/** @type {{run?: string, tag?: string}} */ changes) =>
+        this.page.change(() => Object.assign(state.sides[side], changes));
+      renew(this.choosers[side], chooser(app, runs, current, pair.graphs[side], change));
     }
   }
 
-  /** @param {Side} side @returns {import("./downloads.js").Drawn} what can be downloaded */
+  /** @param {Side} side @returns {import("./downloads.js").Drawing} what can be downloaded */
   downloadable(side) {
     const { app, canvases, state } = this.page;
     const { sides, view } = state;

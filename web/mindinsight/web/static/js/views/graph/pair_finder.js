@@ -9,21 +9,21 @@ import { createFinder } from "./finder.js";
 const SIDES = ["left", "right"];
 
 /**
- * @typedef {Object} Does
+ * @typedef {Object} Actions
  * @property {(side: Side, path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>}
  *   ask
  * @property {(side: Side, id: number) => void} goTo
  * @property {(side: Side, node: number) => void} outer
  */
 
-/** @param {import("../../core/types.js").App} app @param {Does} does */
-export function createPairFinder(app, does) {
+/** @param {import("../../core/types.js").App} app @param {Actions} actions */
+export function createPairFinder(app, actions) {
   /** @type {Side} */
   let side = app.url.get("in") === "right" ? 1 : 0;
   const finder = createFinder(app, {
-    ask: (path, params, signal) => does.ask(side, path, params, signal),
-    goTo: (id) => does.goTo(side, id),
-    outer: (node) => does.outer(side, node),
+    ask: (path, params, signal) => actions.ask(side, path, params, signal),
+    goTo: (id) => actions.goTo(side, id),
+    outer: (node) => actions.outer(side, node),
   });
   const sides = segments({
     label: app.t("graph.search.side"),

@@ -25,7 +25,7 @@ export function pairLayout({ t }, { bar, counts, canvases, finder, differences, 
       canvases[side].element,
     ),
   );
-  const beside = h(
+  const sidebar = h(
     "aside",
     { class: "graph-side", "aria-label": t("graph.panel.compare") },
     finder.element,
@@ -38,7 +38,7 @@ export function pairLayout({ t }, { bar, counts, canvases, finder, differences, 
     h("h1", { class: "unseen" }, t("graph.mode.compare")),
     bar.tools,
     counts,
-    h("div", { class: "graph-body two" }, halves, beside),
+    h("div", { class: "graph-body two" }, halves, sidebar),
   );
 }
 
@@ -48,11 +48,11 @@ export function pairLayout({ t }, { bar, counts, canvases, finder, differences, 
  * @param {import("./differences.js").Found} differences
  */
 export function pairCounts({ t }, differences) {
-  const part = (/** @type {keyof typeof SIGNS} */ kind) => {
+  const countOf = (/** @type {keyof typeof SIGNS} */ kind) => {
     const name = `graph-sign ${kind === "changed" ? kind : "only"}`;
     const sign = h("span", { class: name, "aria-hidden": "true" }, SIGNS[kind]);
     return h("span", null, sign, ` ${t(`graph.within.${kind}`, { n: differences[kind] })}`);
   };
-  const same = h("span", null, t("graph.count.same", { n: differences.same }));
-  return [same, part("changed"), part("left"), part("right")];
+  const unchanged = h("span", null, t("graph.count.same", { n: differences.same }));
+  return [unchanged, countOf("changed"), countOf("left"), countOf("right")];
 }

@@ -86,7 +86,7 @@ export class PairPanel {
    */
   outer(side, node) {
     const { app, page } = this;
-    const does = {
+    const actions = {
       goTo: (/** @type {number} */ id) => page.find(side, id),
       outer() {},
       toggle() {},
@@ -97,8 +97,8 @@ export class PairPanel {
       (about) => {
         page.canvases.forEach((canvas) => canvas.select(null));
         this.show(null);
-        page.canvases[side].light(new Set(about.users.shown.map((/** @type {any} */ one) => one.id)));
-        replace(this.element, outerFacts(app, about, does));
+        page.canvases[side].light(new Set(about.users.shown.map((/** @type {any} */ user) => user.id)));
+        replace(this.element, outerFacts(app, about, actions));
       },
       page.failed,
     );

@@ -62,10 +62,10 @@ export class Pair {
 
   /** @param {string} path @param {Record<string, any>} params @param {AbortSignal} signal */
   ask(path, params, signal) {
-    const other = this.named(1);
+    const second = this.named(1);
     return this.api.get(
       `v2/graph/compare/${path}`,
-      { ...this.named(0), other_run: other.run, other_tag: other.tag, ...params },
+      { ...this.named(0), other_run: second.run, other_tag: second.tag, ...params },
       { signal },
     );
   }

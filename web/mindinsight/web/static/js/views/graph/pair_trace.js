@@ -16,20 +16,20 @@ export async function tracePair(app, graphs, canvases, pair, direction, signal) 
   const { t } = app;
   const traced = NAMES.map((name, side) => {
     if (!pair[name]) return null;
-    const shown = canvases[side]
+    const boxes = canvases[side]
       .boxes()
       .map((box) => box.id)
       .join(",");
     return app.api.get(
       "v2/graph/trace",
-      { ...graphs[side], node: pair[name].id, direction, shown },
+      { ...graphs[side], node: pair[name].id, direction, shown: boxes },
       { signal },
     );
   });
-  const found = await Promise.all(traced);
-  const told = found.map(
-    (one, side) =>
-      one && `${t(`graph.${NAMES[side]}`)}: ${t(`graph.traced.${direction}`, { n: one.operators })}`,
+  const traces = await Promise.all(traced);
+  const texts = traces.map(
+    (trace, side) =>
+      trace && `${t(`graph.${NAMES[side]}`)}: ${t(`graph.traced.${direction}`, { n: trace.operators })}`,
   );
-  return { lit: found.map((one) => new Set(one?.boxes)), text: told.filter(Boolean).join(" ") };
+  return { lit: traces.map((trace) => new Set(trace?.boxes)), text: texts.filter(Boolean).join(" ") };
 }

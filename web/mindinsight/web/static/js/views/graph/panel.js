@@ -5,7 +5,7 @@ import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /**
- * @typedef {Object} Does
+ * @typedef {Object} Actions
  * @property {(id: number) => void} goTo
  * @property {(node: number) => void} outer
  * @property {(id: number) => void} toggle
@@ -22,10 +22,10 @@ export function panelElement({ t }) {
  * @param {App} app
  * @param {any} about
  * @param {string | null} traced
- * @param {Does} does
+ * @param {Actions} actions
  * @param {HTMLElement | null} [dumped] what a dump has of it
  */
-export function nodeFacts(app, about, traced, does, dumped = null) {
+export function nodeFacts(app, about, traced, actions, dumped = null) {
   const { t } = app;
   return h(
     "div",
@@ -33,7 +33,7 @@ export function nodeFacts(app, about, traced, does, dumped = null) {
     h(
       "div",
       null,
-      around(app, about, does),
+      around(app, about, actions),
       h("h2", null, about.label || t("graph.call")),
       h("p", { class: "muted small mono path" }, about.path),
     ),
@@ -42,15 +42,15 @@ export function nodeFacts(app, about, traced, does, dumped = null) {
       "div",
       { class: "row wrap" },
       about.count
-        ? button(t(about.opened ? "graph.close" : "graph.open"), () => does.toggle(about.id))
+        ? button(t(about.opened ? "graph.close" : "graph.open"), () => actions.toggle(about.id))
         : null,
-      traceButtons(app, traced, does),
+      traceButtons(app, traced, actions),
     ),
     tracedText(about.traced),
     dumped,
-    entries(app, "graph.inputs", about.inputs, (one) => placeRow(app, one, does)),
-    entries(app, "graph.outer", about.outer, (one) => outerRow(one, does)),
-    entries(app, "graph.outputs", about.outputs, (one) => placeRow(app, one, does)),
+    entries(app, "graph.inputs", about.inputs, (node) => placeRow(app, node, actions)),
+    entries(app, "graph.outer", about.outer, (outer) => outerRow(outer, actions)),
+    entries(app, "graph.outputs", about.outputs, (node) => placeRow(app, node, actions)),
     attributes(app, about.attributes ?? []),
     stacks(app, about.stacks ?? []),
   );
@@ -59,10 +59,10 @@ export function nodeFacts(app, about, traced, does, dumped = null) {
 /**
  * @param {App} app
  * @param {any} about
- * @param {Does} does
+ * @param {Actions} actions
  * @param {HTMLElement | null} [dumped] what a dump has of it
  */
-export function outerFacts(app, about, does, dumped = null) {
+export function outerFacts(app, about, actions, dumped = null) {
   const { t } = app;
   return h(
     "div",
@@ -79,21 +79,21 @@ export function outerFacts(app, about, does, dumped = null) {
       pair(t(about.kind === "constant" ? "graph.value" : "graph.type"), about.text || "–"),
     ),
     dumped,
-    entries(app, "graph.users", about.users, (one) => placeRow(app, one, does)),
+    entries(app, "graph.users", about.users, (node) => placeRow(app, node, actions)),
     attributes(app, about.attributes),
   );
 }
 
-/** The scopes around a node, each a button. @param {App} app @param {any} about @param {Does} does */
-function around(app, about, does) {
-  const parts = about.around.map((/** @type {any} */ one) =>
+/** The scopes around a node, each a button. @param {App} app @param {any} about @param {Actions} actions */
+function around(app, about, actions) {
+  const scopes = about.around.map((/** @type {any} */ scope) =>
     h(
       "li",
       null,
-      h("button", { type: "button", class: "link", onclick: () => does.goTo(one.id) }, one.label),
+      h("button", { type: "button", class: "link", onclick: () => actions.goTo(scope.id) }, scope.label),
     ),
   );
-  return h("nav", { "aria-label": app.t("graph.around") }, h("ol", { class: "crumbs small" }, parts));
+  return h("nav", { "aria-label": app.t("graph.around") }, h("ol", { class: "crumbs small" }, scopes));
 }
 
 /** @param {App} app @param {any} about */
@@ -127,12 +127,12 @@ function pair(name, value) {
  * Buttons that light what a node depends on, or what depends on it.
  * @param {App} app
  * @param {string | null} traced
- * @param {Pick<Does, "trace">} does
+ * @param {Pick<Actions, "trace">} actions
  */
-export function traceButtons(app, traced, does) {
+export function traceButtons(app, traced, actions) {
   return /** @type {const} */ (["up", "down"]).map((direction) => {
     const on = traced === direction;
-    return button(app.t(`graph.trace.${direction}`), () => does.trace(on ? null : direction), {
+    return button(app.t(`graph.trace.${direction}`), () => actions.trace(on ? null : direction), {
       "aria-pressed": on,
     });
   });
@@ -151,7 +151,7 @@ export function tracedText(text) {
  */
 function entries(app, key, list, row) {
   if (!list?.total) return null;
-  const rest = list.total - list.shown.length;
+  const hidden = list.total - list.shown.length;
   return h(
     "section",
     null,
@@ -160,37 +160,42 @@ function entries(app, key, list, row) {
       "ul",
       { class: "entries scroll" },
       list.shown.map(row),
-      rest > 0 ? h("li", { class: "muted small" }, app.t("graph.rest", { n: rest })) : null,
+      hidden > 0 ? h("li", { class: "muted small" }, app.t("graph.rest", { n: hidden })) : null,
     ),
   );
 }
 
-/** @param {App} app @param {any} one @param {Does} does */
-function placeRow(app, one, does) {
-  const text = [one.text, one.control ? app.t("graph.control") : ""].filter(Boolean).join(" · ");
+/** @param {App} app @param {any} node @param {Actions} actions */
+function placeRow(app, node, actions) {
+  const text = [node.text, node.control ? app.t("graph.control") : ""].filter(Boolean).join(" · ");
   return h(
     "li",
     null,
     h(
       "button",
-      { type: "button", class: "link ellipsis", title: one.path, onclick: () => does.goTo(one.id) },
-      one.label || app.t("graph.call"),
+      { type: "button", class: "link ellipsis", title: node.path, onclick: () => actions.goTo(node.id) },
+      node.label || app.t("graph.call"),
     ),
     text && h("span", { class: "muted small" }, text),
   );
 }
 
-/** @param {any} one @param {Does} does */
-function outerRow(one, does) {
+/** @param {any} outer @param {Actions} actions */
+function outerRow(outer, actions) {
   return h(
     "li",
     null,
     h(
       "button",
-      { type: "button", class: "link ellipsis", title: one.label, onclick: () => does.outer(one.node) },
-      one.label,
+      {
+        type: "button",
+        class: "link ellipsis",
+        title: outer.label,
+        onclick: () => actions.outer(outer.node),
+      },
+      outer.label,
     ),
-    h("span", { class: "muted small" }, one.text),
+    h("span", { class: "muted small" }, outer.text),
   );
 }
 

@@ -28,15 +28,15 @@ export function asSvg(drawing, picture) {
 
 /** The page's rules for drawings, with their variables filled in. */
 function rules() {
-  const found = [];
+  const texts = [];
   for (const sheet of document.styleSheets) {
     for (const rule of sheet.cssRules) {
       if (rule instanceof CSSStyleRule && rule.selectorText.includes(".graph-drawing")) {
-        found.push(rule.cssText);
+        texts.push(rule.cssText);
       }
     }
   }
-  return found.join("").replace(/var\((--[\w-]+)\)/g, (_, name) => colour(name));
+  return texts.join("").replace(/var\((--[\w-]+)\)/g, (_, name) => colour(name));
 }
 
 /** @param {string} name */

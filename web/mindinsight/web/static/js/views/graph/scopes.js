@@ -6,9 +6,9 @@
  * @param {number} id
  */
 export function descendants(boxes, id) {
-  const found = new Set([id]);
+  const scopes = new Set([id]);
   for (const box of boxes) {
-    if (found.has(box.parent)) found.add(box.id);
+    if (scopes.has(box.parent)) scopes.add(box.id);
   }
-  return [...found];
+  return [...scopes];
 }

@@ -175,7 +175,7 @@ function closed(box, t) {
         String(box.count),
       ),
     stubs(box),
-    box.chips.map((one) => chip(one, box)),
+    box.chips.map((item) => chip(item, box)),
     box.hidden > 0 &&
       svg(
         "text",
@@ -183,13 +183,13 @@ function closed(box, t) {
         `+${box.hidden}`,
       ),
     badge(box),
-    svg("title", null, [box.path, box.type, box.text, box.badge?.said].filter(Boolean).join("\n")),
+    svg("title", null, [box.path, box.type, box.text, box.badge?.label].filter(Boolean).join("\n")),
   );
 }
 
 /** Where the chips of a box end. @param {Chip[]} chips */
 function below(chips) {
-  return Math.max(...chips.map((one) => one.y + one.h));
+  return Math.max(...chips.map((item) => item.y + item.h));
 }
 
 /** A plus or a minus in a circle. @param {number} x @param {number} y @param {boolean} open */
@@ -240,27 +240,27 @@ function stubs(box) {
   ];
 }
 
-/** @param {Chip} one @param {Box} box */
-function chip(one, box) {
-  const y = one.y + one.h / 2;
+/** @param {Chip} item @param {Box} box */
+function chip(item, box) {
+  const y = item.y + item.h / 2;
   const middle = Math.min(Math.max(y, box.y + 4), box.y + box.h - 4);
   return svg(
     "g",
-    { class: `chip ${one.kind}`, "data-outer": one.node },
-    svg("path", { d: `M${one.x + one.w} ${y}L${box.x} ${middle}` }),
-    svg("rect", { x: one.x, y: one.y, width: one.w, height: one.h, rx: one.h / 2 }),
-    svg("text", { x: one.x + one.w / 2, y: y + 3.8, "text-anchor": "middle" }, one.label),
-    svg("title", null, one.name === one.label ? one.name : `${one.name}\n${one.label}`),
+    { class: `chip ${item.kind}`, "data-outer": item.node },
+    svg("path", { d: `M${item.x + item.w} ${y}L${box.x} ${middle}` }),
+    svg("rect", { x: item.x, y: item.y, width: item.w, height: item.h, rx: item.h / 2 }),
+    svg("text", { x: item.x + item.w / 2, y: y + 3.8, "text-anchor": "middle" }, item.label),
+    svg("title", null, item.name === item.label ? item.name : `${item.name}\n${item.label}`),
   );
 }
 
 /** What a screen reader says. @param {Box} box @param {import("../../core/types.js").Translate} t */
 export function spoken(box, t) {
   const kind = t(`graph.kind.${box.kind}`);
-  const what = box.count
+  const size = box.count
     ? t(box.open ? "graph.said.open" : "graph.said.closed", { n: box.count })
     : [box.type, box.text].filter(Boolean).join(", ");
-  return [box.label || t("graph.call"), kind, what, box.badge?.said]
+  return [box.label || t("graph.call"), kind, size, box.badge?.label]
     .filter((text) => text !== undefined)
     .join(", ");
 }

@@ -22,7 +22,7 @@ const graphTile = {
       const count = (/** @type {string} */ kind) =>
         h("span", null, app.t(`overview.${kind}`, { n: picture[kind] }));
       replace(figures, count("operators"), count("parameters"), count("constants"));
-      replace(box, drawn(app, picture));
+      replace(box, pictureElement(app, picture));
     };
   },
 };
@@ -45,7 +45,7 @@ export function beginning({ width, height, boxes }) {
 }
 
 /** @param {import("../../core/types.js").App} app @param {Picture} picture */
-function drawn({ t }, picture) {
+function pictureElement({ t }, picture) {
   const { x, width, height } = beginning(picture);
   const cut = height < picture.height ? " cut" : "";
   return svg(

@@ -7,31 +7,32 @@ import { guide } from "./legend.js";
 
 /**
  * @param {import("../../core/types.js").App} app @param {HTMLElement} root what fills the screen
- * @param {{drawings: () => import("./downloads.js").Drawn[], reset: () => void}} does
+ * @param {{drawings: () => import("./downloads.js").Drawing[], reset: () => void}} actions
  */
 export function drawingTools(app, root, { drawings, reset }) {
   const { t } = app;
-  const all = (/** @type {(canvas: import("./canvas.js").Canvas) => void} */ what) => () =>
-    drawings().forEach(({ canvas }) => what(canvas));
-  const anchored = (/** @type {(anchor: HTMLElement) => void} */ what) => (/** @type {MouseEvent} */ event) =>
-    what(/** @type {HTMLElement} */ (event.currentTarget));
+  const onEach = (/** @type {(canvas: import("./canvas.js").Canvas) => void} */ action) => () =>
+    drawings().forEach(({ canvas }) => action(canvas));
+  const anchored =
+    (/** @type {(anchor: HTMLElement) => void} */ action) => (/** @type {MouseEvent} */ event) =>
+      action(/** @type {HTMLElement} */ (event.currentTarget));
   return h(
     "div",
     { class: "row graph-tools" },
     iconButton(
       "minus",
       t("graph.zoom.out"),
-      all((canvas) => canvas.zoom(0.8)),
+      onEach((canvas) => canvas.zoom(0.8)),
     ),
     iconButton(
       "plus",
       t("graph.zoom.in"),
-      all((canvas) => canvas.zoom(1.25)),
+      onEach((canvas) => canvas.zoom(1.25)),
     ),
     iconButton(
       "shrink",
       t("graph.fit"),
-      all((canvas) => canvas.fit()),
+      onEach((canvas) => canvas.fit()),
     ),
     iconButton("reset", t("graph.reset"), reset),
     iconButton(

@@ -46,7 +46,7 @@ export class TwoGraphs {
     this.drawing = latest(root);
     this.pointing = latest(root);
     this.counts = h("div", { class: "row wrap small muted graph-notes", role: "status" });
-    this.canvases = SIDES.map((side) => createCanvas(app, this.does(side), NAMES[side]));
+    this.canvases = SIDES.map((side) => createCanvas(app, this.actions(side), NAMES[side]));
     this.bar = new PairBar(this);
     const find = (/** @type {Side} */ side, /** @type {number} */ id) =>
       this.goTo(side === 0 ? { left: { id } } : { right: { id } });
@@ -68,7 +68,7 @@ export class TwoGraphs {
   }
 
   /** @param {Side} side */
-  does(side) {
+  actions(side) {
     return {
       select: (/** @type {number | null} */ id, reveal = false) => this.select(side, id, reveal),
       outer: (/** @type {number} */ node) => this.panel.outer(side, node),
@@ -106,9 +106,9 @@ export class TwoGraphs {
     );
   }
 
-  /** Another pair of graphs. @param {() => void} some */
-  change(some) {
-    some();
+  /** Another pair of graphs. @param {() => void} change */
+  change(change) {
+    change();
     Object.assign(this.state, { open: null, open2: [], node: null, node2: null });
     this.start();
   }
@@ -137,16 +137,16 @@ export class TwoGraphs {
   }
 
   /**
-   * @param {any} found what v2/graph/compare/pictures answers
+   * @param {any} pictures what v2/graph/compare/pictures answers
    * @param {boolean} opened whether somebody chose what is open
    * @param {(number | undefined)[]} keep the place of each side that stays where it is
    */
-  show(found, opened, keep) {
-    this.places = { open: found.open, open2: found.other_open };
+  show(pictures, opened, keep) {
+    this.places = { open: pictures.open, open2: pictures.other_open };
     Object.assign(this.state, opened ? this.places : { open: null, open2: [] });
     writeState(this.app.url, this.state);
     SIDES.forEach((side) => {
-      const picture = found[NAMES[side]];
+      const picture = pictures[NAMES[side]];
       for (const box of picture.boxes) box.badge = badgeOf(box, NAMES[side], this.app.t);
       this.canvases[side].wait(false);
       this.canvases[side].show(picture, { keep: keep[side] });
@@ -157,9 +157,9 @@ export class TwoGraphs {
    * Draw with other scopes open, then go on, unless something else was pointed at meanwhile.
    * @param {Set<number>[]} open
    * @param {(number | undefined)[]} keep the node of each side that stays where it is
-   * @param {() => any} then
+   * @param {() => any} callback
    */
-  reopen(open, keep, then) {
+  reopen(open, keep, callback) {
     [this.state.open, this.state.open2] = open.map((scopes) => [...scopes].sort((a, b) => a - b));
     const draw = () =>
       this.drawing.ask(
@@ -170,7 +170,7 @@ export class TwoGraphs {
         },
         (error) => this.failed(error),
       );
-    return this.pointing.ask(draw, (drawn) => (drawn ? then() : undefined));
+    return this.pointing.ask(draw, (isNewest) => (isNewest ? callback() : undefined));
   }
 
   /** The scopes that are open: of the left graph, and of the right one those without a partner. */
@@ -201,16 +201,16 @@ export class TwoGraphs {
    * @param {boolean} [reveal]
    */
   select(side, id, reveal = false) {
-    const other = /** @type {Side} */ (1 - side);
+    const opposite = /** @type {Side} */ (1 - side);
     Object.assign(this.state, { node: side === 0 ? id : null, node2: side === 1 ? id : null });
     writeState(this.app.url, this.state);
     this.canvases[side].select(id, reveal);
-    if (id === null) this.canvases[other].select(null);
+    if (id === null) this.canvases[opposite].select(null);
     return this.pointing.ask(
       (signal) => (id === null ? Promise.resolve(null) : this.pair.node(side, id, signal)),
       (pair) => {
-        const partner = pair && innermost(this.canvases[other], pair, NAMES[other]);
-        if (pair) this.meet(other, partner, this.canvases[side].scale());
+        const partner = pair && innermost(this.canvases[opposite], pair, NAMES[opposite]);
+        if (pair) this.meet(opposite, partner, this.canvases[side].scale());
         this.differences.select(pair?.left?.id, pair?.right?.id);
         this.panel.show(pair);
       },

@@ -17,13 +17,13 @@ export const VIEWS = ["recorded", "simplified", "dataset"];
 export function readState(url) {
   const list = (/** @type {string} */ key) => url.get(key, "").split(",").filter(Boolean).map(Number);
   const number = (/** @type {string} */ key) => (url.get(key) === null ? null : Number(url.get(key)));
-  const chosen = (/** @type {string} */ end) => ({
+  const sideOf = (/** @type {string} */ end) => ({
     run: url.get(`run${end}`, ""),
     tag: url.get(`tag${end}`, ""),
   });
   const view = url.get("view", "recorded");
   return {
-    sides: [chosen(""), chosen("2")],
+    sides: [sideOf(""), sideOf("2")],
     view: VIEWS.includes(view) ? view : "recorded",
     open: url.get("open") === null ? null : list("open"),
     open2: list("open2"),

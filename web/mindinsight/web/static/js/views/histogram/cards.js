@@ -58,9 +58,9 @@ function seriesCard(app, tag, run, options) {
   const paint = () => {
     if (!series) return;
     const { mode, axis } = options();
-    const drawn = series;
-    if (FIGURES[mode]) app.charts.draw(plot, () => FIGURES[mode](app, drawn, axis));
-    replace(foot, seriesFacts(app, run, drawn));
+    const current = series;
+    if (FIGURES[mode]) app.charts.draw(plot, () => FIGURES[mode](app, current, axis));
+    replace(foot, seriesFacts(app, run, current));
   };
   const load = throttle(() => {
     const outlines = ["ridge", "overlay"].includes(options().mode);

@@ -58,8 +58,8 @@ export function ridgeFigure(app, series, axis) {
       hovertemplate: `${label(app, series, axis, column)}<br>%{x:.4g}: %{customdata:.4g}<extra></extra>`,
     });
   }
-  const every = Math.max(1, Math.ceil(series.shown / 6));
-  const marked = Array.from({ length: series.shown }, (_, i) => i).filter((i) => i % every === 0);
+  const stride = Math.max(1, Math.ceil(series.shown / 6));
+  const marked = Array.from({ length: series.shown }, (_, i) => i).filter((i) => i % stride === 0);
   const yaxis = app.theme.axis({
     tickvals: marked.map((i) => (series.shown - 1 - i) * gap),
     ticktext: marked.map((i) => label(app, series, axis, i)),
@@ -152,5 +152,5 @@ function mix(app, share) {
         [198, 224, 224],
         [0, 92, 110],
       ];
-  return `rgb(${from.map((part, i) => Math.round(part + (to[i] - part) * share)).join(",")})`;
+  return `rgb(${from.map((channel, i) => Math.round(channel + (to[i] - channel) * share)).join(",")})`;
 }

@@ -65,7 +65,7 @@ function notFinite(app, series, axis, peaks) {
   const colour = app.theme.colour("--warn");
   const [low, high] = [series.edges[0], series.edges[series.edges.length - 1]];
   const hovertemplate = app.t("histogram.cell.not_finite");
-  const some = [...counts.keys()].filter((i) => counts[i] && peaks[i]);
+  const filled = [...counts.keys()].filter((i) => counts[i] && peaks[i]);
   const data = [];
   if (counts.some((count, i) => count && !peaks[i])) {
     data.push({
@@ -80,13 +80,13 @@ function notFinite(app, series, axis, peaks) {
       hovertemplate,
     });
   }
-  if (some.length) {
+  if (filled.length) {
     data.push({
       type: "scatter",
       mode: "markers",
-      x: some.map((i) => x[i]),
-      y: some.map(() => high),
-      customdata: some.map((i) => counts[i]),
+      x: filled.map((i) => x[i]),
+      y: filled.map(() => high),
+      customdata: filled.map((i) => counts[i]),
       marker: { symbol: "triangle-down", size: 7, color: colour },
       cliponaxis: false,
       hovertemplate,

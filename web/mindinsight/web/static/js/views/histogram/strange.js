@@ -14,14 +14,14 @@ const KINDS = /** @type {(keyof typeof NAMES)[]} */ (Object.keys(NAMES));
  * @param {number} [since] the first step with any
  */
 export function strange({ t, format }, counts, since) {
-  const parts = KINDS.filter((kind) => counts[kind]).map(
+  const texts = KINDS.filter((kind) => counts[kind]).map(
     (kind) => `${NAMES[kind]} ${format.number(Number(counts[kind]))}`,
   );
-  if (!parts.length) return null;
+  if (!texts.length) return null;
   return h(
     "span",
     { class: "badge bad" },
-    parts.join(" · "),
+    texts.join(" · "),
     since !== undefined && ` · ${t("histogram.since", { step: format.number(since) })}`,
   );
 }
@@ -35,9 +35,9 @@ export function firstStrange(step, count) {
   return Array.from(step).find((_, at) => KINDS.some((kind) => count(kind, at)));
 }
 
-/** The sums over all steps. @param {Counts[]} all */
-export function summed(all) {
+/** The sums over all steps. @param {Counts[]} perStep */
+export function summed(perStep) {
   return Object.fromEntries(
-    KINDS.map((kind) => [kind, all.reduce((sum, one) => sum + Number(one[kind]), 0)]),
+    KINDS.map((kind) => [kind, perStep.reduce((sum, counts) => sum + Number(counts[kind]), 0)]),
   );
 }

@@ -25,7 +25,7 @@ import { whenNear } from "../../core/near.js";
  */
 
 export class ImageCard {
-  /** @param {App} app @param {{tag: string, run: string}} what @param {Page} page */
+  /** @param {App} app @param {{tag: string, run: string}} options @param {Page} page */
   constructor(app, { tag, run }, page) {
     this.app = app;
     this.tag = tag;
@@ -35,7 +35,7 @@ export class ImageCard {
     this.steps = new Float64Array(0);
     this.row = -1;
     /** Whether a person chose the step; the newest is followed otherwise. */
-    this.held = false;
+    this.pinned = false;
     this.picture = h("img", { class: "picture", alt: "", draggable: "false", onload: () => this.note() });
     this.pixel = h("span", { class: "number" });
     this.stage = this.makeStage();
@@ -66,7 +66,7 @@ export class ImageCard {
       full: { label: app.t("common.fullscreen") },
     });
     this.requests = latest(this.element);
-    this.seen = whenNear(
+    this.visibility = whenNear(
       this.element,
       throttle(() => this.read(), 1000),
     );
@@ -99,7 +99,7 @@ export class ImageCard {
 
   /** A person wants this step. @param {number} step */
   pick(step) {
-    this.held = step !== this.steps[this.steps.length - 1];
+    this.pinned = step !== this.steps[this.steps.length - 1];
     this.show(step);
     if (this.page.options().linked) this.page.onstep(step);
   }
@@ -138,7 +138,7 @@ export class ImageCard {
 
   /** Ask for the steps when the card is near the window. */
   load() {
-    this.seen.ask();
+    this.visibility.ask();
   }
 
   read() {
@@ -153,11 +153,12 @@ export class ImageCard {
   /** @param {Float64Array} next all steps there are now */
   take(next) {
     const { linked, step } = this.page.options();
-    const kept = this.held ? this.steps[this.row] : undefined; // the chosen step, wherever its row is now
+    // the chosen step stays, wherever its row is now
+    const previous = this.pinned ? this.steps[this.row] : undefined;
     this.steps = next;
     this.row = -1;
     this.move.setValues(next);
-    this.show(linked && step !== null ? step : (kept ?? next[next.length - 1]));
+    this.show(linked && step !== null ? step : (previous ?? next[next.length - 1]));
     this.note();
   }
 
@@ -169,7 +170,7 @@ export class ImageCard {
 
   end() {
     this.requests.end();
-    this.seen.end();
+    this.visibility.end();
   }
 }
 

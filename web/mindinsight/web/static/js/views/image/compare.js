@@ -27,7 +27,7 @@ class Comparison {
     this.mode = "side";
     this.timer = 0;
     /** Steps of the run on the right. */
-    this.known = new Float64Array(0);
+    this.knownSteps = new Float64Array(0);
     this.stage = h("div", { class: "image-compare" });
     this.steps = slider({
       label: t("image.step"),
@@ -77,14 +77,14 @@ class Comparison {
     return this.stepRequests.ask(
       (signal) => app.api.columns("v2/image/steps", { run, tag: right.tag }, { signal }),
       (answer) => {
-        this.known = answer.step;
-        this.steps.setValues(this.known);
+        this.knownSteps = answer.step;
+        this.steps.setValues(this.knownSteps);
         const before = Math.max(
           0,
-          Math.min(first.run === run ? first.row - 1 : first.row, this.known.length - 1),
+          Math.min(first.run === run ? first.row - 1 : first.row, this.knownSteps.length - 1),
         );
-        this.steps.set(this.known[before]);
-        this.pick(this.known[before]);
+        this.steps.set(this.knownSteps[before]);
+        this.pick(this.knownSteps[before]);
       },
       (error) => this.failed(error),
     );
@@ -92,7 +92,7 @@ class Comparison {
 
   /** @param {number} step */
   pick(step) {
-    this.right.row = Math.max(0, this.known.indexOf(step));
+    this.right.row = Math.max(0, this.knownSteps.indexOf(step));
     this.right.step = step;
     return this.draw();
   }
@@ -102,7 +102,7 @@ class Comparison {
     const right = { ...this.right };
     clearInterval(this.timer);
     return this.pictureRequests.ask(
-      () => Promise.all([first, right].map((one) => loadPicture(app, one))),
+      () => Promise.all([first, right].map((choice) => loadPicture(app, choice))),
       (pictures) => {
         if (mode === "difference") this.showDifference(pictures);
         else this.showBoth(pictures, [first, right]);
@@ -114,14 +114,14 @@ class Comparison {
   /** @param {HTMLImageElement[]} pictures */
   showDifference([left, right]) {
     const { t } = this.app;
-    const { canvas, most, same } = difference(left, right);
+    const { canvas, most, equal } = difference(left, right);
     replace(
       this.stage,
       h(
         "figure",
         null,
         canvas,
-        h("figcaption", null, same ? t("image.compare.same") : t("image.compare.most", { most })),
+        h("figcaption", null, equal ? t("image.compare.same") : t("image.compare.most", { most })),
       ),
     );
   }
@@ -129,8 +129,8 @@ class Comparison {
   /** @param {HTMLImageElement[]} pictures @param {Choice[]} of */
   showBoth(pictures, of) {
     const { t, selection } = this.app;
-    const label = (/** @type {Choice} */ one) =>
-      t("image.compare.label", { run: selection.run(one.run)?.name ?? one.run, step: one.step });
+    const label = (/** @type {Choice} */ choice) =>
+      t("image.compare.label", { run: selection.run(choice.run)?.name ?? choice.run, step: choice.step });
     const figures = pictures.map((picture, i) =>
       h("figure", null, picture, h("figcaption", null, label(of[i]))),
     );
@@ -148,12 +148,12 @@ class Comparison {
   }
 }
 
-/** @param {App} app @param {Choice} one @returns {Promise<HTMLImageElement>} */
-async function loadPicture(app, one) {
+/** @param {App} app @param {Choice} choice @returns {Promise<HTMLImageElement>} */
+async function loadPicture(app, choice) {
   const picture = h("img", {
     class: "picture",
-    src: app.api.build("v2/image/picture", { run: one.run, tag: one.tag, row: one.row }),
-    alt: `${one.tag} ${one.step}`,
+    src: app.api.build("v2/image/picture", { run: choice.run, tag: choice.tag, row: choice.row }),
+    alt: `${choice.tag} ${choice.step}`,
   });
   await picture.decode().catch(() => {});
   return picture;
@@ -181,7 +181,7 @@ function difference(a, b) {
   return {
     canvas,
     most,
-    same: most === 0 && a.naturalWidth === b.naturalWidth && a.naturalHeight === b.naturalHeight,
+    equal: most === 0 && a.naturalWidth === b.naturalWidth && a.naturalHeight === b.naturalHeight,
   };
 }
 

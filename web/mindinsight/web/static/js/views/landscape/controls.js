@@ -38,7 +38,7 @@ export function toolbar(view) {
       label: t("landscape.colours"),
       options: colours,
       value: state.colours,
-      onchange: (one) => view.change({ colours: one }),
+      onchange: (value) => view.change({ colours: value }),
     }),
     state.mode !== "surface" &&
       slider({

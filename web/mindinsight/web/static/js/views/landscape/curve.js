@@ -21,14 +21,14 @@ const TRAINED = /^(?!.*(val|test)).*$/i; // rather the loss of the training than
  * @returns {Promise<Loss[]>}
  */
 export async function readLosses(app, runs, signal) {
-  const some = runs.filter((run) => app.selection.run(run)?.kinds.scalar);
-  if (!some.length) return [];
-  const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: some }, { signal });
+  const withScalars = runs.filter((run) => app.selection.run(run)?.kinds.scalar);
+  if (!withScalars.length) return [];
+  const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: withScalars }, { signal });
   const ask = async (/** @type {[string, string[]]} */ [tag, run]) =>
     (await app.api.columns("v2/scalar/series", { tag, run, px: 400 }, { signal })).series.map(
       (/** @type {any} */ series) => ({ run: series.run, tag, step: series.step, value: series.value }),
     );
-  return (await Promise.all([...lossTags(tags, some)].map(ask))).flat();
+  return (await Promise.all([...lossTags(tags, withScalars)].map(ask))).flat();
 }
 
 /**
@@ -40,23 +40,23 @@ export async function readLosses(app, runs, signal) {
 export function lossTags(tags, runs) {
   const losses = tags.filter((tag) => LOSS.test(tag.tag));
   /** @type {Map<string, string[]>} */
-  const found = new Map();
+  const runsByTag = new Map();
   for (const run of runs) {
     const own = losses.filter((loss) => loss.runs.includes(run));
     if (!own.length) continue;
     const tag = mainTag(own, TRAINED);
-    found.set(tag, [...(found.get(tag) ?? []), run]);
+    runsByTag.set(tag, [...(runsByTag.get(tag) ?? []), run]);
   }
-  return found;
+  return runsByTag;
 }
 
 /**
- * @param {App} app @param {Loss[]} losses @param {Landscape[]} all @param {string} chosen
+ * @param {App} app @param {Loss[]} losses @param {Landscape[]} landscapes @param {string} selected
  * @param {(interval: string) => void} onchange
  */
-export function lossCurve(app, losses, all, chosen, onchange) {
+export function lossCurve(app, losses, landscapes, selected, onchange) {
   const steps = losses.flatMap((loss) => ends(loss.step));
-  const stretches = all.flatMap((one) => stretchOf(one) ?? []);
+  const stretches = landscapes.flatMap((landscape) => stretchOf(landscape) ?? []);
   if (!losses.length || !stretches.length) return null;
   const [from, to] = [Math.min(...steps, ...stretches), Math.max(...steps, ...stretches)];
   const across = (/** @type {number} */ step) => (step - from) / (to - from || 1);
@@ -89,7 +89,7 @@ export function lossCurve(app, losses, all, chosen, onchange) {
     h(
       "div",
       { class: "loss-plot", role: "group", "aria-label": app.t("landscape.curve") },
-      buttons(app, all, chosen, across, onchange),
+      buttons(app, landscapes, selected, across, onchange),
       drawing,
       h("span", { class: "most" }, number(high)),
       h("span", { class: "least" }, number(low)),
@@ -100,19 +100,20 @@ export function lossCurve(app, losses, all, chosen, onchange) {
 
 /**
  * @param {App} app
- * @param {Landscape[]} all
- * @param {string} chosen
+ * @param {Landscape[]} landscapes
+ * @param {string} selected
  * @param {(step: number) => number} across
  * @param {(interval: string) => void} onchange
  */
-function buttons(app, all, chosen, across, onchange) {
+function buttons(app, landscapes, selected, across, onchange) {
   /** @type {Map<string, [number, number]>} */
-  const places = new Map();
-  for (const one of all) {
-    const stretch = stretchOf(one);
-    if (stretch && !places.has(intervalOf(one))) places.set(intervalOf(one), stretch);
+  const stretches = new Map();
+  for (const landscape of landscapes) {
+    const stretch = stretchOf(landscape);
+    if (stretch && !stretches.has(intervalOf(landscape))) stretches.set(intervalOf(landscape), stretch);
   }
-  const widest = [...places].sort(([, a], [, b]) => b[1] - b[0] - (a[1] - a[0])); // shorter ones lie on top
+  // shorter stretches lie on top
+  const widest = [...stretches].sort(([, a], [, b]) => b[1] - b[0] - (a[1] - a[0]));
   return widest.map(([interval, [first, last]]) => {
     const label = labelOf(app.t, interval);
     const style = { left: `${across(first) * 100}%`, width: `${(across(last) - across(first)) * 100}%` };
@@ -123,7 +124,7 @@ function buttons(app, all, chosen, across, onchange) {
         class: first < last ? "stretch" : "stretch point",
         style,
         "data-focus": interval,
-        "aria-pressed": interval === chosen,
+        "aria-pressed": interval === selected,
         "aria-label": label,
         title: label,
         onclick: () => onchange(interval),
@@ -140,19 +141,19 @@ function ends(steps) {
 
 /**
  * A line that is broken where a value is not finite.
- * @param {Loss} one
+ * @param {Loss} loss
  * @param {(step: number) => number} across
  * @param {(value: number) => number} up
  */
-export function pathOf(one, across, up) {
+export function pathOf(loss, across, up) {
   let d = "";
   let pen = "M";
-  for (let i = 0; i < one.step.length; i++) {
-    if (!Number.isFinite(one.value[i])) {
+  for (let i = 0; i < loss.step.length; i++) {
+    if (!Number.isFinite(loss.value[i])) {
       pen = "M";
       continue;
     }
-    d += `${pen}${(across(one.step[i]) * WIDE).toFixed(1)} ${(up(one.value[i]) * TALL).toFixed(1)}`;
+    d += `${pen}${(across(loss.step[i]) * WIDE).toFixed(1)} ${(up(loss.value[i]) * TALL).toFixed(1)}`;
     pen = "L";
   }
   return d;

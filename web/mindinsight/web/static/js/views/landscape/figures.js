@@ -28,27 +28,29 @@ export const MAPS = ["", "Viridis", "Cividis", "Greys"];
 
 /** @typedef {{mode: string, shown: number, lines: number, colours: string}} Look */
 
-/** The grid as rows. @param {Landscape} one */
-function grid(one) {
-  return Array.from(one.y, (_, row) => one.z.subarray(row * one.x.length, (row + 1) * one.x.length));
+/** The grid as rows. @param {Landscape} landscape */
+function grid(landscape) {
+  return Array.from(landscape.y, (_, row) =>
+    landscape.z.subarray(row * landscape.x.length, (row + 1) * landscape.x.length),
+  );
 }
 
 /**
- * @param {App} app @param {Landscape[]} some drawn over each other @param {Look} look
+ * @param {App} app @param {Landscape[]} landscapes drawn over each other @param {Look} look
  * @returns {{data: any[], layout: Record<string, any>, config?: any}}
  */
-export function landscapeFigure(app, some, look) {
-  if (look.mode === "surface") return surface(app, some, look);
-  const data = some.flatMap((one, i) => {
+export function landscapeFigure(app, landscapes, look) {
+  if (look.mode === "surface") return surface(app, landscapes, look);
+  const data = landscapes.flatMap((landscape, i) => {
     const base = {
-      x: one.x,
-      y: one.y,
-      z: grid(one),
+      x: landscape.x,
+      y: landscape.y,
+      z: grid(landscape),
       ncontours: look.lines,
-      hovertemplate: `%{z:.5g}<extra>${name(app, one)}</extra>`,
+      hovertemplate: `%{z:.5g}<extra>${name(app, landscape)}</extra>`,
     };
-    const single = some.length === 1;
-    const colour = app.selection.colour(one.run);
+    const single = landscapes.length === 1;
+    const colour = app.selection.colour(landscape.run);
     const plain = {
       ...base,
       type: "contour",
@@ -76,7 +78,7 @@ export function landscapeFigure(app, some, look) {
       line: { width: 0.6, color: app.theme.colour("--panel") },
     };
     const map = look.mode === "map" && i === 0 ? filled : lines;
-    return [map, ...pathTraces(app, one, look, false)];
+    return [map, ...pathTraces(app, landscape, look, false)];
   });
   return {
     data,
@@ -97,21 +99,21 @@ function scaleOf(app, look) {
 /**
  * What a person turned stays turned when the path is played.
  * @param {App} app
- * @param {Landscape[]} some
+ * @param {Landscape[]} landscapes
  * @param {Look} look
  */
-function surface(app, some, look) {
-  const data = some.flatMap((one, i) => {
-    const colour = app.selection.colour(one.run);
+function surface(app, landscapes, look) {
+  const data = landscapes.flatMap((landscape, i) => {
+    const colour = app.selection.colour(landscape.run);
     const trace = {
       type: "surface",
-      x: one.x,
-      y: one.y,
-      z: grid(one),
-      showscale: i === 0 && some.length === 1,
-      opacity: some.length > 1 ? 0.8 : 1,
+      x: landscape.x,
+      y: landscape.y,
+      z: grid(landscape),
+      showscale: i === 0 && landscapes.length === 1,
+      opacity: landscapes.length > 1 ? 0.8 : 1,
       colorscale:
-        some.length > 1
+        landscapes.length > 1
           ? [
               [0, colour],
               [1, app.theme.colour("--panel")],
@@ -121,7 +123,7 @@ function surface(app, some, look) {
       contours: { z: { show: true, usecolormap: true, width: 1 } },
       hovertemplate: "%{x:.3g}, %{y:.3g}: %{z:.5g}<extra></extra>",
     };
-    return [trace, ...pathTraces(app, one, look, true)];
+    return [trace, ...pathTraces(app, landscape, look, true)];
   });
   const axis = {
     gridcolor: app.theme.colour("--grid"),
@@ -141,27 +143,27 @@ function surface(app, some, look) {
 /**
  * The way of training up to the point shown, and where it ends.
  * @param {App} app
- * @param {Landscape} one
+ * @param {Landscape} landscape
  * @param {{shown: number}} look
  * @param {boolean} deep
  */
-function pathTraces(app, one, look, deep) {
+function pathTraces(app, landscape, look, deep) {
   const traces = [];
   const type = deep ? "scatter3d" : "scatter";
   const colour = app.theme.colour("--bad");
-  if (one.path) {
-    const until = Math.min(look.shown, one.path.x.length);
-    const part = (/** @type {Float64Array} */ column) => column.subarray(0, until);
-    const unit = `landscape.unit.${one.unit === "epoch" ? "epoch" : "step"}`;
-    const text = one.intervals
+  if (landscape.path) {
+    const until = Math.min(look.shown, landscape.path.x.length);
+    const upToShown = (/** @type {Float64Array} */ column) => column.subarray(0, until);
+    const unit = `landscape.unit.${landscape.unit === "epoch" ? "epoch" : "step"}`;
+    const text = landscape.intervals
       .slice(0, until)
-      .map((n, i) => `${app.t(unit, { n })}: ${app.format.number(one.path?.z[i], 5)}`);
+      .map((n, i) => `${app.t(unit, { n })}: ${app.format.number(landscape.path?.z[i], 5)}`);
     traces.push({
       type,
       mode: "lines+markers",
-      x: part(one.path.x),
-      y: part(one.path.y),
-      ...(deep ? { z: part(one.path.z) } : {}),
+      x: upToShown(landscape.path.x),
+      y: upToShown(landscape.path.y),
+      ...(deep ? { z: upToShown(landscape.path.z) } : {}),
       text,
       hovertemplate: "%{text}<extra></extra>",
       line: { color: colour, width: deep ? 5 : 2 },
@@ -169,8 +171,8 @@ function pathTraces(app, one, look, deep) {
       showlegend: false,
     });
   }
-  if (one.convergence && (!one.path || look.shown >= one.path.x.length)) {
-    const { x, y, z } = one.convergence;
+  if (landscape.convergence && (!landscape.path || look.shown >= landscape.path.x.length)) {
+    const { x, y, z } = landscape.convergence;
     traces.push({
       type,
       mode: "markers",
@@ -190,7 +192,7 @@ function pathTraces(app, one, look, deep) {
   return traces;
 }
 
-/** @param {App} app @param {Landscape} one */
-export function name(app, one) {
-  return app.selection.run(one.run)?.name ?? one.run;
+/** @param {App} app @param {Landscape} landscape */
+export function name(app, landscape) {
+  return app.selection.run(landscape.run)?.name ?? landscape.run;
 }

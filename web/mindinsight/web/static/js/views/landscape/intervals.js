@@ -2,9 +2,9 @@
 
 /** @typedef {import("./figures.js").Landscape} Landscape */
 
-/** "1,2,3,4,5", or "final" for one of the final weights alone. @param {Landscape} one */
-export function intervalOf(one) {
-  return one.path ? one.intervals.join(",") : "final";
+/** "1,2,3,4,5", or "final" for one of the final weights alone. @param {Landscape} landscape */
+export function intervalOf(landscape) {
+  return landscape.path ? landscape.intervals.join(",") : "final";
 }
 
 /** @param {import("../../core/types.js").Translate} t @param {string} interval */
@@ -17,12 +17,15 @@ export function labelOf(t, interval) {
 /**
  * The first and the last step of the stretch. Numbers are steps or epochs; of final weights the tag says
  * which step they are of.
- * @param {Landscape} one
+ * @param {Landscape} landscape
  * @returns {[number, number] | null}
  */
-export function stretchOf(one) {
-  const numbers = one.path ? one.intervals : (one.tag.match(/\d+(?=\]$)/) ?? []).map(Number);
+export function stretchOf(landscape) {
+  const numbers = landscape.path
+    ? landscape.intervals
+    : (landscape.tag.match(/\d+(?=\]$)/) ?? []).map(Number);
   if (!numbers.length) return null;
-  const steps = one.unit === "epoch" ? numbers.map((n) => n * (one.step_per_epoch || 1)) : numbers;
+  const steps =
+    landscape.unit === "epoch" ? numbers.map((n) => n * (landscape.step_per_epoch || 1)) : numbers;
   return [Math.min(...steps), Math.max(...steps)];
 }

@@ -34,13 +34,13 @@ export function readState(url) {
  * @param {State} state
  * @param {string | undefined} first the interval that is shown unless another is chosen
  */
-export function writeState(url, { mode, over, interval, lines, colours, shown }, first) {
+export function writeState(url, { mode, over, interval, lines, colours, shown: points }, first) {
   url.set({
     m: mode === "map" ? null : mode,
     over: over ? "1" : null,
     i: interval === first ? null : interval,
     n: lines === USUAL_LINES ? null : lines,
     c: colours,
-    at: shown === Infinity ? null : shown,
+    at: points === Infinity ? null : points,
   });
 }

@@ -59,7 +59,7 @@ export function placeOf(plot, column) {
 }
 
 /** Whether a row lies inside every brush. @param {Plot} plot @param {Row} row */
-export function kept(plot, row) {
+export function isBrushed(plot, row) {
   return plot.columns.every((column) => {
     const brush = plot.brushes.get(column.key);
     if (!brush) return true;
@@ -71,18 +71,18 @@ export function kept(plot, row) {
 /** @param {App} app @param {Plot} plot @param {number} width @param {number} height */
 export function drawAxes(app, plot, width, height) {
   const gap = (Math.max(width, plot.columns.length * 110) - 2 * SIDE) / Math.max(1, plot.columns.length - 1);
-  const whole = Math.max(width, plot.columns.length * 110);
+  const total = Math.max(width, plot.columns.length * 110);
   const x = (/** @type {number} */ i) => SIDE + i * gap;
   const tall = height - TOP - BOTTOM;
   const y = (/** @type {number} */ at) => TOP + (1 - at) * tall;
-  const places = plot.columns.map((column) => placeOf(plot, column));
-  const lines = plot.rows.map((row) => line(app, plot, row, places, x, y));
+  const scales = plot.columns.map((column) => placeOf(plot, column));
+  const lines = plot.rows.map((row) => line(app, plot, row, scales, x, y));
   const axes = plot.columns.map((column, i) =>
-    axis(app, plot, column, places[i].ticks, { x: x(i), gap, y, tall }),
+    axis(app, plot, column, scales[i].ticks, { x: x(i), gap, y, tall }),
   );
   return svg(
     "svg",
-    { class: "axes", width: whole, height, role: "group", "aria-label": app.t("lineage.axes") },
+    { class: "axes", width: total, height, role: "group", "aria-label": app.t("lineage.axes") },
     svg("g", { class: "lines" }, lines),
     axes,
   );
@@ -92,15 +92,15 @@ export function drawAxes(app, plot, width, height) {
  * @param {App} app
  * @param {Plot} plot
  * @param {Row} row
- * @param {{of: (value: any) => number}[]} places
+ * @param {{of: (value: any) => number}[]} scales
  * @param {(i: number) => number} x
  * @param {(at: number) => number} y
  */
-function line(app, plot, row, places, x, y) {
+function line(app, plot, row, scales, x, y) {
   let path = "";
   let broken = true;
   plot.columns.forEach((column, i) => {
-    const at = places[i].of(row.values[column.key]);
+    const at = scales[i].of(row.values[column.key]);
     if (!Number.isFinite(at)) {
       broken = true;
       return;
@@ -112,7 +112,7 @@ function line(app, plot, row, places, x, y) {
   const pick = () => plot.onpick(row.run);
   return svg("path", {
     d: path,
-    class: kept(plot, row) ? "run" : "run out",
+    class: isBrushed(plot, row) ? "run" : "run out",
     "data-run": row.run,
     stroke: plot.colour(row),
     fill: "none",
@@ -137,9 +137,9 @@ function line(app, plot, row, places, x, y) {
  * @param {{x: number, gap: number, y: (at: number) => number, tall: number}} place
  */
 function axis(app, plot, column, ticks, { x, gap, y, tall }) {
-  const every = Math.max(1, Math.ceil(ticks.length / 12));
+  const stride = Math.max(1, Math.ceil(ticks.length / 12));
   const marks = ticks
-    .filter((_, i) => i % every === 0)
+    .filter((_, i) => i % stride === 0)
     .map(({ at, text }) => {
       const short =
         typeof text === "number"
@@ -231,13 +231,13 @@ function moveOn(plot, column, group, title, gap) {
  * @param {number} tall
  */
 function brushOn(app, plot, column, group, x, y, tall) {
-  const now = plot.brushes.get(column.key);
-  const shown = svg("rect", {
+  const brush = plot.brushes.get(column.key);
+  const rect = svg("rect", {
     class: "brush",
     x: x - 8,
     width: 16,
-    y: now ? y(now.high) : 0,
-    height: now ? Math.max(2, (now.high - now.low) * tall) : 0,
+    y: brush ? y(brush.high) : 0,
+    height: brush ? Math.max(2, (brush.high - brush.low) * tall) : 0,
   });
   const field = svg("rect", {
     class: "field",
@@ -251,7 +251,7 @@ function brushOn(app, plot, column, group, x, y, tall) {
     "aria-label": app.t("lineage.brush", { axis: column.label }),
     "aria-valuemin": 0,
     "aria-valuemax": 100,
-    "aria-valuenow": now ? Math.round(now.high * 100) : 100,
+    "aria-valuenow": brush ? Math.round(brush.high * 100) : 100,
   });
   let from = NaN;
   const share = (/** @type {PointerEvent} */ event) => {
@@ -271,8 +271,8 @@ function brushOn(app, plot, column, group, x, y, tall) {
   field.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     if (Number.isNaN(from)) return;
     const to = share(event);
-    shown.setAttribute("y", String(y(Math.max(from, to))));
-    shown.setAttribute("height", String(Math.abs(from - to) * tall));
+    rect.setAttribute("y", String(y(Math.max(from, to))));
+    rect.setAttribute("height", String(Math.abs(from - to) * tall));
   });
   field.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
     set(from, share(event));
@@ -284,5 +284,5 @@ function brushOn(app, plot, column, group, x, y, tall) {
     if (event.key === "Escape") set(0, 0);
     else if (by) set(0, Math.min(1, Math.max(0.1, (plot.brushes.get(column.key)?.high ?? 1) + by)));
   });
-  group.append(shown, field);
+  group.append(rect, field);
 }

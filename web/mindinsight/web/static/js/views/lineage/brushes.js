@@ -7,9 +7,9 @@ export function readBrushes(texts) {
   /** @type {Map<string, Brush>} */
   const brushes = new Map();
   for (const text of texts) {
-    const parts = text.split("~");
-    const [low, high] = parts.slice(-2).map(Number);
-    if (parts.length > 2 && low < high) brushes.set(parts.slice(0, -2).join("~"), { low, high });
+    const fields = text.split("~");
+    const [low, high] = fields.slice(-2).map(Number);
+    if (fields.length > 2 && low < high) brushes.set(fields.slice(0, -2).join("~"), { low, high });
   }
   return brushes;
 }

@@ -18,12 +18,12 @@ export function labelOf(t, key) {
 /**
  * The objective asked for if there is such a number, else the first metric.
  * @param {{key: string, numeric: boolean}[]} columns
- * @param {string} asked
+ * @param {string} requested
  * @returns {string | null}
  */
-export function objectiveAmong(columns, asked) {
+export function objectiveAmong(columns, requested) {
   const numeric = columns.filter((column) => column.numeric).map((column) => column.key);
-  return numeric.includes(asked) ? asked : (numeric.find((key) => key.startsWith("metric:")) ?? null);
+  return numeric.includes(requested) ? requested : (numeric.find((key) => key.startsWith("metric:")) ?? null);
 }
 
 /**
@@ -31,10 +31,10 @@ export function objectiveAmong(columns, asked) {
  * @param {{columns: Column[], rows: Row[]}} data @param {{axes: string[], objective: string}} state
  */
 export function axesShown({ columns, rows }, { axes, objective }) {
-  const chosen = axes
+  const selected = axes
     .map((key) => columns.find((column) => column.key === key))
     .filter((column) => column !== undefined);
-  if (chosen.length) return chosen;
+  if (selected.length) return selected;
   const vary = columns.filter((column) => column.key !== objective && different(rows, column.key) > 1);
   return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
 }
@@ -61,9 +61,9 @@ function different(rows, key) {
  */
 export function moved(keys, key, by) {
   const from = keys.indexOf(key);
-  const rest = keys.filter((one) => one !== key);
-  const to = Math.min(rest.length, Math.max(0, from + by));
-  return [...rest.slice(0, to), key, ...rest.slice(to)];
+  const others = keys.filter((other) => other !== key);
+  const to = Math.min(others.length, Math.max(0, from + by));
+  return [...others.slice(0, to), key, ...others.slice(to)];
 }
 
 /**

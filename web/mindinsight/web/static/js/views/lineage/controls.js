@@ -5,14 +5,14 @@ import { checklist } from "../../components/checklist.js";
 import { dialog } from "../../components/dialog.js";
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
-import { kept } from "./axes.js";
+import { isBrushed } from "./axes.js";
 import { differenceDialog } from "./difference.js";
 
 /** @typedef {import("../lineage.js").Lineage} Lineage */
 
 /** @param {Lineage} view */
 export function toolbar(view) {
-  const { app, data, state, brushes, picked } = view;
+  const { app, data, state, brushes, selectedRuns } = view;
   const { t } = app;
   const numeric = data.columns
     .filter((column) => column.numeric)
@@ -33,12 +33,12 @@ export function toolbar(view) {
   tints.box.dataset.focus = "tint";
   tints.box.disabled = !state.objective;
   const plot = view.plot();
-  const count = data.rows.filter((row) => kept(plot, row)).length;
+  const count = data.rows.filter((row) => isBrushed(plot, row)).length;
   const compare = () =>
     differenceDialog(
       app,
       data.columns,
-      data.rows.filter((row) => picked.has(row.run)),
+      data.rows.filter((row) => selectedRuns.has(row.run)),
     );
   const clear = () => (brushes.clear(), view.draw());
   return h(
@@ -47,7 +47,7 @@ export function toolbar(view) {
     objective,
     tints,
     button(t("lineage.choose"), () => chooseAxes(view)),
-    picked.size > 1 && button(t("lineage.difference"), compare),
+    selectedRuns.size > 1 && button(t("lineage.difference"), compare),
     brushes.size > 0 && button(t("lineage.clear"), clear),
     h("span", { class: "muted" }, t("lineage.count", { n: count, all: data.rows.length })),
   );
@@ -62,8 +62,8 @@ function chooseAxes(view) {
   const list = checklist({
     label: t("lineage.choose"),
     filter: t("lineage.filter"),
-    all: t("common.all"),
-    none: t("common.none"),
+    allLabel: t("common.all"),
+    noneLabel: t("common.none"),
     items,
     checked,
     onchange: () => {},
@@ -78,7 +78,7 @@ function chooseAxes(view) {
       });
       return h("label", { class: "check" }, box, h("span", null, t("lineage.log", { axis: column.label })));
     });
-  const done = button(
+  const close = button(
     t("lineage.apply"),
     () => {
       state.axes = data.columns.map((column) => column.key).filter((key) => checked.has(key));
@@ -90,7 +90,7 @@ function chooseAxes(view) {
   const box = dialog({
     title: t("lineage.choose"),
     body: h("div", { class: "lineage-row" }, list, h("div", { class: "stack" }, logs)),
-    actions: [done],
+    actions: [close],
     close: t("common.close"),
   });
 }

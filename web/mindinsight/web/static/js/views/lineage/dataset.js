@@ -66,12 +66,12 @@ function parsed(text) {
 
 /** @param {any} value @returns {any} */
 function readable(value) {
-  if (Array.isArray(value)) return value.map((one, i) => [i ? ", " : "", readable(one)]);
+  if (Array.isArray(value)) return value.map((item, i) => [i ? ", " : "", readable(item)]);
   if (value !== null && typeof value === "object") {
     return h(
       "dl",
       { class: "facts" },
-      Object.entries(value).map(([name, one]) => [h("dt", null, name), h("dd", null, readable(one))]),
+      Object.entries(value).map(([name, item]) => [h("dt", null, name), h("dd", null, readable(item))]),
     );
   }
   const text = String(value);

@@ -42,10 +42,10 @@ export function differenceDialog(app, columns, rows) {
       h("tbody", null, body),
     ),
   );
-  const same = h("p", { class: "muted" }, app.t("lineage.same", { n: columns.length - differ.length }));
+  const equalCount = h("p", { class: "muted" }, app.t("lineage.same", { n: columns.length - differ.length }));
   dialog({
     title: app.t("lineage.difference"),
-    body: differ.length ? [table, same] : [same],
+    body: differ.length ? [table, equalCount] : [equalCount],
     close: app.t("common.close"),
     wide: true,
   });

@@ -9,37 +9,37 @@ import { inkRamp } from "./tint.js";
 /**
  * @param {import("../../core/types.js").App} app
  * @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string,
- *   onchange: (x: string, y: string) => void, onpick: (run: string) => void}} what
+ *   onchange: (x: string, y: string) => void, onpick: (run: string) => void}} options
  */
 export function scatter(app, { columns, rows, objective, x, y, onchange, onpick }) {
   const numeric = columns.filter((column) => column.numeric);
   const options = numeric.map((column) => ({ value: column.key, label: column.label }));
-  const known = (/** @type {string} */ key, /** @type {number} */ otherwise) =>
+  const numericKey = (/** @type {string} */ key, /** @type {number} */ otherwise) =>
     numeric.some((column) => column.key === key) ? key : (numeric[otherwise] ?? numeric[0])?.key;
-  const [across, up] = [known(x, 0), known(y || objective, numeric.length - 1)];
+  const [across, up] = [numericKey(x, 0), numericKey(y || objective, numeric.length - 1)];
   const plot = h("div", { class: "chart", role: "img", "aria-label": app.t("lineage.scatter") });
   const figure = () => {
-    const shown = rows();
+    const visible = rows();
     const label = (/** @type {string} */ key) => columns.find((column) => column.key === key)?.label ?? "";
-    const colour = shown.map((row) => Number(row.values[objective]));
+    const colour = visible.map((row) => Number(row.values[objective]));
     const marker = {
       size: 9,
-      color: objective ? colour : shown.map((row) => app.selection.colour(row.run)),
+      color: objective ? colour : visible.map((row) => app.selection.colour(row.run)),
       colorscale: inkRamp(app),
       showscale: Boolean(objective) && colour.some(Number.isFinite),
       colorbar: { thickness: 8, outlinewidth: 0 },
       line: { width: 1, color: app.theme.colour("--line-strong") },
     };
-    const text = shown.map((row) => app.selection.run(row.run)?.name ?? row.run);
+    const text = visible.map((row) => app.selection.run(row.run)?.name ?? row.run);
     return {
       data: [
         {
           type: "scatter",
           mode: "markers",
-          x: shown.map((row) => row.values[across]),
-          y: shown.map((row) => row.values[up]),
+          x: visible.map((row) => row.values[across]),
+          y: visible.map((row) => row.values[up]),
           text,
-          customdata: shown.map((row) => row.run),
+          customdata: visible.map((row) => row.run),
           marker,
           hovertemplate: "%{text}<br>%{x} · %{y}<extra></extra>",
         },
@@ -66,8 +66,8 @@ export function scatter(app, { columns, rows, objective, x, y, onchange, onpick 
     plot,
   );
   const draw = () =>
-    app.charts.draw(plot, figure, (drawn) =>
-      drawn.on("plotly_click", (/** @type {any} */ event) => onpick(event.points[0].customdata)),
+    app.charts.draw(plot, figure, (chart) =>
+      chart.on("plotly_click", (/** @type {any} */ event) => onpick(event.points[0].customdata)),
     );
   return { element, draw };
 }

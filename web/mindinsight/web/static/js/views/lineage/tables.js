@@ -12,15 +12,15 @@ import { datasetDialog } from "./dataset.js";
 
 const BARS = 12;
 
-/** @param {App} app @param {{key: string, importance: number}[]} all @param {string} objective */
-export function importanceTable({ t }, all, objective) {
+/** @param {App} app @param {{key: string, importance: number}[]} importances @param {string} objective */
+export function importanceTable({ t }, importances, objective) {
   if (!objective) {
     return [
       h("h2", { class: "panel-title" }, t("lineage.no_objective")),
       h("p", { class: "muted" }, t("lineage.no_objective_how")),
     ];
   }
-  const bars = all
+  const bars = importances
     .slice(0, BARS)
     .map(({ key, importance }) =>
       h(
@@ -61,8 +61,8 @@ export function rowsTable(view, rows) {
       button(column.label, sort(column.key), { class: "link", "data-focus": `sort:${column.key}` }),
     ),
   );
-  const known = columns.some((column) => column.key === state.sort);
-  const body = (known ? sortedBy(rows, state.sort, state.down) : rows).map((row) =>
+  const sortable = columns.some((column) => column.key === state.sort);
+  const body = (sortable ? sortedBy(rows, state.sort, state.down) : rows).map((row) =>
     h(
       "tr",
       {
@@ -90,12 +90,12 @@ export function rowsTable(view, rows) {
 
 /** @param {Lineage} view @param {Row} row */
 function nameCell(view, { run }) {
-  const { app, picked } = view;
+  const { app, selectedRuns } = view;
   const name = app.selection.run(run)?.name ?? run;
   const label = app.t("lineage.pick", { run: name });
   const box = h("input", {
     type: "checkbox",
-    checked: picked.has(run),
+    checked: selectedRuns.has(run),
     "aria-label": label,
     title: label,
     onchange: () => view.setPicked(run, box.checked),

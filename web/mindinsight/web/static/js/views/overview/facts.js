@@ -31,8 +31,8 @@ export async function factsPanel(app, panel, run) {
       "div",
       { class: "fact-columns" },
       block(t("overview.facts"), own),
-      block(t("runs.cols.hyper"), shown(app, run.hyper)),
-      block(t("overview.metrics"), shown(app, run.metrics)),
+      block(t("runs.cols.hyper"), valueTable(app, run.hyper)),
+      block(t("overview.metrics"), valueTable(app, run.metrics)),
       differing,
     ),
   );
@@ -48,7 +48,7 @@ function block(title, facts) {
 }
 
 /** @param {import("../../core/types.js").App} app @param {Record<string, any>} values */
-function shown(app, values) {
+function valueTable(app, values) {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,

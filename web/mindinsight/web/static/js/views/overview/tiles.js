@@ -48,17 +48,17 @@ function tile(app, first, kind) {
     box,
   );
 
-  const asked = latest(element);
+  const requests = latest(element);
   const refresh = async (/** @type {Run} */ run) => {
     element.classList.toggle("nothing", !kind.has(run));
     count.textContent = String(run.kinds[kind.kind] ?? "");
     count.hidden = !run.kinds[kind.kind];
     if (!kind.has(run)) {
-      asked.end();
+      requests.end();
       replace(box, h("p", { class: "muted" }, app.t(`overview.no.${kind.kind}`)));
       return;
     }
-    await asked.ask(
+    await requests.ask(
       (signal) => kind.load(app, run, signal),
       (show) => show(box, figures),
       (error) => {

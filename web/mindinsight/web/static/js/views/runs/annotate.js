@@ -18,16 +18,16 @@ export function annotateDialog(app, run) {
     placeholder: t("runs.labels.how"),
   });
   const palette = ["", ...Array.from({ length: 12 }, (_, i) => app.theme.colour(`--run-${i + 1}`))];
-  const chosen = palette.includes(run.chosen) ? palette : [...palette, run.chosen];
-  const colours = chosen.map((colour) => swatch(app, colour, colour === run.chosen));
+  const choices = palette.includes(run.chosen) ? palette : [...palette, run.chosen];
+  const colours = choices.map((colour) => swatch(app, colour, colour === run.chosen));
 
   const save = async () => {
-    const picked = colours.find(({ input }) => input.checked)?.colour ?? "";
+    const colour = colours.find(({ input }) => input.checked)?.colour ?? "";
     const words = labels.value
       .split(/[,，]/)
       .map((/** @type {string} */ label) => label.trim())
       .filter(Boolean);
-    if (await keep(app, run.id, { note: note.value, labels: words, colour: picked })) box.close();
+    if (await keep(app, run.id, { note: note.value, labels: words, colour })) box.close();
   };
   const box = dialog({
     title: run.name,
@@ -76,8 +76,8 @@ export async function keep(app, run, fields) {
     await app.selection.annotate(run, fields);
     return true;
   } catch (error) {
-    const known = /** @type {any} */ (error);
-    toast(app.t(known.key ?? "error.http", known.vars), { bad: true });
+    const failure = /** @type {any} */ (error);
+    toast(app.t(failure.key ?? "error.http", failure.vars), { bad: true });
     return false;
   }
 }

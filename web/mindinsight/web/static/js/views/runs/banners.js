@@ -5,7 +5,7 @@ import { damageBanner } from "../../components/damage.js";
 import { empty } from "../../components/empty.js";
 import { icon } from "../../components/icons.js";
 import { h } from "../../core/dom.js";
-import { places } from "./bases.js";
+import { basePaths } from "./bases.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -54,7 +54,7 @@ export function banners(app, list) {
 
 /** @param {App} app */
 export function nothing(app) {
-  const base = places(app.selection.list());
+  const base = basePaths(app.selection.list());
   return empty({
     icon: "runs",
     title: app.t("runs.empty"),

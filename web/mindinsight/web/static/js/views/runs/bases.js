@@ -19,22 +19,22 @@ const SHOWN = 12; // the names of more would be a page of their own; the search 
 export function createBases(app, onsearch) {
   const { t } = app;
   const element = h("span", { class: "row wrap muted bases" });
-  let drawn = "";
+  let shownState = "";
 
   /** @param {RunList} list @param {string} search what is searched for */
   const draw = (list, search) => {
     const state = JSON.stringify([list.bases, list.watch, search]);
-    if (state === drawn) return; // what somebody may be pressing stays
-    drawn = state;
+    if (state === shownState) return; // what somebody may be pressing stays
+    shownState = state;
     const named = list.bases.filter((base) => base.name);
     const more = named.slice(SHOWN).map((base) => base.name);
-    const rest = more.length
+    const moreBases = more.length
       ? h("span", { title: more.join("\n") }, t("runs.dirs.more", { n: more.length }))
       : null;
     renew(
       element,
       ...named.slice(0, SHOWN).map((base) => chip(base, search)),
-      rest,
+      moreBases,
       named.length ? watched(app, list) : null,
     );
   };
@@ -87,7 +87,7 @@ export function searchFor(search, name) {
 }
 
 /** The directories in words. @param {RunList} list */
-export function places(list) {
+export function basePaths(list) {
   return list.bases.map((base) => base.path).join(", ") || list.base;
 }
 

@@ -17,17 +17,17 @@ const SHOWN = 40; // scalars listed at a time; the filter finds the others
  *   options
  */
 export function columnChooser(app, anchor, { tags, columns, onchange, onreset }) {
-  let chosen = [...columns];
+  let selected = [...columns];
   const list = h("div", { class: "stack" });
 
   /** @param {string} key @param {string} label */
   const box = (key, label) =>
     check({
       label,
-      checked: chosen.includes(key),
+      checked: selected.includes(key),
       onchange: (on) => {
-        chosen = on ? [...chosen, key] : chosen.filter((known) => known !== key);
-        onchange(chosen);
+        selected = on ? [...selected, key] : selected.filter((other) => other !== key);
+        onchange(selected);
       },
     });
 
@@ -91,7 +91,7 @@ function scalarRow(app, tag, box) {
     h(
       "div",
       { class: "row small" },
-      ["spark", ...PARTS].map((part) => box(`${part}:${tag}`, app.t(`runs.part.${part}`))),
+      ["spark", ...PARTS].map((statistic) => box(`${statistic}:${tag}`, app.t(`runs.part.${statistic}`))),
     ),
   );
 }

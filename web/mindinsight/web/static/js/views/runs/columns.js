@@ -61,8 +61,8 @@ export function columnsOf(app, values, curve, keys) {
  * @returns {TableColumn | null}
  */
 function columnOf(app, values, curve, key) {
-  const [kind, ...rest] = key.split(":");
-  const name = rest.join(":");
+  const [kind, ...words] = key.split(":");
+  const name = words.join(":");
   if (kind === "hyper") return hyperColumn(app, key, name);
   if (kind === "spark") {
     return {
@@ -97,13 +97,13 @@ function hyperColumn(app, key, name) {
  * @param {App} app
  * @param {Values} values
  * @param {string} key
- * @param {"last" | "min" | "max" | "best"} part
+ * @param {"last" | "min" | "max" | "best"} statistic
  * @param {string} tag
  * @returns {TableColumn}
  */
-function scalarColumn(app, values, key, part, tag) {
-  const value = (/** @type {Run} */ run) => values.scalar(run, tag, part);
-  const label = part === "last" ? tag : `${tag} · ${app.t(`runs.part.${part}`)}`;
+function scalarColumn(app, values, key, statistic, tag) {
+  const value = (/** @type {Run} */ run) => values.scalar(run, tag, statistic);
+  const label = statistic === "last" ? tag : `${tag} · ${app.t(`runs.part.${statistic}`)}`;
   return { key, label, number: true, value, cell: (run) => numberCell(app, value(run)) };
 }
 
@@ -238,13 +238,13 @@ export function stateMark(app, run, now) {
 function kindLinks(app, run) {
   /** @type {Record<string, number>} */
   const counts = { ...run.kinds, lineage: run.lineage ? 1 : 0, dump: run.dumps.length };
-  const held = app.boot.views
+  const kinds = app.boot.views
     .filter(({ name, navigation }) => navigation && counts[name])
     .map(({ name }) => ({ kind: name, count: name === "lineage" ? 0 : counts[name] }));
   return h(
     "span",
     { class: "kinds" },
-    held.map(({ kind, count }) => {
+    kinds.map(({ kind, count }) => {
       const name = app.t("runs.kind", { kind: app.t(`nav.${kind}`), n: count });
       return h(
         "a",

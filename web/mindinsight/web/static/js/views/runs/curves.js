@@ -11,20 +11,20 @@ const DELAY = 60; // ms
 
 /**
  * @param {import("../../core/types.js").App} app
- * @param {Element} place what the curves are shown in
+ * @param {Element} element what the curves are shown in
  * @param {() => void} onload called when more curves are there
  */
-export function createCurves(app, place, onload) {
+export function createCurves(app, element, onload) {
   /** @type {Map<string, Map<string, Curve>>} tag -> run */
-  const known = new Map();
+  const curvesByTag = new Map();
   /** To be requested, and under way. @type {Set<string>[]} as JSON of [tag, run] */
-  let [wanted, pending] = [new Set(), new Set()];
-  const requests = latest(place);
+  let [queued, pending] = [new Set(), new Set()];
+  const requests = latest(element);
 
   /** @param {string} tag */
   const curvesOf = (tag) => {
-    const curves = known.get(tag) ?? new Map();
-    known.set(tag, curves);
+    const curves = curvesByTag.get(tag) ?? new Map();
+    curvesByTag.set(tag, curves);
     return curves;
   };
 
@@ -45,8 +45,8 @@ export function createCurves(app, place, onload) {
   };
 
   const load = debounce(() => {
-    pending = new Set([...pending, ...wanted]); // a later request stands for those it ends
-    wanted = new Set();
+    pending = new Set([...pending, ...queued]); // a later request stands for those it ends
+    queued = new Set();
     requests.ask((signal) => fetchCurves(app, pairs(pending), signal), take, failed);
   }, DELAY);
 
@@ -57,14 +57,14 @@ export function createCurves(app, place, onload) {
       const curve = curves.get(run) ?? { fresh: false };
       if (!curve.fresh) {
         curves.set(run, { ...curve, fresh: true });
-        wanted.add(JSON.stringify([tag, run]));
+        queued.add(JSON.stringify([tag, run]));
         load();
       }
       return curve.values;
     },
     /** Known curves may be old: they are shown until those in sight are fetched again. */
     forget() {
-      known.forEach((curves) => curves.forEach((curve) => (curve.fresh = false)));
+      curvesByTag.forEach((curves) => curves.forEach((curve) => (curve.fresh = false)));
     },
   };
 }
@@ -77,13 +77,13 @@ function pairs(keys) {
 /**
  * One request for each tag.
  * @param {import("../../core/types.js").App} app
- * @param {[string, string][]} wanted tag and run
+ * @param {[string, string][]} requests tag and run
  * @param {AbortSignal} signal
  */
-function fetchCurves(app, wanted, signal) {
+function fetchCurves(app, requests, signal) {
   /** @type {Map<string, string[]>} */
   const runs = new Map();
-  for (const [tag, run] of wanted) runs.set(tag, [...(runs.get(tag) ?? []), run]);
+  for (const [tag, run] of requests) runs.set(tag, [...(runs.get(tag) ?? []), run]);
   return Promise.all(
     [...runs].map(async ([tag, run]) => ({
       tag,

@@ -33,11 +33,11 @@ export function namesIn(terms) {
 
 /** @param {Term[]} terms @param {Run} run @param {Lookup} lookup */
 export function matchesQuery(terms, run, lookup) {
-  return terms.every((term) => holds(term, run, lookup));
+  return terms.every((term) => termHolds(term, run, lookup));
 }
 
 /** @param {Term} term @param {Run} run @param {Lookup} lookup */
-function holds(term, run, lookup) {
+function termHolds(term, run, lookup) {
   if ("text" in term) return texts(run).some((text) => text.toLowerCase().includes(term.text));
   if ("regex" in term) return texts(run).some((text) => term.regex.test(text));
   return compare(lookup(run, term.name), term.op, term.value);
@@ -54,9 +54,9 @@ function compare(have, op, want) {
   const number = Number(want);
   const numeric = typeof have === "number" && want.trim() !== "" && !Number.isNaN(number);
   if (numeric) return NUMERIC[op](have, number);
-  const same = String(have).toLowerCase() === want.toLowerCase();
-  if (op === "=" || op === "==") return same;
-  return op === "!=" && !same;
+  const equal = String(have).toLowerCase() === want.toLowerCase();
+  if (op === "=" || op === "==") return equal;
+  return op === "!=" && !equal;
 }
 
 /** @type {Record<string, (a: number, b: number) => boolean>} */

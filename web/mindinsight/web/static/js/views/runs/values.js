@@ -37,9 +37,9 @@ export function isTorn(run, now) {
 
 const MEANT = 5; // tags that a short name may mean
 
-/** @param {App} app @param {Element} place what the values are shown in */
-export function createValues(app, place) {
-  const [askedTags, askedTables] = [latest(place), latest(place)];
+/** @param {App} app @param {Element} element what the values are shown in */
+export function createValues(app, element) {
+  const [askedTags, askedTables] = [latest(element), latest(element)];
   /** @type {Map<string, Numbers>} */
   const tables = new Map();
   /** @type {string[]} */
@@ -64,11 +64,11 @@ export function createValues(app, place) {
 
     /**
      * Fetch what is needed for these tags, again if they may have changed.
-     * @param {string[]} wanted all there are
-     * @param {boolean} again
+     * @param {string[]} needed all there are
+     * @param {boolean} stale
      */
-    need(wanted, again = false) {
-      const missing = wanted.filter((tag) => again || !tables.has(tag));
+    need(needed, stale = false) {
+      const missing = needed.filter((tag) => stale || !tables.has(tag));
       const fetch = (/** @type {AbortSignal} */ signal) =>
         Promise.all(missing.map((tag) => app.api.get("v2/runs/columns", { tag: [tag] }, { signal })));
       return askedTables.ask(fetch, (answers) =>
@@ -76,9 +76,9 @@ export function createValues(app, place) {
       );
     },
 
-    /** @param {Run} run @param {string} tag @param {"last" | "min" | "max" | "best"} part */
-    scalar(run, tag, part) {
-      return tables.get(tag)?.[part === "best" ? bestEnd(tag) : part].get(run.id);
+    /** @param {Run} run @param {string} tag @param {"last" | "min" | "max" | "best"} statistic */
+    scalar(run, tag, statistic) {
+      return tables.get(tag)?.[statistic === "best" ? bestEnd(tag) : statistic].get(run.id);
     },
 
     /**
@@ -93,7 +93,7 @@ export function createValues(app, place) {
       if (fact) return fact(run, app.selection.list().now);
       const hyper = named(run.hyper, name);
       if (hyper !== undefined) return hyper;
-      const tag = tagsFor(name).find((one) => tables.get(one)?.last.has(run.id));
+      const tag = tagsFor(name).find((candidate) => tables.get(candidate)?.last.has(run.id));
       return tag === undefined ? named(run.metrics, name) : tables.get(tag)?.last.get(run.id);
     },
   };
@@ -106,8 +106,8 @@ export function createValues(app, place) {
  * @returns {Numbers}
  */
 function numbersOf(app, table) {
-  const numbers = (/** @type {"last" | "min" | "max"} */ part) => {
-    const values = app.api.column(table[part]);
+  const numbers = (/** @type {"last" | "min" | "max"} */ statistic) => {
+    const values = app.api.column(table[statistic]);
     return new Map(table.runs.map((/** @type {string} */ run, /** @type {number} */ i) => [run, values[i]]));
   };
   return { last: numbers("last"), min: numbers("min"), max: numbers("max") };
@@ -149,11 +149,11 @@ const FACTS = {
 /** Short names that people and papers use. @type {Record<string, string>} */
 const SHORT = { lr: "learning_rate", bs: "batch_size", epochs: "epoch", optimiser: "optimizer" };
 
-/** @param {Record<string, any>} all @param {string} name */
-function named(all, name) {
-  const wanted = name.toLowerCase();
-  const key = Object.keys(all).find(
-    (known) => known.toLowerCase() === wanted || known.toLowerCase() === SHORT[wanted],
+/** @param {Record<string, any>} settings @param {string} name */
+function named(settings, name) {
+  const lowered = name.toLowerCase();
+  const key = Object.keys(settings).find(
+    (candidate) => candidate.toLowerCase() === lowered || candidate.toLowerCase() === SHORT[lowered],
   );
-  return key === undefined ? undefined : all[key];
+  return key === undefined ? undefined : settings[key];
 }

@@ -25,9 +25,9 @@ export function alertMarks(app, element, onchange) {
     const next = response.alerts.filter(
       ({ condition }) => !condition || condition === "above" || condition === "below",
     );
-    const same = JSON.stringify(next.map(({ id }) => id)) === JSON.stringify(alerts.map(({ id }) => id));
+    const unchanged = JSON.stringify(next.map(({ id }) => id)) === JSON.stringify(alerts.map(({ id }) => id));
     alerts = next;
-    if (!same) onchange();
+    if (!unchanged) onchange();
   };
   const read = () => {
     const run = app.selection.runs().map(({ id }) => id);
@@ -45,11 +45,11 @@ export function alertMarks(app, element, onchange) {
     /**
      * Those that belong into a chart, where it has a place for them.
      * @param {string[]} tags
-     * @param {import("./curve.js").Drawn[]} drawn
+     * @param {import("./curve.js").Line[]} lines
      * @param {string} axis
      * @returns {Mark[]}
      */
-    of(tags, drawn, axis) {
+    of(tags, lines, axis) {
       const xOf = {
         step: (/** @type {Alert} */ alert) => alert.step,
         wall: (/** @type {Alert} */ alert) => 1000 * Number(alert.wall),
@@ -57,7 +57,7 @@ export function alertMarks(app, element, onchange) {
       if (!xOf) return [];
       return alerts
         .flatMap((alert) => {
-          const line = drawn.find(({ curve }) => curve.run === alert.run && reaches(curve, axis, xOf(alert)));
+          const line = lines.find(({ curve }) => curve.run === alert.run && reaches(curve, axis, xOf(alert)));
           return line && (!alert.tag || tags.includes(alert.tag))
             ? [{ x: xOf(alert), colour: line.colour, words: inWords(app, alert) }]
             : [];

@@ -29,9 +29,9 @@ export function awayFromMedian({ ranks, step, mean }) {
 
 /** The distance that almost all cells stay below; 1 when all are the same. @param {Float32Array} away */
 export function usualMost(away) {
-  const every = Math.max(1, Math.floor(away.length / LOOKED_AT));
-  const sizes = Float32Array.from({ length: Math.ceil(away.length / every) }, (_, i) =>
-    Math.abs(away[i * every]),
+  const stride = Math.max(1, Math.floor(away.length / LOOKED_AT));
+  const sizes = Float32Array.from({ length: Math.ceil(away.length / stride) }, (_, i) =>
+    Math.abs(away[i * stride]),
   )
     .filter(Number.isFinite)
     .sort();
@@ -47,9 +47,11 @@ export function usualMost(away) {
  * @returns {Float32Array[]} 1 where there are some, else NaN
  */
 export function notFiniteRows(cells, ranks, columns, rows) {
-  const each = Math.ceil(ranks / Math.max(1, rows));
-  const z = Array.from({ length: Math.ceil(ranks / each) }, () => new Float32Array(columns).fill(NaN));
-  for (let i = 0; i < cells.length; i++) z[Math.floor(cells[i] / columns / each)][cells[i] % columns] = 1;
+  const ranksPerRow = Math.ceil(ranks / Math.max(1, rows));
+  const z = Array.from({ length: Math.ceil(ranks / ranksPerRow) }, () => new Float32Array(columns).fill(NaN));
+  for (let i = 0; i < cells.length; i++) {
+    z[Math.floor(cells[i] / columns / ranksPerRow)][cells[i] % columns] = 1;
+  }
   return z;
 }
 
@@ -60,28 +62,28 @@ export function notFiniteRows(cells, ranks, columns, rows) {
  * @param {number[]} ranks
  * @param {number} columns
  * @param {number} rows at most
- * @returns {{y: number[], z: Float32Array[], who: number[][]}} `who`: the rank that a cell is of
+ * @returns {{y: number[], z: Float32Array[], rankOf: number[][]}} `rankOf`: the rank that a cell is of
  */
 export function folded(away, ranks, columns, rows) {
-  const each = Math.ceil(ranks.length / Math.max(1, rows));
-  /** @type {{y: number[], z: Float32Array[], who: number[][]}} */
-  const made = { y: [], z: [], who: [] };
-  for (let first = 0; first < ranks.length; first += each) {
-    const last = Math.min(ranks.length, first + each) - 1;
+  const ranksPerRow = Math.ceil(ranks.length / Math.max(1, rows));
+  /** @type {{y: number[], z: Float32Array[], rankOf: number[][]}} */
+  const folds = { y: [], z: [], rankOf: [] };
+  for (let first = 0; first < ranks.length; first += ranksPerRow) {
+    const last = Math.min(ranks.length, first + ranksPerRow) - 1;
     const z = new Float32Array(columns).fill(NaN);
-    const who = new Array(columns).fill(ranks[first]);
+    const rankOf = new Array(columns).fill(ranks[first]);
     for (let row = first; row <= last; row++) {
       for (let column = 0; column < columns; column++) {
         const value = away[row * columns + column];
         if (Number.isNaN(value) || Math.abs(value) <= Math.abs(z[column])) continue;
         z[column] = value;
-        who[column] = ranks[row];
+        rankOf[column] = ranks[row];
       }
     }
     // Rows of one height are drawn in a tenth of the time.
-    made.y.push((ranks[first] + (ranks[first + each - 1] ?? ranks[first] + each - 1)) / 2);
-    made.z.push(z);
-    made.who.push(who);
+    folds.y.push((ranks[first] + (ranks[first + ranksPerRow - 1] ?? ranks[first] + ranksPerRow - 1)) / 2);
+    folds.z.push(z);
+    folds.rankOf.push(rankOf);
   }
-  return made;
+  return folds;
 }

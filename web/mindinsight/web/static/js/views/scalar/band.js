@@ -35,7 +35,7 @@ export function lineOn(x, values, to) {
 }
 
 /**
- * @param {{band: Band, colour: string, label: string, to: (v: number) => number}} what
+ * @param {{band: Band, colour: string, label: string, to: (v: number) => number}} options
  * @returns {any[]}
  */
 export function bandTraces({ band, colour, label, to }) {

@@ -58,7 +58,7 @@ class CurveCard {
     /** @type {import("./curve.js").Scales | null} */
     this.scales = null;
     /** Whether all is to be fetched, and not only what is new. */
-    this.whole = true;
+    this.stale = true;
     /** Whether new points came while all was being fetched. */
     this.missed = false;
     this.plot = h("div", { class: "chart", role: "img", "aria-label": tags.join(", ") });
@@ -83,11 +83,11 @@ class CurveCard {
     });
     this.requests = latest(this.element);
     this.rangeRequests = latest(this.element);
-    this.seen = whenNear(this.element, () => this.look());
+    this.visibility = whenNear(this.element, () => this.look());
     this.grow = throttle(() => this.follow(), GAP);
     queueMicrotask(() =>
       page.cursor.join(this.plot, {
-        drawn: () => this.drawn(),
+        lines: () => this.lines(),
         options: page.options,
         scales: () => this.scales,
         marks: () => this.marks(),
@@ -98,20 +98,22 @@ class CurveCard {
 
   /** Fetch anew: other runs, other axis, other zoom. */
   load() {
-    this.whole = true;
-    this.seen.ask();
+    this.stale = true;
+    this.visibility.ask();
   }
 
   /** New points have come for these runs. @param {string[]} runs */
   update(runs) {
     const { selection } = this.page.app;
-    const mine = [...this.curves.values()].some((some) => some.some((curve) => runs.includes(curve.run)));
-    if (mine || selection.runs().some((run) => runs.includes(run.id))) this.seen.ask();
+    const affected = [...this.curves.values()].some((curves) =>
+      curves.some((curve) => runs.includes(curve.run)),
+    );
+    if (affected || selection.runs().some((run) => runs.includes(run.id))) this.visibility.ask();
   }
 
   /** The card is seen and something is to be done. */
   look() {
-    if (!this.whole) this.grow();
+    if (!this.stale) this.grow();
     else if (this.fetching === this.question()) this.missed = true;
     else this.fetch();
   }
@@ -158,14 +160,14 @@ class CurveCard {
 
   fetched() {
     this.fetching = "";
-    this.whole = false;
+    this.stale = false;
     if (this.missed) this.grow();
     this.missed = false;
   }
 
   /** Put new points behind those that are here. */
   follow() {
-    if (this.whole) return; // all of it is on its way
+    if (this.stale) return; // all of it is on its way
     this.requests.ask(
       () => appended(this.page, this.curves, this.plot.clientWidth),
       (fresh) => {
@@ -181,25 +183,25 @@ class CurveCard {
   paint() {
     if (!this.curves.size) return; // nothing has come yet
     const { app, options } = this.page;
-    const made = () => {
+    const makeFigure = () => {
       const threshold = parseThreshold(options().thresholds.get(this.tags[0]));
-      const drawn = figure(
+      const chart = figure(
         app,
-        this.drawn(),
+        this.lines(),
         options(),
         threshold,
         options().tall.get(this.key),
         this.marks(),
       );
-      this.scales = drawn.scales;
-      return drawn;
+      this.scales = chart.scales;
+      return chart;
     };
-    app.charts.draw(this.plot, made, (element) => {
+    app.charts.draw(this.plot, makeFigure, (element) => {
       element.on("plotly_relayout", (/** @type {any} */ change) => this.onZoom(change));
       element.on("plotly_afterplot", () => this.page.cursor.drawn(element));
       this.page.cursor.drawn(element);
     });
-    replace(this.foot, footOf(this.page, this.drawn()));
+    replace(this.foot, footOf(this.page, this.lines()));
     this.showValues();
     this.showRange();
   }
@@ -210,7 +212,7 @@ class CurveCard {
       this.order = order;
       this.showValues();
     };
-    renew(this.values, valuesAt(this.page, this.tags, this.drawn(), this.order, onsort));
+    renew(this.values, valuesAt(this.page, this.tags, this.lines(), this.order, onsort));
   }
 
   /** @param {any} change as Plotly tells it */
@@ -228,11 +230,11 @@ class CurveCard {
 
   /** Alerts of these runs. */
   marks() {
-    return this.page.alerts.of(this.tags, this.drawn(), this.page.options().x);
+    return this.page.alerts.of(this.tags, this.lines(), this.page.options().x);
   }
 
-  /** @returns {import("./curve.js").Drawn[]} */
-  drawn() {
+  /** @returns {import("./curve.js").Line[]} */
+  lines() {
     const { selection } = this.page.app;
     const several = this.tags.length > 1;
     const name = (/** @type {Curve} */ curve) => selection.run(curve.run)?.name ?? curve.run;
@@ -248,8 +250,8 @@ class CurveCard {
 
   /** Facts about the range that is looked at: when they are wanted, and always where there is room. */
   showRange() {
-    const wanted = this.page.options().facts || this.element.classList.contains("full");
-    if (!wanted) {
+    const visible = this.page.options().facts || this.element.classList.contains("full");
+    if (!visible) {
       this.rangeRequests.end();
       replace(this.range);
       return;
@@ -264,7 +266,7 @@ class CurveCard {
   end() {
     this.requests.end();
     this.rangeRequests.end();
-    this.seen.end();
+    this.visibility.end();
     this.page.cursor.leave(this.plot);
     this.page.app.charts.remove(this.plot);
   }

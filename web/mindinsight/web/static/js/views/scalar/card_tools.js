@@ -14,7 +14,7 @@ export function toolsOf(page, tags, plot) {
   const key = tags.join("|");
   const pinned = () => page.options().pins.includes(key);
   const pin = iconButton("pin", app.t("scalar.pin"), () => {
-    const pins = page.options().pins.filter((one) => one !== key);
+    const pins = page.options().pins.filter((other) => other !== key);
     page.change({ pins: pinned() ? pins : [...pins, key] });
   });
   pin.setAttribute("aria-pressed", String(pinned()));

@@ -39,18 +39,18 @@ export function comparable(page, tags, base) {
 export function compareView(page, tags) {
   const { app } = page;
   const base = baselineOf(page);
-  const others = app.selection.runs().filter((run) => run.id !== base?.id);
+  const runs = app.selection.runs().filter((run) => run.id !== base?.id);
   const text = app.t("scalar.compare.how");
-  if (!base || !others.length) return emptyPart({ title: app.t("scalar.compare.need"), text });
+  if (!base || !runs.length) return emptyPart({ title: app.t("scalar.compare.need"), text });
   const { pairs } = page.options();
-  const both = comparable(page, tags, base.id);
-  if (!both.length && !pairs.length) {
+  const shared = comparable(page, tags, base.id);
+  if (!shared.length && !pairs.length) {
     return emptyPart({ title: app.t("scalar.compare.nothing", { run: base.name }), text });
   }
-  const compared = [...both, ...pairs.map(([, other]) => other)];
-  const sharing = others.filter((run) => compared.some((tag) => page.runsOf(tag).includes(run.id)));
-  const cards = [...pairs, ...both.map((tag) => [tag, tag])].map(
-    ([tag, other]) => new DifferenceCard(page, tag, other, base.id, sharing),
+  const compared = [...shared, ...pairs.map(([, partner]) => partner)];
+  const sharing = runs.filter((run) => compared.some((tag) => page.runsOf(tag).includes(run.id)));
+  const cards = [...pairs, ...shared.map((tag) => [tag, tag])].map(
+    ([tag, partner]) => new DifferenceCard(page, tag, partner, base.id, sharing),
   );
   const caption = app.t("scalar.compare.caption", {
     run: base.name,
@@ -60,7 +60,7 @@ export function compareView(page, tags) {
     "div",
     { class: "scalar-compared" },
     verdictTable(app, caption, cards, sharing),
-    settingsTable(app, [base, ...others]),
+    settingsTable(app, [base, ...runs]),
   );
   const elements = cards.map((card) => card.element);
   return differencePart(h("div", { class: "stack" }, facts, h("div", { class: "cards" }, elements)), cards);

@@ -11,10 +11,10 @@ import { number } from "../../core/format.js";
  * @param {App} app
  * @param {string} caption
  * @param {{verdict: HTMLElement}[]} cards
- * @param {Run[]} others
+ * @param {Run[]} runs
  */
-export function verdictTable(app, caption, cards, others) {
-  const heads = others.map((run) => h("th", { scope: "col" }, swatch(app, run.id), " ", run.name));
+export function verdictTable(app, caption, cards, runs) {
+  const heads = runs.map((run) => h("th", { scope: "col" }, swatch(app, run.id), " ", run.name));
   const head = h("tr", null, h("th", { scope: "col" }, app.t("scalar.compare.tag")), heads);
   return folded(
     app.t("scalar.mode.compare"),

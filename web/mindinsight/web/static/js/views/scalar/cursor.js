@@ -10,7 +10,7 @@ import { nearest } from "./nearest.js";
 /**
  * A chart that shows the cursor.
  * @typedef {Object} Member
- * @property {() => import("./curve.js").Drawn[]} drawn
+ * @property {() => import("./curve.js").Line[]} lines
  * @property {() => import("./options.js").Options} options
  * @property {() => import("./curve.js").Scales | null} scales
  * @property {() => import("./alert_marks.js").Mark[]} marks
@@ -73,7 +73,7 @@ class Cursor {
     this.drawLines(x);
     const y = event.clientY - element.getBoundingClientRect().top - layout.yaxis._offset;
     const rows = nearest(member, scales, layout, x, y);
-    this.emphasize(rows.length > 1 && rows[0].away < NEAR ? rows[0].drawn.curve.run : null);
+    this.emphasize(rows.length > 1 && rows[0].away < NEAR ? rows[0].line.curve.run : null);
     if (!rows.length) return this.tip.hide();
     this.tip.show(event.clientX, event.clientY, [
       ...alertTexts(member, scales, layout.xaxis, x),
@@ -131,8 +131,10 @@ function pointerX(element, member, event) {
 function fade(element, run) {
   const traces = [...element.querySelectorAll(".scatterlayer .trace")];
   const runs = traces.map((trace) => trace.__data__?.[0]?.trace?.meta ?? null);
-  const known = run !== null && runs.includes(run);
-  traces.forEach((trace, i) => trace.classList.toggle("faded", known && runs[i] !== null && runs[i] !== run));
+  const present = run !== null && runs.includes(run);
+  traces.forEach((trace, i) =>
+    trace.classList.toggle("faded", present && runs[i] !== null && runs[i] !== run),
+  );
 }
 
 /**

@@ -22,7 +22,7 @@ const FIELDS = {
  * @param {string} axis
  */
 export function cursorTable(app, rows, axis) {
-  const smoothed = rows.some(({ drawn }) => drawn.curve.smooth);
+  const smoothed = rows.some(({ line }) => line.curve.smooth);
   const scalarX = axis.startsWith("tag:");
   const fields = [
     ...(smoothed ? ["smoothed"] : []),
@@ -34,7 +34,7 @@ export function cursorTable(app, rows, axis) {
   ];
   const aside = (/** @type {string} */ field) =>
     SPARED.includes(field) || (scalarX && field === "step") ? "aside" : null;
-  const body = rows.slice(0, ROWS).map(({ drawn: { curve, colour, label }, row }, rank) =>
+  const body = rows.slice(0, ROWS).map(({ line: { curve, colour, label }, row }, rank) =>
     h(
       "tr",
       { class: rank === 0 ? "near" : "" },
@@ -46,7 +46,7 @@ export function cursorTable(app, rows, axis) {
   const head = fields.map((field) =>
     h("th", { scope: "col", class: aside(field) }, app.t(`scalar.tip.${field}`)),
   );
-  const rest = rows.length - body.length;
+  const hidden = rows.length - body.length;
   return [
     h(
       "table",
@@ -58,6 +58,6 @@ export function cursorTable(app, rows, axis) {
       ),
       h("tbody", null, body),
     ),
-    rest > 0 && h("p", { class: "muted" }, app.t("scalar.tip.more", { n: rest })),
+    hidden > 0 && h("p", { class: "muted" }, app.t("scalar.tip.more", { n: hidden })),
   ];
 }

@@ -19,7 +19,7 @@
 
 /**
  * One curve of a chart: label, colour and dash, and its points.
- * @typedef {{label: string, colour: string, dash: string, curve: Curve}} Drawn
+ * @typedef {{label: string, colour: string, dash: string, curve: Curve}} Line
  */
 
 /** @typedef {{x: import("./scale.js").Scale, y: import("./scale.js").Scale}} Scales */
@@ -35,7 +35,7 @@ export function xColumn(curve, axis) {
 }
 
 /** Smoothed values where there are any, else the values. @param {Curve} curve */
-export function shown(curve) {
+export function smoothedValues(curve) {
   return curve.smooth ?? curve.value;
 }
 

@@ -53,13 +53,13 @@ function chartGroups(page, tags) {
     .map((pin) => pin.split("|"))
     .filter((chart) => chart.every((tag) => page.tags.includes(tag)));
   const mixed = mixes.filter((mix) => !pins.includes(mix.join("|")));
-  const others = tags.filter((tag) => !pins.includes(tag));
+  const unpinned = tags.filter((tag) => !pins.includes(tag));
   /** @type {[string, string[][]][]} */
   const named = [
     [t("scalar.pinned"), pinned],
     [t("scalar.mixed"), mixed],
   ];
-  return [...named.filter(([, charts]) => charts.length), ...byPrefix(others, t("scalar.no_prefix"))];
+  return [...named.filter(([, charts]) => charts.length), ...byPrefix(unpinned, t("scalar.no_prefix"))];
 }
 
 /** @param {string[]} tags @param {string} none @returns {[string, string[][]][]} */

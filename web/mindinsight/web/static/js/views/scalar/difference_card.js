@@ -13,18 +13,18 @@ export class DifferenceCard {
   /**
    * @param {Page} page
    * @param {string} tag of the baseline
-   * @param {string} other tag of the other runs
+   * @param {string} partner tag of the other runs
    * @param {string} baseline
-   * @param {Run[]} others
+   * @param {Run[]} runs
    */
-  constructor(page, tag, other, baseline, others) {
+  constructor(page, tag, partner, baseline, runs) {
     const { app } = page;
     this.page = page;
     this.tag = tag;
-    this.other = other;
-    this.name = tag === other ? tag : `${tag} ↔ ${other}`;
+    this.other = partner;
+    this.name = tag === partner ? tag : `${tag} ↔ ${partner}`;
     this.baseline = baseline;
-    this.others = others;
+    this.others = runs;
     /** What is drawn. @type {any} */
     this.response = null;
     /** Whether the verdict is that of the newest request. */
@@ -33,7 +33,7 @@ export class DifferenceCard {
       "tr",
       null,
       h("th", { scope: "row" }, this.name),
-      others.map(() => h("td", { class: "muted" }, "…")),
+      runs.map(() => h("td", { class: "muted" }, "…")),
     );
     this.plot = plotArea(app.t("scalar.compare.chart", { tag: this.name }));
     this.box = chartCard(app, { title: this.name, plots: [this.plot], load: () => this.fetch() });

@@ -1,6 +1,6 @@
 // Plotly figure of a scalar chart: traces of its curves, axes, threshold and alert lines.
 
-import { reaches, shown, xColumn } from "./curve.js";
+import { reaches, smoothedValues, xColumn } from "./curve.js";
 import { merged } from "./merge.js";
 import { calmRange, scaleOf } from "./scale.js";
 import { beyond, tracesOf } from "./traces.js";
@@ -11,37 +11,37 @@ const MANY = 40;
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./options.js").Options} Options */
-/** @typedef {import("./curve.js").Drawn} Drawn */
+/** @typedef {import("./curve.js").Line} Line */
 /** @typedef {import("./traces.js").Pen} Pen */
 
 /**
  * @param {App} app
- * @param {Drawn[]} drawn
+ * @param {Line[]} lines
  * @param {Options} options
  * @param {import("./threshold.js").Threshold | null} threshold
  * @param {[number, number]} [tall] range of y that is looked at in this chart
  * @param {import("./alert_marks.js").Mark[]} [marks]
  * @returns {import("../../core/charts.js").Figure & {scales: import("./curve.js").Scales}}
  */
-export function figure(app, drawn, options, threshold = null, tall = undefined, marks = []) {
+export function figure(app, lines, options, threshold = null, tall = undefined, marks = []) {
   const yScale = scaleOf(
     options.y,
-    drawn.map(({ curve }) => curve.value),
+    lines.map(({ curve }) => curve.value),
   );
   const xScale =
     options.x === "wall"
       ? scaleOf("linear", [])
       : scaleOf(
           options.logX,
-          drawn.map(({ curve }) => xColumn(curve, options.x)),
+          lines.map(({ curve }) => xColumn(curve, options.x)),
         );
-  const marked = markedX(options, drawn, xScale);
-  const range = options.clip ? calmRange(drawn.map(({ curve }) => shown(curve))) : null;
-  const pen = { app, options, xScale, yScale, range, many: drawn.length > MANY };
+  const marked = markedX(options, lines, xScale);
+  const range = options.clip ? calmRange(lines.map(({ curve }) => smoothedValues(curve))) : null;
+  const pen = { app, options, xScale, yScale, range, many: lines.length > MANY };
   /** @type {any[]} */
-  const traces = drawn.flatMap((curve) => tracesOf(pen, curve));
-  const data = drawn.length > MANY ? merged(traces) : traces;
-  if (threshold) data.push(...drawn.flatMap((curve) => beyond(pen, curve, threshold)));
+  const traces = lines.flatMap((curve) => tracesOf(pen, curve));
+  const data = lines.length > MANY ? merged(traces) : traces;
+  if (threshold) data.push(...lines.flatMap((curve) => beyond(pen, curve, threshold)));
   return {
     data,
     layout: layout(pen, threshold, tall, marked, marks),
@@ -53,12 +53,12 @@ export function figure(app, drawn, options, threshold = null, tall = undefined, 
 /**
  * Where the clicked place is drawn; null where no curve is, for a line out there would stretch the axis.
  * @param {Options} options
- * @param {Drawn[]} drawn
+ * @param {Line[]} lines
  * @param {import("./scale.js").Scale} scale
  */
-function markedX(options, drawn, scale) {
+function markedX(options, lines, scale) {
   const at = options.at === null || options.x !== "wall" ? options.at : 1000 * options.at;
-  if (at === null || !drawn.some(({ curve }) => reaches(curve, options.x, at))) return null;
+  if (at === null || !lines.some(({ curve }) => reaches(curve, options.x, at))) return null;
   return scale.ticks ? scale.to(at) : at;
 }
 

@@ -4,17 +4,17 @@ import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 
-/** @typedef {import("./curve.js").Drawn} Drawn */
+/** @typedef {import("./curve.js").Line} Line */
 
 const AROUND = 20; // steps shown before and after the first value that is not finite
 const SIGNS = { nan: "NaN", inf: "+Inf", "-inf": "−Inf" };
 
-/** @param {import("./card.js").Page} page @param {Drawn[]} all */
-export function footOf(page, all) {
+/** @param {import("./card.js").Page} page @param {Line[]} lines */
+export function footOf(page, lines) {
   const { app } = page;
-  const points = all.reduce((sum, one) => sum + one.curve.points, 0);
-  const visible = all.reduce((sum, one) => sum + one.curve.step.length, 0);
-  const restarts = all.filter((one) => one.curve.overwritten_points > 0).length;
+  const points = lines.reduce((sum, line) => sum + line.curve.points, 0);
+  const visible = lines.reduce((sum, line) => sum + line.curve.step.length, 0);
+  const restarts = lines.filter((line) => line.curve.overwritten_points > 0).length;
   return [
     h(
       "span",
@@ -22,26 +22,26 @@ export function footOf(page, all) {
       app.t("scalar.points", { shown: visible.toLocaleString("en"), all: points.toLocaleString("en") }),
     ),
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
-    strange(page, all),
+    notFiniteButton(page, lines),
   ];
 }
 
 /**
  * What is not finite, said aloud: how many, and where it began, which a press goes to.
  * @param {import("./card.js").Page} page
- * @param {Drawn[]} all
+ * @param {Line[]} lines
  */
-function strange(page, all) {
+function notFiniteButton(page, lines) {
   const { app } = page;
-  const found = notFinite(all.flatMap((one) => one.curve.non_finite));
-  if (!found) return null;
+  const counts = notFinite(lines.flatMap((line) => line.curve.non_finite));
+  if (!counts) return null;
   const text = app.t("scalar.non_finite", {
-    kinds: found.kinds.join(", "),
-    n: found.total,
-    step: number(found.first, 12),
+    kinds: counts.kinds.join(", "),
+    n: counts.total,
+    step: number(counts.first, 12),
   });
   const go = () =>
-    page.change({ x: "step", at: found.first, zoom: [found.first - AROUND, found.first + AROUND] });
+    page.change({ x: "step", at: counts.first, zoom: [counts.first - AROUND, counts.first + AROUND] });
   return button(text, go, { class: "badge bad", title: app.t("scalar.non_finite.go") });
 }
 

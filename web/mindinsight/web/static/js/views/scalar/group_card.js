@@ -22,25 +22,25 @@ export function groupCard(page, tag, groups) {
   /** @type {any[]} */
   let bands = [];
   /** Those that the bands are of. @type {Group[]} */
-  let drawn = [];
+  let visible = [];
   const figure = () => {
     const { to, layout } = bandSheet(page, bands);
     const data = bands.flatMap((band, i) =>
-      band.runs.length ? bandTraces({ band, colour: groupColour(app, i), label: drawn[i].label, to }) : [],
+      band.runs.length ? bandTraces({ band, colour: groupColour(app, i), label: visible[i].label, to }) : [],
     );
     return { data, layout };
   };
   const paint = () => app.charts.draw(plot, figure);
   const load = () => {
-    const wanted = groups();
+    const selected = groups();
     const px = Math.max(200, Math.min(800, plot.clientWidth || 400));
     box.requests.ask(
       (signal) =>
         Promise.all(
-          wanted.map(({ runs }) => app.api.columns("v2/scalar/band", { tag, run: runs, px }, { signal })),
+          selected.map(({ runs }) => app.api.columns("v2/scalar/band", { tag, run: runs, px }, { signal })),
         ),
       (responses) => {
-        [drawn, bands] = [wanted, responses];
+        [visible, bands] = [selected, responses];
         const runs = bands.reduce((sum, band) => sum + band.runs.length, 0);
         replace(foot, app.t("scalar.groups.foot", { n: runs }));
         paint();

@@ -50,9 +50,9 @@ export function groupsView(page, tags) {
   const elements = cards.map((card) => card.element);
   const load = () => {
     pattern.hidden = !by().startsWith(NAME);
-    const all = groupsBy(page, by());
-    groups = all.slice(0, MOST);
-    replace(legend, legendOf(app, groups, all.length - MOST));
+    const grouped = groupsBy(page, by());
+    groups = grouped.slice(0, MOST);
+    replace(legend, legendOf(app, groups, grouped.length - MOST));
     cards.forEach((card) => card.load());
   };
   return {

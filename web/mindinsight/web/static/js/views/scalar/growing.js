@@ -15,9 +15,9 @@ export async function appended(page, curves, width) {
   if (options.zoom || options.x.startsWith("tag:") || !curves.size) return null;
   /** @type {Map<string, Curve[]>} */
   const fresh = new Map();
-  for (const [tag, some] of curves) {
-    const tails = await Promise.all(some.map((curve) => fetchTail(page, tag, curve)));
-    const joined = some.map((curve, i) => join(curve, tails[i]));
+  for (const [tag, tagCurves] of curves) {
+    const tails = await Promise.all(tagCurves.map((curve) => fetchTail(page, tag, curve)));
+    const joined = tagCurves.map((curve, i) => join(curve, tails[i]));
     if (joined.some((curve) => curve === null || curve.step.length > 3 * Math.max(width, 300))) return null;
     fresh.set(tag, /** @type {Curve[]} */ (joined));
   }
@@ -49,21 +49,21 @@ function join(curve, tail) {
     points: curve.points + tail.step.length,
     last: [tail.step[last], tail.wall[last], tail.value[last]],
     non_finite: [...curve.non_finite, ...tail.non_finite],
-    step: both(curve.step, tail.step),
-    wall: both(curve.wall, tail.wall),
-    value: both(curve.value, tail.value),
+    step: concatenated(curve.step, tail.step),
+    wall: concatenated(curve.wall, tail.wall),
+    value: concatenated(curve.value, tail.value),
     x:
       curve.x &&
-      both(
+      concatenated(
         curve.x,
         Float64Array.from(tail.wall, (wall) => wall - start),
       ),
-    smooth: curve.smooth && both(curve.smooth, tail.smooth),
+    smooth: curve.smooth && concatenated(curve.smooth, tail.smooth),
   };
 }
 
 /** @param {any} a @param {any} b */
-function both(a, b) {
+function concatenated(a, b) {
   const joined = new Float64Array(a.length + b.length);
   joined.set(a);
   joined.set(b, a.length);

@@ -4,16 +4,20 @@
 export function merged(traces) {
   /** @type {Map<string, any[]>} */
   const alike = new Map();
-  const others = [];
+  const unmerged = [];
   for (const trace of traces) {
     const key = JSON.stringify([trace.line, trace.opacity, trace.yaxis]);
-    if (trace.mode !== "lines") others.push(trace);
+    if (trace.mode !== "lines") unmerged.push(trace);
     else if (alike.has(key)) alike.get(key)?.push(trace);
     else alike.set(key, [trace]);
   }
   return [
-    ...[...alike.values()].map((some) => ({ ...some[0], x: joined(some, "x"), y: joined(some, "y") })),
-    ...others,
+    ...[...alike.values()].map((similar) => ({
+      ...similar[0],
+      x: joined(similar, "x"),
+      y: joined(similar, "y"),
+    })),
+    ...unmerged,
   ];
 }
 

@@ -1,10 +1,10 @@
 // Search for the points of curves that are nearest to a place on the x axis.
 
-import { reaches, shown, xColumn } from "./curve.js";
+import { reaches, smoothedValues, xColumn } from "./curve.js";
 
-/** @typedef {import("./curve.js").Drawn} Drawn */
+/** @typedef {import("./curve.js").Line} Line */
 /** @typedef {import("./cursor.js").Member} Member */
-/** @typedef {{drawn: Drawn, row: number, away: number}} Near */
+/** @typedef {{line: Line, row: number, away: number}} Near */
 
 /**
  * Each curve's point nearest in x, sorted by how far the curve is from the pointer: a curve that has
@@ -21,14 +21,14 @@ export function nearest(member, scales, { xaxis, yaxis }, x, y) {
   const pixel = (/** @type {number} */ at) => xaxis.c2p(scales.x.to(at));
   /** @type {Near[]} */
   const rows = [];
-  for (const drawn of member.drawn()) {
-    const column = xColumn(drawn.curve, axis);
+  for (const line of member.lines()) {
+    const column = xColumn(line.curve, axis);
     const row = closest(column, x);
     if (row < 0) continue;
-    const beyond = reaches(drawn.curve, axis, x) ? 0 : pixel(column[row]) - pixel(x);
-    const value = shown(drawn.curve)[row];
+    const beyond = reaches(line.curve, axis, x) ? 0 : pixel(column[row]) - pixel(x);
+    const value = smoothedValues(line.curve)[row];
     const height = Number.isFinite(value) ? yaxis.c2p(scales.y.to(value)) : yaxis._length;
-    rows.push({ drawn, row, away: Math.hypot(height - y, beyond) });
+    rows.push({ line, row, away: Math.hypot(height - y, beyond) });
   }
   return rows.sort((a, b) => a.away - b.away);
 }

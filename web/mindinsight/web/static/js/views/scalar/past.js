@@ -9,12 +9,12 @@ export function createPast() {
   /** @type {Look[]} */
   let looks = [];
   return {
-    /** Something is about to be chosen. @param {Options} now @param {Partial<Options>} some */
-    leave(now, some) {
-      if (some.x !== undefined && some.x !== now.x) {
+    /** Something is about to be chosen. @param {Options} now @param {Partial<Options>} changes */
+    leave(now, changes) {
+      if (changes.x !== undefined && changes.x !== now.x) {
         looks = [];
       } // ranges of another axis
-      else if (some.zoom !== undefined || some.tall !== undefined) {
+      else if (changes.zoom !== undefined || changes.tall !== undefined) {
         looks = [...looks.slice(1 - MOST), { zoom: now.zoom, tall: now.tall }];
       }
     },

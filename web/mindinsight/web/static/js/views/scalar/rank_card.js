@@ -30,7 +30,7 @@ class RankCard {
     /** Ranks × steps. @type {any} */
     this.grid = null;
     /** Curve of the picked rank. @type {any} */
-    this.picked = null;
+    this.rankCurve = null;
     this.band = plotArea(app.t("scalar.ranks.band", { tag }));
     this.heat = plotArea(app.t("scalar.ranks.heat", { tag }));
     this.key = h("div", { class: "scalar-key small muted" });
@@ -74,7 +74,7 @@ class RankCard {
     const { page, grid } = this;
     const { app } = page;
     if (!this.summary || !grid) return;
-    app.charts.draw(this.band, () => bandFigure(page, this.summary, this.picked));
+    app.charts.draw(this.band, () => bandFigure(page, this.summary, this.rankCurve));
     app.charts.draw(
       this.heat,
       () => heatFigure(app, this.grid, this.heat.clientHeight),
@@ -87,7 +87,7 @@ class RankCard {
     replace(
       this.foot,
       strayRanks(app, grid, (row) => this.pick(row)),
-      this.picked && button(app.t("scalar.ranks.unpick"), () => this.unpick(), { class: "link" }),
+      this.rankCurve && button(app.t("scalar.ranks.unpick"), () => this.unpick(), { class: "link" }),
     );
   }
 
@@ -98,7 +98,7 @@ class RankCard {
     return this.picking.ask(
       (signal) => app.api.columns("v2/scalar/series", { tag: this.tag, run: [run], px: 600 }, { signal }),
       ({ series: [curve] }) => {
-        this.picked = curve && { ...curve, label: app.t("scalar.ranks.rank", { rank }) };
+        this.rankCurve = curve && { ...curve, label: app.t("scalar.ranks.rank", { rank }) };
         this.paint();
       },
       leaveAsIs,
@@ -107,7 +107,7 @@ class RankCard {
 
   unpick() {
     this.picking.end();
-    this.picked = null;
+    this.rankCurve = null;
     this.paint();
   }
 
@@ -131,10 +131,10 @@ export function strayRanks(app, grid, pick) {
     return h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
   }
   const named = [...far].slice(0, NAMED).map(([row, strays]) => {
-    const what = strays.map((stray) => strayWords(app, stray)).join(app.t("stray.and"));
-    const text = app.t("scalar.ranks.strays", { rank: grid.ranks[row], what });
+    const strayTexts = strays.map((stray) => strayWords(app, stray)).join(app.t("stray.and"));
+    const text = app.t("scalar.ranks.strays", { rank: grid.ranks[row], what: strayTexts });
     return button(text, () => pick(row), { class: "badge bad" });
   });
-  const rest = far.size - named.length;
-  return [named, rest > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: rest }))];
+  const hidden = far.size - named.length;
+  return [named, hidden > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: hidden }))];
 }

@@ -16,9 +16,9 @@ const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above
  * All ranks as a mean with its band, and the curve of a picked rank.
  * @param {Page} page
  * @param {any} summary mean, deviation and range over the ranks
- * @param {any} picked
+ * @param {any} rank
  */
-export function bandFigure(page, summary, picked) {
+export function bandFigure(page, summary, rank) {
   const { app } = page;
   const { theme } = app;
   const { to, layout } = bandSheet(page, [summary]);
@@ -28,10 +28,10 @@ export function bandFigure(page, summary, picked) {
     label: app.t("scalar.ranks.mean"),
     to,
   });
-  if (picked) {
+  if (rank) {
     data.push({
-      ...lineOn(picked.step, picked.value, to),
-      name: picked.label,
+      ...lineOn(rank.step, rank.value, to),
+      name: rank.label,
       line: { color: theme.colour("--bad"), width: 1.6 },
     });
   }
@@ -47,14 +47,14 @@ export function bandFigure(page, summary, picked) {
 export function heatFigure(app, grid, height) {
   const { theme } = app;
   const [columns, rows] = [grid.step.length, Math.floor(height / ROW)];
-  const { y, z, who } = folded(grid.away, grid.ranks, columns, rows);
+  const { y, z, rankOf } = folded(grid.away, grid.ranks, columns, rows);
   const colours = SCALE.map((name, i) => [i / 2, theme.colour(name)]);
   const strange = {
     type: "heatmap",
     x: grid.step,
     y,
     z: notFiniteRows(grid.not_finite, grid.ranks.length, columns, rows),
-    customdata: who,
+    customdata: rankOf,
     colorscale: [0, 1].map((end) => [end, theme.colour(NOT_FINITE)]),
     showscale: false,
     hovertemplate: app.t("scalar.ranks.cell_nan"),
@@ -67,7 +67,7 @@ export function heatFigure(app, grid, height) {
         x: grid.step,
         y,
         z,
-        customdata: who,
+        customdata: rankOf,
         zmin: -grid.most,
         zmax: grid.most,
         colorscale: colours,

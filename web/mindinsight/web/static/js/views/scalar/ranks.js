@@ -83,8 +83,8 @@ function cardGrid(page, job) {
     cards: () => [...cards.values()],
     /** @param {string[]} tags all there are */
     show(tags) {
-      const shown = page.passing(tags);
-      const next = new Map(shown.map((tag) => [tag, cards.get(tag) ?? rankCard(page, tag, job)]));
+      const passing = page.passing(tags);
+      const next = new Map(passing.map((tag) => [tag, cards.get(tag) ?? rankCard(page, tag, job)]));
       cards.forEach((card, tag) => next.has(tag) || card.end());
       const changed = [...next.keys()].join("\n") !== [...cards.keys()].join("\n");
       cards = next;

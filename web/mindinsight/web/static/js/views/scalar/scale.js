@@ -49,9 +49,9 @@ function symlog(columns) {
 
 /** @param {number} low @param {number} top @param {(v: number) => number} to */
 function decades(low, top, to) {
-  const every = Math.max(1, Math.ceil((top - low) / 4));
+  const stride = Math.max(1, Math.ceil((top - low) / 4));
   const sizes = [];
-  for (let power = low; power <= top; power += every) sizes.push(10 ** power);
+  for (let power = low; power <= top; power += stride) sizes.push(10 ** power);
   const values = [...sizes.map((v) => -v).reverse(), 0, ...sizes];
   return { tickvals: values.map(to), ticktext: values.map(short) };
 }
@@ -72,8 +72,8 @@ export function calmRange(columns) {
   /** @type {number[]} */
   const values = [];
   for (const column of columns) {
-    const every = Math.max(1, Math.floor(column.length / 2000));
-    for (let i = 0; i < column.length; i += every) if (Number.isFinite(column[i])) values.push(column[i]);
+    const stride = Math.max(1, Math.floor(column.length / 2000));
+    for (let i = 0; i < column.length; i += stride) if (Number.isFinite(column[i])) values.push(column[i]);
   }
   if (values.length < 20) return null;
   values.sort((a, b) => a - b);

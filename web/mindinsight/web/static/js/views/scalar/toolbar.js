@@ -53,10 +53,10 @@ function axes(page) {
   });
   if (options.mode !== "curves") return [y];
   const builtIn = ["step", "relative", "wall"].map((value) => ({ value, label: t(`scalar.x.${value}`) }));
-  const others = page.tags.map((tag) => ({ value: `tag:${tag}`, label: tag }));
+  const tags = page.tags.map((tag) => ({ value: `tag:${tag}`, label: tag }));
   const x = select({
     label: t("scalar.x"),
-    options: [...builtIn, ...others],
+    options: [...builtIn, ...tags],
     value: options.x,
     onchange: (value) => page.change({ x: value, zoom: null, at: null }),
   });
@@ -132,9 +132,9 @@ function tolerance(page) {
 function pairing(page) {
   const { t } = page.app;
   const { pairs } = page.options();
-  const chosen = pairs.map((pair) => {
+  const chips = pairs.map((pair) => {
     const name = pair.join(" ↔ ");
-    const without = () => page.change({ pairs: page.options().pairs.filter((one) => one !== pair) });
+    const without = () => page.change({ pairs: page.options().pairs.filter((other) => other !== pair) });
     return h(
       "span",
       { class: "badge" },
@@ -142,7 +142,7 @@ function pairing(page) {
       iconButton("close", t("scalar.compare.unpair", { pair: name }), without),
     );
   });
-  return [button(t("scalar.compare.pair"), () => choosePair(page)), chosen];
+  return [button(t("scalar.compare.pair"), () => choosePair(page)), chips];
 }
 
 /** @param {Page} page */
@@ -175,13 +175,13 @@ function chooseTags(page) {
   const list = checklist({
     label: t("scalar.mix"),
     filter: t("scalar.filter"),
-    all: t("common.all"),
-    none: t("common.none"),
+    allLabel: t("common.all"),
+    noneLabel: t("common.none"),
     items: page.tags.map((tag) => ({ value: tag, label: tag })),
     checked,
     onchange: () => {},
   });
-  const done = button(
+  const apply = button(
     t("scalar.mix_apply"),
     () => {
       box.close();
@@ -189,7 +189,12 @@ function chooseTags(page) {
     },
     { class: "primary" },
   );
-  const box = dialog({ title: t("scalar.mix_title"), body: list, actions: [done], close: t("common.close") });
+  const box = dialog({
+    title: t("scalar.mix_title"),
+    body: list,
+    actions: [apply],
+    close: t("common.close"),
+  });
 }
 
 /** @param {string} text @returns {RegExp | null} null when it is not a regular expression */

@@ -1,10 +1,10 @@
 // Plotly traces of a curve: line, raw values behind it, overwritten stretches, lonely points, what is not
 // finite and what lies outside the range of the axis.
 
-import { xColumn, shown } from "./curve.js";
+import { xColumn, smoothedValues } from "./curve.js";
 
 /** @typedef {import("./curve.js").Curve} Curve */
-/** @typedef {import("./curve.js").Drawn} Drawn */
+/** @typedef {import("./curve.js").Line} Line */
 
 /**
  * What the traces of a chart share.
@@ -20,35 +20,35 @@ import { xColumn, shown } from "./curve.js";
 /**
  * Traces of a curve: overwritten stretches, raw values behind smoothed ones, the line, and its marks.
  * @param {Pen} pen
- * @param {Drawn} drawn
+ * @param {Line} line
  */
-export function tracesOf(pen, drawn) {
-  const { curve } = drawn;
+export function tracesOf(pen, line) {
+  const { curve } = line;
   const x = xValues(pen, curve);
   const traces = [];
-  for (const part of curve.overwritten ?? []) {
+  for (const stretch of curve.overwritten ?? []) {
     traces.push({
-      ...stroke(drawn, 1, 0.55),
-      x: xValues(pen, part),
-      y: yValues(pen, part.value),
-      line: { color: drawn.colour, width: 1.2, dash: "dash" },
+      ...stroke(line, 1, 0.55),
+      x: xValues(pen, stretch),
+      y: yValues(pen, stretch.value),
+      line: { color: line.colour, width: 1.2, dash: "dash" },
     });
   }
-  if (curve.smooth && !pen.many) traces.push({ ...stroke(drawn, 1, 0.22), x, y: yValues(pen, curve.value) });
-  const y = yValues(pen, shown(curve));
-  traces.push({ ...stroke(drawn, 1.8, 1), x, y });
-  const marks = [lonely(x, y, drawn), notFinite(x, curve, drawn), outside(pen, x, curve, drawn)];
+  if (curve.smooth && !pen.many) traces.push({ ...stroke(line, 1, 0.22), x, y: yValues(pen, curve.value) });
+  const y = yValues(pen, smoothedValues(curve));
+  traces.push({ ...stroke(line, 1.8, 1), x, y });
+  const marks = [lonely(x, y, line), notFinite(x, curve, line), outside(pen, x, curve, line)];
   return [...traces, ...marks.filter((trace) => trace !== null)];
 }
 
-/** @param {Drawn} drawn @param {number} width @param {number} opacity */
-function stroke(drawn, width, opacity) {
+/** @param {Line} line @param {number} width @param {number} opacity */
+function stroke(line, width, opacity) {
   return {
     type: "scatter",
     mode: "lines",
-    name: drawn.label,
-    meta: drawn.curve.run,
-    line: { color: drawn.colour, width, dash: drawn.dash },
+    name: line.label,
+    meta: line.curve.run,
+    line: { color: line.colour, width, dash: line.dash },
     opacity,
     hoverinfo: "skip",
     connectgaps: false,
@@ -70,9 +70,9 @@ function yValues(pen, values) {
  * Points with no neighbour to draw a line to.
  * @param {ArrayLike<number>} x
  * @param {ArrayLike<number>} y
- * @param {Drawn} drawn
+ * @param {Line} line
  */
-function lonely(x, y, drawn) {
+function lonely(x, y, line) {
   const at = [];
   for (let i = 0; i < y.length; i++) {
     if (Number.isFinite(y[i]) && !Number.isFinite(y[i - 1]) && !Number.isFinite(y[i + 1])) at.push(i);
@@ -81,7 +81,7 @@ function lonely(x, y, drawn) {
     ? dots(
         at.map((i) => x[i]),
         at.map((i) => y[i]),
-        { symbol: "circle", size: 5, color: drawn.colour },
+        { symbol: "circle", size: 5, color: line.colour },
       )
     : null;
 }
@@ -90,9 +90,9 @@ function lonely(x, y, drawn) {
  * NaN and infinities: marks on the floor and the ceiling of the chart, not values.
  * @param {ArrayLike<number>} x
  * @param {Curve} curve
- * @param {Drawn} drawn
+ * @param {Line} line
  */
-function notFinite(x, curve, drawn) {
+function notFinite(x, curve, line) {
   const at = [];
   for (let i = 0; i < curve.value.length; i++) if (!Number.isFinite(curve.value[i])) at.push(i);
   if (!at.length) return null;
@@ -103,7 +103,7 @@ function notFinite(x, curve, drawn) {
     ...dots(
       at.map((i) => x[i]),
       height,
-      { symbol, size: 7, color: drawn.colour, line: { width: 0 } },
+      { symbol, size: 7, color: line.colour, line: { width: 0 } },
     ),
     yaxis: "y2",
   };
@@ -114,9 +114,9 @@ function notFinite(x, curve, drawn) {
  * @param {Pen} pen
  * @param {ArrayLike<number>} x
  * @param {Curve} curve
- * @param {Drawn} drawn
+ * @param {Line} line
  */
-function outside(pen, x, curve, drawn) {
+function outside(pen, x, curve, line) {
   if (!pen.range) return null;
   const [low, high] = pen.range;
   const at = [];
@@ -127,7 +127,7 @@ function outside(pen, x, curve, drawn) {
     ...dots(
       at.map((i) => x[i]),
       height,
-      { symbol: "line-ns-open", size: 8, color: drawn.colour, line: { width: 1.5 } },
+      { symbol: "line-ns-open", size: 8, color: line.colour, line: { width: 1.5 } },
     ),
     yaxis: "y2",
   };
@@ -136,14 +136,14 @@ function outside(pen, x, curve, drawn) {
 /**
  * The values that a threshold marks.
  * @param {Pen} pen
- * @param {Drawn} drawn
+ * @param {Line} source
  * @param {import("./threshold.js").Threshold} threshold
  */
-export function beyond(pen, drawn, threshold) {
+export function beyond(pen, source, threshold) {
   const colour = pen.app.theme.colour("--bad");
-  const values = Float64Array.from(drawn.curve.value, (v) => (threshold.holds(v) ? v : NaN));
+  const values = Float64Array.from(source.curve.value, (v) => (threshold.holds(v) ? v : NaN));
   if (!values.some(Number.isFinite)) return [];
-  const x = xValues(pen, drawn.curve);
+  const x = xValues(pen, source.curve);
   const y = yValues(pen, values);
   const line = {
     type: "scatter",
@@ -153,7 +153,7 @@ export function beyond(pen, drawn, threshold) {
     line: { color: colour, width: 2.5 },
     hoverinfo: "skip",
   };
-  const alone = lonely(x, y, { ...drawn, colour });
+  const alone = lonely(x, y, { ...source, colour });
   return alone ? [line, alone] : [line];
 }
 

@@ -1,4 +1,4 @@
-// The values of all curves at drawn place: as a tip shows them, but to stay, to sort and to copy.
+// The values of all curves at one place on the x axis: as a tip shows them, but to stay, to sort and to copy.
 
 import { button } from "../../components/button.js";
 import { headCell } from "../../components/virtual.js";
@@ -9,29 +9,29 @@ import { reaches, xColumn } from "./curve.js";
 
 /** @typedef {{by: string, down: boolean}} Order */
 /** @typedef {{key: string, label: string, value: (row: Row) => any, text: (row: Row) => string}} Field */
-/** @typedef {{drawn: import("./curve.js").Drawn, row: number}} Row */
+/** @typedef {{line: import("./curve.js").Line, row: number}} Row */
 
 /** @type {Record<string, Omit<Field, "key" | "label">>} */
 const FIELDS = {
   value: {
-    value: ({ drawn, row }) => drawn.curve.value[row],
-    text: ({ drawn, row }) => number(drawn.curve.value[row], 6),
+    value: ({ line, row }) => line.curve.value[row],
+    text: ({ line, row }) => number(line.curve.value[row], 6),
   },
   smoothed: {
-    value: ({ drawn, row }) => drawn.curve.smooth?.[row],
-    text: ({ drawn, row }) => number(drawn.curve.smooth?.[row], 6),
+    value: ({ line, row }) => line.curve.smooth?.[row],
+    text: ({ line, row }) => number(line.curve.smooth?.[row], 6),
   },
   step: {
-    value: ({ drawn, row }) => drawn.curve.step[row],
-    text: ({ drawn, row }) => number(drawn.curve.step[row], 12),
+    value: ({ line, row }) => line.curve.step[row],
+    text: ({ line, row }) => number(line.curve.step[row], 12),
   },
   relative: {
-    value: ({ drawn, row }) => drawn.curve.wall[row] - drawn.curve.wall[0],
-    text: ({ drawn, row }) => duration(drawn.curve.wall[row] - drawn.curve.wall[0]),
+    value: ({ line, row }) => line.curve.wall[row] - line.curve.wall[0],
+    text: ({ line, row }) => duration(line.curve.wall[row] - line.curve.wall[0]),
   },
   wall: {
-    value: ({ drawn, row }) => drawn.curve.wall[row],
-    text: ({ drawn, row }) => time(drawn.curve.wall[row]),
+    value: ({ line, row }) => line.curve.wall[row],
+    text: ({ line, row }) => time(line.curve.wall[row]),
   },
 };
 
@@ -40,21 +40,21 @@ const FIELDS = {
  * is there.
  * @param {import("./card.js").Page} page
  * @param {string[]} tags
- * @param {import("./curve.js").Drawn[]} drawn
+ * @param {import("./curve.js").Line[]} lines
  * @param {Order} order
  * @param {(order: Order) => void} onsort
  */
-export function valuesAt(page, tags, drawn, order, onsort) {
+export function valuesAt(page, tags, lines, order, onsort) {
   const { app } = page;
   const { at, x } = page.options();
   if (at === null) return null;
   const to = x === "wall" ? 1000 * at : at;
-  const rows = drawn
-    .map((curve) => ({ drawn: curve, row: nearestRow(curve, x, to) }))
+  const rows = lines
+    .map((curve) => ({ line: curve, row: nearestRow(curve, x, to) }))
     .filter(({ row }) => row >= 0);
   if (!rows.length) return null;
   const fields = Object.keys(FIELDS).filter(
-    (key) => key !== "smoothed" || drawn.some(({ curve }) => curve.smooth),
+    (key) => key !== "smoothed" || lines.some(({ curve }) => curve.smooth),
   );
   const caption = app.t("scalar.values.at", { place: placeText(app, x, at) });
   const label = (/** @type {string} */ key) => app.t(`scalar.tip.${key}`);
@@ -76,9 +76,9 @@ export function valuesAt(page, tags, drawn, order, onsort) {
       h(
         "th",
         { scope: "row" },
-        h("i", { class: "swatch", style: { background: row.drawn.colour } }),
+        h("i", { class: "swatch", style: { background: row.line.colour } }),
         " ",
-        row.drawn.label,
+        row.line.label,
       ),
       fields.map((key) => h("td", { class: "number" }, FIELDS[key].text(row))),
     ),
@@ -100,7 +100,7 @@ export function valuesAt(page, tags, drawn, order, onsort) {
   );
 }
 
-/** @param {import("./curve.js").Drawn} drawn @param {string} x @param {number} at */
+/** @param {import("./curve.js").Line} line @param {string} x @param {number} at */
 function nearestRow({ curve }, x, at) {
   return reaches(curve, x, at) ? closest(xColumn(curve, x), at) : -1;
 }
@@ -108,11 +108,11 @@ function nearestRow({ curve }, x, at) {
 /** What is not a number comes last, whichever way. @param {Row[]} rows @param {Order} order */
 function sorted(rows, order) {
   const key = (/** @type {Row} */ row) => Number(FIELDS[order.by].value(row));
-  const [numbers, others] = [
+  const [numbers, texts] = [
     rows.filter((row) => !Number.isNaN(key(row))),
     rows.filter((row) => Number.isNaN(key(row))),
   ];
-  return [...numbers.sort((a, b) => (order.down ? key(b) - key(a) : key(a) - key(b))), ...others];
+  return [...numbers.sort((a, b) => (order.down ? key(b) - key(a) : key(a) - key(b))), ...texts];
 }
 
 /**

@@ -3,7 +3,7 @@
 import { segments } from "../../components/button.js";
 import { check, select, slider } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { composed, parts, stepped } from "./dims.js";
+import { composed, splitDims, stepped } from "./dims.js";
 import { MODES } from "./state.js";
 
 /** @typedef {import("../tensor.js").Tensors} Tensors */
@@ -92,23 +92,23 @@ function sliceControls(view) {
   const { app, steps } = view;
   const { t } = app;
   const take = (/** @type {string} */ dims) => view.change({ dims, top: 0, left: 0 });
-  const whole = h("input", {
+  const text = h("input", {
     type: "text",
     class: "mono",
     "aria-label": t("tensor.dims"),
     title: t("tensor.dims_how"),
-    onchange: () => take(whole.value.trim()),
+    onchange: () => take(text.value.trim()),
   });
   /** @type {HTMLInputElement[]} */
   const boxes = steps.shape.map((/** @type {number} */ size, /** @type {number} */ i) => {
     const name = t("tensor.dim", { n: i, last: size - 1 });
-    const given = () => take(composed(boxes.map((one) => one.value)));
+    const apply = () => take(composed(boxes.map((input) => input.value)));
     const onkeydown = (/** @type {KeyboardEvent} */ event) => {
       const next = stepped(box.value, event.key, size);
       if (next === null) return;
       event.preventDefault();
       box.value = next;
-      given();
+      apply();
     };
     const box = h("input", {
       type: "text",
@@ -116,21 +116,21 @@ function sliceControls(view) {
       "aria-label": name,
       title: name,
       spellcheck: "false",
-      onchange: given,
+      onchange: apply,
       onkeydown,
     });
     return box;
   });
   const tell = () => {
     const { dims } = view.state;
-    whole.value = dims;
-    const known = parts(dims);
-    boxes.forEach((box, i) => (box.value = known[i] ?? ""));
+    text.value = dims;
+    const dimensions = splitDims(dims);
+    boxes.forEach((box, i) => (box.value = dimensions[i] ?? ""));
   };
   const element = h(
     "div",
     { class: "row wrap" },
-    h("label", { class: "field inline" }, h("span", { class: "label" }, t("tensor.dims")), whole),
+    h("label", { class: "field inline" }, h("span", { class: "label" }, t("tensor.dims")), text),
     h("span", { class: "row dims", role: "group", "aria-label": t("tensor.dimensions") }, boxes),
   );
   return { element, tell };

@@ -1,9 +1,9 @@
 // A slice as it is written, "[0,0,:,1:5]", and as one text for each dimension.
 
 /** @param {string} dims @returns {string[]} */
-export function parts(dims) {
+export function splitDims(dims) {
   const inside = dims.trim().replace(/^\[|\]$/g, "");
-  return inside ? inside.split(",").map((one) => one.trim()) : [];
+  return inside ? inside.split(",").map((dimension) => dimension.trim()) : [];
 }
 
 /** An empty box means all of its dimension. @param {string[]} texts */

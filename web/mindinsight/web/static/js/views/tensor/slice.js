@@ -12,52 +12,52 @@ const MOST_WRITTEN = 400; // cells; in smaller ones there is no room for NaN in 
 
 /**
  * @param {App} app
- * @param {any} part answer of v2/tensor/slice
+ * @param {any} slice answer of v2/tensor/slice
  * @param {(side: "top" | "left", by: number) => void} move
  */
-export function pager(app, part, move) {
+export function pager(app, slice, move) {
   const { t } = app;
-  const [rows, columns] = part.window;
+  const [rows, columns] = slice.window;
   const step = (/** @type {"top" | "left"} */ side, /** @type {number} */ by) => move(side, by * WINDOW);
-  const where = t("tensor.window", {
-    top: part.top,
-    bottom: part.top + rows - 1,
-    rows: part.rows,
-    left: part.left,
-    right: part.left + columns - 1,
-    columns: part.columns,
+  const position = t("tensor.window", {
+    top: slice.top,
+    bottom: slice.top + rows - 1,
+    rows: slice.rows,
+    left: slice.left,
+    right: slice.left + columns - 1,
+    columns: slice.columns,
   });
   return h(
     "div",
     { class: "row small" },
-    h("span", { class: "grow" }, where),
-    part.top > 0 && button("↑", () => step("top", -1), { "aria-label": t("tensor.up") }),
-    part.top + rows < part.rows && button("↓", () => step("top", 1), { "aria-label": t("tensor.down") }),
-    part.left > 0 && button("←", () => step("left", -1), { "aria-label": t("tensor.left") }),
-    part.left + columns < part.columns &&
+    h("span", { class: "grow" }, position),
+    slice.top > 0 && button("↑", () => step("top", -1), { "aria-label": t("tensor.up") }),
+    slice.top + rows < slice.rows && button("↓", () => step("top", 1), { "aria-label": t("tensor.down") }),
+    slice.left > 0 && button("←", () => step("left", -1), { "aria-label": t("tensor.left") }),
+    slice.left + columns < slice.columns &&
       button("→", () => step("left", 1), { "aria-label": t("tensor.right") }),
   );
 }
 
-/** @param {App} app @param {any} part */
-export function sliceHeat(app, part) {
-  const [rows, columns] = part.window;
+/** @param {App} app @param {any} slice */
+export function sliceHeat(app, slice) {
+  const [rows, columns] = slice.window;
   const z = Array.from({ length: rows }, (_, row) =>
-    part.values.subarray(row * columns, (row + 1) * columns),
+    slice.values.subarray(row * columns, (row + 1) * columns),
   );
   const bar = { thickness: 10, outlinewidth: 0, nticks: 6 };
   const trace = {
     type: "heatmap",
     z,
-    x0: part.left,
-    y0: part.top,
+    x0: slice.left,
+    y0: slice.top,
     colorscale: ramp(app),
     colorbar: bar,
     hovertemplate: "[%{y}, %{x}] %{z:.6g}<extra></extra>",
     hoverongaps: false,
   };
   return {
-    data: [trace, ...strangeCells(app, part, z)],
+    data: [trace, ...strangeCells(app, slice, z)],
     layout: {
       ...app.theme.plotly(),
       yaxis: numbered(app, rows, { autorange: "reversed" }),
@@ -69,25 +69,25 @@ export function sliceHeat(app, part) {
 /**
  * What is not finite has no place on a scale of colours: its cells are filled with the colour of faults.
  * @param {App} app
- * @param {any} part
+ * @param {any} slice
  * @param {Float64Array[]} z
  */
-function strangeCells(app, part, z) {
+function strangeCells(app, slice, z) {
   const cells = z.map((row) => Array.from(row, (value) => (Number.isFinite(value) ? NaN : 1)));
   if (!cells.some((row) => row.some(Number.isFinite))) return [];
   const text = z.map((row) =>
     Array.from(row, (value) => (Number.isFinite(value) ? "" : app.format.number(value))),
   );
   const bad = app.theme.colour("--bad");
-  const written = cells.length * cells[0].length <= MOST_WRITTEN ? "%{text}" : "";
+  const template = cells.length * cells[0].length <= MOST_WRITTEN ? "%{text}" : "";
   return [
     {
       type: "heatmap",
       z: cells,
-      x0: part.left,
-      y0: part.top,
+      x0: slice.left,
+      y0: slice.top,
       text,
-      texttemplate: written,
+      texttemplate: template,
       textfont: { color: app.theme.colour("--panel") },
       colorscale: [
         [0, bad],

@@ -17,15 +17,15 @@ const DIGITS = 4;
 export function readState(url) {
   const mode = url.get("m", "table");
   const at = url.get("at");
-  const whole = (/** @type {string} */ key) => Math.max(0, Math.floor(Number(url.get(key, "0")) || 0));
+  const natural = (/** @type {string} */ key) => Math.max(0, Math.floor(Number(url.get(key, "0")) || 0));
   return {
     run: url.get("run", ""),
     tag: url.get("tag", ""),
     mode: MODES.includes(mode) ? mode : "table",
     dims: url.get("dims", ""),
     at: at === null || Number.isNaN(Number(at)) ? null : Number(at),
-    top: whole("top"),
-    left: whole("left"),
+    top: natural("top"),
+    left: natural("left"),
     digits: Number(url.get("d", String(DIGITS))),
     scientific: url.get("e") === "1",
   };

@@ -21,25 +21,25 @@ const FACTS = [
 const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
 
 /**
- * @param {App} app @param {any} part answer of v2/tensor/slice
+ * @param {App} app @param {any} slice answer of v2/tensor/slice
  * @param {{digits: number, scientific: boolean}} look
  */
-export function sliceTable(app, part, look) {
-  const [rows, columns] = part.window;
-  const { min, max } = part.slice;
+export function sliceTable(app, slice, look) {
+  const [rows, columns] = slice.window;
+  const { min, max } = slice.slice;
   const head = h(
     "tr",
     null,
     h("td"),
-    Array.from({ length: columns }, (_, i) => h("th", { scope: "col" }, part.left + i)),
+    Array.from({ length: columns }, (_, i) => h("th", { scope: "col" }, slice.left + i)),
   );
   const body = Array.from({ length: rows }, (_, row) =>
     h(
       "tr",
       null,
-      h("th", { scope: "row" }, part.top + row),
+      h("th", { scope: "row" }, slice.top + row),
       Array.from({ length: columns }, (__, column) =>
-        cell(app, part.values[row * columns + column], min, max, look),
+        cell(app, slice.values[row * columns + column], min, max, look),
       ),
     ),
   );
@@ -67,27 +67,27 @@ function cell(app, value, min, max, look) {
 
 /** @param {number} value @param {{digits: number, scientific: boolean}} look */
 export function text(value, look) {
-  const made = look.scientific
+  const number = look.scientific
     ? value.toExponential(look.digits)
     : Number.isInteger(value)
       ? String(value)
       : value.toFixed(look.digits);
-  return made.replace("-", "−");
+  return number.replace("-", "−");
 }
 
 /**
  * Statistics of the slice beside those of the tensor; of the tensor alone where the slice is all of it.
  * @param {App} app
- * @param {any} part
+ * @param {any} slice
  */
-export function factsTable(app, part) {
+export function factsTable(app, slice) {
   const { t, format } = app;
-  const all = part.slice.count === part.whole.count;
-  const columns = all
-    ? [{ title: t("tensor.of_whole"), of: part.whole }]
+  const complete = slice.slice.count === slice.whole.count;
+  const columns = complete
+    ? [{ title: t("tensor.of_whole"), of: slice.whole }]
     : [
-        { title: t("tensor.of_slice"), of: part.slice },
-        { title: t("tensor.of_whole"), of: part.whole },
+        { title: t("tensor.of_slice"), of: slice.slice },
+        { title: t("tensor.of_whole"), of: slice.whole },
       ];
   const head = h(
     "tr",

@@ -17,7 +17,7 @@ const LINE_CLASSES = { "-": "removed", "+": "added", " ": "same" };
 
 export class TextCard {
   /**
-   * @param {App} app @param {{tag: string, run: string}} what
+   * @param {App} app @param {{tag: string, run: string}} options
    * @param {() => string} query what is searched for
    */
   constructor(app, { tag, run }, query) {
@@ -30,10 +30,10 @@ export class TextCard {
     this.row = -1;
     this.other = -1;
     /** Whether a person chose the step to compare with; it is the one before otherwise. */
-    this.otherHeld = false;
+    this.otherPinned = false;
     this.mode = MODES[0];
     /** Whether a person chose the step; the newest is followed otherwise. */
-    this.held = false;
+    this.pinned = false;
     this.stage = h("div", {
       class: "text-stage",
       tabindex: "0",
@@ -51,10 +51,10 @@ export class TextCard {
       foot: this.foot,
       full: { label: app.t("common.fullscreen") },
     });
-    this.asked = latest(this.element);
-    this.askedText = latest(this.stage);
-    this.askedHits = latest(this.hits);
-    this.seen = whenNear(
+    this.requests = latest(this.element);
+    this.textRequests = latest(this.stage);
+    this.hitRequests = latest(this.hits);
+    this.visibility = whenNear(
       this.element,
       throttle(() => this.read(), 1000),
     );
@@ -92,26 +92,26 @@ export class TextCard {
 
   /** @param {number} row */
   pick(row) {
-    this.held = row !== this.steps.length - 1;
+    this.pinned = row !== this.steps.length - 1;
     this.row = row;
     this.draw();
   }
 
   /** @param {number} row */
   pickOther(row) {
-    this.otherHeld = true;
+    this.otherPinned = true;
     this.other = row;
     this.draw();
   }
 
   /** Ask for the steps when the card is near the window. */
   load() {
-    this.seen.ask();
+    this.visibility.ask();
   }
 
   read() {
     const { app, run, tag } = this;
-    return this.asked.ask(
+    return this.requests.ask(
       (signal) => app.api.columns("v2/text/steps", { run, tag }, { signal }),
       (answer) => this.take(answer.step),
       leaveAsIs,
@@ -120,8 +120,8 @@ export class TextCard {
 
   /** @param {Float64Array} next all steps there are now */
   take(next) {
-    const step = this.held ? this.steps[this.row] : undefined;
-    const other = this.otherHeld ? this.steps[this.other] : undefined;
+    const step = this.pinned ? this.steps[this.row] : undefined;
+    const other = this.otherPinned ? this.steps[this.other] : undefined;
     this.steps = next;
     const steps = [...new Set(next)].sort((a, b) => a - b);
     this.move.setValues(steps);
@@ -133,14 +133,14 @@ export class TextCard {
   }
 
   draw() {
-    if (!this.otherHeld) this.other = Math.max(0, this.row - 1);
+    if (!this.otherPinned) this.other = Math.max(0, this.row - 1);
     const { app, run, tag, row, other, steps } = this;
     if (row < 0) return;
     this.move.set(steps[row]);
     this.moveOther.set(steps[other]);
     const compares = this.mode === "difference";
     const address = compares ? "v2/text/difference" : "v2/text/content";
-    this.askedText.ask(
+    this.textRequests.ask(
       (signal) =>
         app.api.get(address, compares ? { run, tag, row: other, other: row } : { run, tag, row }, { signal }),
       (answer) => (compares ? this.showDifference(answer) : this.showText(answer)),
@@ -170,10 +170,10 @@ export class TextCard {
         h("span", null, line),
       ),
     );
-    const same = lines.every(([sign]) => sign === " ");
+    const equal = lines.every(([sign]) => sign === " ");
     replace(
       this.stage,
-      this.note(same ? "text.same" : "text.compared", { before, after }),
+      this.note(equal ? "text.same" : "text.compared", { before, after }),
       h("div", { class: "text-difference" }, rows),
       cut ? this.note("text.difference_cut", {}) : null,
     );
@@ -192,7 +192,7 @@ export class TextCard {
       replace(this.hits);
       return;
     }
-    this.askedHits.ask(
+    this.hitRequests.ask(
       (signal) => app.api.get("v2/text/search", { run, tag, q }, { signal }),
       ({ hits }) => this.showHits(hits),
       leaveAsIs,
@@ -218,9 +218,9 @@ export class TextCard {
   }
 
   end() {
-    this.asked.end();
-    this.askedText.end();
-    this.askedHits.end();
-    this.seen.end();
+    this.requests.end();
+    this.textRequests.end();
+    this.hitRequests.end();
+    this.visibility.end();
   }
 }

@@ -46,8 +46,8 @@ export function bestChart(panel) {
 
 /** @param {StudyPanel} panel @param {HTMLElement} plot @param {() => any} figure */
 function drawPlot({ app }, plot, figure) {
-  app.charts.draw(plot, figure, (drawn) =>
-    drawn.on("plotly_click", (/** @type {any} */ event) => {
+  app.charts.draw(plot, figure, (element) =>
+    element.on("plotly_click", (/** @type {any} */ event) => {
       const run = event.points[0].customdata;
       if (run) app.router.go(app.url.link("overview", { run }));
     }),
@@ -215,12 +215,12 @@ function frontFigure({ app, study, pair }) {
   const complete = trials.filter(({ state, values }) => values && DONE.includes(state));
   const on = complete.filter(({ number }) => best.has(number));
   on.sort((a, b) => a.values?.[across] - b.values?.[across]);
-  const dots = (/** @type {Trial[]} */ shown, /** @type {Record<string, any>} */ more) => ({
+  const dots = (/** @type {Trial[]} */ points, /** @type {Record<string, any>} */ more) => ({
     type: "scatter",
-    x: shown.map(({ values }) => values?.[across]),
-    y: shown.map(({ values }) => values?.[up]),
-    text: shown.map((trial) => tip(app, trial)),
-    customdata: shown.map(({ run }) => run),
+    x: points.map(({ values }) => values?.[across]),
+    y: points.map(({ values }) => values?.[up]),
+    text: points.map((trial) => tip(app, trial)),
+    customdata: points.map(({ run }) => run),
     hovertemplate: "%{text}<extra></extra>",
     ...more,
   });
@@ -228,10 +228,10 @@ function frontFigure({ app, study, pair }) {
     `${targets[i].name} ${targets[i].goal === "maximize" ? "↑" : "↓"}`;
   const muted = { size: 8, opacity: 0.6, color: app.theme.colour("--line-strong") };
   const accent = app.theme.colour("--run-2");
-  const rest = complete.filter(({ number }) => !best.has(number));
+  const dominated = complete.filter(({ number }) => !best.has(number));
   return {
     data: [
-      dots(rest, { mode: "markers", marker: muted, name: app.t("tuning.dominated") }),
+      dots(dominated, { mode: "markers", marker: muted, name: app.t("tuning.dominated") }),
       dots(on, {
         mode: targets.length > 2 ? "markers" : "lines+markers",
         marker: { size: 9, color: accent },

@@ -61,9 +61,9 @@ function stopButton(panel, study) {
 /** @param {StudyPanel} panel @param {Study} study */
 function progressBar({ app }, { progress, tuned }) {
   const { t, format } = app;
-  const whole = Math.max(progress.wanted ?? 0, progress.done + progress.running, 1);
-  const parts = SORTS.filter((sort) => progress[sort]).map((sort) =>
-    h("i", { class: sort, style: { width: `${(progress[sort] / whole) * 100}%` } }),
+  const total = Math.max(progress.wanted ?? 0, progress.done + progress.running, 1);
+  const segments = SORTS.filter((sort) => progress[sort]).map((sort) =>
+    h("i", { class: sort, style: { width: `${(progress[sort] / total) * 100}%` } }),
   );
   const counts = SORTS.filter((sort) => progress[sort]).map((sort) =>
     h("span", { class: `sort ${sort}` }, t(`tuning.count.${sort}`, { n: progress[sort] })),
@@ -77,10 +77,10 @@ function progressBar({ app }, { progress, tuned }) {
         role: "progressbar",
         "aria-label": label,
         "aria-valuemin": 0,
-        "aria-valuemax": whole,
+        "aria-valuemax": total,
         "aria-valuenow": progress.done,
       },
-      parts,
+      segments,
     ),
     h(
       "p",

@@ -14,7 +14,7 @@ export function importancePanel(panel) {
   const { app, importance } = panel;
   const { t } = app;
   const { targets } = /** @type {Study} */ (panel.study);
-  const again = () => {
+  const refresh = () => {
     panel.importance = null;
     panel.drawWeights();
     panel.learn();
@@ -26,7 +26,7 @@ export function importancePanel(panel) {
     onchange: (value) => {
       panel.method = value;
       app.url.set({ importance: value === METHODS[0] ? null : value });
-      again();
+      refresh();
     },
   });
   const target = select({
@@ -35,7 +35,7 @@ export function importancePanel(panel) {
     value: String(panel.target),
     onchange: (value) => {
       panel.target = Number(value);
-      again();
+      refresh();
     },
   });
   const title = t("tuning.importance", { target: targets[panel.target].name });

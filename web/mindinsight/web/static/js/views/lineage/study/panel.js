@@ -115,17 +115,17 @@ export class StudyPanel {
     const { study } = this;
     if (!study) return;
     const key = [study.id, study.progress.complete, this.target, this.method].join();
-    const rest = this.learnt.at + LEARN - Date.now();
+    const wait = this.learnt.at + LEARN - Date.now();
     if (key === this.learnt.key) return;
-    if (this.importance && study.tuned && rest > 0 && this.learnt.key) {
-      this.insight.later(() => this.learn(), rest);
+    if (this.importance && study.tuned && wait > 0 && this.learnt.key) {
+      this.insight.later(() => this.learn(), wait);
       return;
     }
     this.learnt = { key, at: Date.now() };
     const { api } = this.app;
-    const asked = { study: study.id, target: this.target, method: this.method };
+    const params = { study: study.id, target: this.target, method: this.method };
     this.insight.ask(
-      (signal) => api.get("v2/tuning/importance", asked, { signal }),
+      (signal) => api.get("v2/tuning/importance", params, { signal }),
       (answer) => {
         this.importance = answer;
         this.drawWeights();

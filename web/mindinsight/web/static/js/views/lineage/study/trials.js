@@ -165,8 +165,8 @@ function stateCell(app, trial) {
 
 /** @param {import("../../../core/types.js").App} app @param {Trial} trial */
 export function failureText({ t }, { failure }) {
-  const { reason = "unknown", there, ...vars } = failure ?? {};
-  if (reason === "no_target" && !there?.length) return t("tuning.failure.nothing", vars);
+  const { reason = "unknown", there: names, ...vars } = failure ?? {};
+  if (reason === "no_target" && !names?.length) return t("tuning.failure.nothing", vars);
   return t(`tuning.failure.${reason}`, vars);
 }
 
@@ -177,12 +177,12 @@ export function failureText({ t }, { failure }) {
  */
 function logDialog(app, trial) {
   const { t } = app;
-  const there = trial.failure?.there ?? [];
+  const names = trial.failure?.there ?? [];
   dialog({
     title: t("tuning.failed", { number: trial.number }),
     body: [
       h("p", null, failureText(app, trial)),
-      there.length > 0 && h("p", { class: "muted" }, t("tuning.there", { names: there.join(", ") })),
+      names.length > 0 && h("p", { class: "muted" }, t("tuning.there", { names: names.join(", ") })),
       trial.log.length
         ? h("pre", { class: "study-log", tabindex: "0" }, trial.log.join("\n"))
         : h("p", { class: "muted" }, t("tuning.no_log")),

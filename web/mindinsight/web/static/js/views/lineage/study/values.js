@@ -11,7 +11,7 @@ export function valueText({ format }, value) {
  * @param {import("./types.js").Study} study
  */
 export function parameterNames({ parameters, trials }) {
-  const known = parameters.map(({ name }) => name);
+  const names = parameters.map(({ name }) => name);
   const further = trials.flatMap(({ params }) => Object.keys(params));
-  return [...new Set([...known, ...further])];
+  return [...new Set([...names, ...further])];
 }
