@@ -221,19 +221,23 @@ def test_a_server_killed_while_it_writes_the_cache(base, events, settings, store
     assert len(list(settings.workspace.rglob("*.pack"))) == 1
 
 
-def folded(tags, steps, pieces):
+def folded(tags, steps, pieces, walls_apart=False):
     """Bytes that a run of ``tags`` and ``steps`` takes when it came in so many pieces."""
     stage = RunStage(DiscoveredRun("./a", "./a", "/a", "a", "./a", None, 0.0, 0.0, {}, ()))
-    file = FileStage("summary.1.h", "/a/summary.1.h", Stamp(1, 1, 1, 1, 1))
+    file = FileStage("summary.1.h", "/a/summary.1.h", Stamp(1, 1, 1, 1, 1)._replace(size=pieces))
     stage.add(file)
     tracemalloc.start()
     try:
         for number in range(pieces):
             rows = np.arange(number * steps // pieces, (number + 1) * steps // pieces)
             values = np.zeros((tags, len(rows)), np.float32)
-            block = ScalarBlock(tuple(map(str, range(tags))), rows, rows.copy(), rows * 1.0, values)
-            stage.fold(file, Stretch(number, 0, len(rows), (block,)))
-            del rows, values, block
+            names = [(str(tag),) for tag in range(tags)] if walls_apart else [tuple(map(str, range(tags)))]
+            blocks = tuple(
+                ScalarBlock(tags, rows, rows.copy(), rows + 0.5 * shift, values[shift : shift + len(tags)])
+                for shift, tags in enumerate(names)
+            )
+            stage.fold(file, Stretch(number + 1, 0, len(rows), blocks))
+            del rows, values, blocks
         run, _ = stage.publish(1)
         assert sum(series.count for series in run.scalars.values()) == tags * steps
         return tracemalloc.get_traced_memory()[0]
@@ -245,3 +249,8 @@ def folded(tags, steps, pieces):
 @pytest.mark.parametrize(("tags", "steps", "most"), [(1, 1_000_000, 25.5e6), (10, 100_000, 8e6)])
 def test_a_million_points_take_at_most_25_megabytes(pieces, tags, steps, most) -> None:
     assert folded(tags, steps, pieces) < most
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_steps_of_tags_with_wall_times_of_their_own_are_held_once(pieces) -> None:
+    assert folded(10, 100_000, pieces, walls_apart=True) < 14.5e6

@@ -123,3 +123,16 @@ def test_a_footer_that_promises_too_much_is_refused(path) -> None:
 def test_stamps_survive_json() -> None:
     stamp = Stamp(66305, 2**63, 10, 1_795_246_490_123_456_789, -5)
     assert Stamp(*json.loads(json.dumps(stamp))) == stamp
+
+
+def test_an_array_that_comes_twice_is_written_once(tmp_path) -> None:
+    steps, sizes = np.arange(1000), []
+    for number, columns in enumerate(([steps], [steps, steps], [steps, steps.copy()])):
+        pack = CacheFileWriter(tmp_path / f"{number}.pack")
+        pack.run("./a", [pack.array(array) for array in columns])
+        pack.finish()
+        file = CacheFile(tmp_path / f"{number}.pack")
+        assert all((file.body("./a").array(at) == steps).all() for at in file.note("./a"))
+        file.close()
+        sizes.append((tmp_path / f"{number}.pack").stat().st_size)
+    assert sizes[1] - sizes[0] < 100 < steps.nbytes <= sizes[2] - sizes[1]

@@ -116,3 +116,65 @@ def test_live_tails_of_tags_that_come_and_go_never_make_more_groups_than_tags() 
             expected[tag].append(step)
     assert {tag: steps_of(table, tag) for tag in tags} == expected
     assert len({id(group) for group in table.groups.values()}) <= len(tags)
+
+
+def uneven(tags: str, *steps: int) -> ScalarTable:
+    """Every tag with wall times of its own."""
+    table = ScalarTable()
+    for number, tag in enumerate(tags):
+        rows = ints(*steps)
+        walls = np.array([step + number for step in steps], np.float64)
+        table.fold(ScalarBlock((tag,), rows, rows, walls, np.zeros((1, len(rows)), np.float32)))
+    return table
+
+
+def test_equal_steps_of_tags_that_come_apart_are_held_once() -> None:
+    table = uneven("abc", *range(1, 50))
+    assert table.compact() == ["b", "c"]
+    steps = [table.groups[tag].axis.steps.view() for tag in "abc"]
+    assert all(np.shares_memory(steps[0], column) for column in steps[1:])
+    walls = [table.groups[tag].axis.walls.view() for tag in "abc"]
+    assert not np.shares_memory(walls[0], walls[1])
+    assert [column[3] for column in walls] == [4.0, 5.0, 6.0]
+    assert table.compact() == []
+
+
+def test_equal_wall_times_are_held_once_too() -> None:
+    table = table_of(block("ab", 1, 2), block("ab", 3), block("a", 4), block("b", 4))
+    assert not np.shares_memory(table.groups["a"].axis.walls.view(), table.groups["b"].axis.walls.view())
+    assert table.compact() == ["a", "b"]
+    assert np.shares_memory(table.groups["a"].axis.walls.view(), table.groups["b"].axis.walls.view())
+
+
+def test_shared_columns_part_when_one_of_them_grows() -> None:
+    table = uneven("ab", *range(1, 50))
+    table.compact()
+    before = table.groups["b"].axis.steps.view()
+    table.fold(block("a", 50))
+    table.fold(block("b", 60))
+    table.fold(block("a", 51))
+    assert steps_of(table, "a") == [*range(1, 52)]
+    assert steps_of(table, "b") == [*range(1, 50), 60]
+    assert before.tolist() == [*range(1, 50)]
+
+
+def test_columns_that_look_alike_and_are_not_equal_stay_apart() -> None:
+    table = ScalarTable()
+    for tag, odd in (("a", 11), ("b", 12)):
+        rows = np.arange(100)
+        rows[51] += odd
+        table.fold(ScalarBlock((tag,), rows, rows, np.zeros(100), np.zeros((1, 100), np.float32)))
+    table.compact()
+    assert (steps_of(table, "a")[51], steps_of(table, "b")[51]) == (62, 63)
+
+
+def test_spare_room_is_given_up_and_views_stay() -> None:
+    column = GrowingColumn(ints(0))
+    for number in range(1, 600):
+        column.append(ints(number))
+    before = column.view()
+    assert column.trim()
+    assert before.tolist() == column.view().tolist() == [*range(600)]
+    assert not column.trim()
+    column.append(ints(600))
+    assert column.view()[-1] == 600

@@ -48,8 +48,10 @@ class CacheFileWriter:
         self._begin_run()
 
     def array(self, array: Array) -> ArrayPosition:
-        """Write one array of the current run; where it lies."""
-        return self._block.append(array)
+        """Write one array of the current run, once however often it comes; where it lies."""
+        if id(array) not in self._written:
+            self._written[id(array)] = (array, self._block.append(array))
+        return self._written[id(array)][1]
 
     def run(self, name: str, note: Any) -> None:
         """End a run: the arrays since the last one are its own; ``note`` is kept as JSON."""
@@ -73,6 +75,7 @@ class CacheFileWriter:
 
     def _begin_run(self) -> None:
         self._block, self._crc = ArrayBlock(self._write), 0
+        self._written: dict[int, tuple[Array, ArrayPosition]] = {}  # by the identity of the array
 
     def _write(self, data: bytes | memoryview) -> None:
         self._file.write(data)

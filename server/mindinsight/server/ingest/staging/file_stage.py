@@ -32,6 +32,7 @@ Key: TypeAlias = tuple[Kind, str]  # kind, tag
 MOST_GRAPHS: Final = 1000  # of one file: each is a tag
 MOST_FACTS: Final = 1000  # records of hyperparameters kept of one file
 MOST_DAMAGE: Final = 1000  # entries kept of one file; what follows is added up in the last
+_FEWEST_ROWS: Final = 4096  # of scalars that are worth compacting
 
 
 class FileStage:
@@ -60,6 +61,8 @@ class FileStage:
         self.sessions = 0  # starts of a session that were met
         self.hparams: list[bytes] = []  # contents of TensorBoard's plugin of that name
         self.scalars = ScalarTable()
+        self._rows = 0  # of all groups of scalars
+        self._compacted = 0  # rows there were when they were last compacted
         self.references: dict[Key, ReferenceGroup] = {}
 
     @cached_property
@@ -132,6 +135,7 @@ class FileStage:
         for block in stretch.blocks:
             self.scalars.fold(block, self._sessions_of(block.offsets, starts))
             grown += [("scalar", tag) for tag in block.tags]
+            self._rows += len(block.offsets)
         for columns in stretch.references:
             if columns.kind == "graph":
                 grown += self._fold_graphs(columns)
@@ -140,7 +144,14 @@ class FileStage:
                 key = (self._known_kind(columns), columns.tag)
                 grown.append(self._fold_references(key, columns, sessions))
         self.sessions += len(starts)
-        return grown
+        return grown + self._compact()
+
+    def _compact(self) -> list[Key]:
+        """Hold columns in less memory once the file was read to its end; the tags whose columns moved."""
+        if self.unread > self.pending or self._rows < max(_FEWEST_ROWS, 2 * self._compacted):
+            return []
+        self._compacted = self._rows
+        return [("scalar", tag) for tag in self.scalars.compact()]
 
     def fold_whole(self) -> list[Key]:
         """A ``.pb`` file: one payload, the graph."""

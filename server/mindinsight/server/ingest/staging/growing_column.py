@@ -11,6 +11,7 @@ from mindinsight.server.types import Doubles, Ints
 
 _SMALLEST: Final = 16  # rows
 _LARGE: Final = 65_536  # rows
+_MUCH_SPARE: Final = 16  # one row of room for so many rows
 
 
 class GrowingColumn:
@@ -49,6 +50,24 @@ class GrowingColumn:
                 self._view = self._view.view()
                 self._view.flags.writeable = False
         return self._view
+
+    def trim(self) -> bool:
+        """Give up spare room when there is much of it; whether the rows lie elsewhere now."""
+        spare = len(self._data) - self.count
+        if spare * _MUCH_SPARE < self.count:
+            return False
+        self._data = self._data[: self.count].copy()
+        self._view = None
+        return True
+
+    def share(self, other: GrowingColumn) -> None:
+        """Hold the rows of ``other``, which are equal, in one piece of memory with it.
+
+        Whichever of the two gets more rows first moves away, as neither may write there.
+        """
+        self._data = other._data = other.view()
+        self._view = other._view = None
+        self.count = other.count
 
     def copy(self) -> GrowingColumn:
         """A column of its own with the same rows."""

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
 
 from mindinsight.server.ingest.staging.growing_column import Axis, GrowingColumn
 from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock
+
+_SAMPLE: Final = 8  # rows by which columns that may be equal are found
 
 
 class ScalarGroup:
@@ -65,6 +70,18 @@ class ScalarTable:
         for tag in group.values:
             self.groups[tag] = group
 
+    def compact(self) -> list[str]:
+        """Hold equal steps, and equal wall times, of different groups once; the tags whose columns moved."""
+        known: dict[tuple[float, ...], GrowingColumn] = {}
+        moved: list[str] = []
+        for group in {id(group): group for group in self.groups.values()}.values():
+            columns = [group.axis.steps, group.axis.walls]
+            trimmed = [column.trim() for column in (*columns, *group.values.values())]
+            shared = [_shared(column, known) for column in columns]
+            if any(trimmed) or any(shared):
+                moved += group.values
+        return moved
+
     def _groups_of(self, tags: tuple[str, ...]) -> list[tuple[ScalarGroup | None, list[str]]]:
         """The groups the tags are in, each with its tags among these; None holds the new ones."""
         groups: dict[int, tuple[ScalarGroup | None, list[str]]] = {}
@@ -72,6 +89,17 @@ class ScalarTable:
             group = self.groups.get(tag)
             groups.setdefault(id(group), (group, []))[1].append(tag)
         return list(groups.values())
+
+
+def _shared(column: GrowingColumn, known: dict[tuple[float, ...], GrowingColumn]) -> bool:
+    """Share the memory of a ``known`` column with equal rows; whether there is one."""
+    rows = column.view()
+    sample = rows[:: max(len(rows) // _SAMPLE, 1)].tolist()
+    other = known.setdefault((rows.dtype.num, len(rows), *sample), column)
+    if other is column or other.view() is rows or not np.array_equal(other.view(), rows):
+        return False
+    column.share(other)
+    return True
 
 
 class ReferenceGroup:
