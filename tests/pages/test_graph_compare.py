@@ -73,7 +73,8 @@ def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(com
     counts = page.locator(".graph-notes")
     for text in (
         "identical operators",
-        "operators differ",
+        "1 operator differs",
+        "2 take different inputs",
         "1 only in the left graph",
         "1 only in the right",
     ):
@@ -270,3 +271,22 @@ def replace(base, name, content):
     """Write a graph beside the others, there whole or not at all."""
     (base / "waiting").write_bytes(content)
     (base / "waiting").rename(base / "two" / name)
+
+
+def test_edits_are_grouped_and_lead_to_their_first_place(compare) -> None:
+    page = compare()
+    edits = page.get_by_role("region", name="What changed", exact=True)
+    expect(edits.get_by_role("listitem").first).to_contain_text("_backbone-LeNet/conv2-Conv2d removed")
+    edits.get_by_role("button", name="Cast added").click()
+    expect(box(page, "Right", "Cast-op7", "selected")).to_have_count(1)
+    edits.get_by_role("button", name="MatMul: float32 10×32 → 10×64").click()
+    expect(facts(page)).to_contain_text("float32 [10, 64]")
+
+
+def test_operators_that_only_take_other_inputs_are_marked_and_not_listed(compare) -> None:
+    page = compare()
+    counts = page.locator(".graph-notes")
+    expect(counts).to_contain_text(re.compile(r"\d+ takes? different inputs"))
+    followers = page.locator(".graph-drawing .follows")
+    expect(followers.first).to_be_attached()
+    expect(differences(page).get_by_role("button", name=re.compile("different inputs"))).to_have_count(0)

@@ -16,12 +16,13 @@ from mindinsight.server.graph.comparison.compare import (
     inputs_of,
     list_topmost_differences,
 )
+from mindinsight.server.graph.comparison.edits import list_edits
 from mindinsight.server.graph.encoders.nodes import entry
 from mindinsight.server.graph.model.graph import OPERATOR, Graph
 from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
 from mindinsight.server.graph.scopes.tree import ROOT, Tree
 
-STATES: Final = ("same", "changed", "only")
+STATES: Final = ("same", "changed", "only", "follows")
 
 
 def box_state(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
@@ -33,15 +34,21 @@ def box_state(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
         "state": STATES[comparison.state(side, index)],
         "changed": box_counts.changed,
         "only": box_counts.only,
+        "follows": box_counts.follows,
         "missing": box_counts.missing,
     }
 
 
 def summary(comparison: Comparison) -> dict[str, int]:
-    """Counts of operators over both graphs: equal, changed, and on the left or right only."""
+    """Counts of operators over both graphs: equal, changed, following others, on the left or right only."""
     left, right = comparison.box_counts(LEFT, ROOT), comparison.box_counts(RIGHT, ROOT)
-    same = left.operators - left.changed - left.only
-    return {"same": same, "changed": left.changed, "left": left.only, "right": right.only}
+    return {
+        "same": left.operators - left.changed - left.only - left.follows,
+        "changed": left.changed,
+        "follows": left.follows,
+        "left": left.only,
+        "right": right.only,
+    }
 
 
 def list_differences(comparison: Comparison, limit: int) -> dict[str, Any]:
@@ -78,6 +85,23 @@ def _preceding_partners(comparison: Comparison) -> Any:
     partners[right.nodes[leaves]] = left.nodes[to_left[leaves]]
     known = np.where(partners >= 0, np.arange(len(partners)), -1)
     return partners[np.maximum.accumulate(known)]
+
+
+def edits_json(comparison: Comparison, limit: int) -> dict[str, Any]:
+    """Grouped edits as JSON, at most ``limit`` of them, and their total; each with its first place."""
+    edits = list_edits(comparison)
+    rows = [
+        {
+            "kind": edit.kind,
+            "subject": edit.subject,
+            "before": edit.left,
+            "after": edit.right,
+            "count": edit.count,
+            **pair_entries(comparison, edit.place),
+        }
+        for edit in edits[:limit]
+    ]
+    return {"total": len(edits), "shown": rows}
 
 
 def _difference(comparison: Comparison, side: Side, index: int) -> dict[str, Any]:
@@ -121,10 +145,12 @@ def pair_json(comparison: Comparison, indices: tuple[int, int]) -> dict[str, Any
 
 
 def _rows(comparison: Comparison, left_node: int, right_node: int) -> list[dict[str, str]]:
-    """Differences of two operators in output, attributes and inputs; "" where an operator has none."""
+    """Differences of two operators in type, output, attributes and inputs; "" where an operator has none."""
     left, right = (tree.graph for tree in comparison.trees)
     texts = output_of(left, left_node).text, output_of(right, right_node).text
-    rows = [_row("output", "", *texts)] if texts[0] != texts[1] else []
+    types = left.types[left_node], right.types[right_node]
+    rows = [_row("type", "", *types)] if types[0] != types[1] else []
+    rows += [_row("output", "", *texts)] if texts[0] != texts[1] else []
     left_attributes, right_attributes = (
         dict(attribute_summaries(left, left_node)),
         dict(attribute_summaries(right, right_node)),

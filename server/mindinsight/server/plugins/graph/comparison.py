@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.graph.comparison.compare import LEFT, RIGHT, Comparison, Side
-from mindinsight.server.graph.encoders.comparison import box_state, list_differences, pair_json, summary
+from mindinsight.server.graph.encoders.comparison import (
+    box_state,
+    edits_json,
+    list_differences,
+    pair_json,
+    summary,
+)
 from mindinsight.server.graph.encoders.drawing import drawing_json
 from mindinsight.server.graph.scopes.initial_scopes import choose_initial_scopes
 from mindinsight.server.graph.scopes.tree import Tree
 from mindinsight.server.http.bulkhead_routes import GraphRoute
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, node_index, node_indices, tree_of
+
+_MOST_EDITS: Final = 200
 
 router = APIRouter(route_class=GraphRoute, prefix="/compare")
 
@@ -61,8 +69,12 @@ CurrentComparison = Annotated[Comparison, Depends(comparison_of)]
 def differences(
     comparison: CurrentComparison, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
 ) -> dict[str, Any]:
-    """Counts of operators that are equal, differ, or are in one graph only, and a list of the differences."""
-    return {**summary(comparison), **list_differences(comparison, limit)}
+    """Counts of operators by state, the edits that lead from graph to graph, and the differences."""
+    return {
+        **summary(comparison),
+        "edits": edits_json(comparison, _MOST_EDITS),
+        **list_differences(comparison, limit),
+    }
 
 
 @router.get("/pictures")

@@ -2,12 +2,17 @@
 
 /** @typedef {import("../../core/types.js").Translate} Translate */
 /**
- * @typedef {{state: "same" | "changed" | "only", changed: number, only: number, missing: number}} Differing
+ * @typedef {Object} Differing
+ * @property {"same" | "changed" | "only" | "follows"} state
+ * @property {number} changed
+ * @property {number} only
+ * @property {number} missing
+ * @property {number} follows
  */
 /** @typedef {{kind: string, text: string, label: string}} Badge */
 
 /** Signs beside the words, so that no colour has to be told from another. */
-export const SIGNS = { changed: "≠", left: "◧", right: "◨" };
+export const SIGNS = { changed: "≠", left: "◧", right: "◨", follows: "→" };
 
 /**
  * @param {Differing & {count: number}} box
@@ -19,7 +24,9 @@ export function badgeOf(box, side, t) {
   if (box.state === "same") return null;
   const only =
     side === "left" ? { left: box.only, right: box.missing } : { left: box.missing, right: box.only };
-  const counts = Object.entries({ changed: box.changed, ...only }).filter(([, n]) => n);
+  const differing = { changed: box.changed, ...only };
+  const byKind = box.state === "follows" ? { follows: box.follows } : differing;
+  const counts = Object.entries(byKind).filter(([, n]) => n);
   const sign = (/** @type {string} */ kind) => SIGNS[/** @type {keyof typeof SIGNS} */ (kind)];
   return {
     kind: box.state,

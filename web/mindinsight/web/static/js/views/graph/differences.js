@@ -3,6 +3,7 @@
 import { iconButton } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { SIGNS } from "./badges.js";
+import { createEdits } from "./edits.js";
 import { reveal } from "./reveal.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -20,11 +21,13 @@ import { reveal } from "./reveal.js";
  * @property {Difference[]} shown
  * @property {number} same
  * @property {number} changed
+ * @property {number} follows
+ * @property {{total: number, shown: import("./edits.js").Edit[]}} edits
  * @property {number} left
  * @property {number} right
  */
 
-/** @param {App} app @param {(difference: Difference) => void} goTo */
+/** @param {App} app @param {(place: {left: Entry | null, right: Entry | null}) => void} goTo */
 export function createDifferences(app, goTo) {
   const { t } = app;
   /** @type {Found | null} */
@@ -32,6 +35,7 @@ export function createDifferences(app, goTo) {
   let current = -1;
   /** @type {HTMLElement[]} */
   let rows = [];
+  const edits = createEdits(app, goTo);
   const position = h("span", { class: "muted small", role: "status" });
   const previous = iconButton("left", t("graph.difference.before"), () => step(-1));
   const next = iconButton("right", t("graph.difference.next"), () => step(1));
@@ -63,11 +67,13 @@ export function createDifferences(app, goTo) {
 
   return {
     element,
+    edits: edits.element,
     step,
 
     /** @param {Found} differences */
     show(differences) {
       response = differences;
+      edits.show(response.edits);
       current = -1;
       rows = response.shown.map((difference) => differenceRow(app, difference, goTo));
       const hidden = response.total - response.shown.length;

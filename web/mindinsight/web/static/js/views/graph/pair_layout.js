@@ -11,7 +11,7 @@ import { NAMES, SIDES } from "./pair_requests.js";
  * @property {HTMLElement} counts
  * @property {import("./canvas.js").Canvas[]} canvases
  * @property {{element: HTMLElement}} finder
- * @property {{element: HTMLElement}} differences
+ * @property {{element: HTMLElement, edits: HTMLElement}} differences
  * @property {{element: HTMLElement}} panel
  */
 
@@ -29,6 +29,7 @@ export function pairLayout({ t }, { bar, counts, canvases, finder, differences, 
     "aside",
     { class: "graph-side", "aria-label": t("graph.panel.compare") },
     finder.element,
+    differences.edits,
     differences.element,
     panel.element,
   );
@@ -49,10 +50,10 @@ export function pairLayout({ t }, { bar, counts, canvases, finder, differences, 
  */
 export function pairCounts({ t }, differences) {
   const countOf = (/** @type {keyof typeof SIGNS} */ kind) => {
-    const name = `graph-sign ${kind === "changed" ? kind : "only"}`;
+    const name = `graph-sign ${kind === "left" || kind === "right" ? "only" : kind}`;
     const sign = h("span", { class: name, "aria-hidden": "true" }, SIGNS[kind]);
     return h("span", null, sign, ` ${t(`graph.within.${kind}`, { n: differences[kind] })}`);
   };
   const unchanged = h("span", null, t("graph.count.same", { n: differences.same }));
-  return [unchanged, countOf("changed"), countOf("left"), countOf("right")];
+  return [unchanged, countOf("changed"), countOf("left"), countOf("right"), countOf("follows")];
 }
