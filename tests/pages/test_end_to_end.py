@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from mindinsight.server.plugins import plugins
+from mindinsight.server.api.pages import WEB, Pages
+from mindinsight.server.http.assets import Assets
 from mindinsight.writer import SummaryRecord
 from tests.narrowing import require
 
-VIEWS = ["", "overview", "docs", *(plugin.name for plugin in plugins() if plugin.page)]
+VIEWS = ["", *Pages(Assets(WEB)).names[1:]]
 
 
 @pytest.fixture

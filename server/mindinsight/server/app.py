@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable
 
 from anyio import to_thread
+from starlette._utils import get_route_path
 from starlette.applications import Starlette
 from starlette.datastructures import State
 from starlette.middleware import Middleware
@@ -16,6 +17,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindinsight.server.compute.worker_pool import WorkerPool
 from mindinsight.server.errors import ApiError
@@ -31,6 +33,7 @@ from mindinsight.server.store.store import Store
 from mindinsight.server.workspace import Workspace
 
 V1 = "/v1/mindinsight"
+INTERFACE = ("/v2/", "/data/")
 THREADS = 8  # that answer at a time: more only take turns, and keep the event loop waiting for its own
 
 LONGEST = 10  # deadlines of a request that one piece of work in the background may take
@@ -40,19 +43,21 @@ STOP_SECONDS = 3.0  # for which the end of a server waits for what is looked at
 def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     """The whole server as an ASGI application; ``service`` may be given by tests and notebooks.
 
-    It reads files and tells how it is; the two interfaces are loaded when somebody asks for them.
+    It reads files and tells how it is; pages need no FastAPI, and the interfaces that do are loaded when
+    somebody asks for them.
     """
     service = service or make_service(settings)
     state = State({"service": service, "hub": Hub(), "health": Health(service)})
-    parts = {V1: LazyApp(lambda: _v1(state)), "": LazyApp(lambda: _interface(state))}
+    v1, interface = LazyApp(lambda: _v1(state)), LazyApp(lambda: _interface(state))
+    pages = LazyApp(lambda: _pages(interface))
     app = Starlette(
-        routes=[Route("/health", _health), *(_below(path, part) for path, part in parts.items())],
+        routes=[Route("/health", _health), _below(V1, v1), _below("", _pages_or_interface(pages, interface))],
         middleware=[
             Middleware(Security, settings=settings, ask_for_token=_ask_for_token, error_of=_error_of),
             Middleware(BodyLimit, error_of=_error_of),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
         ],
-        lifespan=lambda app: _running(state, parts.values()),
+        lifespan=lambda app: _running(state, (v1, interface, pages)),
     )
     app.state = state
     return app
@@ -73,11 +78,21 @@ def make_service(settings: Settings) -> Service:
     )
 
 
-def _below(path: str, part: LazyApp) -> Mount:
+def _below(path: str, part: ASGIApp) -> Mount:
     """Everything below ``path``. Starlette's own pattern leaves out paths with a line break in them."""
     mount = Mount(path, part)
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
     return mount
+
+
+def _pages_or_interface(pages: ASGIApp, interface: ASGIApp) -> ASGIApp:
+    """Route by the beginning of the path; the pages pass on what they do not know, such as ``/metrics``."""
+
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
+        app = interface if get_route_path(scope).startswith(INTERFACE) else pages
+        await app(scope, receive, send)
+
+    return route
 
 
 async def _health(request: Request) -> JSONResponse:  # in the event loop: no thread has to be free for it
@@ -103,6 +118,15 @@ def _v1(state: State) -> Starlette:
     from mindinsight.server.api.v1 import create_v1
 
     return create_v1(state)
+
+
+def _pages(interface: ASGIApp) -> Starlette:
+    from mindinsight.server.api.pages import WEB, Pages
+    from mindinsight.server.http.assets import Assets
+
+    app = Starlette(routes=Pages(Assets(WEB)).routes())
+    app.router.default = interface
+    return app
 
 
 def _interface(state: State) -> Starlette:

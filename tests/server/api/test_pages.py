@@ -3,10 +3,12 @@ import re
 
 import pytest
 
+from mindinsight.server.api.pages import WEB, Pages
+from mindinsight.server.http.assets import Assets
 from mindinsight.server.plugins import plugins
 from tests.narrowing import require
 
-VIEWS = ["", "overview", "docs", *(plugin.name for plugin in plugins() if plugin.page)]
+VIEWS = ["", *Pages(Assets(WEB)).names[1:]]
 
 
 def boot_of(text):
@@ -23,6 +25,22 @@ def test_every_view_has_its_page_and_its_module(shared_samples, view) -> None:
     assert client.get(f"/{boot['assets']}/js/views/{boot['view']}.js").status_code == 200
     title = require(re.search("<title>(.*?) · MindInsight</title>", answer.text)).group(1)
     assert title not in ("", f"nav.{view}")
+
+
+def test_every_described_view_is_of_a_kind_that_has_routes() -> None:
+    assert set(VIEWS[3:]) == {plugin.name for plugin in plugins()} - {"tuning"}
+
+
+@pytest.mark.parametrize("path", ["/scalar/", "/nothing", "/metrics", "/v2/nothing"])
+def test_what_is_no_page_is_answered_by_the_interface(shared_samples, path) -> None:
+    answer = shared_samples().get(path, follow_redirects=False)
+    assert answer.status_code == {"/scalar/": 307, "/metrics": 200}.get(path, 404)
+
+
+def test_texts_of_the_frame_are_in_its_language(shared_samples) -> None:
+    text = shared_samples().get("/", headers={"Accept-Language": "zh"}).text
+    assert '<html lang="zh">' in text
+    assert "{{" not in text
 
 
 def test_every_address_on_the_page_is_relative_and_there(shared_samples) -> None:

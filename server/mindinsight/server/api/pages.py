@@ -1,39 +1,42 @@
-"""Routes of the pages: one HTML frame for all, whose content the view's module draws in the browser."""
+"""Routes of the pages: one HTML frame for all, whose content the view's module draws in the browser.
+
+They are served before FastAPI is imported, so this module and what it imports do without it.
+"""
 
 from __future__ import annotations
 
+import html
 import json
 import re
-from collections.abc import Callable
-from importlib.metadata import version
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
-from jinja2 import Environment, FileSystemLoader, select_autoescape
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from mindinsight.server.http.assets import PLOTLY, Assets
-from mindinsight.server.plugins import Plugin
+from mindinsight.server.http.installed_version import installed_version
+from mindinsight.server.http.view_entries import view_entries
 
 LANGUAGES = ("en", "zh")
 WEB = Path(str(files("mindinsight.web")))
-_ICON_PATH: Final = re.compile(r'\bd="([^"]*)"')
+_PLACEHOLDER: Final = re.compile(r"\{\{ ([\w.]+) \}\}")
 _FIRST_STYLES = ("css/base.css", "css/frame.css", "css/components.css")
 
 
-def names_of(kinds: tuple[Plugin, ...]) -> tuple[str, ...]:
-    """``runs`` (at ``/``), ``overview``, ``docs``, one per plugin with a page."""
-    return ("runs", "overview", "docs", *(kind.name for kind in kinds if kind.page))
+def names_of(views: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """``runs`` (at ``/``), ``overview``, ``docs``, one per described view."""
+    return ("runs", "overview", "docs", *(view["name"] for view in views))
 
 
 class Pages:
     """Renders the frame of every page."""
 
-    def __init__(self, assets: Assets, kinds: tuple[Plugin, ...]) -> None:
-        environment = Environment(loader=FileSystemLoader(WEB / "templates"), autoescape=select_autoescape())
-        self._template = environment.get_template("page.html")
+    def __init__(self, assets: Assets) -> None:
+        self._template = (WEB / "templates" / "page.html").read_text(encoding="utf-8")
         self._assets = assets
         root = f"static/{assets.digest}"
         self._root = root
@@ -42,29 +45,16 @@ class Pages:
         own = [name for name in assets.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [f"{root}/{name}" for name in (*_FIRST_STYLES, *own)]
         self._rendered: dict[tuple[str, str], str] = {}
-        self._names = names_of(kinds)
-        self._views = [self._view(kind) for kind in kinds if kind.page]
+        self._views = view_entries(assets)
+        self.names = names_of(self._views)
 
-    def router(self) -> APIRouter:
-        router = APIRouter(include_in_schema=False)
-        for view in self._names:
-            router.add_api_route("/" if view == "runs" else f"/{view}", self._route(view), methods=["GET"])
-        router.add_api_route("/runs", _to_runs, methods=["GET"])
-        router.add_api_route("/static/{digest}/{name:path}", self._static, methods=["GET"])
-        return router
-
-    def _view(self, kind: Plugin) -> dict[str, Any]:
-        """What the pages know of a view before it is opened (``ViewEntry`` in ``core/types.js``)."""
-        folder = f"js/views/{kind.name}/"
-        icon = self._assets.body(f"{folder}icon.svg")
-        path = _ICON_PATH.search(icon.plain.decode()) if icon else None
-        return {
-            "name": kind.name,
-            "needs": kind.needs or (kind.name,),
-            "icon": path[1] if path else "",
-            "tile": self._assets.body(f"{folder}tile.js") is not None,
-            "navigation": kind.navigation,
-        }
+    def routes(self) -> list[Route]:
+        """Every page, and the assets that pages ask for."""
+        return [
+            *(Route("/" if view == "runs" else f"/{view}", self._route(view)) for view in self.names),
+            Route("/runs", _to_runs),
+            Route("/static/{digest}/{name:path}", self._assets.answer),
+        ]
 
     def _route(self, view: str) -> Callable[[Request], Response]:
         def page(request: Request) -> Response:
@@ -75,9 +65,6 @@ class Pages:
 
         return page
 
-    def _static(self, request: Request) -> Response:
-        return self._assets.answer(request)
-
     def render(self, view: str, lang: str) -> str:
         """The frame as HTML, with the one block of data its scripts start from."""
         texts = self._assets.text(lang)
@@ -85,20 +72,25 @@ class Pages:
             "view": view,
             "lang": lang,
             "views": self._views,
-            "version": version("mindinsight"),
+            "version": installed_version(),
             "assets": self._root,
             "plotly": f"static/{self._assets.plotly_digest}/{PLOTLY}",
         }
-        return self._template.render(
-            lang=lang,
-            title=texts.get(f"nav.{view}", view),
-            texts=texts,
-            root=self._root,
-            modules=self._modules,
-            styles=self._styles,
-            # A "<" could end the data block early.
-            boot=json.dumps(boot).replace("<", "\\u003c"),
+        values = {
+            "lang": lang,
+            "title": html.escape(texts.get(f"nav.{view}", view)),
+            "root": self._root,
+            "styles": _links("stylesheet", self._styles),
+            "modules": _links("modulepreload", self._modules),
+            "boot": json.dumps(boot).replace("<", "\\u003c"),  # a "<" could end the data block early
+        }
+        return _PLACEHOLDER.sub(
+            lambda found: values.get(found[1]) or html.escape(texts[found[1]]), self._template
         )
+
+
+def _links(relation: str, addresses: Iterable[str]) -> str:
+    return "\n  ".join(f'<link rel="{relation}" href="{address}">' for address in addresses)
 
 
 def _to_runs(request: Request) -> Response:

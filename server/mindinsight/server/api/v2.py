@@ -1,10 +1,8 @@
-"""Application of the v2 interface and the pages over it."""
+"""Application of the v2 interface."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from importlib.metadata import version
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -12,15 +10,14 @@ from starlette.datastructures import State
 from starlette.responses import Response
 
 from mindinsight.server import api
-from mindinsight.server.api.pages import WEB, Pages
 from mindinsight.server.compute.plugin_loading import modules_of
 from mindinsight.server.errors import ApiError, Gone
 from mindinsight.server.formats.unreadable import UnreadableError
 from mindinsight.server.http import validation_errors
-from mindinsight.server.http.assets import Assets
+from mindinsight.server.http.installed_version import installed_version
 from mindinsight.server.http.openapi import OURS
 from mindinsight.server.http.security import error_response
-from mindinsight.server.plugins import Plugin, plugins
+from mindinsight.server.plugins import plugins
 
 _log = logging.getLogger(__name__)
 
@@ -28,10 +25,10 @@ _NOT_ROUTES: Final = ("v1", "v2", "pages")
 
 
 def create_interface(state: State) -> FastAPI:
-    """Pages and ``/v2``, over what the server holds in ``state``."""
+    """``/v2`` over what the server holds in ``state``."""
     app = FastAPI(
         title="MindInsight",
-        version=version("mindinsight"),
+        version=installed_version(),
         docs_url=None,
         redoc_url=None,
         openapi_url="/v2/openapi.json",
@@ -47,20 +44,12 @@ def create_interface(state: State) -> FastAPI:
 
 
 def _add_routes(app: FastAPI) -> None:
-    """What is asked for most, or first, comes first: FastAPI makes and tries routes one after the other."""
-    kinds = plugins()
-    _add_kinds(app, kinds[:1])
-    app.include_router(Pages(Assets(WEB), kinds).router())
     for module in modules_of(api.__name__, api.__path__, without=_NOT_ROUTES):
         if hasattr(module, "router"):
             app.include_router(module.router)
         if hasattr(module, "install"):
             module.install(app)
-    _add_kinds(app, kinds[1:])
-
-
-def _add_kinds(app: FastAPI, kinds: Iterable[Plugin]) -> None:
-    for kind in kinds:
+    for kind in plugins():
         app.include_router(kind.router, prefix=f"/v2/{kind.name}", tags=[kind.name])
 
 

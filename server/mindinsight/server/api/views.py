@@ -8,11 +8,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
 
-from mindinsight.server.api.pages import names_of
+from mindinsight.server.api.pages import WEB, names_of
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http.assets import Assets
 from mindinsight.server.http.openapi import ErrorBody
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins import plugins
+from mindinsight.server.http.view_entries import view_entries
 from mindinsight.server.workspace.json_store import Full, Taken
 from mindinsight.server.workspace.storage_errors import storing
 from mindinsight.server.workspace.views import MAX_NAME, MAX_QUERY, MAX_VIEWS, QUERY, VIEW, View
@@ -27,7 +28,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 def install(app: FastAPI) -> None:
-    app.state.pages = frozenset(names_of(plugins()))
+    app.state.pages = frozenset(names_of(view_entries(Assets(WEB))))
 
 
 class SavedView(BaseModel):

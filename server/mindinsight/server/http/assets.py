@@ -52,6 +52,14 @@ class Assets:
         """Names below a folder, sorted: ``names("js/core/", ".js")``."""
         return sorted(name for name in self._files if name.startswith(folder) and name.endswith(suffix))
 
+    def __contains__(self, name: str) -> bool:
+        """Whether a file of that name is served."""
+        return name in self._files or name in self._texts
+
+    def plain(self, name: str) -> bytes:
+        """Bytes of a file as they are on disk; raises KeyError for a name that is not served."""
+        return self._files[name].read_bytes()
+
     def text(self, lang: str) -> dict[str, str]:
         return self._texts[f"locales/{lang}.json"]
 

@@ -26,12 +26,13 @@ def answer(content: Any, accept: str) -> Response:
 
 def json_response(content: Any, status: int = 200) -> Response:
     """``content`` as JSON: what is not finite as null, lone surrogates as they are escaped in JSON."""
-    from fastapi.encoders import jsonable_encoder  # loaded with the interfaces, not with the server
-    from pydantic_core import PydanticSerializationError, to_json
+    from pydantic_core import PydanticSerializationError, to_json  # loaded with the interfaces
 
     try:
         body = to_json(content, inf_nan_mode="null")
     except (PydanticSerializationError, UnicodeEncodeError):
+        from fastapi.encoders import jsonable_encoder
+
         text = json.dumps(
             non_finite_as_null(jsonable_encoder(content)), ensure_ascii=False, separators=(",", ":")
         )

@@ -140,4 +140,4 @@ def _even(count: int, most: int) -> Ints:
     return np.unique(np.arange(min(count, most), dtype=np.int64) * count // max(min(count, most), 1))
 
 
-PLUGIN = Plugin(name="histogram", order=20, router=router)
+PLUGIN = Plugin(name="histogram", router=router)

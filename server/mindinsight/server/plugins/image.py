@@ -49,4 +49,4 @@ def picture(
     )
 
 
-PLUGIN = Plugin(name="image", order=30, router=router)
+PLUGIN = Plugin(name="image", router=router)

@@ -57,4 +57,4 @@ def _columns(point: Point) -> dict[str, Any]:
     return {"x": point.x.ravel(), "y": point.y.ravel(), "z": point.z.ravel()}
 
 
-PLUGIN = Plugin(name="landscape", order=70, router=router)
+PLUGIN = Plugin(name="landscape", router=router)

@@ -114,4 +114,4 @@ def _number(value: Any) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
 
 
-PLUGIN = Plugin(name="lineage", order=60, router=router, needs=("lineage",))
+PLUGIN = Plugin(name="lineage", router=router)

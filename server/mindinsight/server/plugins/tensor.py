@@ -237,4 +237,4 @@ def _facts(statistics: Statistics) -> dict[str, Any]:
     }
 
 
-PLUGIN = Plugin(name="tensor", order=40, router=router)
+PLUGIN = Plugin(name="tensor", router=router)

@@ -196,4 +196,4 @@ def _correlations(trials: Sequence[dict[str, Any]], target: int) -> Iterator[tup
             yield name, score
 
 
-PLUGIN = Plugin(name="tuning", order=61, router=router, page=False)
+PLUGIN = Plugin(name="tuning", router=router)

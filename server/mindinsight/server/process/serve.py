@@ -12,10 +12,9 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
-import uvicorn
-
 from mindinsight.server.app import create_app
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.http import uvicorn_parts
 from mindinsight.server.http.protocol import Protocol
 from mindinsight.server.http.sse import Hub
 from mindinsight.server.process import daemon, gc_tuning, logs
@@ -34,10 +33,10 @@ KEEP_ALIVE: Final = 10  # s for which a connection is held without a request
 _log = logging.getLogger(__name__)
 
 
-class Server(uvicorn.Server):
+class Server(uvicorn_parts.Server):
     """uvicorn's server that reports when it answers, ends event streams on a signal and releases memory."""
 
-    def __init__(self, config: uvicorn.Config, hub: Hub, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn_parts.Config, hub: Hub, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._hub = hub
         self._ready = ready
@@ -66,7 +65,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     signal.signal(signal.SIGTERM, _quit)
     app = create_app(settings)
     gc_tuning.after_imports()
-    config = uvicorn.Config(
+    config = uvicorn_parts.Config(
         app,
         http=Protocol,
         log_config=None,

@@ -11,4 +11,4 @@ router = APIRouter()
 for part in (listing, rules):
     router.include_router(part.router)
 
-PLUGIN = Plugin(name="alert", order=90, router=router, navigation=False)
+PLUGIN = Plugin(name="alert", router=router)

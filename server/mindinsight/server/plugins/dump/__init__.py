@@ -21,4 +21,4 @@ router = APIRouter()
 for module in (listing, tensors, operators, pictures, values, checks, comparisons, checkpoints, logs):
     router.include_router(module.router)
 
-PLUGIN = Plugin(name="dump", order=80, router=router, needs=("dump",))
+PLUGIN = Plugin(name="dump", router=router)

@@ -11,4 +11,4 @@ router = APIRouter()
 for part in (pictures, nodes, comparison):
     router.include_router(part.router)
 
-PLUGIN = Plugin(name="graph", order=50, router=router, needs=("graph", "lineage"))
+PLUGIN = Plugin(name="graph", router=router)

@@ -11,4 +11,4 @@ router = APIRouter()
 for part in (curves, ranges, compare, bands, download):
     router.include_router(part.router)
 
-PLUGIN = Plugin(name="scalar", order=10, router=router, needs=("scalar",))
+PLUGIN = Plugin(name="scalar", router=router)

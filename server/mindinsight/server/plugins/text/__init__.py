@@ -3,4 +3,4 @@
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.text.routes import router
 
-PLUGIN = Plugin(name="text", order=45, router=router)
+PLUGIN = Plugin(name="text", router=router)

@@ -1,0 +1,39 @@
+"""Catalogue of the views: what the pages know of each before it is opened, from the web package alone.
+
+The page of a kind is described beside its scripts, in ``static/js/views/<name>/view.json``: its place
+in the navigation (``order``), what a run must hold for the page to have something to show (``needs``: kinds,
+"lineage", "dump"), and whether the navigation leads to it (``navigation``, true unless it says otherwise).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from mindinsight.server.http.assets import Assets
+
+_ICON_PATH: Final = re.compile(r'\bd="([^"]*)"')
+_VIEWS: Final = "js/views/"
+_DESCRIPTION: Final = "/view.json"
+
+
+def view_entries(assets: Assets) -> list[dict[str, Any]]:
+    """One ``ViewEntry`` of ``core/types.js`` per described view, in the order of the navigation."""
+    names = [name[len(_VIEWS) : -len(_DESCRIPTION)] for name in assets.names(_VIEWS, _DESCRIPTION)]
+    described = [(json.loads(assets.plain(f"{_VIEWS}{name}{_DESCRIPTION}")), name) for name in names]
+    described.sort(key=lambda pair: (pair[0]["order"], pair[1]))
+    return [_entry(assets, name, description) for description, name in described]
+
+
+def _entry(assets: Assets, name: str, description: dict[str, Any]) -> dict[str, Any]:
+    folder = f"{_VIEWS}{name}/"
+    icon = f"{folder}icon.svg"
+    path = _ICON_PATH.search(assets.plain(icon).decode()) if icon in assets else None
+    return {
+        "name": name,
+        "needs": description["needs"],
+        "icon": path[1] if path else "",
+        "tile": f"{folder}tile.js" in assets,
+        "navigation": description.get("navigation", True),
+    }

@@ -1,0 +1,38 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from mindinsight.server.http.assets import Assets
+from mindinsight.server.http.view_entries import view_entries
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Path:
+    """A web package with two described views, a third without description, and one icon."""
+    views = tmp_path / "static" / "js" / "views"
+    (tmp_path / "locales").mkdir()
+    for name, description in {
+        "later": {"order": 20, "needs": ["dump"], "navigation": False},
+        "first": {"order": 10, "needs": ["scalar", "lineage"]},
+    }.items():
+        (views / name).mkdir(parents=True)
+        (views / name / "view.json").write_text(json.dumps(description), encoding="utf-8")
+    (views / "first" / "icon.svg").write_text('<svg><path fill="none" d="M1 2h3"/></svg>', encoding="utf-8")
+    (views / "later" / "tile.js").write_text("", encoding="utf-8")
+    (views / "undescribed").mkdir()
+    (views / "undescribed" / "card.js").write_text("", encoding="utf-8")
+    return tmp_path
+
+
+def test_entries_come_in_the_order_of_the_navigation(web: Path) -> None:
+    assert view_entries(Assets(web)) == [
+        {
+            "name": "first",
+            "needs": ["scalar", "lineage"],
+            "icon": "M1 2h3",
+            "tile": False,
+            "navigation": True,
+        },
+        {"name": "later", "needs": ["dump"], "icon": "", "tile": True, "navigation": False},
+    ]
