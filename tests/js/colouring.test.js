@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { coloured, Colouring } from "../../web/mindinsight/web/static/js/core/colouring.js";
-import { differing, hyperNames, traitOf } from "../../web/mindinsight/web/static/js/core/traits.js";
+import { differing, hyperNames, traitOf } from "../../web/mindinsight/web/static/js/core/run_traits.js";
 
 const css = readFileSync(new URL("../../web/mindinsight/web/static/css/base.css", import.meta.url), "utf8");
 

@@ -5,7 +5,7 @@ import { asking, build, column, columns, get } from "../../web/mindinsight/web/s
 import { allot } from "../../web/mindinsight/web/static/js/core/colours.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
-import { inOrder } from "../../web/mindinsight/web/static/js/core/following.js";
+import { inOrder } from "../../web/mindinsight/web/static/js/core/run_list.js";
 import { nearest } from "../../web/mindinsight/web/static/js/components/field.js";
 import { bestEnd, isTorn, stateOf } from "../../web/mindinsight/web/static/js/views/runs/values.js";
 

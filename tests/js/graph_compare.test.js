@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { badgeOf } from "../../web/mindinsight/web/static/js/views/graph/badges.js";
 import { counterpart } from "../../web/mindinsight/web/static/js/views/graph/counterpart.js";
 import { spoken } from "../../web/mindinsight/web/static/js/views/graph/shapes.js";
-import { readState, writeState } from "../../web/mindinsight/web/static/js/views/graph/two_state.js";
+import { readState, writeState } from "../../web/mindinsight/web/static/js/views/graph/pair_state.js";
 
 const t = (key, vars) => (vars?.n === undefined ? key : `${key}(${vars.n})`);
 const box = { count: 0, state: "changed", changed: 1, only: 0, missing: 0 };

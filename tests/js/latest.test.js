@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Following } from "../../web/mindinsight/web/static/js/core/following.js";
+import { Following } from "../../web/mindinsight/web/static/js/core/run_list.js";
 import { latest, leaveAsIs } from "../../web/mindinsight/web/static/js/core/latest.js";
 
 globalThis.window = globalThis;

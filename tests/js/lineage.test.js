@@ -11,7 +11,7 @@ import {
   sortedBy,
 } from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
 import { between } from "../../web/mindinsight/web/static/js/core/colours.js";
-import { tint } from "../../web/mindinsight/web/static/js/views/lineage/tint.js";
+import { tint } from "../../web/mindinsight/web/static/js/views/lineage/objective_colour.js";
 
 const column = (key, numeric = true) => ({ key, numeric, label: key });
 const rows = [

@@ -4,15 +4,15 @@ import { test } from "node:test";
 import { comparable } from "../../web/mindinsight/web/static/js/views/scalar/compare.js";
 import { closest } from "../../web/mindinsight/web/static/js/views/scalar/nearest.js";
 import { figure } from "../../web/mindinsight/web/static/js/views/scalar/figure.js";
-import { notFinite } from "../../web/mindinsight/web/static/js/views/scalar/foot.js";
-import { appended } from "../../web/mindinsight/web/static/js/views/scalar/growing.js";
+import { notFinite } from "../../web/mindinsight/web/static/js/views/scalar/chart_footer.js";
+import { appended } from "../../web/mindinsight/web/static/js/views/scalar/append_points.js";
 import { merged } from "../../web/mindinsight/web/static/js/views/scalar/merge.js";
 import {
   readOptions,
   smoothing,
   writeOptions,
 } from "../../web/mindinsight/web/static/js/views/scalar/options.js";
-import { createPast } from "../../web/mindinsight/web/static/js/views/scalar/past.js";
+import { createPast } from "../../web/mindinsight/web/static/js/views/scalar/zoom_history.js";
 import { calmRange, scaleOf } from "../../web/mindinsight/web/static/js/views/scalar/scale.js";
 import { parseThreshold } from "../../web/mindinsight/web/static/js/views/scalar/threshold.js";
 import { upright, zoomed } from "../../web/mindinsight/web/static/js/views/scalar/zoom.js";

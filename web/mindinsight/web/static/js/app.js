@@ -1,4 +1,4 @@
-// Where the page is put together.
+// Entry point of the pages: creates the application's services and starts the router.
 
 import { Alerts } from "./core/alerts.js";
 import * as api from "./core/api.js";

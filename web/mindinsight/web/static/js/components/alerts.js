@@ -1,7 +1,7 @@
-// Alerts in words: what happened, and where it leads.
+// Text and link of an alert.
 
 import { h } from "../core/dom.js";
-import { strayWords } from "./strays.js";
+import { strayWords } from "./stray_text.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/alerts.js").Alert} Alert */

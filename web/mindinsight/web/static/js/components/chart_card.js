@@ -2,7 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { latest } from "../core/latest.js";
-import { whenNear } from "../core/near.js";
+import { whenNear } from "../core/lazy_work.js";
 import { saveButton } from "../core/share.js";
 import { card } from "./card.js";
 import { lookAlikeMark } from "./look_alike.js";

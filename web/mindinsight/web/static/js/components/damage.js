@@ -1,4 +1,4 @@
-// What could not be read: said once, above what could.
+// Banner listing the records that could not be read.
 
 import { h } from "../core/dom.js";
 import { icon } from "./icons.js";

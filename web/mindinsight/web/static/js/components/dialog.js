@@ -1,4 +1,4 @@
-// A modal box on the browser's own <dialog>: focus stays inside, Escape closes, focus returns.
+// Modal dialog on the browser's <dialog>, and menus: focus stays inside, Escape closes, focus returns.
 
 import { h } from "../core/dom.js";
 import { iconButton } from "./button.js";

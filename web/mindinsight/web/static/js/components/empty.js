@@ -1,4 +1,4 @@
-// What a page says when there is nothing to show, or something went wrong: why, and what to do.
+// Empty state: icon, reason and one action, where there is nothing to show or something failed.
 
 import { h } from "../core/dom.js";
 import { icon } from "./icons.js";

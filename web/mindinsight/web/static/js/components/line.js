@@ -1,4 +1,4 @@
-// The line a run is drawn with: its colour, and its dash after twelve colours.
+// Line sample of a run: its colour, and its dash after twelve colours.
 
 import { svg } from "../core/dom.js";
 

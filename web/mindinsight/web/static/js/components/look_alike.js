@@ -1,4 +1,4 @@
-// Mark behind a name that looks like another one: which of its characters are not what they look like.
+// Warning mark behind a name whose characters look like others.
 
 import { h } from "../core/dom.js";
 import { lookAlikes, numbered } from "../core/names.js";

@@ -1,4 +1,4 @@
-// Which of many tags stands for a run.
+// Choice of the tag that stands for a run where only one fits.
 
 /**
  * The tag to show first: what the user most likely looks for.

@@ -1,4 +1,4 @@
-// A box beside the pointer, for charts and pictures.
+// Tooltip beside the pointer, for charts and pictures.
 
 import { h, replace } from "../core/dom.js";
 

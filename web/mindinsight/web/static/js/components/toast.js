@@ -1,4 +1,4 @@
-// A line that says what happened and leaves by itself.
+// Toast: a short message that disappears by itself.
 
 import { h } from "../core/dom.js";
 

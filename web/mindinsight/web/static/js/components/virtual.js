@@ -1,4 +1,4 @@
-// Long lists: only the rows near the window exist, between two spacers.
+// Virtual list and table: only the rows near the window exist, between two spacers.
 
 import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";

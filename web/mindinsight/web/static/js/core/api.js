@@ -1,6 +1,6 @@
 // Questions to the server. Addresses are relative, so pages work below any prefix and behind any proxy.
 
-import { ACCEPT, typed, unpack } from "./packed.js";
+import { ACCEPT, typed, unpack } from "./column_decoding.js";
 
 export class ApiError extends Error {
   /**

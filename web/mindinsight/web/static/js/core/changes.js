@@ -1,4 +1,4 @@
-// What a change means for a view.
+// Filters of change events: which runs grew in a kind of data.
 
 /** @typedef {import("./types.js").Change} Change */
 

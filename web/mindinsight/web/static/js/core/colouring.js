@@ -1,10 +1,9 @@
-// Colours that say something of the runs: by a hyper-parameter, the last value of a scalar, or a part of
-// their names.
+// Colouring of runs by a hyper-parameter, the last value of a scalar, or a part of their names.
 
 import { column, get } from "./api.js";
 import { between, COLOURS } from "./colours.js";
 import { latest, leaveAsIs } from "./latest.js";
-import { traitOf } from "./traits.js";
+import { traitOf } from "./run_traits.js";
 
 /** @typedef {import("./types.js").Run} Run */
 /** @typedef {{label: string, colour: string, n: number}} Entry */

@@ -1,4 +1,4 @@
-// Which colour and dash each shown run gets.
+// Allocation of colours and dashes to the runs that are shown.
 
 export const COLOURS = 12;
 export const DASHES = ["solid", "dash", "dot", "dashdot"];

@@ -1,4 +1,4 @@
-// Keyboard focus while elements are rebuilt: the new element of the same name takes it over.
+// Keyboard focus across rebuilds: the new element of the same name takes it over.
 
 const FOCUSABLE = "button, input, select, textarea, a[href], [tabindex]";
 

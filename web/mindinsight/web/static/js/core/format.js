@@ -1,4 +1,4 @@
-// Numbers, sizes and times for people.
+// Formatting of numbers, sizes and times.
 
 /**
  * Four significant digits: 0.001234, 12.34, 1.2e-7; a whole number has all of its own up to seven, or

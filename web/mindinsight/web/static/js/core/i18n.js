@@ -1,4 +1,4 @@
-// Text for people. Keys are the same in every language; plural forms are "one | other".
+// Translation of texts. Keys are the same in every language; plural forms are "one | other".
 
 /**
  * @param {{assets: string, lang: string}} boot

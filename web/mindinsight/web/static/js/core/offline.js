@@ -3,7 +3,7 @@
 
 import { asking } from "./api.js";
 import { h, replace } from "./dom.js";
-import { wakeAll } from "./near.js";
+import { wakeAll } from "./lazy_work.js";
 
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./charts.js").Figure} Figure */

@@ -1,4 +1,4 @@
-// From one view to another without loading the page again: Plotly is parsed once.
+// Client-side router: changes views without a page load, so that Plotly is parsed once.
 
 import { together } from "./changes.js";
 import { h, replace } from "./dom.js";

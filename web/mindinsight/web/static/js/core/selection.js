@@ -5,7 +5,7 @@
 import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
 import { allot, COLOURS, DASHES } from "./colours.js";
-import { byName, Following } from "./following.js";
+import { byName, Following } from "./run_list.js";
 
 /** @typedef {import("./types.js").Run} Run */
 /** @typedef {{inverted: boolean, ids: Set<string>}} Choice `inverted`: all but these */

@@ -1,4 +1,4 @@
-// What is on the screen, for somebody else: its address, or a file that opens without a server.
+// Sharing of a view: copy its address, or save it as a file that opens without a server.
 
 import { iconButton } from "../components/button.js";
 import { dialog } from "../components/dialog.js";

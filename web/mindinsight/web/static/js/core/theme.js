@@ -1,4 +1,4 @@
-// Light or dark: the system's, until somebody chooses.
+// Light and dark theme: the system's, until the user chooses; and the palette read from CSS.
 
 import { cookiePath } from "./i18n.js";
 

@@ -1,4 +1,4 @@
-// Shapes that modules pass to each other; types only, nothing runs.
+// Type definitions shared by the modules; no code.
 
 /**
  * @typedef {Object} Run

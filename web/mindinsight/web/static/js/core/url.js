@@ -1,4 +1,4 @@
-// The state of a view lives in the address, so that a copied link shows the same picture.
+// State of a view in the address, so that a copied link shows the same picture.
 
 /** @typedef {string | number | boolean | string[] | null | undefined} Value */
 

@@ -1,5 +1,4 @@
-// The bell: how many alerts nobody has seen, a link to them, and a line for each that comes while the page is
-// open.
+// Bell in the header: number of unseen alerts, a link to them, and a toast for each new one.
 
 import { inWords } from "../components/alerts.js";
 import { icon } from "../components/icons.js";

@@ -1,11 +1,11 @@
-// By what runs are coloured: the choice, and what the colours mean.
+// Selector of what runs are coloured by, and its legend.
 
 import { button } from "../components/button.js";
 import { menu } from "../components/dialog.js";
 import { searchBox } from "../components/field.js";
 import { icon } from "../components/icons.js";
 import { h, replace } from "../core/dom.js";
-import { differing } from "../core/traits.js";
+import { differing } from "../core/run_traits.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/colouring.js").Colours} Colours */

@@ -1,4 +1,4 @@
-// How the page follows the server: the mark that says so, pause, and a look right now.
+// Connection mark in the header: state of the live stream, pause, and refresh.
 
 import { iconButton, turning } from "../components/button.js";
 import { h } from "../core/dom.js";

@@ -4,7 +4,7 @@
 import { iconButton } from "../components/button.js";
 import { menu } from "../components/dialog.js";
 import { h, replace } from "../core/dom.js";
-import { byName } from "../core/following.js";
+import { byName } from "../core/run_list.js";
 import { latest } from "../core/latest.js";
 
 /** @typedef {import("../core/types.js").App} App */

@@ -1,4 +1,4 @@
-// Keys that do what buttons do. One table is read by what listens to them and by the box that lists them.
+// Keyboard shortcuts. One table serves the key listener and the dialog that lists them.
 
 import { check } from "../components/field.js";
 import { dialog } from "../components/dialog.js";

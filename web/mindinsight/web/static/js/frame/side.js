@@ -1,4 +1,4 @@
-// The side panel: which runs are shown, on every page but the table's.
+// Side panel with the list of runs, on every page but the runs table's.
 
 import { button, iconButton } from "../components/button.js";
 import { lineSample } from "../components/line.js";

@@ -1,4 +1,4 @@
-// The interfaces for scripts, from the descriptions the server gives of itself.
+// API reference page, from the server's OpenAPI description.
 
 import { segments } from "../components/button.js";
 import { searchBox } from "../components/field.js";

@@ -1,8 +1,8 @@
 // The computational graphs of runs: one by itself, or two side by side.
 
 import { segments } from "../components/button.js";
-import { OneGraph } from "./graph/one.js";
-import { TwoGraphs } from "./graph/two.js";
+import { OneGraph } from "./graph/single_page.js";
+import { TwoGraphs } from "./graph/pair_page.js";
 
 export const alone = true;
 

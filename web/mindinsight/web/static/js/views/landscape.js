@@ -7,7 +7,7 @@ import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { whenNear } from "../core/near.js";
+import { whenNear } from "../core/lazy_work.js";
 import { saveButton } from "../core/share.js";
 import { toolbar } from "./landscape/controls.js";
 import { lossCurve, readLosses } from "./landscape/curve.js";

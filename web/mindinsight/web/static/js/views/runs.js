@@ -6,7 +6,7 @@ import { icon } from "../components/icons.js";
 import { headCell, virtualTable } from "../components/virtual.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { NEWEST } from "../core/selection.js";
-import { differing } from "../core/traits.js";
+import { differing } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
 import { banners, nothing } from "./runs/banners.js";
 import { createBases, onlyBase } from "./runs/bases.js";

@@ -10,8 +10,8 @@ import { createCursor } from "./scalar/cursor.js";
 import { curvesView } from "./scalar/curves.js";
 import { groupsView } from "./scalar/groups.js";
 import { readOptions, writeOptions } from "./scalar/options.js";
-import { emptyPart } from "./scalar/part.js";
-import { createPast } from "./scalar/past.js";
+import { emptyPart } from "./scalar/mode_view.js";
+import { createPast } from "./scalar/zoom_history.js";
 import { ranksView } from "./scalar/ranks.js";
 import { patternOf, toolbar } from "./scalar/toolbar.js";
 
@@ -43,7 +43,7 @@ class Scalars {
   constructor(root, app) {
     this.app = app;
     this.options = readOptions(app.url);
-    /** What the mode shows. @type {import("./scalar/part.js").Part | null} */
+    /** What the mode shows. @type {import("./scalar/mode_view.js").Part | null} */
     this.part = null;
     /** The tags of the selected runs, as read last. @type {Tag[] | null} */
     this.tags = null;

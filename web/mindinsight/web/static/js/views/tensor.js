@@ -6,7 +6,7 @@ import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { tagsOf } from "../core/tags.js";
 import { heatFigure } from "./histogram/over_time.js";
-import { firstStrange, strange, summed } from "./histogram/strange.js";
+import { firstStrange, strange, summed } from "./histogram/not_finite.js";
 import { toolbar } from "./tensor/controls.js";
 import { pager, sliceHeat } from "./tensor/slice.js";
 import { readState, writeState } from "./tensor/state.js";

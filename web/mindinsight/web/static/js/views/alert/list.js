@@ -1,5 +1,4 @@
-// The list of alerts: a row stays the same element while it says the same, so that who reads it is left
-// alone.
+// List of alerts, updated in place: a row keeps its element while its text is the same.
 
 import { inWords, levelBadge, placeOf } from "../../components/alerts.js";
 import { lineSample } from "../../components/line.js";

@@ -1,4 +1,4 @@
-// The rules: each in words, switched on and off, changed, removed; and a form for one more.
+// Editor of alert rules: list with switches, and a form to add or change one.
 
 import { iconButton, button } from "../../components/button.js";
 import { levelBadge } from "../../components/alerts.js";

@@ -4,7 +4,7 @@ import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { saveButton } from "../../core/share.js";
-import { comparedTable, verdict } from "./compared.js";
+import { comparedTable, verdict } from "./compare_tables.js";
 import { failure } from "./failure.js";
 
 /** @typedef {import("../dump.js").Page} Page */

@@ -1,4 +1,4 @@
-// One tensor as a row: names to the left, numbers to the right, what is not finite loudly.
+// Table row of one tensor: names left, statistics right, values that are not finite highlighted.
 
 import { h } from "../../core/dom.js";
 

@@ -1,4 +1,4 @@
-// What the page of dumps shows: kept in the address.
+// State of the dump page in the address.
 
 /** @typedef {import("../../core/types.js").App} App */
 

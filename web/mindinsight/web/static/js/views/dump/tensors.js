@@ -5,7 +5,7 @@ import { h, replace } from "../../core/dom.js";
 import { inWords } from "./failure.js";
 import { damage } from "./header.js";
 import { filterBar } from "./filters.js";
-import { tensorPages } from "./pages.js";
+import { tensorPages } from "./tensor_pages.js";
 import { FILTERS } from "./state.js";
 import { cells, COLUMNS } from "./rows.js";
 

@@ -1,4 +1,4 @@
-// Looking at a large drawing: dragging, wheel, pinch and keys move and zoom it.
+// Pan and zoom of a large drawing by dragging, wheel, pinch and keys.
 
 /**
  * Where the corner of the drawing is, in pixels, and its scale.

@@ -1,4 +1,4 @@
-// Which run, which rank, which graph of it.
+// Selectors of run, rank and graph.
 
 import { select } from "../../components/field.js";
 

@@ -1,4 +1,4 @@
-// Which graph to lay beside another when none was chosen.
+// Default for the second graph of a comparison.
 
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{run: string, tag: string}} Chosen */

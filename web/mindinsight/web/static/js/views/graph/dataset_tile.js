@@ -1,4 +1,4 @@
-// The pipeline of data: its operations from the source to the batch, as boxes.
+// Overview tile of the data pipeline: its operations from the source to the batch, as boxes.
 
 import { h, replace } from "../../core/dom.js";
 

@@ -1,10 +1,10 @@
-// The differences of two graphs, one below the other, to be walked through.
+// List of the differences of two graphs, with previous and next.
 
 import { iconButton } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { SIGNS } from "./badges.js";
 import { createEdits } from "./edits.js";
-import { reveal } from "./reveal.js";
+import { reveal } from "./scroll_to_row.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: number, path: string, label: string, kind: string}} Entry */

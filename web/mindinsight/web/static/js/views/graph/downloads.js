@@ -1,4 +1,4 @@
-// What can be taken away of a drawing: SVG, PNG, JSON, a Plotly figure.
+// Download menu of a drawing: SVG, PNG, JSON, a Plotly figure.
 
 import { menu } from "../../components/dialog.js";
 import { h } from "../../core/dom.js";

@@ -1,4 +1,4 @@
-// What a dump has of the selected node: its tensors, or the operators in a scope that are not fine.
+// Section of a node's panel with its dumped tensors, or the operators in a scope that have symptoms.
 
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";

@@ -1,4 +1,4 @@
-// Which dump lies over a graph, and how it colours the boxes, in the address.
+// State of the dump overlay of a graph in the address.
 
 import { STATISTICS } from "../dump/state.js";
 

@@ -3,11 +3,11 @@
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { createCanvas } from "./canvas.js";
-import { Dumped } from "./dumped.js";
+import { Dumped } from "./dump_overlay.js";
 import { createFinder } from "./finder.js";
 import { graphLayout } from "./layout.js";
 import { graphError, pictureNotes } from "./messages.js";
-import { readState, writeState } from "./one_state.js";
+import { readState, writeState } from "./single_state.js";
 import { Outline } from "./outline.js";
 import { nodeFacts, outerFacts, panelElement } from "./panel.js";
 import { descendants } from "./scopes.js";

@@ -1,4 +1,4 @@
-// Finding nodes: part of a name or a pattern, a type; what is found stands in its scopes.
+// Search for nodes by part of a name, pattern or type; results are shown in their scopes.
 
 import { check, searchBox } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";

@@ -1,4 +1,4 @@
-// What flows along the line under the pointer.
+// Hover label of the line under the pointer: what flows along it.
 
 import { replace, svg } from "../../core/dom.js";
 

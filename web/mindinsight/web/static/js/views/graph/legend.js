@@ -1,4 +1,4 @@
-// What the shapes mean, and what the keys do.
+// Legend of the shapes, and the keys of the graph page.
 
 import { menu } from "../../components/dialog.js";
 import { h } from "../../core/dom.js";

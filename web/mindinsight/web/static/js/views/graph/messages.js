@@ -1,4 +1,4 @@
-// What stands in place of a graph, or above it: none to show, an error, how much there is.
+// Messages above a graph or in its place: nothing to show, an error, how large it is.
 
 import { empty } from "../../components/empty.js";
 import { viewPath } from "../../components/icons.js";

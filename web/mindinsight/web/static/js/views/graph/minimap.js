@@ -1,4 +1,4 @@
-// The whole drawing in a corner, with the part that is in sight.
+// Minimap: the whole drawing in a corner, with the part in sight marked.
 
 import { replace, svg } from "../../core/dom.js";
 

@@ -1,4 +1,4 @@
-// Which dump is most likely of the training a run is of, and which run of that a dump is of.
+// Matching of dumps to runs and back, by job, rank and path.
 
 /** @typedef {import("../../core/types.js").Run} Run */
 

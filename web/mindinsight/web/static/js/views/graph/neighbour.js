@@ -1,4 +1,4 @@
-// The box an arrow key leads to.
+// Neighbouring box in the direction of an arrow key.
 
 /** @typedef {import("./shapes.js").Box} Box */
 

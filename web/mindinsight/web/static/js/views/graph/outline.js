@@ -4,7 +4,7 @@ import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
 import { latest } from "../../core/latest.js";
-import { reveal } from "./reveal.js";
+import { reveal } from "./scroll_to_row.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: number, path: string, label: string, kind: string, type: string, count: number}} Entry */

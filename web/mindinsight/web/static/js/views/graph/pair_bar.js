@@ -9,7 +9,7 @@ import { drawingTools } from "./tools.js";
 /** @typedef {0 | 1} Side */
 
 export class PairBar {
-  /** @param {import("./two.js").TwoGraphs} page */
+  /** @param {import("./pair_page.js").TwoGraphs} page */
   constructor(page) {
     this.page = page;
     this.tools = h("div", { class: "toolbar" });

@@ -1,17 +1,17 @@
-// Two graphs and what the server tells of them together.
+// Requests of the comparison of two graphs.
 
-import { rewritten } from "./again.js";
+import { rewritten } from "./staleness.js";
 import { counterpart } from "./counterpart.js";
-import { VIEWS } from "./two_state.js";
+import { VIEWS } from "./pair_state.js";
 
 /** @typedef {0 | 1} Side left and right */
-/** @typedef {import("./again.js").Graphs} Graphs */
+/** @typedef {import("./staleness.js").Graphs} Graphs */
 
 export const SIDES = /** @type {Side[]} */ ([0, 1]);
 export const NAMES = /** @type {const} */ (["left", "right"]);
 
 export class Pair {
-  /** @param {import("../../core/types.js").App["api"]} api @param {import("./two_state.js").State} state */
+  /** @param {import("../../core/types.js").App["api"]} api @param {import("./pair_state.js").State} state */
   constructor(api, state) {
     this.api = api;
     this.state = state;

@@ -1,4 +1,4 @@
-// What a pair of nodes depends on, or what depends on it, in both graphs at once.
+// Trace of what a pair of nodes depends on, or what depends on it, in both graphs.
 
 const NAMES = ["left", "right"];
 

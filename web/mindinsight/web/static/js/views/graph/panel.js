@@ -1,4 +1,4 @@
-// All about the selected node: where it is, what it does, what goes in and out.
+// Panel of the selected node: path, type, attributes, inputs and outputs.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";

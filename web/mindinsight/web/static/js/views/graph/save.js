@@ -1,4 +1,4 @@
-// The drawing as a file: SVG and PNG as on the page, the picture as JSON, a Plotly figure.
+// Export of a drawing: SVG and PNG as on the page, the picture as JSON, a Plotly figure.
 
 const MOST_PIXELS = 30e6;
 

@@ -1,4 +1,4 @@
-// Which scopes are open.
+// Set of open scopes: opening, and closing with all inside.
 
 /**
  * A scope and all that is drawn inside it; scopes come before what is in them.

@@ -1,4 +1,4 @@
-// The computational graph as the page of graphs first shows it.
+// Overview tile of the computational graph.
 
 import { h, replace, svg } from "../../core/dom.js";
 import { datasetTile } from "./dataset_tile.js";

@@ -1,4 +1,4 @@
-// The buttons above one drawing or two.
+// Toolbar above one drawing or two.
 
 import { iconButton } from "../../components/button.js";
 import { h } from "../../core/dom.js";

@@ -5,7 +5,7 @@ import { h, replace, throttle } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { overlayFigure, ridgeFigure, stepFigure } from "./outlines.js";
 import { heatFigure, percentileFigure } from "./over_time.js";
-import { firstStrange, strange } from "./strange.js";
+import { firstStrange, strange } from "./not_finite.js";
 import { newestStep } from "./toolbar.js";
 
 /** @typedef {import("../../core/types.js").App} App */

@@ -1,7 +1,7 @@
-// The newest look of a weight: its distribution over steps as a heat map.
+// Overview tile of histograms: the distribution of a tag over the steps as a heat map.
 
 import { h, replace } from "../../core/dom.js";
-import { strange } from "./strange.js";
+import { strange } from "./not_finite.js";
 import { mainTag } from "../../components/main_tag.js";
 
 /** @type {import("../overview/tiles.js").TileKind} */

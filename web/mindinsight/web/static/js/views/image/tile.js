@@ -1,4 +1,4 @@
-// The newest image.
+// Overview tile of images: the newest one.
 
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";

@@ -1,4 +1,4 @@
-// The controls above the landscapes.
+// Toolbar of the landscape page.
 
 import { button, segments } from "../../components/button.js";
 import { check, select, slider } from "../../components/field.js";

@@ -1,7 +1,7 @@
 // A loss landscape as lines of equal loss, as a filled map, or as a surface; the path of training on it.
 
 import { ramp } from "../../core/ramp.js";
-import { inkRamp } from "../lineage/tint.js";
+import { inkRamp } from "../lineage/objective_colour.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 

@@ -1,4 +1,4 @@
-// Which stretch of the training a landscape belongs to.
+// Intervals of training that landscapes were computed for.
 
 /** @typedef {import("./figures.js").Landscape} Landscape */
 

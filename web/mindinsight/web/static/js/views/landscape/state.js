@@ -1,4 +1,4 @@
-// What is shown of loss landscapes, in the address.
+// State of the landscape page in the address.
 
 import { MAPS } from "./figures.js";
 

@@ -1,4 +1,4 @@
-// Ranges kept on axes, as they stand in the address: "user:dropout~0.25~1", in shares of the axis.
+// Brushes of the parallel axes in the address: "user:dropout~0.25~1", in shares of the axis.
 
 /** @typedef {import("./axes.js").Brush} Brush */
 

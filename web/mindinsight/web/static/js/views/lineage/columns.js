@@ -1,4 +1,4 @@
-// What the columns of lineage are called, and which of them are axes.
+// Columns of the lineage table: names, and which of them are axes.
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */

@@ -1,4 +1,4 @@
-// The controls above the axes, and the choice of axes.
+// Toolbar of the parallel axes, and the dialog that chooses axes.
 
 import { button } from "../../components/button.js";
 import { checklist } from "../../components/checklist.js";

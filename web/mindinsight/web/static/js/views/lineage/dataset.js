@@ -1,4 +1,4 @@
-// The pipeline of data of a run, from the source to the batches, in words instead of raw JSON.
+// Data pipeline of a run from the source to the batches, as text instead of raw JSON.
 
 import { dialog } from "../../components/dialog.js";
 import { empty } from "../../components/empty.js";

@@ -1,4 +1,4 @@
-// What is not the same in the settings and results of some runs.
+// Dialog with the settings and results in which runs differ.
 
 import { dialog } from "../../components/dialog.js";
 import { h } from "../../core/dom.js";

@@ -1,8 +1,8 @@
-// Any two columns against each other, coloured by the objective, or without one as the runs are.
+// Scatter plot of any two columns, coloured by the objective, or by run without one.
 
 import { select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
-import { inkRamp } from "./tint.js";
+import { inkRamp } from "./objective_colour.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 

@@ -1,4 +1,4 @@
-// What is shown of the settings and results of runs, in the address; brushes and picked runs apart.
+// State of the lineage page in the address; brushes and selected runs apart.
 
 /**
  * @typedef {Object} State

@@ -1,4 +1,4 @@
-// The rows below the axes, and how much each parameter matters.
+// Tables below the axes: the rows, and how much each parameter matters.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";

@@ -1,4 +1,4 @@
-// What a run was trained with, what came out, when and where.
+// Facts of a run: configuration, results, times and paths.
 
 import { h, replace } from "../../core/dom.js";
 

@@ -1,4 +1,4 @@
-// Overview tiles: what each kind of data looks like right now.
+// Overview tiles: the newest of each kind of data.
 
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";

@@ -1,4 +1,4 @@
-// What a person writes on a run: note, labels, colour; kept by the server in its workspace.
+// Dialog that edits a run's note, labels and colour; the server stores them in the workspace.
 
 import { button } from "../../components/button.js";
 import { dialog } from "../../components/dialog.js";

@@ -1,5 +1,4 @@
-// What stands above the table of runs while something is wrong or under way, and in its place while it is
-// empty.
+// Banners above the runs table while something is wrong or loading, and its empty state.
 
 import { damageBanner } from "../../components/damage.js";
 import { empty } from "../../components/empty.js";

@@ -1,9 +1,9 @@
-// Choosing columns: facts, hyper-parameters, and scalars as last, lowest, highest or best value.
+// Menu that chooses columns: facts, hyper-parameters, and scalars as last, lowest, highest or best value.
 
 import { menu } from "../../components/dialog.js";
 import { check, searchBox } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { hyperNames } from "../../core/traits.js";
+import { hyperNames } from "../../core/run_traits.js";
 import { factColumns, PARTS } from "./columns.js";
 
 const SHOWN = 40; // scalars listed at a time; the filter finds the others

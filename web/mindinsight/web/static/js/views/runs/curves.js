@@ -1,4 +1,4 @@
-// The small curves of the rows in sight, fetched together, a little after they come into sight.
+// Batched requests for the sparklines of the rows in sight.
 
 import { debounce } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";

@@ -1,4 +1,4 @@
-// From runs to rows: found, sorted, and folded under their jobs.
+// Rows of the runs table: filtered, sorted, and folded under their jobs.
 
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{job: string, runs: Run[]}} JobRow */

@@ -1,4 +1,5 @@
-// What a run has under a name: facts, hyper-parameters, scalars. Scalars are fetched for all runs at once.
+// Lookup of a run's values by name: facts, hyper-parameters, scalars. Scalars are fetched for all runs at
+// once.
 
 import { latest } from "../../core/latest.js";
 

@@ -1,4 +1,4 @@
-// Many curves as one: the mean as a line, the deviation and the range as bands behind it.
+// Traces of a band: the mean as a line, the deviation and the range as areas behind it.
 
 import { scaleOf } from "./scale.js";
 

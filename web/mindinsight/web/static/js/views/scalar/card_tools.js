@@ -1,4 +1,4 @@
-// What a card offers: pinning, downloads, thresholds.
+// Tools of a card: pinning, downloads, thresholds.
 
 import { iconButton } from "../../components/button.js";
 import { menu } from "../../components/dialog.js";

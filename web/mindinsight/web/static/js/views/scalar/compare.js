@@ -5,7 +5,7 @@ import { number } from "../../core/format.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { settingsTable, verdictTable } from "./compare_tables.js";
 import { DifferenceCard } from "./difference_card.js";
-import { emptyPart } from "./part.js";
+import { emptyPart } from "./mode_view.js";
 
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {import("./card.js").Page} Page */
@@ -35,7 +35,7 @@ export function comparable(page, tags, base) {
   });
 }
 
-/** @param {Page} page @param {string[]} tags @returns {import("./part.js").Part} */
+/** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function compareView(page, tags) {
   const { app } = page;
   const base = baselineOf(page);
@@ -66,7 +66,7 @@ export function compareView(page, tags) {
   return differencePart(h("div", { class: "stack" }, facts, h("div", { class: "cards" }, elements)), cards);
 }
 
-/** @param {HTMLElement} element @param {DifferenceCard[]} cards @returns {import("./part.js").Part} */
+/** @param {HTMLElement} element @param {DifferenceCard[]} cards @returns {import("./mode_view.js").Part} */
 function differencePart(element, cards) {
   const requests = latest(element);
   /** The verdicts of cards that nobody has scrolled to, one after the other. */

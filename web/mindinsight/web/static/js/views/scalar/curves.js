@@ -7,7 +7,7 @@ import { curveCard } from "./card.js";
 
 const FIRST = /loss|acc|metric|error|perplexity|reward/i;
 
-/** @param {Page} page @param {string[]} tags @returns {import("./part.js").Part} */
+/** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function curvesView(page, tags) {
   const groups = chartGroups(page, tags).map(([name, charts]) => ({
     name,

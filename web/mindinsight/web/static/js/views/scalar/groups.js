@@ -3,9 +3,9 @@
 import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
-import { differing, traitOf } from "../../core/traits.js";
+import { differing, traitOf } from "../../core/run_traits.js";
 import { groupCard, groupColour, MOST } from "./group_card.js";
-import { emptyPart } from "./part.js";
+import { emptyPart } from "./mode_view.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {import("../../core/types.js").App} App */
@@ -36,7 +36,7 @@ function text(value) {
       : String(value);
 }
 
-/** @param {Page} page @param {string[]} tags @returns {import("./part.js").Part} */
+/** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function groupsView(page, tags) {
   const { app } = page;
   if (!app.selection.runs().length) return emptyPart({ title: app.t("scalar.groups.none") });

@@ -1,4 +1,4 @@
-// What a person has chosen on the scalar page; all of it lives in the address.
+// Options of the scalar page, kept in the address.
 
 /**
  * @typedef {Object} Options

@@ -1,4 +1,4 @@
-// Facts about the visible range of a chart: one row for each run.
+// Statistics of the visible range of a chart: one row for each run.
 
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";

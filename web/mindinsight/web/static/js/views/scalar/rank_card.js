@@ -2,10 +2,10 @@
 
 import { button } from "../../components/button.js";
 import { chartCard, plotArea } from "../../components/chart_card.js";
-import { strayWords } from "../../components/strays.js";
+import { strayWords } from "../../components/stray_text.js";
 import { h, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { awayFromMedian, usualMost } from "./away.js";
+import { awayFromMedian, usualMost } from "./rank_distance.js";
 import { bandFigure, heatFigure, scaleKey } from "./rank_figures.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -124,7 +124,7 @@ class RankCard {
  * @param {(row: number) => void} pick
  */
 export function strayRanks(app, grid, pick) {
-  /** @type {Map<number, import("../../components/strays.js").Stray[]>} */
+  /** @type {Map<number, import("../../components/stray_text.js").Stray[]>} */
   const far = new Map();
   for (const stray of grid.strays) far.set(stray.row, [...(far.get(stray.row) ?? []), stray]);
   if (!far.size) {

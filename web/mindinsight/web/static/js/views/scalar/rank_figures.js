@@ -2,7 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
-import { folded, notFiniteRows } from "./away.js";
+import { folded, notFiniteRows } from "./rank_distance.js";
 import { bandSheet, bandTraces, lineOn } from "./band.js";
 
 /** @typedef {import("../../core/types.js").App} App */

@@ -4,7 +4,7 @@ import { empty } from "../../components/empty.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { emptyPart } from "./part.js";
+import { emptyPart } from "./mode_view.js";
 import { rankCard } from "./rank_card.js";
 
 /** @typedef {import("./card.js").Page} Page */
@@ -27,7 +27,7 @@ export function jobsOf(app) {
 /**
  * The job is chosen here, whichever runs are selected: so are its tags.
  * @param {Page} page
- * @returns {import("./part.js").Part}
+ * @returns {import("./mode_view.js").Part}
  */
 export function ranksView(page) {
   const { app } = page;

@@ -1,4 +1,4 @@
-// Axes that Plotly does not have, and numbers for those it has.
+// Symmetric logarithmic axis and tick numbers that Plotly does not have.
 
 /**
  * @typedef {Object} Scale

@@ -1,4 +1,4 @@
-// The loss (or the first scalar): its curve, last, best, and the first value that is not a number.
+// Overview tile of scalars: the loss (or the first scalar), its last and best value, and its first NaN.
 
 import { h, replace } from "../../core/dom.js";
 import { bestEnd } from "../runs/values.js";

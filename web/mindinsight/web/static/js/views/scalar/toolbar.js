@@ -1,4 +1,4 @@
-// The controls above the charts.
+// Toolbar of the scalar page.
 
 import { button, iconButton, segments } from "../../components/button.js";
 import { checklist } from "../../components/checklist.js";

@@ -1,4 +1,4 @@
-// The values of all curves at one place on the x axis: as a tip shows them, but to stay, to sort and to copy.
+// Table of the values of all curves at the place that was clicked: sortable, and copied as text.
 
 import { button } from "../../components/button.js";
 import { headCell } from "../../components/virtual.js";

@@ -1,4 +1,4 @@
-// A zoom as Plotly tells it, in the units of the data; and back into Plotly's units.
+// Conversion of zooms between Plotly's units and those of the data.
 
 /** @typedef {[number, number]} Range */
 /** @typedef {{r2c: (end: any) => number}} PlotlyAxis from what stands in a range to a number */

@@ -1,4 +1,4 @@
-// The controls above a tensor: which one, which step, which slice of it, and how numbers are written.
+// Toolbar of the tensor page: tag, step, slice, and number format.
 
 import { segments } from "../../components/button.js";
 import { check, select, slider } from "../../components/field.js";

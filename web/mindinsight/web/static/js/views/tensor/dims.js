@@ -1,4 +1,4 @@
-// A slice as it is written, "[0,0,:,1:5]", and as one text for each dimension.
+// Parser of slices as text, "[0,0,:,1:5]", and as one text for each dimension.
 
 /** @param {string} dims @returns {string[]} */
 export function splitDims(dims) {

@@ -1,4 +1,4 @@
-// A slice as a heat map, and the way through one that is larger than a window.
+// Heat map of a slice, and the pager of one that is larger than a window.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";

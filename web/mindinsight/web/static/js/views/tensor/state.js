@@ -1,4 +1,4 @@
-// Which tensor, step and slice is shown, and how, in the address.
+// State of the tensor page in the address.
 
 /**
  * @typedef {Object} State

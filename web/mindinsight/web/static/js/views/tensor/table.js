@@ -1,4 +1,4 @@
-// A slice as a table: cells coloured by value, what is not finite said loudly.
+// Table of a slice: cells coloured by value, values that are not finite highlighted.
 
 import { h } from "../../core/dom.js";
 

@@ -1,4 +1,4 @@
-// The first cells of the newest tensor, coloured by value.
+// Overview tile of tensors: the first cells of the newest one, coloured by value.
 
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";

@@ -5,7 +5,7 @@ import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { whenNear } from "../../core/near.js";
+import { whenNear } from "../../core/lazy_work.js";
 import { markdown } from "./markdown.js";
 
 /** @typedef {import("../../core/types.js").App} App */

@@ -1,4 +1,4 @@
-// Elements of a text in Markdown, from the tree that the server sends: no HTML is parsed here or there.
+// Renderer of Markdown from the tree that the server sends: no HTML is parsed here or there.
 
 import { h } from "../../core/dom.js";
 

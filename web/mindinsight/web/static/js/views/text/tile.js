@@ -1,4 +1,4 @@
-// The newest text.
+// Overview tile of texts: the newest one.
 
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";

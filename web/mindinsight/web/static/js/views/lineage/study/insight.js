@@ -1,4 +1,4 @@
-// What a study has learnt: how much each parameter matters, by a named method, and what it would try next.
+// Importance of the parameters of a study, by a named method, and what it would try next.
 
 import { select } from "../../../components/field.js";
 import { h } from "../../../core/dom.js";

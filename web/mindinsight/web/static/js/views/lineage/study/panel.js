@@ -1,4 +1,4 @@
-// A study of hyper-parameter tuning above the lineage: how far it is, what came out, what comes next.
+// Panel of a tuning study above the lineage: progress, results, importance, next trials.
 
 import { select } from "../../../components/field.js";
 import { toast } from "../../../components/toast.js";

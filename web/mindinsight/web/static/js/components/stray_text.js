@@ -1,4 +1,4 @@
-// What is wrong with a rank, in words.
+// Text of what is wrong with a rank that strays from the others.
 
 /**
  * @typedef {Object} Stray

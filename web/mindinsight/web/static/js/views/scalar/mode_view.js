@@ -1,4 +1,4 @@
-// Part of the scalar page: what each mode puts under the toolbar.
+// Interface of what each mode of the scalar page shows under the toolbar.
 
 import { empty } from "../../components/empty.js";
 

@@ -1,4 +1,4 @@
-// The state of the page of one graph, in the address.
+// State of the page of one graph in the address.
 
 /**
  * @typedef {Object} State

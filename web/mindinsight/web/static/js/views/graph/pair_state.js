@@ -1,4 +1,4 @@
-// What of two graphs is shown, in the address.
+// State of the comparison of two graphs in the address.
 
 /** @typedef {{run: string, tag: string}} Chosen */
 /**

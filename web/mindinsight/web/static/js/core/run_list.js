@@ -1,4 +1,4 @@
-// The list of runs as the server has it, kept up to date by what it tells.
+// Cache of the server's list of runs, refreshed by change events.
 
 import { get } from "./api.js";
 import { throttle } from "./dom.js";

@@ -1,4 +1,4 @@
-// Scrolling to the current row of a list.
+// Scrolling of a list to its current row.
 
 /**
  * Bring a row to the upper third of its scrolling element, unless it is in sight.

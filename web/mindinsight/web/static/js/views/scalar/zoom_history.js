@@ -1,4 +1,4 @@
-// The zooms that were left, newest last: a person may step back through them.
+// History of zooms, newest last, for stepping back.
 
 /** @typedef {import("./options.js").Options} Options */
 /** @typedef {Pick<Options, "zoom" | "tall">} Look */

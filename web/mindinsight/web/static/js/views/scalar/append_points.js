@@ -1,4 +1,4 @@
-// New points put behind those we have, so that a growing curve costs only what is new.
+// Incremental update of curves: only new points are fetched and appended.
 
 import { smoothing } from "./options.js";
 

@@ -1,4 +1,4 @@
-// The line under a chart: how much of the data is drawn, what restarted, what is not finite.
+// Footer of a chart: how much of the data is drawn, what restarted, what is not finite.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";

@@ -5,11 +5,11 @@ import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { lookAgain, rewritten } from "./again.js";
+import { lookAgain, rewritten } from "./staleness.js";
 import { chooser } from "./chooser.js";
 import { Explorer } from "./explorer.js";
 import { noGraph } from "./messages.js";
-import { VIEWS } from "./one_state.js";
+import { VIEWS } from "./single_state.js";
 import { drawingTools } from "./tools.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -24,7 +24,7 @@ export class OneGraph {
     this.root = root;
     this.modes = modes;
     this.explorer = new Explorer(app, root);
-    /** @type {import("./again.js").Graphs} */
+    /** @type {import("./staleness.js").Graphs} */
     this.graphs = { tags: [], dataset: false, newest: {} };
     /** Which graphs the chosen run has, and whether there are more by now. */
     this.opening = latest(root);
@@ -95,7 +95,7 @@ export class OneGraph {
 
   /**
    * The state is brought in line with what graphs the run has.
-   * @param {import("./again.js").Graphs} graphs
+   * @param {import("./staleness.js").Graphs} graphs
    */
   settle(graphs) {
     const { state } = this;
@@ -105,7 +105,7 @@ export class OneGraph {
     else if (state.view === "dataset" && !this.graphs.dataset) state.view = "recorded";
   }
 
-  /** @param {Partial<import("./one_state.js").State>} changes */
+  /** @param {Partial<import("./single_state.js").State>} changes */
   change(changes) {
     Object.assign(this.state, changes, { open: null, node: null, outer: null, trace: null });
     this.explorer.opened = false;

@@ -1,4 +1,4 @@
-// The graph that is drawn is not the newest any more.
+// Notice that a newer graph was written than the one drawn.
 
 import { button } from "../../components/button.js";
 

@@ -1,4 +1,4 @@
-// A line in the colour of its objective: where it lies between the least and the largest.
+// Colour of a line on the scale of its objective.
 
 import { between } from "../../core/colours.js";
 import { ramp } from "../../core/ramp.js";

@@ -6,7 +6,7 @@ import {
   folded,
   notFiniteRows,
   usualMost,
-} from "../../web/mindinsight/web/static/js/views/scalar/away.js";
+} from "../../web/mindinsight/web/static/js/views/scalar/rank_distance.js";
 
 const grid = (rows) => ({
   ranks: rows.map((_, rank) => rank),

@@ -1,4 +1,4 @@
-// Answers with columns: a JSON head, then raw numbers. The server's side is column_encoding.py.
+// Decoder of column responses: a JSON head, then raw numbers. The server's side is column_encoding.py.
 
 const TYPE = "application/vnd.mindinsight.columns";
 

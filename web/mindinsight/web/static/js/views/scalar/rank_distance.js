@@ -1,4 +1,4 @@
-// How far each rank is from the median rank at each step, in as many rows as there is room for.
+// Distances of ranks from the median rank at each step, folded into as many rows as there is room for.
 
 const ALMOST_ALL = 0.995;
 const LOOKED_AT = 20_000; // cells that the size of the colours is judged by

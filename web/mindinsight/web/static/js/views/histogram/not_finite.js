@@ -1,4 +1,4 @@
-// What no picture of buckets can show.
+// Counts of the values that are not finite, which no picture of buckets shows.
 
 import { h } from "../../core/dom.js";
 

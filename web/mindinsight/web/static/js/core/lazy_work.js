@@ -1,4 +1,4 @@
-// Work that waits until its element is nearly on the screen: a page of three hundred cards asks for nine.
+// Lazy work: runs when its element comes near the window, so a page of three hundred cards requests nine.
 
 const ALL = "mindinsight-near";
 

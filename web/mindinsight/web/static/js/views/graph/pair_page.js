@@ -4,7 +4,7 @@ import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { lookAgain } from "./again.js";
+import { lookAgain } from "./staleness.js";
 import { badgeOf } from "./badges.js";
 import { createCanvas } from "./canvas.js";
 import { createDifferences } from "./differences.js";
@@ -15,7 +15,7 @@ import { pairCounts, pairLayout } from "./pair_layout.js";
 import { PairPanel } from "./pair_panel.js";
 import { innermost, NAMES, Pair, SIDES } from "./pair_requests.js";
 import { descendants } from "./scopes.js";
-import { readState, writeState } from "./two_state.js";
+import { readState, writeState } from "./pair_state.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
