@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs our writer inside the real frameworks, the examples, and real MindInsight on what was written.
 #
-#   bash tests/interop/frameworks.sh [torch] [msprobe] [jax] [mindspore] [mindinsight] [loops] [tensorboard]
+#   bash tests/interop/frameworks.sh [torch] [msprobe] [jax] [mindspore] [mindinsight] [loops] [tensorboard] [trained]
 #
 # Each has an environment of its own in $ENVIRONMENTS/venv-<name>, made when it is missing.
 set -euo pipefail
@@ -16,6 +16,7 @@ declare -A packages=(
     [loops]="torch==2.13.0 tensorboard==2.21.0 lightning pytorch-lightning transformers accelerate keras jax
         pytorch-ignite matplotlib pillow numpy protobuf google-crc32c"
     [tensorboard]="torch==2.13.0 tensorboard==2.21.0 tensorboardX==2.6.5 pillow numpy"
+    [trained]="torch==2.13.0 lightning keras tensorflow-cpu tensorboard==2.21.0 pillow numpy"
     [mindinsight]="mindinsight==2.3.1 numpy<2 pandas<2.2 marshmallow<4 scikit-learn<1.5 setuptools<70"
 )
 declare -A scripts=(
@@ -36,11 +37,12 @@ environment() {
     fi
 }
 
-for name in ${*:-torch msprobe jax loops mindspore mindinsight tensorboard}; do
+for name in ${*:-torch msprobe jax loops mindspore mindinsight tensorboard trained}; do
     environment "$name"
-    if [ "$name" = tensorboard ]; then # its files, and what it reads in them
-        "$environments/venv-tensorboard/bin/python" "$root/tests/interop/in_tensorboard.py" "$runs/tensorboard"
-        "$root/.venv/bin/python" "$root/tests/interop/tensorboard_difference.py" "$runs/tensorboard"
+    if [ "$name" = tensorboard ] || [ "$name" = trained ]; then # their files, and what TensorBoard reads
+        script=$([ "$name" = trained ] && echo trained_in_tensorboard || echo in_tensorboard)
+        "$environments/venv-$name/bin/python" "$root/tests/interop/$script.py" "$runs/$name"
+        "$root/.venv/bin/python" "$root/tests/interop/tensorboard_difference.py" "$runs/$name"
         continue
     fi
     if [ "$name" = mindinsight ]; then

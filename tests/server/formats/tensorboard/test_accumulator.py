@@ -1,6 +1,8 @@
-"""Files by torch, tensorboardX and tensorboard's own summaries, beside what EventAccumulator read in them.
+"""Files by many writers, beside what EventAccumulator read in them.
 
-``tests/data/tfevents`` was made by ``tests/interop/in_tensorboard.py``, which ``make interop`` runs anew.
+``tests/data/tfevents`` holds those of torch, tensorboardX and tensorboard's own summaries and was made by
+``tests/interop/in_tensorboard.py``; ``tests/data/tfevents_trained`` those of Lightning's TensorBoardLogger,
+Keras 3 and TensorFlow, by ``trained_in_tensorboard.py``. ``make interop`` runs both anew.
 """
 
 import json
@@ -12,28 +14,45 @@ import pytest
 
 TESTS = Path(__file__).parents[3]
 DATA = TESTS / "data" / "tfevents"
+TRAINED = TESTS / "data" / "tfevents_trained"
 differences = runpy.run_path(str(TESTS / "interop" / "tensorboard_difference.py"))["differences"]
 
 
-def test_everything_is_read_as_tensorboard_reads_it() -> None:
-    assert differences(DATA) == []
+@pytest.mark.parametrize("data", [DATA, TRAINED], ids=lambda data: data.name)
+def test_everything_is_read_as_tensorboard_reads_it(data: Path) -> None:
+    assert differences(data) == []
+
+
+def test_trainings_recorded_what_is_compared() -> None:
+    expected = json.loads((TRAINED / "expected.json").read_text())
+    lightning, train = expected["lightning/version_0"], expected["keras/train"]
+    assert {"train/loss_step", "train/loss_epoch", "val/loss", "hp_metric"} <= set(lightning["scalars"])
+    assert set(lightning["histograms"]) == {"weights"}
+    assert lightning["graph"]
+    assert {"epoch_loss", "batch_loss", "epoch_mae"} <= set(train["tensors"])
+    assert {facts["plugin"] for facts in train["tensors"].values()} >= {"scalars", "histograms", "images"}
+    assert len(expected["tensorflow"]["tensors"]["exact"]["values"]) == 200
 
 
 @pytest.mark.parametrize(
-    ("run", "kind", "tag"),
+    ("data", "run", "kind", "tag"),
     [
-        ("torch", "scalars", "odd"),
-        ("torch", "histograms", "weights"),
-        ("torch", "images", "picture"),
-        ("torch", "tensors", "tensor/bfloat16"),
-        ("tensors/train", "tensors", "loss"),
-        ("tensors/train", "tensors", "two"),
-        ("tensors/train", "tensors", "weights"),
+        (DATA, "torch", "scalars", "odd"),
+        (DATA, "torch", "histograms", "weights"),
+        (DATA, "torch", "images", "picture"),
+        (DATA, "torch", "tensors", "tensor/bfloat16"),
+        (DATA, "tensors/train", "tensors", "loss"),
+        (DATA, "tensors/train", "tensors", "two"),
+        (DATA, "tensors/train", "tensors", "weights"),
+        (TRAINED, "lightning/version_0", "scalars", "train/loss_step"),
+        (TRAINED, "keras/train", "tensors", "epoch_loss"),
+        (TRAINED, "keras/train", "tensors", "sequential/dense/kernel/image"),
+        (TRAINED, "tensorflow", "tensors", "exact"),
     ],
 )
-def test_the_comparison_sees_a_value_that_differs(tmp_path: Path, run, kind, tag) -> None:
-    shutil.copytree(DATA, tmp_path, dirs_exist_ok=True)
-    expected = json.loads((DATA / "expected.json").read_text())
+def test_the_comparison_sees_a_value_that_differs(tmp_path: Path, data: Path, run, kind, tag) -> None:
+    shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    expected = json.loads((data / "expected.json").read_text())
     rows = expected[run][kind][tag]
     row = (rows["values"] if kind == "tensors" else rows)[-1]
     if isinstance(row[-1], list):
