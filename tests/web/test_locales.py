@@ -55,8 +55,8 @@ def told_codes():
 
 def test_every_known_key_is_used() -> None:
     """Keys that are put together are found by their beginning: ``runs.state.${state}``."""
-    template = (WEB / "templates" / "page.html").read_text(encoding="utf-8")
-    everything = SCRIPTS + SERVER + template
+    templates = [path.read_text(encoding="utf-8") for path in (WEB / "templates").glob("*.html")]
+    everything = "".join([SCRIPTS, SERVER, *templates])
     beginnings = tuple(re.findall(r"`([a-z][\w.]*\.)\$\{", everything))
     unused = [key for key in ENGLISH if f'"{key}"' not in everything and not key.startswith(beginnings)]
     assert sorted(set(unused) - told_codes()) == []

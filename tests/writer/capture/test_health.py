@@ -16,7 +16,10 @@ def test_the_weight_that_grew_most_is_named() -> None:
     assert record().grown({"fc.weight": 3.1e4, "fc.bias": 11.0}) == (
         "The weight fc.weight has norm 3.1e+04, 2.58e+03 times as much as 12 at step 20."
     )
-    assert record().grown({"fc.weight": 100.0, "fc.bias": float("nan")}) == ""
+    assert record().grown({"fc.weight": 100.0, "new": float("nan")}) == ""
+    assert record().grown({"fc.weight": float("nan"), "fc.bias": 99.0}) == (
+        "The weight fc.weight is not finite; its norm was 12 at step 20."
+    )
     assert HealthRecord().grown({"fc.weight": 1.0}) == ""
 
 

@@ -28,7 +28,7 @@ from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import absent, bases_of
 from mindinsight.server.store.line import Line
-from mindinsight.server.store.mounts import BASE
+from mindinsight.server.store.mounts import BASE, disk_path
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Recorded, ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import Store
@@ -119,6 +119,7 @@ class Summary:
         bases = bases_of(path)
         for missing in absent(bases):
             raise BadSettings(f"{missing} is not a directory.")
+        self._bases = bases
         self._store = Store()
         workspace = Path(tempfile.gettempdir())  # no cache is kept, so it is never touched
         settings = Settings(bases, workspace, cache=False, reload_interval=0, max_runs=10**9)
@@ -144,6 +145,16 @@ class Summary:
     def run(self, run: str) -> Run:
         """Everything known of one run: files, damage, columns, references. Raises KeyError."""
         return self._store.snapshot().runs[run]
+
+    def by_id(self) -> Mapping[str, Run]:
+        """All runs by id."""
+        return self._store.snapshot().runs
+
+    def dump_path(self, dump: str) -> Path:
+        """Directory of a dump by its id, "./job/dump"; raises KeyError for one that was not discovered."""
+        if not any(dump in run.dumps for run in self.by_id().values()):
+            raise KeyError(dump)
+        return disk_path(self._bases, dump)
 
     def tags(self, kind: Kind = "scalar", run: str = "*") -> tuple[str, ...]:
         """Tags of a kind, in any of the runs."""

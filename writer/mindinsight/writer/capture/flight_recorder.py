@@ -279,9 +279,9 @@ class FlightRecorder:
                 result = run()
             finally:
                 self._running = False
-            loss, norm = self._torch.loss_of(result), self._torch.gradient_norm(self._tensors)
-            broken = bool(self._examine(loss, norm, {}).reason) or (norm is not None and norm == first)
             recorder.step()
+        loss, norm = self._torch.loss_of(result), self._torch.gradient_norm(self._tensors)
+        broken = bool(self._examine(loss, norm, {}).reason) or (norm is not None and norm == first)
         return broken, recorder.problem
 
     def _refuse_inside(self, *_: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -34,7 +35,12 @@ class HealthRecord:
 
     def grown(self, now: Mapping[str, float]) -> str:
         """A sentence about the weight that grew most, "" where none has ten times its healthy norm."""
-        ratios = [(norm / self.weights[name], name) for name, norm in now.items() if self.weights.get(name)]
+        healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]
+        for name, norm in healthy:
+            if not math.isfinite(norm):
+                before = f"its norm was {self.weights[name]:.3g} at step {self.step}"
+                return f"The weight {name} is not finite; {before}."
+        ratios = [(norm / self.weights[name], name) for name, norm in healthy]
         if not ratios or max(ratios)[0] < _GROWN:
             return ""
         ratio, name = max(ratios)

@@ -7,6 +7,7 @@ import { h, replace, throttle } from "../core/dom.js";
 import { leaveAsIs } from "../core/latest.js";
 import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
+import { reportButton } from "./overview/report.js";
 import { tiles } from "./overview/tiles.js";
 import { annotateDialog, keep } from "./runs/annotate.js";
 import { stateMark } from "./runs/columns.js";
@@ -128,6 +129,7 @@ class Overview {
         run.labels.map((label) => h("span", { class: "badge accent" }, label)),
         h("span", { class: "grow" }),
         siblingChooser,
+        reportButton(app, run),
         pin,
         note,
       ),

@@ -1,0 +1,89 @@
+"""Command ``mindinsight report``: writes everything known of one run into a single HTML file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from mindinsight.server.client.export import safe
+from mindinsight.server.client.reader import Summary
+from mindinsight.server.commands.dump.selection import statistics_cache, worker_pool
+from mindinsight.server.commands.messages import language, report_errors
+from mindinsight.server.commands.options import add_bases
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.http.locale_texts import message
+from mindinsight.server.report import Page, Progress, ReportSource, make_report
+
+_NAMED: Final = 8  # runs that an error lists
+
+
+def register(subparsers: Any) -> None:
+    text = "write a run's settings, curves, alerts and first faults into one HTML file that needs no server"
+    parser = subparsers.add_parser("report", help=text, description=text, allow_abbrev=False)
+    parser.add_argument("name", metavar="RUN", help="name of a run, or its directory")
+    add_bases(parser, "--summary-base-dir", "--logdir")
+    parser.add_argument("--output", type=Path, help="file to write (default: report-RUN.html here)")
+    parser.add_argument("--language", choices=("en", "zh"), default=language(os.environ))
+    parser.set_defaults(run=report)
+
+
+@report_errors
+def report(options: argparse.Namespace) -> int:
+    """0: written. 1: there is no such run. 2: the file cannot be written."""
+    summary, run = _chosen(options)
+    record = summary.run(run)
+    output = options.output or Path(f"report-{safe(record.name)}.html")
+    with worker_pool() as executor:
+        source = ReportSource(record, summary.by_id(), summary.dump_path, executor, statistics_cache())
+        for part in make_report(source, options.language):
+            if isinstance(part, Progress):
+                _show(part, options.language)
+            else:
+                _write(output, part)
+    print(output)
+    return 0
+
+
+def _chosen(options: argparse.Namespace) -> tuple[Summary, str]:
+    """The runs, and the id of the one that is meant; raises BadSettings with names that are near."""
+    name = options.name
+    bases = options.summary_base_dir
+    summary = Summary(bases)
+    matches = summary.matching(name)
+    if not matches and Path(name).is_dir():
+        summary = Summary(name)
+        matches = ("./",) if "./" in summary.runs else summary.runs
+    if len(matches) == 1:
+        return summary, matches[0]
+    if matches:
+        raise BadSettings(f"{name!r} is the name of {len(matches)} runs, choose one: {_listed(matches)}.")
+    near = get_close_matches(f"./{name.removeprefix('./')}", summary.runs, _NAMED, 0.5)
+    there = f"Did you mean {_listed(near)}?" if near else f"There are {_listed(summary.runs)}."
+    raise BadSettings(f"No run below {' or '.join(map(str, bases))} is called {name!r}. {there}")
+
+
+def _listed(names: Any) -> str:
+    shown = ", ".join(list(names)[:_NAMED])
+    return f"{shown}, ..." if len(names) > _NAMED else shown or "no runs"
+
+
+def _show(progress: Progress, chosen: str) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if progress.done == progress.total else ""
+        text = f"\r{message(progress.key, {}, chosen)}: {progress.done}/{progress.total}"
+        print(text, end=end, file=sys.stderr, flush=True)
+
+
+def _write(output: Path, page: Page) -> None:
+    """Write the file whole or not at all."""
+    part = output.with_name(f".{output.name}.part")
+    try:
+        part.write_text(page.html, encoding="utf-8", errors="backslashreplace")
+        part.replace(output)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,159 @@
+"""Maker of the report of a run: gathers its content and renders the page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any, Final, NamedTuple
+
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.formats.dumps.types import Dump
+from mindinsight.server.formats.lineage import TRAIN_FACTS
+from mindinsight.server.formats.unreadable import UnreadableError
+from mindinsight.server.report.content import Content, FaultSection, Progress, ReportSource
+from mindinsight.server.report.curves import Curve, curve_of
+from mindinsight.server.report.faults import DumpedStep, fault_section
+from mindinsight.server.report.page import render_page
+from mindinsight.server.report.recorded_alerts import RecordedAlert, recorded_alerts
+from mindinsight.server.report.texts import Texts, moment, number, texts
+from mindinsight.server.store.dump_ids import dump_id
+from mindinsight.server.store.run import Run
+from mindinsight.server.store.run_state import state_of
+
+MOST_FAULTS: Final = 5  # dumped steps
+MOST_CURVES: Final = 24
+MOST_ALERTS: Final = 50
+
+
+class Page(NamedTuple):
+    """A finished report as HTML."""
+
+    html: str
+
+
+def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page]:
+    """Progress as the work goes on, and the page at the end; dumps that cannot be read are named in it."""
+    t = texts(language)
+    alerts = sorted(
+        (found for run in source.ranks for found in recorded_alerts(run)), key=lambda found: found.wall
+    )
+    faults: list[FaultSection] = []
+    damage: list[str] = []
+    for place in _places(source, alerts, damage, t):
+        try:
+            for part in fault_section(source, place, t):
+                if isinstance(part, Progress):
+                    yield part
+                else:
+                    faults.append(part)
+        except (UnreadableError, OSError) as error:
+            damage.append(f"{place.id}: {_reason(error, t)}")
+    step = next((found.step for found in alerts if found.content.level == "error"), None)
+    scalars = sorted(source.run.scalars.items())
+    curves: list[Curve] = []
+    for done, (tag, series) in enumerate(scalars[:MOST_CURVES], 1):
+        curve = curve_of(tag, series.line(), step)
+        curves += [curve] if curve else []
+        yield Progress("report.drawing", done, len(scalars))
+    content = _content(source, alerts, faults, curves, damage, step, language)
+    yield Page(render_page(content))
+
+
+def _places(
+    source: ReportSource, alerts: list[RecordedAlert], damage: list[str], t: Texts
+) -> Iterator[DumpedStep]:
+    """Dumped steps to report: those that alerts name, else the first step of each dump of the run."""
+    known = {dump for run in source.runs.values() for dump in run.dumps}
+    named = [(dump_id(found.run, found.content.dump, known), found) for found in alerts]
+    steps = dict.fromkeys((dump, found.step) for dump, found in named if dump is not None)
+    unnamed = [dump for dump in source.run.dumps if dump not in {dump for dump, _ in steps}]
+    opened: dict[str, Dump | None] = {}
+    for dump, step in [*steps, *((dump, None) for dump in unnamed)][:MOST_FAULTS]:
+        if dump not in opened:
+            opened[dump] = _opened(source, dump, damage, t)
+        place = opened[dump]
+        if place is not None and place.steps():
+            yield DumpedStep(place, dump, place.steps()[0] if step is None else step)
+
+
+def _opened(source: ReportSource, dump: str, damage: list[str], t: Texts) -> Dump | None:
+    try:
+        return open_dump(source.path_of(dump))
+    except (UnreadableError, OSError, KeyError) as error:
+        damage.append(f"{dump}: {_reason(error, t)}")
+        return None
+
+
+def _reason(error: Exception, t: Texts) -> str:
+    return t(error.reason) if isinstance(error, UnreadableError) else type(error).__name__
+
+
+def _content(
+    source: ReportSource,
+    alerts: list[RecordedAlert],
+    faults: list[FaultSection],
+    curves: list[Curve],
+    damage: list[str],
+    step: int | None,
+    language: str,
+) -> Content:
+    run, t, lineage = source.run, texts(language), source.run.lineage
+    now = time.time()
+    train = lineage.train if lineage else None
+    recorded = [(name, getattr(train, name)) for name in TRAIN_FACTS] if train else []
+    own = [(name, value) for name, value in recorded if value is not None]
+    return Content(
+        t=t,
+        language=language,
+        name=run.name,
+        facts=_facts(run, now, t),
+        settings=[
+            *((t(f"lineage.column.{name}"), _shown(value)) for name, value in own),
+            *((name, _shown(value)) for name, value in (lineage.user_defined if lineage else {}).items()),
+        ],
+        results=[(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
+        alerts=[_alert(found, t) for found in alerts[:MOST_ALERTS]],
+        alerts_left_out=max(len(alerts) - MOST_ALERTS, 0),
+        curves=curves,
+        curves_left_out=max(len(run.scalars) - MOST_CURVES, 0),
+        faults=faults,
+        step=step,
+        checkpoint=(train.model_path or "") if train else "",
+        damage=[
+            *damage,
+            *(f"{file.name}: {len(file.damage)}" for file in run.files if file.damage),
+        ],
+        version=version("mindinsight"),
+        made=moment(now),
+    )
+
+
+def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
+    steps = [series.last_step for series in run.scalars.values()]
+    return [
+        (t("overview.id"), run.id),
+        (
+            t("overview.state"),
+            run.failure or t(f"runs.state.{state_of(run, now)}", n=int((now - run.last_event) // 60)),
+        ),
+        (t("runs.col.created"), moment(run.first_event)),
+        (t("runs.col.last_event"), moment(run.last_event)),
+        (t("common.step"), str(max(steps)) if steps else "–"),
+        *([(t("nav.dump"), ", ".join(run.dumps))] if run.dumps else []),
+    ]
+
+
+def _alert(found: RecordedAlert, t: Texts) -> dict[str, Any]:
+    content = found.content
+    return {
+        "level": content.level,
+        "label": t(f"alert.level.{content.level}"),
+        "title": content.title or t("alert.untitled"),
+        "text": content.text,
+        "where": f"{t('alert.step', step=found.step)} · {found.run.name} · {moment(found.wall)}",
+    }
+
+
+def _shown(value: Any) -> str:
+    return number(value) if isinstance(value, float) else str(value)

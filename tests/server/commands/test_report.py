@@ -1,0 +1,44 @@
+"""The command that writes the report of a run."""
+
+from pathlib import Path
+
+from tests.flight import unpack
+
+
+def test_the_report_of_a_run_is_one_file(run, tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path / "base")
+    output = tmp_path / "out.html"
+    options = ("--summary-base-dir", tmp_path / "base", "--output", output, "--language", "zh")
+    code, out, _ = run("report", "logarithm", *options)
+    assert (code, out.strip()) == (0, str(output))
+    assert "报告：logarithm" in output.read_text(encoding="utf-8")
+    assert [path.name for path in tmp_path.glob("*.part")] == []
+
+
+def test_a_directory_is_taken_as_a_run(run, tmp_path: Path) -> None:
+    folder = unpack("nan_in_data", tmp_path / "elsewhere")
+    output = tmp_path / "out.html"
+    (tmp_path / "base").mkdir()
+    code, _, _ = run("report", folder, "--summary-base-dir", tmp_path / "base", "--output", output)
+    assert code == 0
+    assert "come in with the data inputs0" in output.read_text(encoding="utf-8")
+
+
+def test_an_unknown_run_is_answered_with_names_that_are_near(run, tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path)
+    unpack("dead_relu", tmp_path)
+    code, out, err = run("report", "logaritm", "--summary-base-dir", tmp_path)
+    assert (code, out) == (1, "")
+    assert "'logaritm'. Did you mean ./logarithm?" in err
+    _, _, err = run("report", "*", "--summary-base-dir", tmp_path)
+    assert "choose one: ./dead_relu, ./logarithm" in err
+    _, _, err = run("report", "xyz", "--summary-base-dir", tmp_path)
+    assert "There are ./dead_relu, ./logarithm." in err
+
+
+def test_a_file_that_cannot_be_written_is_an_error_in_a_line(run, tmp_path: Path) -> None:
+    unpack("dead_relu", tmp_path / "base")
+    missing = tmp_path / "nowhere" / "out.html"
+    code, _, err = run("report", "dead_relu", "--summary-base-dir", tmp_path / "base", "--output", missing)
+    assert code == 2
+    assert "nowhere" in err
