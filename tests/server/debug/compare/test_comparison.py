@@ -75,6 +75,17 @@ def test_a_pool_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         assert list(compare(target, reference, None, pool)) == list(compare(target, reference))
 
 
+def test_recorded_statistics_are_not_sent_to_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mindinsight.server.compute.parallel_map.HERE", 0)
+    dump = open_dump(DUMPS / "ms_sync_v2_0_names")
+    target, reference = (
+        [entry._replace(ref=None) for entry in Side(dump, 0, step).entries()] for step in (0, 1)
+    )
+    pool = ProcessPoolExecutor(1)
+    pool.shutdown()  # refuses work
+    assert len(list(compare(target, reference, None, pool))) == len(target)
+
+
 def test_mindspore_is_matched_with_pytorch_layer_by_layer() -> None:
     sides = [
         Side(open_dump(DUMPS / f"msprobe_{each}" / "L0_tensor_statistics"), 0, 0)

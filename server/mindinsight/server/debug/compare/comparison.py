@@ -119,7 +119,8 @@ def compare(
     """
     matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
     work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
-    for measured in spread(_compare_batch, batched(work, OPERATORS, _weight), executor):
+    batches = batched(work, OPERATORS, _weight)
+    for measured in spread(_compare_batch, batches, executor, easy=_needs_no_file):
         for rows in measured:
             yield from map(Row, rows, judge(rows))
 
@@ -176,6 +177,15 @@ def compare_pair(pair: Pair) -> Compared:
 
 def _compare_batch(batch: list[list[Pair]]) -> list[list[Compared]]:
     return [[compare_pair(pair) for pair in pairs] for pairs in batch]
+
+
+def _needs_no_file(batch: list[list[Pair]]) -> bool:
+    """Whether a batch has recorded statistics alone: sending them to a worker costs more than comparing."""
+    return all(
+        pair.target is None or pair.reference is None or pair.target.ref is None or pair.reference.ref is None
+        for pairs in batch
+        for pair in pairs
+    )
 
 
 def _weight(pairs: Sequence[Pair]) -> int:
