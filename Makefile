@@ -10,7 +10,7 @@ QUICK := tests/proto tests/server tests/writer tests/web tests/js tests/examples
 
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of tests start Python, which would compile everything each time
 
-.PHONY: help demo docs quick test format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi
+.PHONY: help demo docs quick test format test-lowest lock audit install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
@@ -92,6 +92,12 @@ screenshots: $(VENV)/.test-installed chromium  ## every page in both themes, wid
 
 benchmarks: $(VENV)/.test-installed  ## our figures beside those of the peers
 	$(BIN)/python -m benchmarks
+
+test-remote: | $(BIN)/python  ## servers over real stores: S3 (moto), slow and failing, and a web server (downloads 60 MB)
+	test -x .venv-remote/bin/python || $(PYTHON) -m venv .venv-remote
+	.venv-remote/bin/python -m pip install --quiet -e '.[remote]' 'moto[server,s3]' s3fs pytest httpx2 hypothesis
+	.venv-remote/bin/python -m pytest -q -s -p no:cacheprovider -o addopts=--import-mode=importlib -o timeout= \
+	  -W ignore tests/remote/in_s3.py tests/remote/in_http.py
 
 interop:  ## the writer inside real PyTorch, JAX, MindSpore and training loops, its files in real MindInsight (downloads 3 GB)
 	bash tests/interop/frameworks.sh

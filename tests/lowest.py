@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-_LIST = re.compile(r"^(dependencies|arrow|notebook|tune) = \[(.*?)\]", re.MULTILINE | re.DOTALL)
+_LIST = re.compile(r"^(dependencies|arrow|notebook|remote|tune) = \[(.*?)\]", re.MULTILINE | re.DOTALL)
 _BOUND = re.compile(r'"([A-Za-z0-9_.-]+)>=([0-9.]+)')
 
 

@@ -35,7 +35,7 @@ def locked():
     return found
 
 
-USERS = [one.name for one in asked("dependencies", "arrow", "notebook", "tune")]
+USERS = [one.name for one in asked("dependencies", "arrow", "notebook", "remote", "tune")]
 
 
 def test_every_line_of_the_lock_is_one_version_and_no_address() -> None:
@@ -62,7 +62,7 @@ def test_each_python_has_one_version_of_everything(python) -> None:
 
 def test_users_are_asked_for_no_newer_versions_than_needed() -> None:
     """A lower bound and nothing else, but for protobuf, whose next major version may refuse our code."""
-    for requirement in asked("dependencies", "arrow", "notebook", "tune"):
+    for requirement in asked("dependencies", "arrow", "notebook", "remote", "tune"):
         operators = sorted(one.operator for one in requirement.specifier)
         assert operators == (["<", ">="] if requirement.name == "protobuf" else [">="]), requirement
 
@@ -72,7 +72,7 @@ def test_the_lowest_versions_are_those_of_the_project() -> None:
         [sys.executable, ROOT / "tests" / "lowest.py"], capture_output=True, text=True, check=True
     ).stdout.split()
     assert set(printed) == {
-        f"{one.name}=={low(one)}" for one in asked("dependencies", "arrow", "notebook", "tune")
+        f"{one.name}=={low(one)}" for one in asked("dependencies", "arrow", "notebook", "remote", "tune")
     }
 
 

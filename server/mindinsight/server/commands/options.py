@@ -101,9 +101,10 @@ class _AppendBase(argparse.Action):
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
+    workspace = options.workspace.expanduser().absolute()
     return Settings(
-        summary_base_dir=bases_of(options.summary_base_dir),
-        workspace=options.workspace.expanduser().absolute(),
+        summary_base_dir=bases_of(options.summary_base_dir, workspace),
+        workspace=workspace,
         host=options.host,
         port=options.port,
         url_path_prefix=options.url_path_prefix,

@@ -12,7 +12,7 @@ from mindinsight.server.commands.options import add_options, settings_of, unused
 from mindinsight.server.process import daemon, gc_tuning, logs
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import absent, joined, texts_of
+from mindinsight.server.settings.base_dirs import absent, joined, stores, texts_of
 
 
 def register(subparsers: Any) -> None:
@@ -33,6 +33,7 @@ def start(options: argparse.Namespace) -> int:
         )
         daemon.forget(settings.port)
     check(settings)
+    _check_stores(settings)
     for message in unused_option_messages(options):
         print(message, file=sys.stderr)
     if settings.token is None and not settings.loopback:
@@ -48,6 +49,14 @@ def start(options: argparse.Namespace) -> int:
     from mindinsight.server.process import serve
 
     return serve.run(settings, ready=lambda: _print_addresses(settings))
+
+
+def _check_stores(settings: Settings) -> None:
+    """Raises BadSettings where a package is missing that a store among the base directories needs."""
+    if found := stores(settings.summary_base_dir):
+        from mindinsight.server.ingest.remote.mirrors import check_stores
+
+        check_stores(found)
 
 
 def _report_running(running: daemon.Running, settings: Settings) -> int:

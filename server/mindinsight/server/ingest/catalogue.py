@@ -54,6 +54,8 @@ class Catalogue:
         self._folders: dict[str, list[RunStage]] = {}  # runs by the folder they are in
         self._store = store
         self._queue = queue
+        self._discovered_troubles: tuple[Trouble, ...] = ()
+        self._store_troubles: tuple[Trouble, ...] = ()
         self._logged: set[tuple[str, str]] = set()
         self._retry_at: dict[Item, float] = {}  # files that could not be opened, and when to try again
 
@@ -84,9 +86,14 @@ class Catalogue:
         self._folders = defaultdict(list)
         for stage in self.stages.values():
             self._folders[stage.discovered.folder].append(stage)
-        self.status = self.status._replace(
-            left_out=discovery.left_out, base_missing=discovery.missing, errors=discovery.troubles
-        )
+        self._discovered_troubles = discovery.troubles
+        self.status = self.status._replace(left_out=discovery.left_out, base_missing=discovery.missing)
+        self.note_stores(self._store_troubles)
+
+    def note_stores(self, troubles: tuple[Trouble, ...]) -> None:
+        """Take over what is wrong with stores, to be shown beside what is wrong with directories."""
+        self._store_troubles = troubles
+        self.status = self.status._replace(errors=(*self._discovered_troubles, *troubles))
 
     def files_changed(self, folder: str, stamps: Mapping[str, Stamp]) -> bool:
         """Files of a folder were written to; False when no run is known to have one of them."""

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterable
 from concurrent.futures import Executor
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.ingest.cache.index_cache import IndexCache
 from mindinsight.server.ingest.catalogue import BaseStatus, Catalogue
@@ -15,8 +15,11 @@ from mindinsight.server.ingest.dispatcher import Dispatcher
 from mindinsight.server.ingest.read_queue import ReadQueue
 from mindinsight.server.ingest.scanner import Scanner
 from mindinsight.server.settings import Settings
-from mindinsight.server.settings.base_dirs import home, joined
+from mindinsight.server.settings.base_dirs import home, joined, stores
 from mindinsight.server.store.store import Store
+
+if TYPE_CHECKING:
+    from mindinsight.server.ingest.remote.mirrors import Mirrors
 
 _PUBLISH: Final = 0.1  # seconds between two publications while much is read
 _SHARE: Final = 2  # after following for a while, so many times as long is left to others
@@ -40,6 +43,7 @@ class Loader:
         self._cache = IndexCache(settings.workspace, home(bases)) if settings.cache else None
         status = BaseStatus(joined(bases), "polling")
         self._catalogue = Catalogue(store, self._queue, status, self._cache)
+        self._mirrors = _mirrors_of(settings)
         self._scanner = Scanner(settings, self._catalogue, self._wake.set)
         self._dispatcher = Dispatcher(
             executor, settings.workers, self._queue, self._catalogue, self._wake.set
@@ -72,6 +76,9 @@ class Loader:
 
     def load(self) -> None:
         """Look once and read everything there is, in the calling thread."""
+        if self._mirrors:
+            self._mirrors.sync()
+            self._catalogue.note_stores(self._mirrors.troubles())
         self._scan_first()
         while self._work() and not self._stopping:
             self._wake.wait(_REST)
@@ -85,6 +92,8 @@ class Loader:
                 while not self._stopping:
                     self._run_round()
         finally:
+            if self._mirrors:
+                self._mirrors.stop()
             self._scanner.stop()
             if self._cache:
                 self._cache.save(self._catalogue.stages, everything=True)
@@ -113,11 +122,15 @@ class Loader:
     def _follow(self) -> bool:
         """Look, read and publish; whether there is more to do."""
         if not self._begun:
+            if self._mirrors:
+                self._mirrors.start()
             self._scan_first()
             self._scanner.follow()
             self._begun = True
         began = time.thread_time()
         looked = self._scanner.look()
+        if self._mirrors:
+            self._catalogue.note_stores(self._mirrors.troubles())
         working = self._work()
         if looked:
             self._scanner.pause(min(_SHARE * (time.thread_time() - began), _REST))
@@ -146,3 +159,12 @@ class Loader:
         else:
             return
         self._scan_noted_at = now + _REST
+
+
+def _mirrors_of(settings: Settings) -> Mirrors | None:
+    """Mirrors of the stores among the base directories; their code is loaded where there are any."""
+    if not stores(settings.summary_base_dir):
+        return None
+    from mindinsight.server.ingest.remote.mirrors import Mirrors
+
+    return Mirrors(settings)

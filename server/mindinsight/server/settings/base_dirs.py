@@ -9,35 +9,50 @@ looks like.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.settings.remote_urls import check_url, is_url, mirror_of
+
+_SEPARATOR: Final = re.compile(rf"(?<!:){re.escape(os.pathsep)}(?!//|:)")  # not those in a URL
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
     """One of several base directories, as the user wrote it."""
 
-    path: str  # absolute
+    path: str  # absolute; of a store the folder of its local copy
     name: str = ""  # empty: the name follows from the path
     pattern: bool = False
+    url: str = ""  # of a store
+
+    @property
+    def source(self) -> str:
+        """Where its runs come from: the path, or the URL of a store."""
+        return self.url or self.path
 
     def __str__(self) -> str:
-        return f"{self.name}={self.path}" if self.name else self.path
+        return f"{self.name}={self.source}" if self.name else self.source
 
 
 Bases: TypeAlias = Path | tuple[Base, ...]
 
 
-def bases_of(texts: str | Path | Sequence[str | Path]) -> Bases:
-    """Parse texts; raises BadSettings where two have one name, or one lies in another."""
+def bases_of(texts: str | Path | Sequence[str | Path], workspace: Path | None = None) -> Bases:
+    """Parse texts; raises BadSettings where two have one name, or one lies in another.
+
+    ``workspace`` is where local copies of stores are kept; without it a URL of a store is refused.
+    """
     every = [texts] if isinstance(texts, str | Path) else texts
-    bases = tuple(_parsed(text) if isinstance(text, str) else Base(_absolute(text)) for text in every)
-    if len(bases) == 1 and not bases[0].name and not bases[0].pattern:
+    bases = tuple(
+        _parsed(text, workspace) if isinstance(text, str) else Base(_absolute(text)) for text in every
+    )
+    if len(bases) == 1 and not (bases[0].name or bases[0].pattern or bases[0].url):
         return Path(bases[0].path)
     _refuse_equal_names(bases)
     _refuse_nested(bases)
@@ -46,7 +61,7 @@ def bases_of(texts: str | Path | Sequence[str | Path]) -> Bases:
 
 def split(text: str) -> list[str]:
     """The inverse of ``joined``; an existing path is one text, with any character in it."""
-    return [text] if _exists(text) else text.split(os.pathsep)
+    return [text] if _exists(text) else _SEPARATOR.split(text)
 
 
 def texts_of(bases: Bases) -> list[str]:
@@ -67,7 +82,12 @@ def home(bases: Bases) -> Path:
 def absent(bases: Bases) -> list[str]:
     """Directories that do not exist; a pattern without a match is not one."""
     every = (Base(str(bases)),) if isinstance(bases, Path) else bases
-    return [base.path for base in every if not base.pattern and not Path(base.path).is_dir()]
+    return [base.path for base in every if not (base.pattern or base.url) and not Path(base.path).is_dir()]
+
+
+def stores(bases: Bases) -> tuple[Base, ...]:
+    """Those that are stores behind a URL."""
+    return () if isinstance(bases, Path) else tuple(base for base in bases if base.url)
 
 
 def wild(text: str) -> bool:
@@ -75,11 +95,22 @@ def wild(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
-def _parsed(text: str) -> Base:
+def _parsed(text: str, workspace: Path | None) -> Base:
     name, equals, path = text.partition("=")
+    if is_url(text):
+        return _store(text, "", workspace)
+    if is_url(path) and Path(name).name == name != "..":
+        return _store(path, name, workspace)
     if _exists(text) or not (name and equals and path and Path(name).name == name != ".."):
         return _base(text)
     return _base(path, name)
+
+
+def _store(text: str, name: str, workspace: Path | None) -> Base:
+    url = check_url(text)
+    if workspace is None:
+        raise BadSettings(f"{url}: only the server (mindinsight start) reads from stores.")
+    return Base(str(mirror_of(url, workspace)), name, url=url)
 
 
 def _base(text: str, name: str = "") -> Base:
@@ -98,12 +129,12 @@ def _refuse_equal_names(bases: Iterable[Base]) -> None:
     owners: dict[str, Base] = {}
     for base in bases:
         if base.name and not base.pattern and owners.setdefault(base.name, base) is not base:
-            both = f"{owners[base.name].path} and {base.path}"
+            both = f"{owners[base.name].source} and {base.source}"
             raise BadSettings(f"{both} cannot both be called {base.name!r}; give one another name.")
 
 
 def _refuse_nested(bases: Iterable[Base]) -> None:
-    real = [(os.path.realpath(base.path), base.path) for base in bases if not base.pattern]
+    real = [(os.path.realpath(base.path), base.source) for base in bases if not base.pattern]
     for (inner, shown), (outer, around) in permutations(real, 2):
         if inner == outer:
             raise BadSettings(f"{shown} and {around} are the same directory; name it once.")

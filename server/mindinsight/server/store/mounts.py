@@ -71,7 +71,7 @@ def disk_path(bases: Bases, below: str) -> Path:
 
 def _named(base: Base) -> _Candidate:
     names = (shown(base.name),) if base.name else _tails(os.path.normpath(base.path), 1)
-    return _Candidate(base.path, os.path.realpath(base.path), names)
+    return _Candidate(base.source, os.path.realpath(base.path), names)
 
 
 def _matches(base: Base) -> Iterator[_Candidate]:

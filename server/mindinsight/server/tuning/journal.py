@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.workspace.file_lock import locked
+from mindinsight.server.files.file_lock import locked
 
 if TYPE_CHECKING:
     from optuna.storages import JournalStorage

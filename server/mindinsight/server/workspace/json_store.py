@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
-from mindinsight.server.workspace.file_lock import locked
+from mindinsight.server.files.file_lock import locked
 
 _log = logging.getLogger(__name__)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.server.workspace.file_lock import locked
+from mindinsight.server.files.file_lock import locked
 from tests.narrowing import require
 
 HOLD = """
 import sys
 from pathlib import Path
-from mindinsight.server.workspace.file_lock import locked
+from mindinsight.server.files.file_lock import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -1,0 +1,1 @@
+"""Base directories in remote stores: listed and read through fsspec, copied into the workspace."""

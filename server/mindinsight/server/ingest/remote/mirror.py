@@ -1,0 +1,169 @@
+"""Mirror: a local copy of the event files of a remote store, of which only what is new is read.
+
+An event file is decoded from its first byte to its last, so every byte is fetched once; it is appended to the
+copy, and everything above reads the copy as it reads a file that a training writes here. The copy is a
+cache: it may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+from mindinsight.server.files.file_lock import locked
+from mindinsight.server.ingest.remote.remote_store import RemoteFile, RemoteStore, StoreError
+from mindinsight.server.store import file_names
+
+REQUESTS: Final = 8  # in flight at a time
+PIECE: Final = 16 << 20  # bytes of one read
+OVERLAP: Final = 64  # bytes read again where a file grew: other bytes there are another file
+SAVE: Final = 5.0  # seconds after which a pass that goes on notes what it has
+ROOM: Final = 512 << 20  # bytes that are left free on the disk of the workspace
+_RANK: Final = ("remote.full", "remote.forbidden", "remote.unreachable", "remote.name")  # the worst first
+_CLASHES: Final = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
+
+
+class Copied(NamedTuple):
+    """What was copied of a file, as the store described it."""
+
+    size: int
+    modified: float
+    tag: str
+
+
+class Mirror:
+    """Local copy of one store in ``folder``. One server at a time keeps it in step: a lock says which."""
+
+    def __init__(self, store: RemoteStore, folder: Path, stopping: threading.Event) -> None:
+        self._store = store
+        self._folder = folder
+        self._stopping = stopping
+        self._state = folder.with_name(".copied.json")
+        self._copied: dict[str, Copied] = {}
+        self.trouble = ""  # key of what is wrong with the store; empty while all is well
+        with suppress(OSError):  # ``sync`` says so
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def sync(self) -> bool:
+        """Copy what is new, and remove what is gone from the store; whether anything changed here."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with locked(self._folder.with_name(".copying"), wait=0.0):
+                return self._sync()
+        except TimeoutError:  # another server does it
+            return False
+        except StoreError as error:
+            self.trouble = error.reason
+        except OSError:
+            self.trouble = "remote.full"
+        return False
+
+    def _sync(self) -> bool:
+        self._copied = self._read_state()
+        files = self._store.list_files(lambda name: file_names.role(name) is not None)
+        if not files and self._copied:  # stores do not tell an empty folder from none
+            self.trouble = "remote.gone"
+            return False
+        changed = {path: file for path, file in files.items() if self._is_new(path, file)}
+        gone = [path for path in self._copied if path not in files]
+        for path in gone:
+            self._remove(path)
+        reasons: set[str] = set()
+        save_at = time.monotonic() + SAVE
+        with ThreadPoolExecutor(REQUESTS, "remote") as executor:
+            for reason in executor.map(self._copy, changed, changed.values()):
+                reasons.add(reason)
+                if time.monotonic() >= save_at:
+                    save_at = time.monotonic() + SAVE
+                    self._write_state()
+        self._write_state()
+        self.trouble = next((reason for reason in _RANK if reason in reasons), "")
+        return bool(changed or gone)
+
+    def _is_new(self, path: str, file: RemoteFile) -> bool:
+        return self._copied.get(path) != Copied(*file[1:]) or not (self._folder / path).is_file()
+
+    def _copy(self, path: str, file: RemoteFile) -> str:
+        """Copy one file, or what it grew by; why not, else nothing."""
+        if self._stopping.is_set():
+            return ""
+        local = self._folder / path
+        try:
+            local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            here = local.stat().st_size if path in self._copied and local.is_file() else 0
+            if shutil.disk_usage(self._folder).free - (file.size - here) < ROOM:
+                return "remote.full"
+            grown = self._copied[path].size < file.size if path in self._copied else False
+            if not (grown and 0 < here < file.size and self._append(local, file, here)):
+                self._fetch(local, file)
+            if file.modified:
+                os.utime(local, (time.time(), file.modified))
+        except StoreError as error:
+            return "" if error.reason == "remote.gone" else error.reason  # removed since it was listed
+        except OSError as error:
+            return "remote.name" if error.errno in _CLASHES else "remote.full"
+        if not self._stopping.is_set():
+            self._copied[path] = Copied(*file[1:])
+        return ""
+
+    def _append(self, local: Path, file: RemoteFile, here: int) -> bool:
+        """Fetch what follows the first ``here`` bytes; False where the file does not go on from them."""
+        with local.open("r+b") as copy:
+            start = max(0, here - OVERLAP)
+            copy.seek(start)
+            known = copy.read(here - start)
+            first = self._store.read(file, start, min(file.size, start + PIECE))
+            if first[: len(known)] != known:
+                return False
+            copy.write(first[len(known) :])
+            self._fetch_rest(copy, file, start + len(first))
+        return True
+
+    def _fetch(self, local: Path, file: RemoteFile) -> None:
+        """Fetch a whole file in place of what is here, as a file of its own."""
+        first = self._store.read(file, 0, min(file.size, PIECE)) if file.size else b""
+        local.unlink(missing_ok=True)
+        with local.open("xb") as copy:
+            copy.write(first)
+            self._fetch_rest(copy, file, len(first))
+
+    def _fetch_rest(self, copy: BinaryIO, file: RemoteFile, start: int) -> None:
+        while start < file.size and not self._stopping.is_set():
+            copy.flush()
+            piece = self._store.read(file, start, min(file.size, start + PIECE))
+            if not piece:  # it became shorter; the next listing says so
+                return
+            copy.write(piece)
+            start += len(piece)
+
+    def _remove(self, path: str) -> None:
+        local = self._folder / path
+        with suppress(OSError):
+            local.unlink(missing_ok=True)
+            for folder in local.parents:
+                if folder == self._folder:
+                    break
+                folder.rmdir()
+        del self._copied[path]
+
+    def _read_state(self) -> dict[str, Copied]:
+        try:
+            content = json.loads(self._state.read_text(encoding="utf-8"))
+            return {path: Copied(int(size), float(at), str(tag)) for path, (size, at, tag) in content.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def _write_state(self) -> None:
+        handle, name = tempfile.mkstemp(dir=self._state.parent, prefix=".copied-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(dict(self._copied), file)
+        Path(name).replace(self._state)

@@ -1,0 +1,150 @@
+"""Client of a remote store through fsspec: listings and ranged reads, with back-off and without secrets."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import unquote
+
+from mindinsight.server.errors import BadSettings
+
+ATTEMPTS: Final = 5
+FIRST_WAIT: Final = 0.5  # seconds; twice as long each time
+LONGEST_WAIT: Final = 8.0
+_FORBIDDEN: Final = (401, 403)
+_NO_CREDENTIALS: Final = frozenset(
+    {"NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "TokenRetrievalError"}
+    | {"DefaultCredentialsError", "RefreshError", "ClientAuthenticationError", "AuthenticationException"}
+    | {"UnauthorizedSSOTokenError", "SSOTokenLoadError"}
+)
+_TIMES: Final = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
+_TAGS: Final = ("ETag", "etag", "md5Hash", "CRC")
+T = TypeVar("T")
+
+
+class StoreError(Exception):
+    """Error of a store as a key of the locale files; what the store said may hold credentials."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class RemoteFile(NamedTuple):
+    """One file of a listing."""
+
+    address: str  # what the store calls it
+    size: int
+    modified: float  # Unix seconds; 0 where the store does not say
+    tag: str  # another one for another content, where the store has any
+
+
+class RemoteStore:
+    """Files below one URL. ``stopping`` ends waits between attempts."""
+
+    def __init__(self, url: str, stopping: threading.Event) -> None:
+        self._url = url
+        self._stopping = stopping
+        self._filesystem: Any = None
+        self._root = ""
+        self.requests = 0  # listings and reads; a listing may take several requests of the store
+
+    def list_files(self, wanted: Callable[[str], bool]) -> Mapping[str, RemoteFile]:
+        """Files by path below the URL, those whose last part is ``wanted``. Raises StoreError."""
+        infos = self._try(self._find)
+        root = self._root.rstrip("/")
+        found = {}
+        for address, info in infos.items():
+            path = unquote(address[len(root) :]) if "://" in address else address[len(root) :]
+            path = path.lstrip("/")
+            if address.startswith(root) and is_safe(path) and wanted(path.rpartition("/")[2]):
+                found[path] = self._file(str(address), info)
+        return found
+
+    def read(self, file: RemoteFile, start: int, end: int) -> bytes:
+        """Bytes from ``start`` to before ``end``; fewer where the file became shorter. Raises StoreError."""
+        data: bytes = self._try(lambda: self._filesystem.cat_file(file.address, start=start, end=end))
+        return data[start:end] if len(data) > end - start else data  # a server that knows no ranges
+
+    def _find(self) -> Mapping[str, Any]:
+        if self._filesystem is None or _is_archive(self._filesystem):  # whose listing is read once
+            self._filesystem, self._root = open_store(self._url)
+        self._filesystem.invalidate_cache()
+        found: Mapping[str, Any] = self._filesystem.find(self._root, detail=True)
+        return found
+
+    def _file(self, address: str, info: Mapping[str, Any]) -> RemoteFile:
+        if info.get("size") is None:  # a listing of links
+            info = self._try(lambda: self._filesystem.info(address))
+        modified = next((time_of(info[name]) for name in _TIMES if info.get(name)), 0.0)
+        tag = next((str(info[name]) for name in _TAGS if info.get(name)), "")
+        return RemoteFile(address, int(info.get("size") or 0), modified, tag)
+
+    def _try(self, request: Callable[[], T]) -> T:
+        """Make a request, again after a while where the store is busy or cannot be reached."""
+        wait = FIRST_WAIT
+        for attempt in range(ATTEMPTS):
+            self.requests += 1
+            try:
+                return request()
+            except Exception as error:
+                reason = reason_of(error)
+            if reason != "remote.unreachable" or attempt == ATTEMPTS - 1:
+                break
+            if self._stopping.wait(wait * random.uniform(0.5, 1.0)):
+                break
+            wait = min(2 * wait, LONGEST_WAIT)
+        raise StoreError(reason)  # without a cause: its text is the store's
+
+
+def open_store(url: str) -> tuple[Any, str]:
+    """File system and root of a URL; BadSettings where a package for it is missing."""
+    try:
+        import fsspec
+    except ModuleNotFoundError:
+        raise BadSettings(f"{url} needs fsspec: pip install 'mindinsight[remote]'") from None
+    try:
+        filesystem, root = fsspec.core.url_to_fs(url, skip_instance_cache=True)
+    except ImportError as error:
+        raise BadSettings(f"{url}: {error}") from None
+    except ValueError:
+        raise BadSettings(f"{url}: fsspec knows no such store") from None
+    return filesystem, str(root)
+
+
+def is_safe(path: str) -> bool:
+    """Whether a path may be one of files below a folder of ours."""
+    parts = path.split("/")
+    return "\0" not in path and all(part and part[0] != "." and len(part) < 250 for part in parts)
+
+
+def reason_of(error: BaseException) -> str:
+    """Key of what an error of a store means."""
+    status = getattr(error, "status", None)
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if isinstance(error, PermissionError) or status in _FORBIDDEN or names & _NO_CREDENTIALS:
+        return "remote.forbidden"
+    if isinstance(error, FileNotFoundError) or status == 404:
+        return "remote.gone"
+    return "remote.unreachable"
+
+
+def time_of(value: object) -> float:
+    """Unix seconds of whatever a store says of a time; 0 for what is none."""
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
+    if isinstance(value, int | float):
+        return float(value)
+    try:
+        return time_of(datetime.fromisoformat(str(value).replace("Z", "+00:00")))
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def _is_archive(filesystem: Any) -> bool:
+    from fsspec.archive import AbstractArchiveFileSystem
+
+    return isinstance(filesystem, AbstractArchiveFileSystem)
