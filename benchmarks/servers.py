@@ -98,7 +98,10 @@ class Server:
             fetch(self.port, path)
 
     def get(self, path: str) -> Any:
-        return json.loads(fetch(self.port, path))
+        return json.loads(self.get_bytes(path))
+
+    def get_bytes(self, path: str) -> bytes:
+        return fetch(self.port, path)
 
 
 class Ours(Server):
@@ -106,9 +109,10 @@ class Ours(Server):
     first_page = ("/", "/v2/runs", "/v2/tags?kind=scalar")
     accept = COLUMNS
 
-    def __init__(self, base: Path, workspace: Path, *more: str) -> None:
+    def __init__(self, base: Path, workspace: Path, *more: str, python: Path | None = None) -> None:
+        """``python`` is that of the environment in which the command is installed, this one's by default."""
         self.port = free_port()
-        command = Path(sys.executable).with_name("mindinsight")
+        command = (python or Path(sys.executable)).with_name("mindinsight")
         options: list[str | Path] = [
             "--summary-base-dir",
             base,
