@@ -92,6 +92,14 @@ def test_pages_and_their_scripts_are_served_without_the_interface(tmp_path: Path
     assert outcome(tmp_path, code) == ["True", "200"]
 
 
+def test_what_a_page_asks_for_first_is_answered_without_the_interface(tmp_path: Path) -> None:
+    code = """
+    paths = ("/v2/runs", "/v2/tags?kind=scalar", "/v2/scalar/series?tag=loss&run=./a")
+    print(*(client.get(path).status_code for path in paths), *loaded())
+"""
+    assert outcome(tmp_path, code) == ["200", "200", "200"]
+
+
 def test_the_server_starts_without_uvicorns_command_line(tmp_path: Path) -> None:
     code = """
     import mindinsight.server.process.serve

@@ -49,9 +49,10 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     service = service or make_service(settings)
     state = State({"service": service, "hub": Hub(), "health": Health(service)})
     v1, interface = LazyApp(lambda: _v1(state)), LazyApp(lambda: _interface(state))
+    direct = LazyApp(lambda: _direct(state, interface))
     pages = LazyApp(lambda: _pages(interface))
     app = Starlette(
-        routes=[Route("/health", _health), _below(V1, v1), _below("", _pages_or_interface(pages, interface))],
+        routes=[Route("/health", _health), _below(V1, v1), _below("", _pages_or_interface(pages, direct))],
         middleware=[
             Middleware(Security, settings=settings, ask_for_token=_ask_for_token, error_of=_error_of),
             Middleware(BodyLimit, error_of=_error_of),
@@ -127,6 +128,12 @@ def _pages(interface: ASGIApp) -> Starlette:
     app = Starlette(routes=Pages(Assets(WEB)).routes())
     app.router.default = interface
     return app
+
+
+def _direct(state: State, interface: ASGIApp) -> ASGIApp:
+    from mindinsight.server.api.direct_routes import DirectRoutes
+
+    return DirectRoutes(state, interface)
 
 
 def _interface(state: State) -> Starlette:

@@ -98,4 +98,4 @@ def test_a_note_is_in_the_next_answer(samples) -> None:
 def test_two_servers_share_no_answers(samples, tmp_path: Path) -> None:
     first = samples("lenet")
     second = samples("record_api/values")
-    assert first.app.state.listing is not second.app.state.listing
+    assert first.app.state.service.parts.of(Listing) is not second.app.state.service.parts.of(Listing)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
-from mindinsight.server.api.run_metadata import hyper_of, metrics_of
+from mindinsight.server.api.lineage_values import hyper_of, metrics_of
 from mindinsight.server.compute.non_finite import non_finite_as_text
 from mindinsight.server.store.run import Run, Snapshot, Trouble
 from mindinsight.server.store.run_state import torn_since

@@ -11,20 +11,20 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class LazyApp:
     """ASGI application that is made on its first request, in a thread, so that other requests do not wait."""
 
-    def __init__(self, make: Callable[[], Starlette]) -> None:
+    def __init__(self, make: Callable[[], ASGIApp]) -> None:
         self._make = make
-        self._made: Starlette | None = None
+        self._made: ASGIApp | None = None
         self._lock = threading.Lock()
         self._ending: AsyncExitStack | None = None
         self._living = False
 
-    def app(self) -> Starlette:
+    def app(self) -> ASGIApp:
         """The application, made by the first who asks."""
         with self._lock:
             if self._made is None:
@@ -42,5 +42,6 @@ class LazyApp:
         app = await run_in_threadpool(self.app) if self._made is None else self._made
         if self._ending is not None and not self._living:
             self._living = True
-            await self._ending.enter_async_context(app.router.lifespan_context(app))
+            if isinstance(app, Starlette):  # others have no lifespan
+                await self._ending.enter_async_context(app.router.lifespan_context(app))
         await app(scope, receive, send)

@@ -9,7 +9,6 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mindinsight.server.compute.non_finite import non_finite_as_null
-from mindinsight.server.http.column_encoding import as_json, pack
 
 COLUMNS: Final = "application/vnd.mindinsight.columns"
 _PART: Final = 1 << 16  # bytes
@@ -17,11 +16,25 @@ _PART: Final = 1 << 16  # bytes
 
 def answer(content: Any, accept: str) -> Response:
     """``content``, a JSON value with arrays in it, in the form that the ``Accept`` header asks for."""
+    return encoded_response(encoded(content, accept), accept)
+
+
+def encoded(content: Any, accept: str) -> bytes:
+    """The body of ``answer``."""
+    from mindinsight.server.http.column_encoding import as_json, pack  # loads NumPy
+
+    if COLUMNS in accept:
+        return pack(content)
+    text = json.dumps(as_json(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.encode()
+
+
+def encoded_response(body: bytes, accept: str) -> Response:
+    """A response with what ``encoded`` made for the same ``Accept`` header."""
     if COLUMNS in accept:
         # Columns of sampled curves do not shrink enough to be worth another pass by the compressor.
-        return Response(pack(content), media_type=COLUMNS, headers={"Content-Encoding": "identity"})
-    text = json.dumps(as_json(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    return Response(text, media_type="application/json")
+        return Response(body, media_type=COLUMNS, headers={"Content-Encoding": "identity"})
+    return Response(body, media_type="application/json")
 
 
 def json_response(content: Any, status: int = 200) -> Response:

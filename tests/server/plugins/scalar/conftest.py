@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.scalar import PLUGIN
+from mindinsight.server.plugins.scalar.routes import PLUGIN
 from mindinsight.server.store.run import Snapshot
 
 from .runs import WALL

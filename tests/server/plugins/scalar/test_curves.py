@@ -8,7 +8,7 @@ import pytest
 
 from mindinsight.server.http.column_encoding import decode
 from mindinsight.server.http.responses import COLUMNS
-from mindinsight.server.plugins.scalar import curves
+from mindinsight.server.plugins.scalar import series_answer
 
 from .runs import WALL, part, run
 
@@ -150,12 +150,12 @@ def test_a_tail_of_what_is_gone_asks_for_the_whole(ask, params) -> None:
 def test_many_points_are_drawn_beside_the_event_loop_and_few_in_it(
     ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def noted(work):
+    async def noted(work, *arguments):
         threads.append(work)
-        return work()
+        return work(*arguments)
 
     threads: list[Any] = []
-    monkeypatch.setattr(curves, "run_in_threadpool", noted)
+    monkeypatch.setattr(series_answer, "run_in_threadpool", noted)
     steps = np.arange(30_000)
     one, two = (run(name, loss=[part(steps, np.sin(steps))]) for name in ("./a", "./b"))
     client = ask(one, two)
@@ -171,7 +171,8 @@ def test_a_small_curve_needs_no_thread(samples, monkeypatch: pytest.MonkeyPatch)
     def refuse(*args, **options):
         raise AssertionError("a thread costs as much as the answer")
 
-    client = samples("record_api/values")
-    client.get("/v2/scalar/series", params={"tag": "loss", "run": "./values"})  # the interface is loaded
+    client = samples("lenet")
+    client.get("/v2/scalar/series", params={"tag": "loss/auto", "run": "./lenet"})  # the routes are loaded
     monkeypatch.setattr("anyio.to_thread.run_sync", refuse)
-    assert client.get("/v2/scalar/series", params={"tag": "loss", "run": "./values"}).status_code == 200
+    query = {"tag": "loss/auto", "run": "./lenet", "px": 300}  # not that of the answer that is cached
+    assert client.get("/v2/scalar/series", params=query).status_code == 200

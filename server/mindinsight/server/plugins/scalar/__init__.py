@@ -1,14 +1,1 @@
 """Scalars: curves for a width, statistics of ranges, comparison with a baseline, bands of many curves."""
-
-from __future__ import annotations
-
-from fastapi import APIRouter
-
-from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.scalar import bands, compare, curves, download, ranges
-
-router = APIRouter()
-for part in (curves, ranges, compare, bands, download):
-    router.include_router(part.router)
-
-PLUGIN = Plugin(name="scalar", router=router)

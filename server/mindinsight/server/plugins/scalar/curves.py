@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import BaseModel, Field
-from starlette.concurrency import run_in_threadpool
 
 from mindinsight.server.http.query_routes import QueryRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.http.service import Service, service_of
-from mindinsight.server.plugins.scalar.lines import View, drawn_series, gone_rows, newest_rows
+from mindinsight.server.plugins.scalar.lines import View, gone_rows, newest_rows
+from mindinsight.server.plugins.scalar.series_answer import (
+    MOST_PIXELS,
+    MOST_RUNS,
+    PIXELS,
+    CurveQuery,
+    series_answer,
+)
 
 router = APIRouter(route_class=QueryRoute)
-
-_AT_ONCE: Final = 500_000  # points, a few milliseconds: while more are drawn, other requests do not wait
-_SMOOTHING: Final = 10  # times as long
 
 OneService = Annotated[Service, Depends(service_of)]
 Accept = Annotated[str, Header()]
@@ -33,8 +36,8 @@ class Curves(Smoothed):
     """Query of curves: tag, runs, width, range and axis."""
 
     tag: str = Field(description="the tag as recorded")
-    run: list[str] = Field(description="run ids, in the order of the answer", max_length=1000)
-    px: int = Field(600, ge=0, le=4000, description="width of the chart; 0 for every point")
+    run: list[str] = Field(description="run ids, in the order of the answer", max_length=MOST_RUNS)
+    px: int = Field(PIXELS, ge=0, le=MOST_PIXELS, description="width of the chart; 0 for every point")
     x: str = Field("step", description="step, relative, wall or tag:<another scalar>")
     low: float | None = Field(None, description="lower end of x")
     high: float | None = Field(None, description="upper end of x")
@@ -62,18 +65,8 @@ async def series(service: OneService, query: Annotated[Curves, Query()], accept:
     to draw. With ``overwritten`` the stretches that a restart recorded again come as lines of their own.
     A run that has no such tag is left out.
     """
-    snapshot = service.store.snapshot()
-    runs = [snapshot.runs[member] for member in query.run if member in snapshot.runs]
-    service.loader.want(member.id for member in runs)
-    having = [member for member in runs if query.tag in member.scalars]
-
-    def made() -> Response:
-        drawn = [drawn_series(member, query.tag, query.view(), query.overwritten) for member in having]
-        return answer({"tag": query.tag, "x": query.x, "series": drawn}, accept)
-
-    points = sum(member.scalars[query.tag].count for member in having)
-    much = points * (_SMOOTHING if query.smooth else 1) > _AT_ONCE
-    return await run_in_threadpool(made) if much else made()
+    wanted = CurveQuery(query.tag, tuple(query.run), query.view(), query.overwritten)
+    return await series_answer(service, wanted, accept)
 
 
 @router.get("/tail")

@@ -1,4 +1,4 @@
-from mindinsight.server.api.run_metadata import hyper_of, metrics_of
+from mindinsight.server.api.lineage_values import hyper_of, metrics_of
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
 
 

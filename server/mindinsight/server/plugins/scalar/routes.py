@@ -1,0 +1,14 @@
+"""Plugin of scalars: its routes, gathered."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.scalar import bands, compare, curves, download, ranges
+
+router = APIRouter()
+for part in (curves, ranges, compare, bands, download):
+    router.include_router(part.router)
+
+PLUGIN = Plugin(name="scalar", router=router)

@@ -1,0 +1,66 @@
+"""Answer with the curves of one tag, and the LRU cache of such answers in bytes. Without FastAPI."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.http.responses import COLUMNS, encoded, encoded_response
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.scalar.lines import View, drawn_series
+from mindinsight.server.store.run import Run
+
+PIXELS: Final = 600  # of a chart of which nothing is said
+MOST_PIXELS: Final = 4000
+MOST_RUNS: Final = 1000
+_AT_ONCE: Final = 500_000  # points, a few milliseconds: while more are drawn, other requests do not wait
+_SMOOTHING: Final = 10  # times as long
+_ANSWERS: Final = 64
+_LARGEST: Final = 1 << 17  # bytes of an answer that is cached: 8 MB for all
+
+
+@dataclass(frozen=True, slots=True)
+class CurveQuery:
+    """Tag, runs in the order of the answer, view, and whether overwritten stretches are asked for."""
+
+    tag: str
+    runs: tuple[str, ...]
+    view: View
+    overwritten: bool = False
+
+
+class SeriesAnswers:
+    """LRU cache of encoded answers by query and by the versions of the runs in them."""
+
+    def __init__(self) -> None:
+        self.cache = LruCache[bytes](_ANSWERS)
+
+
+async def series_answer(service: Service, query: CurveQuery, accept: str) -> Response:
+    """The curves of one tag in the form that ``accept`` asks for; a run without the tag is left out."""
+    snapshot = service.store.snapshot()
+    runs = [snapshot.runs[member] for member in query.runs if member in snapshot.runs]
+    service.loader.want(member.id for member in runs)
+    having = [member for member in runs if query.tag in member.scalars]
+    cache = service.parts.of(SeriesAnswers).cache
+    key = query, tuple((member.id, member.version) for member in having), COLUMNS in accept
+    body = cache.find(key)
+    if body is None:
+        points = sum(member.scalars[query.tag].count for member in having)
+        much = points * (_SMOOTHING if query.view.weight else 1) > _AT_ONCE
+        body = (
+            await run_in_threadpool(_drawn, query, having, accept) if much else _drawn(query, having, accept)
+        )
+        if len(body) <= _LARGEST:
+            made = body
+            cache.get(key, lambda: made)
+    return encoded_response(body, accept)
+
+
+def _drawn(query: CurveQuery, runs: list[Run], accept: str) -> bytes:
+    series = [drawn_series(member, query.tag, query.view, query.overwritten) for member in runs]
+    return encoded({"tag": query.tag, "x": query.view.x, "series": series}, accept)
