@@ -2,10 +2,11 @@
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
 
@@ -169,19 +170,6 @@ def test_the_tables_can_be_folded_away(page, samples) -> None:
     expect(table).to_be_hidden()
 
 
-def test_a_baseline_that_is_not_shown_and_lacks_a_tag_is_no_error(page, serve, sample_base) -> None:
-    url = serve(sample_base)
-    page.goto(url)
-    row = page.get_by_role("row").filter(has=page.get_by_text("landscape", exact=True))
-    row.get_by_role("button", name="Set as baseline").click()
-    expect(row).to_contain_text("baseline")
-    page.goto(f"{url}scalar?m=compare&runs=lenet,values")
-    table = page.get_by_role("region", name="Compare").get_by_role("table")
-    expect(table.get_by_role("row").filter(has_text="loss/auto")).to_contain_text("at step")
-    expect(table.get_by_role("row").filter(has_text="fc2_mean").get_by_role("cell").first).to_have_text("–")
-    expect(card(page, "fc2_mean")).to_be_hidden()
-
-
 def test_the_tags_are_those_of_the_job_whichever_runs_are_shown(page, samples) -> None:
     page.goto(f"{samples}scalar?m=ranks&runs=values")
     expect(card(page, "loss/auto")).to_be_visible()
@@ -257,3 +245,51 @@ def test_tags_with_other_names_are_paired_and_the_address_keeps_the_pair(
     assert query(page)["pair"] == ["loss/auto|train/loss"]
     page.get_by_role("button", name="Remove the pair loss/auto ↔ train/loss").click()
     expect(page.get_by_role("heading", name=re.compile("share no tag"))).to_be_visible()
+
+
+@pytest.fixture
+def three_runs(tmp_path: Path, serve: Callable[..., str]) -> str:
+    """Three runs: ``b`` differs from ``a`` since step 10, ``c`` has steps of its own."""
+    for name in "abc":
+        with SummaryRecord(str(tmp_path / "three" / name)) as record:
+            for step in range(1, 21):
+                value = 1.0 + (name == "b" and step >= 10)
+                record.add_value("scalar", "loss", value)
+                record.record(step + 1000 * (name == "c"))
+    return serve(tmp_path / "three")
+
+
+def test_a_link_to_a_comparison_names_all_it_depends_on(page: Page, three_runs: str) -> None:
+    page.goto(f"{three_runs}scalar")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    against = page.get_by_label("Against")
+    expect(against).to_be_visible()
+    eventually_true(page, lambda: "baseline" in query(page))
+    named = query(page)
+    assert sorted(named["runs"][0].split(",")) == ["a", "b", "c"]
+    assert named["tol"] == ["0.001"]
+    assert [f"./{name}" for name in named["baseline"]] == [against.input_value()]
+    against.select_option(label="a")
+    expect(page.get_by_role("row").filter(has_text="loss")).to_contain_text("at step 10")
+    link = page.url
+    assert query(page)["baseline"] == ["a"]
+    page.get_by_role("button", name="Curves", exact=True).click()
+    expect(against).to_have_count(0)
+    assert not {"baseline", "runs", "tol"} & query(page).keys()
+    page.goto(link)
+    expect(against).to_have_value("./a")
+
+
+def test_a_pinned_run_outside_the_selection_is_no_baseline(page: Page, three_runs: str) -> None:
+    patched = page.request.patch(f"{three_runs}v2/runs/notes", data={"run": "./c", "pinned": True})
+    assert patched.ok, patched.text()
+    page.goto(f"{three_runs}scalar?m=compare&runs=a,b")
+    verdict = page.get_by_role("row").filter(has_text="loss")
+    expect(verdict).to_contain_text("at step 10")
+    against = page.get_by_label("Against")
+    expect(against.locator("option")).to_have_count(2)
+    before = against.input_value()
+    page.get_by_role("button", name="Swap the two runs").click()
+    expect(against).not_to_have_value(before)
+    expect(verdict).to_contain_text("at step 10")
+    assert [f"./{name}" for name in query(page)["baseline"]] == [against.input_value()]

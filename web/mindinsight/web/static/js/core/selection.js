@@ -128,6 +128,13 @@ export class Selection {
     this.#choose(new Set(ids));
   }
 
+  /** Name the shown runs in the address even where nobody chose them. @param {boolean} on */
+  nameInAddress(on) {
+    if (this.#choice === null) {
+      this.#url.set({ runs: on ? write({ inverted: false, ids: this.#on() }) : null });
+    }
+  }
+
   /** Back to the newest ten. */
   reset() {
     this.#choice = null;

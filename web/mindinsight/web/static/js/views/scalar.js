@@ -5,7 +5,7 @@ import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOf } from "../core/tags.js";
 import { alertMarks } from "./scalar/alert_marks.js";
-import { compareView } from "./scalar/compare.js";
+import { baselineOf, compareView } from "./scalar/compare.js";
 import { createCursor } from "./scalar/cursor.js";
 import { curvesView } from "./scalar/curves.js";
 import { groupsView } from "./scalar/groups.js";
@@ -23,9 +23,9 @@ import { patternOf, toolbar } from "./scalar/toolbar.js";
 /** Options that need other data; all others only another drawing. */
 const FETCH = ["x", "smooth", "logX", "overwritten", "zoom", "tolerance", "group"];
 /** Options that need other cards. */
-const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs"];
+const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
 /** Options that need other controls. */
-const HEAD = ["mode", "zoom", "tall", "pairs"];
+const HEAD = ["mode", "zoom", "tall", "pairs", "baseline"];
 const MODES = { curves: curvesView, compare: compareView, ranks: ranksView, groups: groupsView };
 
 /** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
@@ -110,11 +110,21 @@ class Scalars {
     const { page, options } = this;
     this.part?.end();
     this.body.dataset.size = options.size;
+    this.nameComparison();
     const tags = page.shown();
     const hasCards = tags.length || options.mode === "ranks"; // a job's tags are read there
     this.part = hasCards ? MODES[options.mode](page, tags) : emptyPart(nothing(page));
     replace(this.body, this.part.element);
     this.part.load();
+  }
+
+  /** Runs and baseline of a comparison into the address, so that a copied link shows the same one. */
+  nameComparison() {
+    const compares = this.options.mode === "compare";
+    this.app.selection.nameInAddress(compares);
+    if (!compares) return;
+    this.options = { ...this.options, baseline: baselineOf(this.page)?.id ?? this.options.baseline };
+    writeOptions(this.app.url, this.options);
   }
 
   runsShown() {
@@ -151,7 +161,7 @@ class Scalars {
     this.holders = new Map(tags.map(({ tag, runs }) => [tag, runs]));
     this.page.tags = names;
     this.otherRuns = false;
-    if (otherTags) renew(this.head, toolbar(this.page));
+    if (otherTags || (otherRuns && this.options.mode === "compare")) renew(this.head, toolbar(this.page));
     if (otherTags || (otherRuns && this.options.mode !== "curves")) this.build();
     else if (otherRuns) this.part?.load();
   }

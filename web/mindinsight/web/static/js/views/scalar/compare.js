@@ -13,12 +13,21 @@ import { emptyPart } from "./mode_view.js";
 const SWEEP_MS = 10_000; // between two looks at all tags while runs grow
 
 /**
- * The run that the others are measured against: the pinned one, or the first selected that has scalars.
+ * The selected runs that can be compared. Runs outside the selection, pinned or not, have no part in it.
+ * @param {Page} page
+ */
+export function comparedRuns(page) {
+  return page.app.selection.runs().filter((run) => run.kinds.scalar);
+}
+
+/**
+ * The run that the others are measured against: the one in the address, else the pinned one, else the first.
  * @param {Page} page
  */
 export function baselineOf(page) {
-  const { selection } = page.app;
-  return selection.baseline() ?? selection.runs().find((run) => run.kinds.scalar) ?? null;
+  const runs = comparedRuns(page);
+  const { baseline } = page.options();
+  return runs.find((run) => run.id === baseline) ?? runs.find((run) => run.pinned) ?? runs[0] ?? null;
 }
 
 /**
@@ -28,11 +37,7 @@ export function baselineOf(page) {
  * @param {string} base
  */
 export function comparable(page, tags, base) {
-  const selected = page.app.selection.has(base); // what an unselected run holds is not known here
-  return tags.filter((tag) => {
-    const runs = page.runsOf(tag);
-    return runs.some((run) => run !== base) && (!selected || runs.includes(base));
-  });
+  return tags.filter((tag) => page.runsOf(tag).includes(base) && page.runsOf(tag).length > 1);
 }
 
 /** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */

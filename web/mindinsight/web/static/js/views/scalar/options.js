@@ -21,6 +21,7 @@
  * @property {Map<string, string>} thresholds tag -> expression
  * @property {string} job job whose ranks are looked at
  * @property {string} group "hyper:<key>" or "name:<pattern>"
+ * @property {string} baseline id of the baseline, "" for the default
  * @property {number} tolerance share of the baseline's value
  * @property {[string, string][]} pairs tag of the baseline, tag of the other runs
  */
@@ -54,6 +55,7 @@ export function readOptions(url) {
     thresholds: new Map(url.all("th").map(splitLast)),
     job: url.get("job", ""),
     group: url.get("g", ""),
+    baseline: readRun(url.get("baseline", "")),
     tolerance: tolerance >= 0 ? tolerance : TOLERANCE,
     pairs: url.all("pair").flatMap(readPair),
   };
@@ -61,6 +63,7 @@ export function readOptions(url) {
 
 /** @param {import("../../core/url.js").Url} url @param {Options} options */
 export function writeOptions(url, options) {
+  const compares = options.mode === "compare"; // its link names all that the comparison depends on
   url.set({
     m: options.mode === "curves" ? null : options.mode,
     q: options.filter,
@@ -80,7 +83,8 @@ export function writeOptions(url, options) {
     th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
     job: options.job,
     g: options.group,
-    tol: options.tolerance === TOLERANCE ? null : options.tolerance,
+    baseline: compares && options.baseline ? options.baseline.slice(2) || "." : null,
+    tol: compares || options.tolerance !== TOLERANCE ? options.tolerance : null,
     pair: options.pairs.map((tags) => tags.join("|")),
   });
 }
@@ -113,6 +117,11 @@ function readNumber(text) {
 function readRange(text) {
   const ends = (text ?? "").split(",").map(Number);
   return text && ends.length === 2 && ends[0] < ends[1] ? [ends[0], ends[1]] : null;
+}
+
+/** An id as the address has it, without "./" in front. @param {string} text */
+function readRun(text) {
+  return text && `./${text === "." ? "" : text}`;
 }
 
 /** "loss/auto|train/loss". @param {string} text @returns {[string, string][]} none for anything else */

@@ -5,6 +5,7 @@ import { checklist } from "../../components/checklist.js";
 import { dialog } from "../../components/dialog.js";
 import { check, searchBox, select, slider } from "../../components/field.js";
 import { h } from "../../core/dom.js";
+import { baselineOf, comparedRuns } from "./compare.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
@@ -35,7 +36,9 @@ export function toolbar(page) {
   });
   const rows = [h("div", { class: "toolbar" }, mode, filter, axes(page))];
   if (options.mode === "curves") rows.push(h("div", { class: "toolbar" }, drawing(page)));
-  if (options.mode === "compare") rows.push(h("div", { class: "toolbar" }, tolerance(page), pairing(page)));
+  if (options.mode === "compare") {
+    rows.push(h("div", { class: "toolbar" }, against(page), tolerance(page), pairing(page)));
+  }
   return h("div", { class: "scalar-toolbar" }, rows);
 }
 
@@ -110,6 +113,23 @@ function drawing(page) {
     button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
   const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
   return [smooth, clip, overwritten, facts, size, mix, back, reset];
+}
+
+/** The selector of the baseline; with two runs also a button that swaps them. @param {Page} page */
+function against(page) {
+  const { t } = page.app;
+  const runs = comparedRuns(page);
+  const base = baselineOf(page);
+  if (!base) return null;
+  const choose = select({
+    label: t("scalar.compare.against"),
+    options: runs.map((run) => ({ value: run.id, label: run.name })),
+    value: base.id,
+    onchange: (id) => page.change({ baseline: id }),
+  });
+  const [other] = runs.filter((run) => run.id !== base.id);
+  const swap = iconButton("swap", t("scalar.compare.swap"), () => page.change({ baseline: other.id }));
+  return [choose, runs.length === 2 && swap];
 }
 
 /** @param {Page} page */
