@@ -71,6 +71,8 @@ def test_every_kind_is_shown_as_from_a_directory(
     with serve(url) as client:
         assert answers(client) == expected[0]
         assert lineages(client) == expected[1]
+        (base,) = client.get("/v2/runs").json()["bases"]
+        assert (base["path"], base["watch"], base["missing"]) == (url, "polling", False)
     assert len(expected[0]) > 100
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
 from pathlib import PurePath
 from typing import Final, NamedTuple
@@ -16,6 +16,7 @@ from mindinsight.server.ingest.discovery.run_discovery import discover_runs
 from mindinsight.server.ingest.watch.poll_schedule import PollSchedule
 from mindinsight.server.ingest.watch.watchers import FolderIdentity, Watchers
 from mindinsight.server.settings import Settings
+from mindinsight.server.settings.remote_urls import is_url
 from mindinsight.server.store.mounts import Mount
 from mindinsight.server.store.run import Watched
 
@@ -100,7 +101,7 @@ class Scanner:
         modes = {mount.id: self._watchers.mode(mount.real) for mount in mounts}
         self._reliable = frozenset(base for base, mode in modes.items() if mode == "events")
         bases = tuple(
-            Watched(mount.name, mount.path, modes[mount.id], mount.id not in self._tree.folders)
+            Watched(mount.name, mount.path, _shown_mode(mount, modes), mount.id not in self._tree.folders)
             for mount in mounts
         )
         watch = _combined_mode({base.watch for base in bases if not base.missing})
@@ -154,6 +155,11 @@ class Scanner:
     def _rediscover(self, now: float) -> None:
         self._catalogue.settle(discover_runs(self._tree, self._settings.max_runs))
         self._schedule.set_folders(self._tree.folders, now)
+
+
+def _shown_mode(mount: Mount, modes: Mapping[str, str]) -> str:
+    """How changes are noticed: stores are polled, however those of their local copies are noticed."""
+    return "polling" if is_url(mount.path) else modes[mount.id]
 
 
 def _combined_mode(modes: set[str]) -> str:
