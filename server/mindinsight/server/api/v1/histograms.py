@@ -11,7 +11,7 @@ from mindinsight.server.api.v1.jobs import CurrentService
 from mindinsight.server.api.v1.json_router import JsonRouter
 from mindinsight.server.api.v1.parameters import FullFlag, RequiredText, find_run, required
 from mindinsight.server.api.v1.rebin import HistogramColumns, common_edges, rebin
-from mindinsight.server.api.v1.sampling import HISTOGRAMS, even_rows
+from mindinsight.server.api.v1.sampling import HISTOGRAMS, line_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.curves.buckets import finite_edges
 from mindinsight.server.formats.payloads import Histograms
@@ -28,8 +28,7 @@ def histograms(
     """Histogram of each step as rows of [left, width, count], in the same buckets for all steps."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
     series = payloads_of(find_run(service.store.snapshot(), run_id), name, "histogram", Fault.HISTOGRAM)
-    rows = series.line_rows
-    rows = rows if full else rows[even_rows(len(rows), HISTOGRAMS)]
+    rows = line_rows(series, HISTOGRAMS, full)
     recorded = read_histograms([series.read(row) for row in rows.tolist()])
     counted = [_counted(recorded, number) for number in range(len(rows))]
     edges = common_edges(counted)

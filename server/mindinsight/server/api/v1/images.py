@@ -17,7 +17,7 @@ from mindinsight.server.api.v1.parameters import (
     required,
     to_integer,
 )
-from mindinsight.server.api.v1.sampling import IMAGES, even_rows
+from mindinsight.server.api.v1.sampling import IMAGES, line_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.formats.payloads import image, image_header
 from mindinsight.server.formats.picture_types import picture_type
@@ -33,8 +33,7 @@ def metadata(
     """Step, time, width and height of the images of one tag."""
     run_id, name = required(train_id, "train_id"), required(tag, "tag")
     series = payloads_of(find_run(service.store.snapshot(), run_id), name, "image", Fault.IMAGE)
-    rows = series.line_rows
-    rows = rows if full else rows[even_rows(len(rows), IMAGES)]
+    rows = line_rows(series, IMAGES, full)
     return {"metadatas": [{**time_and_step(series, row), **_size(series.read(row))} for row in rows.tolist()]}
 
 

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import Ints
 
 SCALARS: Final = 1000
@@ -24,6 +25,12 @@ def even_rows(count: int, limit: int) -> Ints:
     if count <= limit:
         return np.arange(count, dtype=np.int64)
     return np.unique(np.linspace(0, count - 1, limit).round().astype(np.int64))
+
+
+def line_rows(series: ReferenceSeries, limit: int, full: bool) -> Ints:
+    """Rows of a series' line: all of them if ``full``, else at most ``limit``."""
+    rows = series.line_rows
+    return rows if full else rows[even_rows(len(rows), limit)]
 
 
 def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:

@@ -24,7 +24,7 @@ from mindinsight.server.api.v1.parameters import (
     to_integer,
 )
 from mindinsight.server.api.v1.rebin import HistogramColumns, bucket_number, common_edges, rebin
-from mindinsight.server.api.v1.sampling import TENSORS, even_rows
+from mindinsight.server.api.v1.sampling import TENSORS, line_rows
 from mindinsight.server.api.v1.tags import payloads_of, time_and_step
 from mindinsight.server.compute.slices import Index, Table, parse_slice
 from mindinsight.server.compute.statistics import Statistics, measure, measure_values
@@ -101,8 +101,7 @@ def index_of(text: str, shape: tuple[int, ...], name: str) -> Index:
 
 
 def _series_json(series: ReferenceSeries, detail: str | None, full: bool) -> list[dict[str, Any]]:
-    rows = series.line_rows
-    rows = rows if full else rows[even_rows(len(rows), TENSORS)]
+    rows = line_rows(series, TENSORS, full)
     values: list[dict[str, Any]] = []
     measured: list[Statistics] = []
     for row in rows.tolist():

@@ -3,6 +3,7 @@
 import { segments } from "../../components/button.js";
 import { plotArea } from "../../components/chart_card.js";
 import { empty } from "../../components/empty.js";
+import { windowText } from "../../components/slice_window.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { sliceTable } from "../tensor/table.js";
@@ -139,14 +140,7 @@ function pager(app, slice, move) {
   const [rows, columns] = slice.window;
   const step = (/** @type {string} */ name, /** @type {any} */ changes, /** @type {boolean} */ possible) =>
     h("button", { type: "button", disabled: !possible, onclick: () => move(changes) }, t(`tensor.${name}`));
-  const status = t("tensor.window", {
-    top: slice.top,
-    bottom: slice.top + rows - 1,
-    rows: slice.rows,
-    left: slice.left,
-    right: slice.left + columns - 1,
-    columns: slice.columns,
-  });
+  const status = windowText(app, slice);
   const complete = rows === slice.rows && columns === slice.columns;
   const moves = !complete && [
     step("up", { top: Math.max(0, slice.top - WINDOW) }, slice.top > 0),

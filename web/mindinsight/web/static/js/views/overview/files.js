@@ -1,6 +1,7 @@
 // The files of a run: how far each has been read, and every stretch that could not be.
 
 import { icon } from "../../components/icons.js";
+import { tableHead } from "../../components/table_head.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
@@ -41,15 +42,7 @@ function show(app, panel, files) {
       h(
         "table",
         { class: "table" },
-        h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            heads.map((key) => h("th", { scope: "col" }, t(key))),
-          ),
-        ),
+        tableHead(heads.map((key) => t(key))),
         h(
           "tbody",
           null,
@@ -151,16 +144,9 @@ function damageReport(app, files) {
       h(
         "table",
         { class: "table" },
-        h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            heads.map((key, i) =>
-              h("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null }, t(key)),
-            ),
-          ),
+        tableHead(
+          heads.map((key) => t(key)),
+          [1, 2],
         ),
         h("tbody", null, rows),
       ),

@@ -1,6 +1,7 @@
 // Heat map of a slice, and the pager of one that is larger than a window.
 
 import { button } from "../../components/button.js";
+import { windowText } from "../../components/slice_window.js";
 import { h } from "../../core/dom.js";
 import { ramp } from "../../core/ramp.js";
 
@@ -19,14 +20,7 @@ export function pager(app, slice, move) {
   const { t } = app;
   const [rows, columns] = slice.window;
   const step = (/** @type {"top" | "left"} */ side, /** @type {number} */ by) => move(side, by * WINDOW);
-  const position = t("tensor.window", {
-    top: slice.top,
-    bottom: slice.top + rows - 1,
-    rows: slice.rows,
-    left: slice.left,
-    right: slice.left + columns - 1,
-    columns: slice.columns,
-  });
+  const position = windowText(app, slice);
   return h(
     "div",
     { class: "row small" },

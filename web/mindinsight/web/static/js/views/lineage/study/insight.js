@@ -1,6 +1,7 @@
 // Importance of the parameters of a study, by a named method, and what it would try next.
 
 import { select } from "../../../components/field.js";
+import { tableHead } from "../../../components/table_head.js";
 import { h } from "../../../core/dom.js";
 import { parameterNames, valueText } from "./values.js";
 
@@ -105,15 +106,7 @@ export function suggestionsPanel(panel) {
       h(
         "table",
         { class: "table" },
-        h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            names.map((name) => h("th", { scope: "col" }, name)),
-          ),
-        ),
+        tableHead(names),
         h(
           "tbody",
           null,

@@ -1,0 +1,16 @@
+// Text of which rows and columns of a slice a table shows.
+
+/** @typedef {import("../core/types.js").App} App */
+
+/** @param {App} app @param {any} slice answer of a slice: its size, and the window of it that came */
+export function windowText(app, slice) {
+  const [rows, columns] = slice.window;
+  return app.t("tensor.window", {
+    top: slice.top,
+    bottom: slice.top + rows - 1,
+    rows: slice.rows,
+    left: slice.left,
+    right: slice.left + columns - 1,
+    columns: slice.columns,
+  });
+}
