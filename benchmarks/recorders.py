@@ -1,17 +1,20 @@
-"""Cost of the flight recorder in a training of PyTorch, beside ``detect_anomaly``, in one run.
+"""Cost of the flight recorder in a training of PyTorch, beside ``detect_anomaly`` and msprobe, in one run.
 
-Run with a Python that has torch: ``PYTHONPATH=proto:writer python benchmarks/recorders.py [--out FILE]``.
+Run with a Python that has torch, and msprobe where its ``overflow_check`` is to be measured, too:
+``PYTHONPATH=proto:writer python benchmarks/recorders.py [--out FILE]``.
 The ways take turns, step by step; the figures are medians of CPU time of this process, one thread.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -66,10 +69,19 @@ def measure(
         with torch.autograd.detect_anomaly(check_nan=True):
             step()
 
+    debugger = msprobe_debugger(folder / f"msprobe{len(name)}")
+
+    def overflow_check() -> None:
+        debugger.start(model)
+        step()
+        debugger.stop()
+        debugger.step()
+
     ways: dict[str, Callable[[], object]] = {
         "plain": step,
         "FlightRecorder": lambda: recorder.step(step),
         "detect_anomaly": anomaly,
+        **({"overflow_check": overflow_check} if debugger else {}),
     }
     times: dict[str, list[float]] = {way: [] for way in ways}
     for number in range(STEPS + 5):
@@ -83,6 +95,19 @@ def measure(
     return name, {way: statistics.median(values) for way, values in times.items()}
 
 
+def msprobe_debugger(folder: Path) -> Any:
+    """msprobe's debugger that looks for overflow; None where msprobe is not installed."""
+    try:
+        from msprobe.pytorch import PrecisionDebugger
+    except ImportError:
+        return None
+    folder.mkdir(parents=True)
+    settings = {"task": "overflow_check", "level": "L1", "rank": [], "step": [], "dump_path": str(folder)}
+    config = folder / "config.json"
+    config.write_text(json.dumps({**settings, "overflow_check": {"overflow_nums": -1}}))
+    return PrecisionDebugger(config_path=str(config))
+
+
 def table(rows: list[tuple[str, dict[str, float]]]) -> str:
     version = torch.__version__.partition("+")[0]
     lines = [
@@ -91,12 +116,14 @@ def table(rows: list[tuple[str, dict[str, float]]]) -> str:
         f"`PYTHONPATH=proto:writer python benchmarks/recorders.py`; torch {version}"
         f" on one thread, median CPU of {STEPS} steps, the ways in turns.",
         "",
-        "| training | plain, ms | flight recorder | more, ms | `detect_anomaly` |",
-        "|---|---|---|---|---|",
+        "| training | plain, ms | flight recorder | more, ms | `detect_anomaly` | msprobe `overflow_check` |",
+        "|---|---|---|---|---|---|",
     ]
     for name, seconds in rows:
         plain, ours, theirs = (1e3 * seconds[way] for way in ("plain", "FlightRecorder", "detect_anomaly"))
-        shares = f"{plain:.2f} | {ours / plain - 1:+.1%} | {ours - plain:.2f} | {theirs / plain - 1:+.1%} |"
+        probed = f"{1e3 * seconds['overflow_check'] / plain - 1:+.1%}" if "overflow_check" in seconds else "–"
+        shares = f"{plain:.2f} | {ours / plain - 1:+.1%} | {ours - plain:.2f} | {theirs / plain - 1:+.1%} | "
+        shares += f"{probed} |"
         lines.append(f"| {name} | {shares}")
     return "\n".join(lines) + "\n"
 

@@ -24,7 +24,7 @@ declare -A scripts=(
     [msprobe]="probing_in_torch"
     [jax]="in_jax arrays_of_jax"
     [mindspore]="in_mindspore training_in_mindspore"
-    [loops]="summary_writer_in_torch loggers_in_frameworks"
+    [loops]="summary_writer_in_torch loggers_in_frameworks flight_in_frameworks"
 )
 runs=$(mktemp -d)
 trap 'rm -rf "$runs"' EXIT

@@ -1,12 +1,12 @@
 """Loggers in the shape each framework expects: one module per framework, which imports it.
 
-====================== ============================================
-lightning              ``MindInsightLogger``, ``MindInsightCallback``
-transformers           ``MindInsightCallback`` for ``Trainer``
+====================== ==================================================================
+lightning              ``MindInsightLogger``, ``MindInsightCallback``, ``FlightRecorderCallback``
+transformers           ``MindInsightCallback`` and ``FlightRecorderCallback`` for ``Trainer``
 accelerate             ``MindInsightTracker``
 keras                  ``MindInsightCallback``
 ignite                 ``MindInsightLogger``
-====================== ============================================
+====================== ==================================================================
 
 For MindSpore's ``Model`` there is ``mindinsight.writer.SummaryCollector``.
 """

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from mindinsight.writer.capture.flight_recorder import FlightRecorder
 from mindinsight.writer.integrations.training import Training
 from mindinsight.writer.summary_writer import SummaryWriter
 
@@ -22,6 +23,7 @@ else:
     Callback = import_module(f"{_PACKAGE}.callbacks").Callback
     Logger = import_module(f"{_PACKAGE}.loggers.logger").Logger
     DummyExperiment = import_module(f"{_PACKAGE}.loggers.logger").DummyExperiment
+_Misconfiguration: Any = import_module(f"{_PACKAGE}.utilities.exceptions").MisconfigurationException
 rank_zero_only: Any = import_module(f"{_PACKAGE}.utilities").rank_zero_only
 
 
@@ -187,6 +189,69 @@ class MindInsightCallback(Callback):
             gradients = [(name, parameter.grad) for name, parameter in pl_module.named_parameters()]
             for training in _trainings(trainer):
                 training.distributions(gradients, step, "/gradient")
+
+
+class FlightRecorderCallback(Callback):
+    """Callback that puts a ``FlightRecorder`` around forward and backward of every batch.
+
+    With automatic optimization only. Gradients are checked before they are clipped, and where they are
+    accumulated, after the last batch: a replay runs that batch alone.
+
+    Args:
+        directory: directory of the run; by default that of the first ``MindInsightLogger``, which then
+            records the alerts, else the trainer's root directory.
+        options: those of ``FlightRecorder``: ``on_trigger``, ``dumps``, ``budget``, ``check_every``, ...
+    """
+
+    def __init__(self, directory: str | Path | None = None, **options: Any) -> None:
+        super().__init__()
+        self._directory, self._options = directory, options
+        self._recorder: FlightRecorder | None = None
+        self._batch: tuple[Any, int] | None = None
+        self._loss: Any = None
+
+    def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
+        """Begin to watch the module. Raises MisconfigurationException for manual optimization."""
+        if not pl_module.automatic_optimization:
+            raise _Misconfiguration("FlightRecorderCallback needs automatic optimization")
+        trainings = _trainings(trainer)
+        record = trainings[0].writer.record if trainings and self._directory is None else None
+        loggers = [logger.log_dir for logger in trainer.loggers if isinstance(logger, MindInsightLogger)]
+        directory = self._directory or (loggers[0] if loggers else trainer.default_root_dir)
+        replicated = trainer.world_size > 1 and "DDP" in type(trainer.strategy).__name__
+        options = {"same_gradients": replicated, **self._options}
+        self._recorder = FlightRecorder(pl_module, directory, record=record, **options)
+
+    def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
+        """Begin a step."""
+        self._batch, self._loss = (batch, batch_idx), None
+        if self._recorder is not None:
+            self._recorder.begin()
+
+    def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
+        """Remember the loss."""
+        self._loss = loss.detach()
+
+    def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
+        """Check the step, before the optimizer changes a weight."""
+        if self._recorder is not None and self._batch is not None:
+            batch, number = self._batch
+            self._recorder.end(self._loss, lambda: _replayed(trainer, pl_module, batch, number))
+
+    def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        """End the recorder; its files are complete."""
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None
+
+
+def _replayed(trainer: Any, module: Any, batch: Any, number: int) -> Any:
+    """Forward and backward of a batch again, as the trainer runs them; the loss."""
+    with trainer.precision_plugin.train_step_context():
+        output = module.training_step(batch, number)
+        loss = output["loss"] if isinstance(output, Mapping) else output
+    loss.backward()
+    return loss.detach()
 
 
 def _trainings(trainer: Any) -> list[Training]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Final
 
 from transformers import TrainerCallback
 
+from mindinsight.writer.capture.flight_recorder import FlightRecorder
 from mindinsight.writer.integrations.training import Training
 
 _PREFIXES: Final = {"eval_": "eval/", "test_": "test/"}
@@ -106,6 +108,91 @@ class MindInsightCallback(TrainerCallback):
             trial = state.trial_name if state.is_hyper_param_search else None
             self.training = Training(directory / trial if trial else directory)
         return self.training
+
+
+class FlightRecorderCallback(TrainerCallback):
+    """Callback that puts a ``FlightRecorder`` around forward and backward of every batch of a ``Trainer``.
+
+    The inputs of the model are taken as the trainer gives them, and its ``loss`` from what it returns. The
+    trainer clips gradients before they are seen here: jumps show in the loss, NaN and infinities in both.
+
+    Args:
+        log_dir: directory of the run; ``<output_dir>/mindinsight`` when left out.
+        options: those of ``FlightRecorder``: ``on_trigger``, ``dumps``, ``budget``, ``check_every``, ...
+    """
+
+    def __init__(self, log_dir: str | Path | None = None, **options: Any) -> None:
+        self._log_dir, self._options = log_dir, options
+        self._recorder: FlightRecorder | None = None
+        self._inputs: tuple[Any, Any] | None = None
+        self._loss: Any = None
+        self._hooks: list[Any] = []
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Begin to watch the model."""
+        model = given["model"]
+        directory = self._log_dir or Path(args.output_dir) / "mindinsight"
+        self._recorder = FlightRecorder(model, directory, **self._options)
+        self._hooks = [
+            model.register_forward_pre_hook(self._enter, with_kwargs=True),
+            model.register_forward_hook(self._leave),
+        ]
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Begin a step."""
+        self._begin()
+
+    def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Check a batch whose gradients are accumulated, and begin with the next."""
+        self._end(given["model"])
+        self._begin()
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Check the step, before the optimizer changes a weight."""
+        self._end(given["model"])
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """End the recorder; its files are complete."""
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks = []
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None
+
+    def _begin(self) -> None:
+        self._inputs = self._loss = None
+        if self._recorder is not None:
+            self._recorder.begin()
+
+    def _end(self, model: Any) -> None:
+        inputs = self._inputs
+        if self._recorder is None or inputs is None:
+            return
+        arguments, named = inputs
+
+        def run() -> Any:
+            loss = _loss_in(model(*arguments, **named))
+            loss.backward()
+            return loss.detach()
+
+        self._recorder.end(self._loss, run)
+
+    def _enter(self, model: Any, arguments: Any, named: Any) -> None:
+        if model.training:
+            self._inputs = arguments, named
+
+    def _leave(self, model: Any, arguments: Any, output: Any) -> None:
+        loss = _loss_in(output)
+        if model.training and loss is not None:
+            self._loss = loss.detach()
+
+
+def _loss_in(output: Any) -> Any:
+    """The loss as the trainer takes it: by its name, else the first of a tuple; None without one."""
+    if isinstance(output, Mapping):
+        return output.get("loss")
+    return output[0] if isinstance(output, tuple) else getattr(output, "loss", None)
 
 
 def _renamed(entry: tuple[str, Any]) -> tuple[str, Any]:
