@@ -1,4 +1,4 @@
-"""A training with Lightning under the flight recorder: a batch of NaN at step 30, and its dump.
+"""A training with Lightning under the flight recorder: a batch with a NaN at step 30, and its dump.
 
 python examples/lightning_flight.py --out runs
 mindinsight start --summary-base-dir runs
@@ -20,7 +20,6 @@ class Regression(LightningModule):
 
     def training_step(self, batch, index):
         loss = torch.nn.functional.mse_loss(self.layers(batch[0]), batch[1])
-        self.log("loss", loss)
         return loss
 
     def configure_optimizers(self):
@@ -36,6 +35,5 @@ if __name__ == "__main__":
     logger = MindInsightLogger(parser.parse_args().out, name="flight")
     recorder = FlightRecorderCallback(dumps=1, check_every=10)
     quiet = {"enable_progress_bar": False, "enable_checkpointing": False, "log_every_n_steps": 1}
-    Trainer(max_epochs=1, logger=logger, callbacks=[recorder], accelerator="cpu", **quiet).fit(
-        Regression(), batches
-    )
+    trainer = Trainer(max_epochs=1, logger=logger, callbacks=[recorder], accelerator="cpu", **quiet)
+    trainer.fit(Regression(), batches)

@@ -127,3 +127,46 @@ def test_types_are_compared_without_case_and_punctuation() -> None:
     assert {canonical(name) for name in ("RealDiv", "real_div_", "Torch.realDiv", "aten::real_div")} == {
         "realdiv"
     }
+
+
+MASKED = np.full((2, 3, 2), -np.inf, np.float32)
+SCORES, ONE, NAN = np.zeros((2, 5), np.float32), floats(3).reshape(1, 1), floats(np.nan)
+HALF = floats(6e4, dtype=np.float16)
+
+
+@pytest.mark.parametrize(
+    ("operator", "found", "reason", "words"),
+    [
+        ("atanh", lambda: unary(np.arctanh, 0.5, 1), "pole", {"value": "1"}),
+        ("Atanh", lambda: unary(np.arctanh, 0.5, -2), "outside", {"value": "-2", "low": "-1", "high": "1"}),
+        ("acosh", lambda: unary(np.arccosh, 2, 0.5), "outside", {"value": "0.5", "high": "inf"}),
+        ("logit", lambda: unary(lambda x: np.log(x / (1 - x)), 0.5, 1), "pole", {"value": "1"}),
+        ("fmod", lambda: element(np.fmod(ONE, ONE * 0), ONE, ONE * 0), "division_by_zero", {"value": "3"}),
+        ("mean", lambda: element(NAN, np.zeros(0, np.float32)), "mean_of_nothing", {}),
+        ("std", lambda: element(NAN, ONE), "deviation_of_one", {}),
+        (
+            "nll_loss_forward",
+            lambda: element(NAN, SCORES, np.array([-100, 9])),
+            "targets_ignored",
+            {"n": "2"},
+        ),
+        ("div", lambda: element(floats(1, 2) / floats(0), floats(1, 2), floats(0)), "zero_scale", {}),
+        ("_softmax", lambda: element(MASKED - MASKED, MASKED), "softmax_masked", {}),
+        ("mul", lambda: element(HALF * np.float16(10), HALF), "overflow", {"dtype": "float16"}),
+        ("mm", lambda: element(floats(np.inf), ONE, dtype="bfloat16"), "overflow", {"dtype": "bfloat16"}),
+    ],
+)
+def test_more_functions_have_rules(operator, found, reason, words) -> None:
+    cause = require(cause_of(operator, found()))
+    assert cause.reason == reason
+    assert {**cause.words, **words} == cause.words
+
+
+@pytest.mark.parametrize("operator", ["div", "pow", "remainder"])
+def test_no_overflow_is_claimed_where_a_number_was_not_recorded(operator: str) -> None:
+    assert cause_of(operator, element(floats(np.inf), floats(2))) is None
+
+
+def test_targets_with_a_class_are_not_called_ignored() -> None:
+    found = element(NAN, SCORES, np.array([-100, 3]))
+    assert cause_of("nll_loss_forward", found) is None

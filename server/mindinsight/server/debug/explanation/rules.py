@@ -70,8 +70,11 @@ def cause_of(operator: str, element: Element) -> Cause | None:
 
     Types are compared without case and punctuation, so ``aten::log_``, ``Log`` and ``torch.log`` are one.
     """
-    rule = _RULES.get(canonical(operator))
+    name = canonical(operator)
+    rule = _RULES.get(name)
     cause = rule(element) if rule else None
+    if cause is None and name in _BINARY and len(element.inputs) < 2:
+        return None  # the other operand is a number that was not recorded: it may well be zero
     return cause or _overflow(element)
 
 
@@ -126,6 +129,8 @@ def _division(element: Element) -> Cause | None:
     operands = element.operands
     if len(operands) < 2 or operands[0] is None or operands[1] != 0:
         return None
+    if element.inputs[1].size == 1 < element.inputs[0].size:
+        return Cause("zero_scale", {}, 1)
     reason = "zero_by_zero" if operands[0] == 0 else "division_by_zero"
     return Cause(reason, {"value": number_text(operands[0])}, 1)
 
@@ -155,12 +160,66 @@ def _arc(element: Element) -> Cause | None:
     return Cause("arc_outside", {"value": number_text(value or 0.0)}, 0) if outside else None
 
 
+def _remainder(element: Element) -> Cause | None:
+    operands = element.operands
+    if len(operands) < 2 or operands[0] is None or operands[1] != 0:
+        return None
+    return Cause("zero_by_zero" if operands[0] == 0 else "division_by_zero", _value(operands[0]), 1)
+
+
+def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
+    """Rule of a function that is defined from ``low`` to ``high`` and infinite at its ``poles``."""
+
+    def rule(element: Element) -> Cause | None:
+        value = _first(element)
+        if value is None:
+            return None
+        if value in poles:
+            return Cause("pole", _value(value), 0)
+        if low <= value <= high:
+            return None
+        bounds = {"low": number_text(low), "high": number_text(high)}
+        return Cause("outside", _value(value) | bounds, 0)
+
+    return rule
+
+
+def _mean(element: Element) -> Cause | None:
+    return Cause("mean_of_nothing", {}, 0) if element.inputs and not element.inputs[0].size else None
+
+
+def _deviation(element: Element) -> Cause | None:
+    """Standard deviation or variance, divided by n - 1."""
+    if not element.inputs or not math.isnan(element.result):
+        return None
+    per_output = element.inputs[0].size // max(element.output.size, 1)
+    return Cause("deviation_of_one", {}, 0) if per_output < 2 else None
+
+
+def _likelihood(element: Element) -> Cause | None:
+    """Mean of a loss over targets, of which none is a class: all are ignored."""
+    if len(element.inputs) < 2 or not math.isnan(element.result) or element.inputs[1].dtype.kind not in "iu":
+        return None
+    scores, targets = element.inputs[0], element.inputs[1]
+    classes = scores.shape[1] if scores.ndim > 1 else scores.size
+    ignored = bool(((targets < 0) | (targets >= classes)).all())
+    return Cause("targets_ignored", {"n": str(targets.size)}, 1) if ignored else None
+
+
+def _value(value: float) -> dict[str, str]:
+    return {"value": number_text(value)}
+
+
 def _softmax(element: Element) -> Cause | None:
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape or not values.ndim:
         return None
-    row = values[element.index[:-1]]
-    return Cause("softmax_masked", {}, 0) if bool(np.isneginf(row).all()) else None
+    rows = (np.moveaxis(values, axis, -1)[_without(element.index, axis)] for axis in range(values.ndim))
+    return Cause("softmax_masked", {}, 0) if any(bool(np.isneginf(row).all()) for row in rows) else None
+
+
+def _without(index: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return index[:axis] + index[axis + 1 :]
 
 
 def _batch_norm(element: Element) -> Cause | None:
@@ -192,16 +251,27 @@ def _overflow(element: Element) -> Cause | None:
     return Cause("overflow", words)
 
 
+_DIVISIONS: Final = ("div", "realdiv", "divide", "truediv", "truedivide", "divnonan", "itruediv")
+_POWERS: Final = ("pow", "floatpower", "ipow")
+_REMAINDERS: Final = ("remainder", "fmod", "mod", "floormod", "floordiv", "floordivide")
+_BINARY: Final = frozenset((*_DIVISIONS, *_POWERS, *_REMAINDERS))
 _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("log", "log2", "log10"), _logarithm(0.0)),
     "log1p": _logarithm(-1.0),
     "sqrt": _square_root,
     **dict.fromkeys(("rsqrt", "reciprocalsqrt"), _reciprocal_root),
     **dict.fromkeys(("reciprocal", "inv"), _reciprocal),
-    **dict.fromkeys(("div", "realdiv", "divide", "truediv", "truedivide", "divnonan", "itruediv"), _division),
+    **dict.fromkeys(_DIVISIONS, _division),
     **dict.fromkeys(("exp", "expm1", "cosh", "sinh"), _exponential),
-    **dict.fromkeys(("pow", "floatpower", "ipow"), _power),
+    **dict.fromkeys(_POWERS, _power),
     **dict.fromkeys(("acos", "asin", "arccos", "arcsin"), _arc),
+    **dict.fromkeys(("atanh", "arctanh", "erfinv"), _between(-1.0, 1.0, (-1.0, 1.0))),
+    **dict.fromkeys(("acosh", "arccosh"), _between(1.0, math.inf)),
+    "logit": _between(0.0, 1.0, (0.0, 1.0)),
+    **dict.fromkeys(_REMAINDERS, _remainder),
+    **dict.fromkeys(("mean", "reducemean"), _mean),
+    **dict.fromkeys(("std", "var", "stdmean", "varmean"), _deviation),
+    **dict.fromkeys(("nlllossforward", "nllloss", "nllloss2dforward", "crossentropyloss"), _likelihood),
     **dict.fromkeys(("softmax", "logsoftmax", "safesoftmax"), _softmax),
     **dict.fromkeys(
         ("batchnorm", "nativebatchnorm", "batchnorm1d", "batchnorm2d", "batchnorm3d"), _batch_norm
