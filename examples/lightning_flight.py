@@ -19,8 +19,7 @@ class Regression(LightningModule):
         self.layers = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
 
     def training_step(self, batch, index):
-        loss = torch.nn.functional.mse_loss(self.layers(batch[0]), batch[1])
-        return loss
+        return torch.nn.functional.mse_loss(self.layers(batch[0]), batch[1])
 
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.01)
