@@ -16,9 +16,13 @@ PLAIN = [
     "/v2/scalar/series?tag=loss/auto&run=./lenet",
     "/v2/scalar/series?tag=loss/auto&run=.%2Flenet&px=40&x=relative&low=0&high=12.5",
     "/v2/scalar/series?tag=loss/auto&run=./lenet&px=0&smooth=0.6&least=2&overwritten=true&log_x=true",
+    "/v2/alert/list",
+    "/v2/alert/list?run=./lenet&since=-5&skip=1&limit=20",
     "/v2/scalar/series?tag=none&run=./lenet",
 ]
 STRANGE = [
+    "/v2/alert/list?limit=1001",
+    "/v2/alert/list?since=x",
     "/v2/scalar/series?tag=loss/auto",
     "/v2/scalar/series?run=./lenet",
     "/v2/scalar/series?tag=a&run=./lenet&px=4001",
@@ -30,7 +34,7 @@ STRANGE = [
     "/v2/tags?brief=2",
 ]
 
-ALLOWED = (STRANGE[7],)  # FastAPI takes the last of repeated parameters
+ALLOWED = (STRANGE[9],)  # FastAPI takes the last of repeated parameters
 
 
 def without_clock(body):

@@ -33,6 +33,14 @@ def test_the_texts_of_all_views_are_one_file(assets) -> None:
     assert english["overview.dataset"] == "Data pipeline"
 
 
+def test_all_style_sheets_are_one_file_the_general_ones_first(assets) -> None:
+    text = assets.body("css/all.css").plain.decode()
+    names = ["css/base.css", "css/frame.css", "css/components.css", "css/scalar.css"]
+    places = [text.index(assets.plain(name).decode()) for name in names]
+    assert places == sorted(places)
+    assert len(text) >= sum(len(assets.plain(name).decode()) for name in assets.names("css/", ".css"))
+
+
 def test_the_digest_follows_the_content(tmp_path: Path) -> None:
     for folder in ("static/js", "locales/en"):
         (tmp_path / folder).mkdir(parents=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from mindinsight.server.http.assets import Assets
-from mindinsight.server.http.view_entries import view_entries
+from mindinsight.server.http.view_entries import preloaded_scripts, view_entries
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def web(tmp_path: Path) -> Path:
     (tmp_path / "locales").mkdir()
     for name, description in {
         "later": {"order": 20, "needs": ["dump"], "navigation": False},
-        "first": {"order": 10, "needs": ["scalar", "lineage"]},
+        "first": {"order": 10, "needs": ["scalar", "lineage"], "scripts": ["vendor/plot.js"]},
     }.items():
         (views / name).mkdir(parents=True)
         (views / name / "view.json").write_text(json.dumps(description), encoding="utf-8")
@@ -36,3 +36,10 @@ def test_entries_come_in_the_order_of_the_navigation(web: Path) -> None:
         },
         {"name": "later", "needs": ["dump"], "icon": "", "tile": True, "navigation": False},
     ]
+
+
+def test_a_view_says_which_scripts_it_always_needs(web: Path) -> None:
+    scripts = {
+        name: preloaded_scripts(Assets(web), name) for name in ("first", "later", "undescribed", "none")
+    }
+    assert scripts == {"first": ["vendor/plot.js"], "later": [], "undescribed": [], "none": []}

@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from starlette._utils import get_route_path
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, State
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindinsight.server.api.run_answers import run_list, tag_list
@@ -61,6 +62,7 @@ class DirectRoutes:
         self._state = state
         self._interface = interface
         self._routes: dict[str, Route] = {
+            "/v2/alert/list": _alerts,
             "/v2/events": self._events,
             "/v2/runs": _runs,
             "/v2/tags": _tags,
@@ -90,6 +92,26 @@ async def _runs(service: Service, headers: Headers, query: bytes) -> Response:
     if query:
         raise NotPlainError
     return run_list(service, headers.get("if-none-match", ""), headers.get("accept-encoding", ""))
+
+
+async def _alerts(service: Service, headers: Headers, query: bytes) -> Response:
+    return await run_in_threadpool(_alert_list, service, query)
+
+
+def _alert_list(service: Service, query: bytes) -> Response:
+    from mindinsight.server.plugins.alert import (
+        alert_list as alerts,  # loads protobuf; curves need none of it
+    )
+
+    readers: Mapping[str, Reader] = {
+        "since": number,
+        "skip": whole(alerts.MOST_SKIPPED),
+        "limit": whole(alerts.MOST),
+    }
+    values = plain_query(query, readers, several=_RUN)
+    if len(values.get("run", ())) > alerts.MOST_RUNS:
+        raise NotPlainError
+    return JSONResponse(alerts.alert_list(service, **values))
 
 
 async def _tags(service: Service, headers: Headers, query: bytes) -> Response:

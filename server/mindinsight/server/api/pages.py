@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -17,14 +17,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from mindinsight.server.http.assets import PLOTLY, Assets
+from mindinsight.server.http.assets import PLOTLY, STYLES, Assets
 from mindinsight.server.http.installed_version import installed_version
-from mindinsight.server.http.view_entries import view_entries
+from mindinsight.server.http.module_graph import imported_modules
+from mindinsight.server.http.view_entries import preloaded_scripts, view_entries
 
 LANGUAGES = ("en", "zh")
 WEB = Path(str(files("mindinsight.web")))
 _PLACEHOLDER: Final = re.compile(r"\{\{ ([\w.]+) \}\}")
-_FIRST_STYLES = ("css/base.css", "css/frame.css", "css/components.css")
 
 
 def names_of(views: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -40,10 +40,6 @@ class Pages:
         self._assets = assets
         root = f"static/{assets.digest}"
         self._root = root
-        folders = ("js/core/", "js/components/", "js/frame/")
-        self._modules = [f"{root}/{name}" for folder in folders for name in assets.names(folder, ".js")]
-        own = [name for name in assets.names("css/", ".css") if name not in _FIRST_STYLES]
-        self._styles = [f"{root}/{name}" for name in (*_FIRST_STYLES, *own)]
         self._rendered: dict[tuple[str, str], str] = {}
         self._views = view_entries(assets)
         self.names = names_of(self._views)
@@ -80,17 +76,23 @@ class Pages:
             "lang": lang,
             "title": html.escape(texts.get(f"nav.{view}", view)),
             "root": self._root,
-            "styles": _links("stylesheet", self._styles),
-            "modules": _links("modulepreload", self._modules),
+            "styles": STYLES,
+            "preloads": "\n  ".join(self._preloads(view, lang)),
             "boot": json.dumps(boot).replace("<", "\\u003c"),  # a "<" could end the data block early
         }
         return _PLACEHOLDER.sub(
             lambda found: values.get(found[1]) or html.escape(texts[found[1]]), self._template
         )
 
-
-def _links(relation: str, addresses: Iterable[str]) -> str:
-    return "\n  ".join(f'<link rel="{relation}" href="{address}">' for address in addresses)
+    def _preloads(self, view: str, lang: str) -> Iterator[str]:
+        """Links to all that the view waits for, so that nothing waits for something else to be read."""
+        root = self._root
+        for address in (f"{root}/locales/{lang}.json", "v2/runs"):
+            yield f'<link rel="preload" as="fetch" href="{address}" crossorigin>'
+        for name in imported_modules(self._assets, ("js/app.js", f"js/views/{view}.js")):
+            yield f'<link rel="modulepreload" href="{root}/{name}">'
+        for name in preloaded_scripts(self._assets, view):
+            yield f'<link rel="preload" as="script" href="{root}/{name}">'
 
 
 def _to_runs(request: Request) -> Response:

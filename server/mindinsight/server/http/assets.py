@@ -23,6 +23,8 @@ from mindinsight.server.http.responses import PartsResponse
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
 _FOREVER = "public, max-age=31536000, immutable"
 PLOTLY = "plotly.min.js"
+STYLES = "css/all.css"
+_FIRST_STYLES = ("css/base.css", "css/frame.css", "css/components.css")
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Body:
 class Assets:
     """Files by name (``js/app.js``, ``locales/en.json``, ``plotly.min.js``); only these are ever served.
 
-    ``locales/en.json`` is all files of ``locales/en/`` as one: each view brings its own texts.
+    ``locales/en.json`` is all files of ``locales/en/`` as one: each view brings its own texts. So is
+    ``css/all.css``.
     """
 
     def __init__(self, web: Path) -> None:
@@ -43,6 +46,8 @@ class Assets:
         languages = [folder for folder in (web / "locales").iterdir() if folder.is_dir()]
         self._texts = {f"locales/{folder.name}.json": locale_texts(folder) for folder in languages}
         self._bodies: dict[str, Body] = {}
+        own = [name for name in self.names("css/", ".css") if name not in _FIRST_STYLES]
+        self._styles = [self._files[name] for name in (*_FIRST_STYLES, *own) if name in self._files]
         self.digest = _digest([*self._files.items(), *self._texts.items()])
         plotly = _plotly()
         self._files[PLOTLY] = plotly
@@ -68,6 +73,8 @@ class Assets:
         if name not in self._bodies:
             if name in self._texts:
                 plain = json.dumps(self._texts[name], ensure_ascii=False).encode()
+            elif name == STYLES:
+                plain = b"\n".join(path.read_bytes() for path in self._styles)
             elif name in self._files:
                 plain = self._files[name].read_bytes()
             else:

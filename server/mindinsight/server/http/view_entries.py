@@ -2,7 +2,8 @@
 
 The page of a kind is described beside its scripts, in ``static/js/views/<name>/view.json``: its place
 in the navigation (``order``), what a run must hold for the page to have something to show (``needs``: kinds,
-"lineage", "dump"), and whether the navigation leads to it (``navigation``, true unless it says otherwise).
+"lineage", "dump"), whether the navigation leads to it (``navigation``, true unless it says otherwise), and
+the ``scripts`` that it always needs, such as the smallest build of Plotly.
 """
 
 from __future__ import annotations
@@ -24,6 +25,13 @@ def view_entries(assets: Assets) -> list[dict[str, Any]]:
     described = [(json.loads(assets.plain(f"{_VIEWS}{name}{_DESCRIPTION}")), name) for name in names]
     described.sort(key=lambda pair: (pair[0]["order"], pair[1]))
     return [_entry(assets, name, description) for description, name in described]
+
+
+def preloaded_scripts(assets: Assets, view: str) -> list[str]:
+    """Names of the scripts, not modules, that the view always needs (``scripts`` in its description)."""
+    name = f"{_VIEWS}{view}{_DESCRIPTION}"
+    scripts: list[str] = json.loads(assets.plain(name)).get("scripts", []) if name in assets else []
+    return scripts
 
 
 def _entry(assets: Assets, name: str, description: dict[str, Any]) -> dict[str, Any]:
