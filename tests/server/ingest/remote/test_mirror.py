@@ -9,6 +9,7 @@ import fsspec
 import pytest
 
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.formats.budgets import Budget
 from mindinsight.server.ingest.remote import mirror as mirror_module
 from mindinsight.server.ingest.remote.mirror import OVERLAP, Mirror
 from mindinsight.server.ingest.remote.remote_store import RemoteFile, RemoteStore, StoreError
@@ -70,6 +71,27 @@ def test_event_files_are_copied_and_nothing_else(remote: Remote) -> None:
     assert remote.mirror.sync()
     assert remote.copies() == {PATH: b"events", f"run/{NAME}_lineage": b"lineage"}
     assert remote.mirror.trouble == ""
+
+
+def test_what_nobody_would_look_at_stays_in_the_store(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files below the depth at which runs are looked for, and a model whose name is that of a graph."""
+    monkeypatch.setattr(mirror_module, "GRAPH", Budget("graph", 100))
+    remote.put(b"deep", f"a/b/c/d/{NAME}")
+    remote.put(b"too deep", f"a/b/c/d/e/{NAME}")
+    remote.put(b"graph", "run/graph.pb")
+    remote.put(b"m" * 101, "run/model.pb")
+    remote.mirror.sync()
+    assert remote.copies() == {f"a/b/c/d/{NAME}": b"deep", "run/graph.pb": b"graph"}
+
+
+def test_what_was_written_last_comes_first(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror_module, "REQUESTS", 1)
+    for number in range(5):
+        remote.put(b"x" * (number + 1), f"run{number}/{NAME}")
+    remote.mirror.sync()
+    assert remote.store.reads == [(0, size) for size in (5, 4, 3, 2, 1)]
 
 
 def test_one_request_for_a_file_and_none_when_nothing_is_new(remote: Remote) -> None:

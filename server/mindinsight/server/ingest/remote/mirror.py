@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from mindinsight.server.files.file_lock import locked
+from mindinsight.server.formats.budgets import GRAPH
+from mindinsight.server.ingest.discovery.folder_tree import DEPTH
 from mindinsight.server.ingest.remote.remote_store import RemoteFile, RemoteStore, StoreError
 from mindinsight.server.store import file_names
 
@@ -69,11 +71,13 @@ class Mirror:
 
     def _sync(self) -> bool:
         self._copied = self._read_state()
-        files = self._store.list_files(lambda name: file_names.role(name) is not None)
+        listed = self._store.list_files(lambda name: file_names.role(name) is not None)
+        files = {path: file for path, file in listed.items() if _is_shown(path, file)}
         if not files and self._copied:  # stores do not tell an empty folder from none
             self.trouble = "remote.gone"
             return False
-        changed = {path: file for path, file in files.items() if self._is_new(path, file)}
+        newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
+        changed = {path: file for path, file in newest_first if self._is_new(path, file)}
         gone = [path for path in self._copied if path not in files]
         for path in gone:
             self._remove(path)
@@ -167,3 +171,9 @@ class Mirror:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(dict(self._copied), file)
         Path(name).replace(self._state)
+
+
+def _is_shown(path: str, file: RemoteFile) -> bool:
+    """Whether a file lies where runs are looked for, and is no model that is called as graphs are."""
+    graph = file_names.role(path.rpartition("/")[2]) == "graph"
+    return path.count("/") <= DEPTH and not (graph and file.size > GRAPH.size)
