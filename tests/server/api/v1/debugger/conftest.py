@@ -1,10 +1,14 @@
 """One server over recorded dumps for all tests of the debugger, and a session for each test."""
 
 import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from mindinsight.server.api.v1.debugger.session import Session
+from mindinsight.server.formats.dumps import open_dump
 from tests.server.api.v1.conftest import DATA, Interface, serving, until
 
 SESSIONS = "debugger/sessions"
@@ -31,6 +35,16 @@ def session(dumps):
     number = dumps.sent(SESSIONS, {"session_type": "OFFLINE", "dump_dir": "./job/dump"})
     yield f"{SESSIONS}/{number}"
     dumps.sent(f"{SESSIONS}/{number}/delete")
+
+
+@pytest.fixture
+def open_session() -> Iterator[Session]:
+    """A session without a server: what the routes work on."""
+    with ThreadPoolExecutor(1) as executor:
+        dump = open_dump(str(DATA / "dumps" / "ms_sync_v2_0_names"))
+        session = Session("1", "./dump", dump, executor, None)
+        yield session
+        session.close()
 
 
 def go(dumps, session, **body):

@@ -1,0 +1,58 @@
+"""Errors of v1: the codes that clients know, statuses, and what errors of the server become."""
+
+import json
+
+import pytest
+
+from mindinsight.server.api.v1.errors import Fault, V1Error, v1_error
+from mindinsight.server.errors import ApiError
+
+CODES = {  # of MindInsight 2.3.1
+    Fault.UNEXPECTED: "50540000",
+    Fault.TYPE: "50540001",
+    Fault.VALUE: "50540002",
+    Fault.MISSING: "50540003",
+    Fault.UNKNOWN_PATH: "50545001",
+    Fault.METHOD: "50545002",
+    Fault.JOB: "50545005",
+    Fault.NODE: "50545009",
+    Fault.LINEAGE_VALUE: "50542081",
+    Fault.PROFILE: "50546083",
+    Fault.DEBUGGER_SESSION: "5054B281",
+}
+
+
+@pytest.mark.parametrize("fault", CODES, ids=lambda fault: fault.name)
+def test_codes_are_those_of_mindinsight(fault: Fault) -> None:
+    assert fault.code == CODES[fault]
+
+
+def test_codes_differ() -> None:
+    assert len({fault.code for fault in Fault}) == len(Fault)
+
+
+def test_a_response_has_code_message_and_status() -> None:
+    error = V1Error(Fault.UNKNOWN_PATH, "There is no such run.")
+    response = error.response()
+    assert response.status_code == 404
+    body = json.loads(bytes(response.body))
+    assert body == {"error_code": "50545001", "error_msg": "There is no such run."}
+    assert error.response(503).status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("status", "fault"),
+    [
+        (400, Fault.VALUE),
+        (401, Fault.PERMISSION),
+        (403, Fault.PERMISSION),
+        (404, Fault.UNKNOWN_PATH),
+        (421, Fault.PERMISSION),
+        (422, Fault.VALUE),
+        (500, Fault.UNEXPECTED),
+        (507, Fault.UNEXPECTED),
+    ],
+)
+def test_an_error_of_the_server_becomes_one_of_v1(status: int, fault: Fault) -> None:
+    error = v1_error(ApiError(status, "code", "What is wrong."))
+    assert (error.fault, str(error)) == (fault, "What is wrong.")

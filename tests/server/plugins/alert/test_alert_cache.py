@@ -1,0 +1,111 @@
+"""The cache of alerts: sources of training code, rules, strays and silence, renewed where runs changed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindinsight.server.ingest.loader import Loader
+from mindinsight.server.plugins.alert import alert_cache
+from mindinsight.server.plugins.alert.alert_cache import AlertCache, Source, left_out
+from mindinsight.server.settings import Settings
+from mindinsight.server.store.run import Snapshot
+from mindinsight.server.store.store import Store
+from mindinsight.server.workspace.rules import Rule
+from mindinsight.writer import SummaryRecord
+from tests.server.plugins.alert.test_jobs import job
+
+RULES = {"high": Rule("above", "loss", 5.0, "error"), "nan": Rule("not_finite", "*", level="error")}
+NOW = 2e9
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Snapshot:
+    """Two runs: ``a`` with two alerts of its code and a loss that is high and then NaN, ``b`` healthy."""
+    for name, losses in (("a", [1.0, 9.0, 9.0, 1.0, np.nan]), ("b", [1.0, 2.0])):
+        with SummaryRecord(tmp_path / "base" / name) as record:
+            for step, loss in enumerate(losses):
+                record.add_value("scalar", "loss", loss)
+                record.record(step)
+            if name == "a":
+                record.alert("late", "about late", "warning", 3)
+                record.alert("early", "about early", "info", 1)
+    store = Store()
+    Loader(Settings(tmp_path / "base", tmp_path / "workspace", workers=1), store).load()
+    return store.snapshot()
+
+
+def by_origin(sources: list[Source]) -> dict[tuple[str, str, str], list[int]]:
+    return {(source.run, source.rule, source.level): source.steps.tolist() for source in sources}
+
+
+def test_alerts_of_the_code_and_of_rules_are_sources_by_origin_and_level(snapshot: Snapshot) -> None:
+    sources = AlertCache().sources(snapshot, RULES, NOW)
+    assert by_origin(sources) == {
+        ("./a", "", "info"): [1],
+        ("./a", "", "warning"): [3],
+        ("./a", "high", "error"): [1],
+        ("./a", "nan", "error"): [4],
+    }
+    (high,) = [source for source in sources if source.rule == "high"]
+    assert high.counts is not None
+    assert high.counts.tolist() == [2]
+    assert high.values is not None
+    assert high.values.tolist() == [9.0]
+    (late,) = [source for source in sources if source.level == "warning"]
+    assert [content.title for content in late.contents] == ["late"]
+
+
+def test_silence_begins_after_the_last_point(snapshot: Snapshot) -> None:
+    running = replace(snapshot.runs["./b"], finished=False)
+    assert snapshot.runs["./a"].finished
+    open_one = replace(snapshot, runs={**snapshot.runs, "./b": running})
+
+    def silent(now: float) -> list[Source]:
+        sources = AlertCache().sources(open_one, {"quiet": Rule("silent", "*", 1.0)}, now)
+        return [source for source in sources if source.rule]
+
+    assert silent(running.last_event + 50) == []
+    (source,) = silent(running.last_event + 70)
+    assert (source.run, source.rule, source.ongoing) == ("./b", "quiet", True)
+    assert source.steps.tolist() == [1]
+    assert source.walls[0] == running.last_event + 60
+
+
+def test_unchanged_runs_are_not_looked_at_again(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = AlertCache()
+    before = by_origin(cache.sources(snapshot, RULES, NOW))
+
+    def never(*arguments: object) -> None:
+        raise AssertionError("looked at again")
+
+    monkeypatch.setattr(alert_cache, "alert", never)
+    monkeypatch.setattr(alert_cache, "rule_episodes", never)
+    assert by_origin(cache.sources(snapshot, dict(RULES), NOW)) == before
+
+
+def test_runs_and_rules_that_are_gone_leave_nothing(snapshot: Snapshot) -> None:
+    cache = AlertCache()
+    cache.sources(snapshot, RULES, NOW)
+    assert not [source for source in cache.sources(snapshot, {}, NOW) if source.rule]
+    assert cache.sources(replace(snapshot, runs={}), RULES, NOW) == []
+
+
+def test_only_the_newest_alerts_of_the_code_are_read_and_the_rest_is_counted(
+    snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alert_cache, "MOST_RECORDED", 1)
+    sources = AlertCache().sources(snapshot, {}, NOW)
+    assert by_origin(sources) == {("./a", "", "info"): [1]}  # recorded last
+    assert left_out(sources, snapshot.runs.values()) == 1
+
+
+def test_a_rank_that_strays_is_a_source(snapshot: Snapshot) -> None:
+    runs = {run.id: run for run in job()}
+    (source,) = AlertCache().sources(replace(snapshot, runs=runs), {"1": Rule("strays", "loss")}, NOW)
+    assert (source.run, source.rule, source.tag, source.level) == ("./job/2", "1", "loss", "warning")
+    (stray,) = source.strays
+    assert source.steps.tolist() == [stray.step]
+    assert source.counts is not None
+    assert source.counts.tolist() == [stray.count]
