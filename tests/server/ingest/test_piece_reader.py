@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.ingest import piece_reader
-from mindinsight.server.ingest.piece_reader import Fingerprint, PieceRequest, read_piece
+from mindinsight.server.ingest.piece_reader import Fingerprint, PieceRequest, read_piece, read_pieces
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 
@@ -104,3 +104,8 @@ def test_errors_while_reading_have_a_reason(
     found = read_piece(PieceRequest(str(path), 0, size(path)))
     assert (found.stretch, found.reason) == (None, reason)
     assert ("a fault of ours" in found.detail) == (reason == "file.undecodable")
+
+
+def test_of_several_pieces_each_has_its_result(path: Path) -> None:
+    missing, good = PieceRequest(str(path) + "x", 0, 9), PieceRequest(str(path), 0, size(path))
+    assert [result.reason for result in read_pieces([missing, good])] == ["file.gone", ""]

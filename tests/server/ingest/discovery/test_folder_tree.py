@@ -1,14 +1,17 @@
 """The tree of folders: what is found, how cheaply a folder is checked again, dumps, and several bases."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mindinsight.server.ingest.discovery import folder_tree
 from mindinsight.server.ingest.discovery.folder_tree import FolderChange, FolderTree, child, depth
 from mindinsight.server.settings.base_dirs import bases_of
 
+DUMP = Path(__file__).parents[3] / "data" / "dumps" / "ms_sync_v2_0_names"
 OLD = 1_600_000_000  # Unix seconds; a folder that was just changed may change again with the same time
 
 
@@ -100,6 +103,23 @@ def test_below_a_dump_nothing_is_looked_for(base: Path) -> None:
     tree.scan()
     assert tree.dumps == {"./dump"}
     assert tree.folders.keys() == {"./", "./dump"}
+
+
+def test_a_dump_is_known_by_its_layout(base: Path) -> None:
+    shutil.copytree(DUMP, base / "job" / "dump")
+    (base / "other" / "rank_0").mkdir(parents=True)
+    tree = FolderTree(base)
+    tree.scan()
+    assert tree.dumps == {"./job/dump"}
+
+
+def test_more_folders_than_there_may_be_are_left_out(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(9):
+        (base / str(number)).mkdir()
+    monkeypatch.setattr(folder_tree, "MOST_FOLDERS", 5)
+    tree = FolderTree(base)
+    tree.scan()
+    assert (len(tree.folders), tree.full) == (5, True)
 
 
 def test_a_parent_of_runs_is_no_dump_unless_they_are_its_ranks(base: Path, events: Any) -> None:
