@@ -1,0 +1,166 @@
+"""Each module with behaviour is tested by a module at the mirrored path, or an argued place instead.
+
+``server/mindinsight/server/a/b.py`` is tested by ``tests/server/a/test_b.py``, or by the modules of a folder
+``tests/server/a/b/``. ``ELSEWHERE`` names what is tested together with something else, and why.
+"""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = {
+    "server": ROOT / "server" / "mindinsight" / "server",
+    "writer": ROOT / "writer" / "mindinsight" / "writer",
+    "proto": ROOT / "proto" / "mindinsight" / "proto",
+}
+LINES = 40  # up to which a module may be tested with what uses it
+
+_EVENTS = "server/formats/events/test_mixtures.py"  # all decoders against protobuf, on any mixture of records
+_ACCUMULATOR = "server/formats/tensorboard/test_accumulator.py"  # the converter against TensorBoard's
+_PROBE = "writer/precision_debugger"  # the debugger as one, on a stand-in for PyTorch
+_CALLS = "writer/summary_writer"  # every call of SummaryWriter against what TensorBoard's writer records
+_TUNER = "server/tuning/test_tuner.py"  # whole studies, compared with Optuna's
+
+ELSEWHERE = {
+    # Assembled from what has tests of its own, and seen in every answer.
+    "server/api/run_answers": "server/api/test_runs.py",
+    "server/api/v1/__init__": "server/api/v1/test_openapi.py",
+    "server/api/v2": "server/test_app.py",
+    "server/client/dump_results": "server/client/test_dump_reader.py",
+    # The command is run as a process.
+    "server/commands/tune/__init__": _TUNER,
+    "server/commands/tune/study_run": _TUNER,
+    # Shown by the results of the one that uses it.
+    "server/compute/parallel_map": "server/debug/test_examine.py",
+    "server/debug/explanation/grown_weight": "server/debug/explanation/test_fault_explanation.py",
+    "server/debug/rank_divergence": "server/debug/test_planted_faults.py",
+    "server/errors": "server/api/v1/test_errors.py",
+    # Decoders of one format, compared with another reader of the whole file.
+    "server/formats/dumps/__init__": "server/formats/dumps/test_samples.py",
+    "server/formats/dumps/health": "server/formats/dumps/layouts",
+    "server/formats/events/__init__": _EVENTS,
+    "server/formats/events/blocks": _EVENTS,
+    "server/formats/events/chunk": _EVENTS,
+    "server/formats/events/columnar": _EVENTS,
+    "server/formats/events/event_message": _EVENTS,
+    "server/formats/events/frames": _EVENTS,
+    "server/formats/events/prefixes": _EVENTS,
+    "server/formats/events/record_shape": _EVENTS,
+    "server/formats/events/records": _EVENTS,
+    "server/formats/events/resync": _EVENTS,
+    "server/formats/events/sequential": _EVENTS,
+    "server/formats/events/shapes": _EVENTS,
+    "server/formats/events/tags": _EVENTS,
+    "server/formats/events/value_columns": _EVENTS,
+    "server/formats/tensorboard/attributes": _ACCUMULATOR,
+    "server/formats/tensorboard/histograms": _ACCUMULATOR,
+    "server/formats/tensorboard/picture_sizes": _ACCUMULATOR,
+    "server/formats/tensorboard/tensors": _ACCUMULATOR,
+    "server/formats/tensorboard/transcoder": _ACCUMULATOR,
+    "server/formats/tensorboard/values": _ACCUMULATOR,
+    "server/formats/texts": "server/formats/test_odd_values.py",
+    "server/formats/wire_format": "server/formats/graphs/test_nodes.py",
+    # Columns and JSON of results that are checked against a slow, plain way.
+    "server/graph/comparison/node_columns": "server/graph/comparison/test_node_matching.py",
+    "server/graph/encoders/comparison": "server/graph/comparison/test_compare.py",
+    "server/http/openapi": "server/api/v1/test_openapi.py",
+    "server/http/responses": "server/api/test_direct_routes.py",
+    "server/ingest/discovery/folder_listing": "server/ingest/discovery/test_folder_tree.py",
+    "server/ingest/staging/staged_columns": "server/ingest/staging/test_growing_column.py",
+    "server/ingest/watch/filesystems": "server/ingest/watch/test_poll_schedule.py",
+    "server/plugins/scalar/lines": "server/plugins/scalar/test_series_answer.py",
+    # A report is looked at as a whole.
+    "server/report/content": "server/report/test_report.py",
+    "server/report/curves": "server/report/test_report.py",
+    "server/report/faults": "server/report/test_report.py",
+    "server/report/graph_piece": "server/report/test_report.py",
+    # Parts of a study: each is seen in the trials, which are those of Optuna.
+    "server/tuning/config_parameters": "server/tuning/test_config.py",
+    "server/tuning/gaussian_process": "server/tuning/test_samplers.py",
+    "server/tuning/importance": "server/plugins/test_tuning.py",
+    "server/tuning/journal": "server/plugins/test_tuning.py",
+    "server/tuning/lineage_import": _TUNER,
+    "server/tuning/process_group": "server/tuning/test_killed.py",
+    "server/tuning/space": "server/tuning/test_samplers.py",
+    "server/tuning/study": "server/tuning/test_facts.py",
+    "server/tuning/suggestions": "server/plugins/test_tuning.py",
+    "server/tuning/trial_process": _TUNER,
+    "server/tuning/yaml_nodes": "server/tuning/test_config.py",
+    # Declarations, and names that are only handed on.
+    "server/types": "server/store",
+    "writer/__init__": "test_imports.py",
+    # Adapters to frameworks: stand-ins in the tests named, the real ones in tests/interop.
+    "writer/capture/torch_operators": "writer/capture/test_dump_recorder.py",
+    "writer/capture/torch_training": "writer/capture/test_flight_recorder.py",
+    "writer/collector/lineage_facts": "writer/collector/test_summary.py",
+    "writer/collector/training_objects": "writer/collector/test_summary.py",
+    "writer/collector/values": "writer/collector/test_summary.py",
+    "writer/dump/metadata": "writer/dump/test_dump.py",
+    "writer/encoding/encoder": "writer/test_pending.py",
+    "writer/encoding/tfevents/graph": "writer/encoding/tfevents",
+    "writer/encoding/tfevents/hparams": "writer/encoding/tfevents",
+    "writer/encoding/tfevents/messages": "writer/encoding/tfevents",
+    "writer/encoding/tfevents/values": "writer/encoding/tfevents",
+    "writer/frameworks/jax_graph": "writer/frameworks/test_frameworks.py",
+    "writer/frameworks/mindspore_objects": "writer/frameworks/test_frameworks.py",
+    "writer/frameworks/torch": "writer/frameworks/test_frameworks.py",
+    "writer/frameworks/torch_graph": "writer/frameworks/test_frameworks.py",
+    "writer/frameworks/torch_objects": "writer/frameworks/test_frameworks.py",
+    "writer/integrations/ignite": "writer/integrations/test_training.py",
+    "writer/integrations/keras": "writer/integrations/test_training.py",
+    "writer/integrations/lightning": "writer/integrations/test_training.py",
+    "writer/landscape/evaluation": "writer/landscape/test_summary.py",
+    "writer/precision_debugger/call_site": _PROBE,
+    "writer/precision_debugger/draft": _PROBE,
+    "writer/precision_debugger/module_backward": _PROBE,
+    "writer/precision_debugger/saved_variables": _PROBE,
+    "writer/precision_debugger/seeds": _PROBE,
+    "writer/precision_debugger/torch_modules": _PROBE,
+    "writer/precision_debugger/torch_names": _PROBE,
+    "writer/precision_debugger/torch_probe": _PROBE,
+    "writer/precision_debugger/torch_values": _PROBE,
+    "writer/summary_writer/media": _CALLS,
+    "writer/summary_writer/pictures": _CALLS,
+    "writer/summary_writer/plots": _CALLS,
+    "writer/summary_writer/pr_curves": _CALLS,
+    "writer/summary_writer/run_files": _CALLS,
+    "writer/summary_writer/sounds": _CALLS,
+    "writer/summary_writer/target": _CALLS,
+    "writer/summary_writer/tensorboard_files": _CALLS,
+    "writer/summary_writer/trials": _CALLS,
+}
+
+
+def modules() -> list[str]:
+    """Modules as ``server/a/b``, a package's own code as ``server/a/__init__``."""
+    return [
+        f"{area}/{path.relative_to(folder).with_suffix('')}"
+        for area, folder in PACKAGES.items()
+        for path in sorted(folder.rglob("*.py"))
+        if not path.stem.endswith("_pb2") and len(path.read_text(encoding="utf-8").splitlines()) > LINES
+    ]
+
+
+def twins(module: str) -> list[Path]:
+    """Where the tests of a module are looked for."""
+    package, _, name = module.rpartition("/")
+    folder = ROOT / "tests" / package
+    if name == "__init__":
+        return [folder / f"test_{folder.name}.py", folder.parent / f"test_{folder.name}.py"]
+    return [folder / f"test_{name}.py"]
+
+
+@pytest.mark.parametrize("module", modules())
+def test_a_module_has_its_tests(module: str) -> None:
+    found = [path for path in twins(module) if path.exists()]
+    if module in ELSEWHERE:
+        assert not found, f"{module} has a twin by now: take it from ELSEWHERE"
+    else:
+        assert found, f"write {twins(module)[0].relative_to(ROOT)}"
+
+
+@pytest.mark.parametrize(("module", "tests"), ELSEWHERE.items())
+def test_tests_elsewhere_are_there(module: str, tests: str) -> None:
+    assert module in modules(), f"{module} is gone or short: take it from ELSEWHERE"
+    assert (ROOT / "tests" / tests).exists()
