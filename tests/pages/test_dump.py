@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.narrowing import require
+
 DUMPS = Path(__file__).parents[1] / "data" / "dumps"
 
 
@@ -207,6 +209,18 @@ def test_two_dumps_are_compared(shown) -> None:
     rows = page.locator(".dump-compared tbody tr")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("NaN or Inf that the reference does not have")
+    strip = page.get_by_role("slider", name="Divergence of all operators")
+    expect(strip).to_have_attribute("aria-valuetext", re.compile(r"MatMul-op66, error .Inf, introduced here"))
+    page.locator("label", has_text="Show").locator("select").select_option("")
+    strip.press("Home")
+    expect(strip).to_have_attribute("aria-valuenow", "1")
+    strip.press("Enter")
+    first = require(strip.get_attribute("aria-valuetext")).split(": ")[1].split(",")[0]
+    expect(page.locator(".dump-main input[type=search]")).to_have_value(first)
+    expect(rows.first).to_contain_text(first.rpartition("/")[2])
+    strip.press("ArrowRight")
+    expect(strip).to_have_attribute("aria-valuenow", "2")
+    page.locator(".dump-main input[type=search]").fill("")
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     assert len(download.value.path().read_text().splitlines()) == 100

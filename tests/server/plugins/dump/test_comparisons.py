@@ -1,6 +1,7 @@
 """Routes of comparisons."""
 
 import csv
+import itertools
 
 import pytest
 
@@ -42,3 +43,17 @@ def test_the_report_is_a_csv(client, finished, comparison) -> None:
     finished(f"compare/{comparison}")
     answer = client.get(f"/v2/dump/compare/{comparison}/csv")
     assert len(list(csv.DictReader(answer.text.splitlines()))) == 99
+
+
+def test_the_strip_has_a_mark_for_each_operator_in_execution_order(finished, client, comparison) -> None:
+    rows = finished(f"compare/{comparison}", limit=1000)["rows"]
+    strip = client.get(f"/v2/dump/compare/{comparison}/strip").json()
+    assert strip["operators"] == list(dict.fromkeys(row["target_tensor"]["operator"] for row in rows))
+    states = [strip["names"][code] for code in strip["states"]]
+    (position,) = [position for position, state in enumerate(states) if state == "introduced"]
+    assert strip["operators"][position].endswith("MatMul-op66")
+    assert strip["errors"][position] == "inf"
+    assert states.count("agrees") == len(states) - 1
+    spans = [(layer["begin"], layer["end"]) for layer in strip["layers"]]
+    assert spans[0][0] == 0 and spans[-1][1] == len(states)
+    assert all(before[1] == after[0] for before, after in itertools.pairwise(spans))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -20,6 +19,7 @@ from mindinsight.server.debug.compare.divergence import (
     beyond,
     first_divergence,
 )
+from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.report import fields, write_csv
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.types import TensorEntry
@@ -78,7 +78,7 @@ def rows(
     return {
         "done": job.done,
         "error": job.error,
-        "all": job.total,
+        "all": max(job.total or 0, len(compared)),  # tensors of the reference alone come on top
         "compared": len(compared),
         "total": len(selected),
         "levels": {
@@ -87,6 +87,25 @@ def rows(
         "beyond": sum(beyond(row, tolerance) is True for row in compared),
         "divergence": _divergence_json(compared, tolerance),
         "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],
+    }
+
+
+@router.get("/compare/{number}/strip")
+def strip(
+    sessions: Sessions, number: int, cosine: float = COSINE, relative: float = RELATIVE
+) -> dict[str, Any]:
+    """Error and state of every operator so far as columns, in execution order, and the layers they are in."""
+    job = _find_comparison(sessions, number)
+    marks = strip_marks(list(job.items), Tolerance(cosine, relative))
+    return {
+        "operators": [mark.operator for mark in marks],
+        "errors": non_finite_as_text([mark.error for mark in marks]),
+        "states": [STATES.index(mark.state) for mark in marks],
+        "names": STATES,
+        "layers": [
+            {"name": band.layer, "begin": band.begin, "end": band.end}
+            for band in layer_bands([mark.operator for mark in marks])
+        ],
     }
 
 
@@ -104,10 +123,7 @@ def errors_of(rows: Sequence[Row]) -> dict[str, float]:
     """Largest relative error of the outputs of each operator of the target."""
     errors: dict[str, float] = {}
     for row in list(rows):
-        entry, measures = row.compared.pair.target, row.compared.measures
-        error = measures.relative_distance if measures else row.compared.norm_error
-        if measures and measures.apart:
-            error = math.inf
+        entry, error = row.compared.pair.target, row_error(row)
         if entry is not None and entry.direction == "output" and error is not None:
             errors[entry.operator] = max(errors.get(entry.operator, 0.0), error)
     return errors

@@ -5,6 +5,7 @@ import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { saveButton } from "../../core/share.js";
 import { comparedTable, verdict } from "./compare_tables.js";
+import { DivergenceStrip } from "./divergence_strip.js";
 import { failure } from "./failure.js";
 
 /** @typedef {import("../dump.js").Page} Page */
@@ -23,10 +24,22 @@ export class CompareResults {
     /** Names of the two sides. */
     this.sides = "";
     this.requests = latest();
+    this.strips = latest();
     this.verdict = h("div");
     this.file = h("a", { class: "button", download: "" }, "CSV");
+    this.search = searchBox({
+      label: page.app.t("dump.filter.operator"),
+      onchange: (q) => this.narrow({ q }),
+    });
+    this.strip = new DivergenceStrip(page.app, (operator) => this.pick(operator));
     this.tools = this.toolbar();
-    this.box = h("section", { class: "panel stack", hidden: true }, this.verdict, this.tools);
+    this.box = h(
+      "section",
+      { class: "panel stack", hidden: true },
+      this.verdict,
+      this.strip.element,
+      this.tools,
+    );
     this.rows = h("div");
     this.element = h("div", { class: "stack" }, this.box, this.rows);
   }
@@ -37,7 +50,7 @@ export class CompareResults {
     return h(
       "div",
       { class: "toolbar" },
-      searchBox({ label: t("dump.filter.operator"), onchange: (q) => this.narrow({ q }) }),
+      this.search,
       select({
         label: t("dump.compare.only"),
         options: ONLY.map((value) => ({ value, label: t(`dump.compare.only.${value || "all"}`) })),
@@ -70,9 +83,25 @@ export class CompareResults {
         replace(this.rows, comparedTable(page, response));
         this.tools.hidden = false;
         if (!response.done) this.requests.later(() => this.fetch(), POLL);
+        else if (!this.strip.marks) this.fetchStrip();
       },
       (error) => this.fail(error),
     );
+  }
+
+  fetchStrip() {
+    this.strips.ask(
+      () => this.page.app.api.get(`v2/dump/compare/${this.comparison}/strip`),
+      (marks) => this.strip.show(marks),
+      (error) => this.fail(error),
+    );
+  }
+
+  /** The rows of one operator. @param {string} operator */
+  pick(operator) {
+    const input = this.search.querySelector("input");
+    if (input) input.value = operator;
+    this.narrow({ q: operator });
   }
 
   /** @param {any} error */
@@ -84,6 +113,8 @@ export class CompareResults {
   /** A comparison is about to start. */
   wait() {
     this.requests.end();
+    this.strip.marks = null;
+    this.strip.element.hidden = true;
     this.box.hidden = false;
     this.tools.hidden = true;
     replace(this.verdict, h("p", { class: "booting", role: "status" }, this.page.app.t("common.loading")));
@@ -98,6 +129,8 @@ export class CompareResults {
   }
 
   end() {
+    this.strip.end();
+    this.strips.end();
     this.requests.end();
   }
 }

@@ -57,8 +57,11 @@ function parting(page, divergence) {
 /** @param {Page} page @param {any} answer */
 export function comparedTable(page, answer) {
   const { t } = page.app;
-  const heads = ["operator", "slot", "matched", ...MEASURES, "result"].map((key) =>
-    h("th", { class: MEASURES.includes(key) ? "number" : null }, t(`dump.column.${key}`)),
+  const measures = MEASURES.filter((key) =>
+    answer.rows.some((/** @type {any} */ pair) => pair[key] !== null && pair[key] !== undefined),
+  );
+  const heads = ["operator", "slot", "matched", ...measures, "result"].map((key) =>
+    h("th", { class: measures.includes(key) ? "number" : null }, t(`dump.column.${key}`)),
   );
   const more = answer.total - answer.rows.length;
   return h(
@@ -71,15 +74,15 @@ export function comparedTable(page, answer) {
       h(
         "tbody",
         null,
-        answer.rows.map((/** @type {any} */ pair) => row(page, pair)),
+        answer.rows.map((/** @type {any} */ pair) => row(page, pair, measures)),
       ),
     ),
     more > 0 && h("p", { class: "muted" }, t("dump.compare.more", { n: more })),
   );
 }
 
-/** @param {Page} page @param {any} pair */
-function row(page, pair) {
+/** @param {Page} page @param {any} pair @param {string[]} measures columns that have values */
+function row(page, pair, measures) {
   const { app } = page;
   const { t } = app;
   const tensor = pair.target_tensor ?? pair.reference_tensor;
@@ -109,7 +112,7 @@ function row(page, pair) {
         ? t(`dump.compare.alone.${isTarget ? "target" : "reference"}`)
         : t(`dump.compare.by.${pair.matched_by}`),
     ),
-    MEASURES.map((key) => h("td", { class: "number" }, pair[key] === null ? "–" : number(app, pair[key]))),
+    measures.map((key) => h("td", { class: "number" }, pair[key] === null ? "–" : number(app, pair[key]))),
     level(page, pair),
   );
 }

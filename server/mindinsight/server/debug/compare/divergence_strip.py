@@ -1,0 +1,114 @@
+"""Divergence strip: a mark for each operator of a comparison in execution order, and the layers around."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Literal, TypeAlias
+
+from mindinsight.server.debug.compare.comparison import Row
+from mindinsight.server.debug.compare.divergence import Tolerance, beyond
+
+State: TypeAlias = Literal["agrees", "differs", "introduced", "unmatched", "unknown"]
+STATES: Final[tuple[State, ...]] = ("agrees", "differs", "introduced", "unmatched", "unknown")
+
+_PARTS: Final = re.compile(r"[/.]")
+_NUMBERED: Final = re.compile(r"\d")
+_MOST_BANDS: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An operator: its largest error and whether it agrees with the reference."""
+
+    operator: str
+    error: float | None  # largest relative distance of an output; infinite where shapes or NaN differ
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Neighbouring operators of one layer: ``begin`` to ``end``, exclusive."""
+
+    layer: str
+    begin: int
+    end: int
+
+
+def strip_marks(rows: Iterable[Row], tolerance: Tolerance) -> list[Mark]:
+    """Marks of the operators of the target in execution order, then of those of the reference alone."""
+    return [
+        Mark(operator, _largest_error(group), _state(group, tolerance))
+        for (operator, *_), group in ((key, list(some)) for key, some in groupby(rows, _operator))
+    ]
+
+
+def layer_bands(operators: Sequence[str]) -> list[Band]:
+    """Neighbouring operators by layer: the part of their paths after what all have in common.
+
+    A layer ends with its number (``blocks/3-Block``, ``layers.3``). None if there would be too many.
+    """
+    paths = [_PARTS.split(operator)[:-1] for operator in operators]
+    common = _common_length([path for path in paths if path])
+    bands: list[Band] = []
+    for layer, group in groupby(enumerate(paths), lambda item: _layer(item[1][common:])):
+        positions = [position for position, _ in group]
+        bands.append(Band(layer, positions[0], positions[-1] + 1))
+    return bands if len(bands) <= _MOST_BANDS else []
+
+
+def row_error(row: Row) -> float | None:
+    """Relative distance of two tensors, infinite where they cannot be subtracted; None where unknown."""
+    measures = row.compared.measures
+    if measures is None:
+        return row.compared.norm_error
+    return math.inf if measures.apart else measures.relative_distance
+
+
+def _operator(row: Row) -> tuple[str, str, bool]:
+    pair = row.compared.pair
+    entry = pair.target or pair.reference
+    assert entry is not None
+    return entry.operator, entry.graph, pair.target is None
+
+
+def _largest_error(rows: list[Row]) -> float | None:
+    errors = [row_error(row) for row in rows if _direction(row) == "output"]
+    return max((error for error in errors if error is not None), default=None)
+
+
+def _direction(row: Row) -> str:
+    entry = row.compared.pair.target
+    return entry.direction if entry is not None else ""
+
+
+def _state(rows: list[Row], tolerance: Tolerance) -> State:
+    pairs = [row.compared.pair for row in rows]
+    if all(pair.target is None or pair.reference is None for pair in pairs):
+        return "unmatched"
+    outside = [(beyond(row, tolerance), _direction(row) == "output") for row in rows]
+    if any(differs and not output for differs, output in outside):
+        return "differs"
+    if any(differs for differs, _ in outside):
+        return "introduced"
+    return "unknown" if all(differs is None for differs, _ in outside) else "agrees"
+
+
+def _common_length(paths: list[list[str]]) -> int:
+    """Number of parts that all paths begin with."""
+    if not paths:
+        return 0
+    first, last = min(paths), max(paths)
+    return next(
+        (i for i, parts in enumerate(zip(first, last, strict=False)) if len(set(parts)) > 1), len(first)
+    )
+
+
+def _layer(path: list[str]) -> str:
+    """The first part, and the second if only that one is numbered."""
+    if len(path) > 1 and not _NUMBERED.search(path[0]) and _NUMBERED.search(path[1]):
+        return f"{path[0]}.{path[1]}"
+    return path[0] if path else ""
