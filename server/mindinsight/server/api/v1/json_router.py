@@ -30,7 +30,12 @@ class JsonRouter(APIRouter):
 
 def json_response(content: Any, status: int = 200) -> Response:
     """JSON response, with null for numbers that are not finite."""
-    return Response(encode(content) + "\n", status, media_type="application/json")
+    return Response(json_text(content), status, media_type="application/json")
+
+
+def json_text(content: Any) -> str:
+    """The body of a JSON response."""
+    return encode(content) + "\n"
 
 
 def encode(content: Any) -> str:

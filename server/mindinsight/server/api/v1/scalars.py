@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Final
+
+from fastapi import Header
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 
 from mindinsight.server.api.v1.errors import Fault, V1Error
 from mindinsight.server.api.v1.jobs import CurrentService
-from mindinsight.server.api.v1.json_router import JsonRouter
+from mindinsight.server.api.v1.json_router import JsonRouter, json_response
 from mindinsight.server.api.v1.parameters import FullFlag, RequiredText, Texts, find_run, required
-from mindinsight.server.api.v1.sampling import SCALARS, extreme_rows
+from mindinsight.server.api.v1.scalar_points import Pair, ScalarAnswers, points_of, scalar_items
 from mindinsight.server.api.v1.tags import scalar_of
-from mindinsight.server.store.series import ScalarSeries
 
 router = JsonRouter(prefix="/datavisual", tags=["scalars"])
+
+_LEAST_PACKED: Final = 1000  # bytes
 
 
 @router.get("/scalar/metadata")
@@ -24,28 +29,32 @@ def metadata(
     series = scalar_of(find_run(service.store.snapshot(), run_id), name)
     if series is None:
         raise V1Error(Fault.SCALAR, "Parameter tag does not match any scalar of this train job.")
-    return {"metadatas": _points(series, full)}
+    return {"metadatas": points_of(series, full)}
 
 
 @router.get("/scalars")
-def scalars(
-    service: CurrentService, train_id: Texts = None, tag: Texts = None, full: FullFlag = False
-) -> dict[str, Any]:
+async def scalars(
+    service: CurrentService,
+    train_id: Texts = None,
+    tag: Texts = None,
+    full: FullFlag = False,
+    accept_encoding: Annotated[str, Header(include_in_schema=False)] = "",
+) -> Any:
     """Points of all existing pairs of job and tag, in the order of the parameters."""
     runs = service.store.snapshot().runs
-    items = []
-    for run_id in train_id or ():
-        for name in tag or ():
-            series = scalar_of(runs[run_id], name) if run_id in runs else None
-            if series is not None:
-                items.append({"train_id": run_id, "tag": name, "values": _points(series, full)})
-    return {"scalars": items}
-
-
-def _points(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
-    line = series.line()
-    rows = slice(None) if full else extreme_rows(line.values, SCALARS)
-    columns = (line.walls[rows].tolist(), line.steps[rows].tolist(), line.values[rows].tolist())
-    return [
-        {"wall_time": wall, "step": step, "value": value} for wall, step, value in zip(*columns, strict=True)
+    pairs = [
+        Pair(run_id, name, series)
+        for run_id in train_id or ()
+        for name in tag or ()
+        if run_id in runs and (series := scalar_of(runs[run_id], name)) is not None
     ]
+    if full:
+        return await run_in_threadpool(lambda: json_response(scalar_items(pairs, full)))
+    answers = service.parts.of(ScalarAnswers)
+    answer = answers.find(pairs)
+    if answer is None:
+        answer = await run_in_threadpool(answers.get, pairs)
+    if "gzip" not in accept_encoding or len(answer.plain) < _LEAST_PACKED:
+        return Response(answer.plain, media_type="application/json")
+    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(answer.packed, media_type="application/json", headers=headers)

@@ -1,0 +1,69 @@
+"""Points of scalars, and the LRU cache of encoded answers with them: pages ask again and again."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from mindinsight.server.api.listing import Encoded
+from mindinsight.server.api.v1.json_router import json_text
+from mindinsight.server.api.v1.sampling import SCALARS, extreme_rows
+from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.store.series import ScalarSeries
+
+_ANSWERS: Final = 64  # of about 80 KB for each series in them
+_MOST_SERIES: Final = 4  # in an answer that is cached
+_LEVEL: Final = 4  # of compression
+
+
+class Pair(NamedTuple):
+    """A job and a tag as they were asked for, with the series."""
+
+    run: str
+    tag: str
+    series: ScalarSeries
+
+    def key(self) -> tuple[str, str, int, int, int]:
+        """What an answer with this pair depends on."""
+        return self.run, self.tag, self.series.version, self.series.generation, self.series.count
+
+
+class ScalarAnswers:
+    """Answers by pairs and by the versions of their series, made anew when one of those changed."""
+
+    def __init__(self) -> None:
+        self._answers = LruCache[Encoded](_ANSWERS)
+
+    def find(self, pairs: Sequence[Pair]) -> Encoded | None:
+        """The answer with the thinned points of these pairs, if it is there."""
+        return self._answers.find(tuple(pair.key() for pair in pairs))
+
+    def get(self, pairs: Sequence[Pair]) -> Encoded:
+        """The answer with the thinned points of these pairs."""
+        if len(pairs) > _MOST_SERIES:
+            return _encoded(pairs)
+        return self._answers.get(tuple(pair.key() for pair in pairs), lambda: _encoded(pairs))
+
+
+def _encoded(pairs: Sequence[Pair]) -> Encoded:
+    plain = json_text(scalar_items(pairs, full=False)).encode()
+    return Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
+
+
+def scalar_items(pairs: Sequence[Pair], full: bool) -> dict[str, Any]:
+    """Content of an answer."""
+    items = [
+        {"train_id": pair.run, "tag": pair.tag, "values": points_of(pair.series, full)} for pair in pairs
+    ]
+    return {"scalars": items}
+
+
+def points_of(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
+    """Points of the line, ascending by step; a sample of them unless ``full``."""
+    line = series.line()
+    rows = slice(None) if full else extreme_rows(line.values, SCALARS)
+    columns = (line.walls[rows].tolist(), line.steps[rows].tolist(), line.values[rows].tolist())
+    return [
+        {"wall_time": wall, "step": step, "value": value} for wall, step, value in zip(*columns, strict=True)
+    ]

@@ -1,0 +1,42 @@
+import gzip
+import json
+
+import numpy as np
+
+from mindinsight.server.api.v1.json_router import json_text
+from mindinsight.server.api.v1.scalar_points import Pair, ScalarAnswers, scalar_items
+from mindinsight.server.store.parts import ScalarPart
+from mindinsight.server.store.series import ScalarSeries
+
+
+def series(count: int, version: int = 1) -> ScalarSeries:
+    steps = np.arange(count, dtype=np.int64)
+    part = ScalarPart(steps, steps / 2, np.sin(steps).astype(np.float32), np.zeros(1, np.int64))
+    return ScalarSeries("loss", [part], version)
+
+
+def test_an_answer_is_made_once_until_its_series_changes() -> None:
+    answers = ScalarAnswers()
+    pairs = [Pair("./a", "loss/scalar", series(3000))]
+    assert answers.find(pairs) is None
+    first = answers.get(pairs)
+    assert answers.find(pairs) is first
+    assert answers.find([Pair("./b", "loss/scalar", series(3000))]) is None
+    assert answers.find([Pair("./a", "loss/scalar", series(3001, version=2))]) is None
+
+
+def test_plain_and_packed_are_the_same_content() -> None:
+    pairs = [Pair("./a", "loss/scalar", series(3000)), Pair("./b", "loss/scalar", series(4))]
+    answer = ScalarAnswers().get(pairs)
+    assert gzip.decompress(answer.packed) == answer.plain
+    assert answer.plain.decode() == json_text(scalar_items(pairs, full=False))
+    long, short = (item["values"] for item in json.loads(answer.plain)["scalars"])
+    assert len(long) <= 1000
+    assert [point["step"] for point in short] == [0, 1, 2, 3]
+
+
+def test_answers_with_many_series_are_not_kept() -> None:
+    answers = ScalarAnswers()
+    pairs = [Pair(f"./{number}", "loss/scalar", series(4)) for number in range(5)]
+    assert len(json.loads(answers.get(pairs).plain)["scalars"]) == 5
+    assert answers.find(pairs) is None
