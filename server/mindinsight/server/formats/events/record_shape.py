@@ -6,15 +6,14 @@ in which wall time, step and every value are columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from struct import unpack_from
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.formats.events.event_message import Entry, ParsedEvent
+from mindinsight.server.formats.events.event_message import ParsedEvent
 from mindinsight.server.formats.events.fields import (
     EVENT_STEP,
     EVENT_SUMMARY,
@@ -34,27 +33,43 @@ Octets2D = npt.NDArray[np.uint8]
 
 _AFTER_WALL: Final = 9  # bytes of a wall time and its key
 _LEAST: Final = 0x80  # of a byte of a varint that another one follows
+_ZEROS: Final = bytes(4)
 _SEVEN: Final = np.uint64(0x7F)
 _STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordShape:
-    """Shape of records, and one event that has it."""
+    """Shape of records, and the event of one that has it, or of zeros in its place."""
 
     event: ParsedEvent  # with offsets from the start of its payload
     mask: npt.NDArray[np.uint8]  # [size] which bits are the same in all records of the shape
     fixed: npt.NDArray[np.uint8]  # [size] these bits
 
+    def step_of(self, payload: bytes) -> int:
+        """The step of a record of this shape."""
+        at, size = self.event.step_at, self.event.step_size
+        return signed(read_varint(payload, at, at + size)[0]) if size else 0
+
 
 def record_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     """The shape of a record, or None when reading its like as a matrix would be wrong or slow."""
-    event = _plain_event(payload, schema.scalar_key)
-    if event is None:
-        try:
-            event = schema.parse(payload, 0, len(payload))
-        except UnparsableError:
-            return None
+    plain = _without_data(payload, schema.scalar_key)
+    if plain is not None:
+        return _plain_shape(plain, schema)
+    return _parsed_shape(payload, schema)
+
+
+@lru_cache(maxsize=1 << 12)  # the runs of a base directory record the same tags
+def _plain_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    return _parsed_shape(payload, schema)
+
+
+def _parsed_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+    try:
+        event = schema.parse(payload, 0, len(payload))
+    except UnparsableError:
+        return None
     if not _is_regular(event, len(payload)):
         return None
     mask = np.full(len(payload), 0xFF, np.uint8)
@@ -76,38 +91,40 @@ def _is_regular(event: ParsedEvent, size: int) -> bool:
     return len(names) == len(event.entries) and 2 * in_payloads <= size
 
 
-def _plain_event(payload: bytes, scalar_key: int) -> ParsedEvent | None:
-    """A wall time, a step and float32 scalars, written in this order; None for any other event."""
+def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
+    """A record of a wall time, a step and float32 scalars, in this order, with zeros for the data.
+
+    None for any other record. Bytes of a step keep the bit that says whether the number goes on.
+    """
+    octets, last = bytearray(payload), len(payload)
     try:
-        if payload[0] != EVENT_WALL:
+        if octets[0] != EVENT_WALL:
             return None
-        event = ParsedEvent(unpack_from("<d", payload, 1)[0], wall_at=1)
+        octets[1:_AFTER_WALL] = bytes(_AFTER_WALL - 1)
         at = _AFTER_WALL
-        if payload[at] == EVENT_STEP:
-            step, after = read_varint(payload, at + 1, len(payload))
-            event.step, event.step_at, event.step_size = signed(step), at + 1, after - at - 1
-            at = after
-        length, first = read_varint(payload, at + 1, len(payload))
-        if payload[at] != EVENT_SUMMARY or first + length != len(payload):
+        if octets[at] == EVENT_STEP:
+            at += 1
+            while octets[at] >= _LEAST:
+                octets[at] = _LEAST
+                at += 1
+            octets[at] = 0
+            at += 1
+        if octets[at] != EVENT_SUMMARY:
             return None
-        event.entries += _plain_entries(payload, first, scalar_key)
-    except (IndexError, ValueError, UnparsableError):
+        length, at = read_varint(payload, at + 1, last)
+        if at + length != last:
+            return None
+        while at < last:
+            size = octets[at + 3]
+            if size + 7 >= _LEAST or octets[at : at + 3] != bytes((SUMMARY_VALUE, size + 7, VALUE_TAG)):
+                return None
+            at += size + 9
+            if octets[at - 5] != scalar_key or at > last:
+                return None
+            octets[at - 4 : at] = _ZEROS
+    except (IndexError, UnparsableError):
         return None
-    event.free = [(1, 8), *((entry.at, entry.size) for entry in event.entries)]
-    return event
-
-
-def _plain_entries(payload: bytes, at: int, scalar_key: int) -> Iterator[Entry]:
-    """The float32 scalars from ``at`` to the end. Raises ValueError or IndexError for any other value."""
-    while at < len(payload):
-        size = payload[at + 3]
-        end = at + 4 + size
-        if size + 7 >= _LEAST or payload[at : at + 3] != bytes((SUMMARY_VALUE, size + 7, VALUE_TAG)):
-            raise ValueError("not written the usual way")
-        if payload[end] != scalar_key or end + 5 > len(payload):
-            raise ValueError("not a scalar")
-        yield Entry(SCALAR, payload[at + 4 : end], end + 1, 4)
-        at = end + 5
+    return bytes(octets)
 
 
 def is_like(payload: bytes, shape: RecordShape) -> bool:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
+from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, masked_crc
 from mindinsight.server.formats.events.chunk import RecordBatch, Scalars
 from mindinsight.server.formats.events.fields import EXACT, SCALAR, tag_text
 from mindinsight.server.formats.events.record_shape import (
@@ -33,6 +34,8 @@ _FEWEST: Final = 64  # records of rounds that are worth the set-up
 _MISSES: Final = 4  # records in a row at which no round begins; after them the rest is read another way
 _CACHED: Final = 1 << 18  # bytes of a matrix worked on at a time, to stay in the processor's cache
 _WIDE: Final = 1 << 11  # bytes of a row that is compared at once: several short rounds
+_HEADER_MASK: Final = np.full(HEADER_SIZE, 0xFF, np.uint8)
+_FOOTER_MASK: Final = np.zeros(FOOTER_SIZE, np.uint8)
 _DTYPES: Final = {SCALAR: "<f4", EXACT: "<f8"}
 
 
@@ -40,16 +43,12 @@ _DTYPES: Final = {SCALAR: "<f4", EXACT: "<f8"}
 class _Round:
     """The records of a round; offsets count from the first header."""
 
-    shapes: list[RecordShape]
-    begins: list[int]  # of the payloads
+    shapes: tuple[RecordShape, ...]
+    begins: tuple[int, ...]  # of the payloads
     stride: int  # bytes
     several: int  # rounds that are compared as one row
     mask: npt.NDArray[np.uint8]  # [several * stride] which bits are the same in all rounds
     fixed: npt.NDArray[np.uint8]  # [several * stride] these bits
-
-    @property
-    def has_one_step(self) -> bool:
-        return len({shape.event.step for shape in self.shapes}) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,9 @@ def read_rounds(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> Round
     row = misses = taken = begun = 0
     while len(starts) - row >= _FEWEST and misses < _MISSES + taken // _FEWEST:
         model, skipped = _round_at(data, starts, sizes, row, schema)
-        if model is not None and not model.has_one_step:
-            row += _next_step(model)
+        behind = 0 if model is None else _next_step(data, starts[row:], model)
+        if behind:
+            row += behind
             model, skipped = _round_at(data, starts, sizes, row, schema)
         count = 0 if model is None else _count(data, starts[row:], model)
         if model is None or count * len(model.shapes) < _FEWEST:
@@ -96,36 +96,41 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
     for number, (at, size) in enumerate(spans):
         payload = data[at : at + size]
         if shapes and is_like(payload, shapes[0]):
-            return _joined(data, int(starts[row]), shapes), number
+            return _joined(tuple(shapes)), number
         shape = record_shape(payload, schema)
         if shape is None or not all(entry.kind in _DTYPES for entry in shape.event.entries):
             return None, number + 1
         tags = [entry.tag for entry in shape.event.entries]
         again = [records[tag] for tag in tags if tag in records]
         if again:
-            return _joined(data, int(starts[row]), shapes), again[0] or number
+            return _joined(tuple(shapes)), again[0] or number
         records.update(dict.fromkeys(tags, number))
         shapes.append(shape)
     return None, 1
 
 
-def _joined(data: bytes, start: int, shapes: list[RecordShape]) -> _Round:
-    header, footer = np.full(HEADER_SIZE, 0xFF, np.uint8), np.zeros(FOOTER_SIZE, np.uint8)
-    masks, begins, at = [], [], 0
+@lru_cache(maxsize=64)  # shapes are the same objects in all files that record the same tags
+def _joined(shapes: tuple[RecordShape, ...]) -> _Round:
+    masks, fixed, begins, at = [], [], [], 0
     for shape in shapes:
-        masks += [header, shape.mask, footer]
+        masks += [_HEADER_MASK, shape.mask, _FOOTER_MASK]
+        length = len(shape.mask).to_bytes(HEADER_SIZE - 4, "little")
+        header = length + masked_crc(length).to_bytes(4, "little")
+        fixed += [np.frombuffer(header, np.uint8), shape.fixed, _FOOTER_MASK]
         begins.append(at + HEADER_SIZE)
         at += HEADER_SIZE + len(shape.mask) + FOOTER_SIZE
     several = max(_WIDE // at, 1)
-    mask = np.concatenate(masks)
-    fixed = np.frombuffer(data, np.uint8, at, start) & mask
-    return _Round(shapes, begins, at, several, np.tile(mask, several), np.tile(fixed, several))
+    columns = [np.tile(np.concatenate(arrays), several) for arrays in (masks, fixed)]
+    return _Round(shapes, tuple(begins), at, several, *columns)
 
 
-def _next_step(model: _Round) -> int:
-    """The first record with another step than the one before it."""
-    steps = [shape.event.step for shape in model.shapes]
-    return next(number for number in range(1, len(steps)) if steps[number] != steps[number - 1])
+def _next_step(data: bytes, starts: Ints, model: _Round) -> int:
+    """The first record of a round with another step than the one before it; 0 when there is none."""
+    steps = [
+        shape.step_of(data[at + HEADER_SIZE : at + HEADER_SIZE + len(shape.mask)])
+        for shape, at in zip(model.shapes, starts[: len(model.shapes)].tolist(), strict=True)
+    ]
+    return next((number for number in range(1, len(steps)) if steps[number] != steps[number - 1]), 0)
 
 
 def _count(data: bytes, starts: Ints, model: _Round) -> int:
@@ -209,35 +214,50 @@ def _blocks(count: int, stride: int) -> Iterator[slice]:
 
 
 class _Axes:
-    """Steps and wall times of the records of a round, a column for each record."""
+    """Steps and wall times of the records of a round, a column for each record.
+
+    A column that is equal to that of the first record is not written as long as it is.
+    """
 
     def __init__(self, model: _Round, count: int) -> None:
         self._model = model
+        self._alike = [True] * len(model.shapes)  # so far, to the first record
         self.steps = np.zeros((len(model.shapes), count), np.int64)
         self.walls = np.zeros((len(model.shapes), count))
 
     def read(self, matrix: Octets2D, block: slice) -> None:
         """Take over the columns from the rounds ``block``, which are in ``matrix``."""
-        before: npt.NDArray[np.uint8] | None = None
-        for number, (shape, begin) in enumerate(zip(self._model.shapes, self._model.begins, strict=True)):
-            event = shape.event
-            at, size = begin + event.step_at, event.step_size
-            octets = matrix[:, at : at + size]
-            if before is not None and octets.shape == before.shape and (octets == before).all():
-                self.steps[number, block] = self.steps[number - 1, block]
-            elif size:
-                self.steps[number, block] = step_column(matrix, at, size)
-            before = octets
-            if event.wall_at >= 0:
-                at = begin + event.wall_at
-                self.walls[number, block] = matrix[:, at : at + 8].view("<f8")[:, 0]
+        first, first_walls = self._columns(matrix, 0)
+        first_walls = np.ascontiguousarray(first_walls)
+        for number, shape in enumerate(self._model.shapes):
+            octets, walls = self._columns(matrix, number)
+            if number and self._alike[number]:
+                alike = octets.shape == first.shape and (octets == first).all()
+                if alike and (walls == first_walls).all():
+                    continue
+                self._alike[number] = False
+                self.steps[number, : block.start] = self.steps[0, : block.start]
+                self.walls[number, : block.start] = self.walls[0, : block.start]
+            self.walls[number, block] = walls.view(np.float64)
+            if shape.event.step_size:
+                self.steps[number, block] = step_column(octets, 0, shape.event.step_size)
+
+    def _columns(self, matrix: Octets2D, number: int) -> tuple[Octets2D, Ints]:
+        """Bytes of the steps, and the bits of the wall times, of a record in every round."""
+        event, begin = self._model.shapes[number].event, self._model.begins[number]
+        octets = matrix[:, begin + event.step_at :][:, : event.step_size]
+        if event.wall_at < 0:
+            return octets, np.zeros(len(matrix), np.int64)
+        at = begin + event.wall_at
+        return octets, matrix[:, at : at + 8].view("<i8")[:, 0]
 
     def firsts(self) -> list[int]:
         """[records of a round] the first record that has the same steps and wall times."""
         firsts: list[int] = []
-        for number in range(len(self.steps)):
-            same = (first for first in dict.fromkeys(firsts) if self._is_same(first, number))
-            firsts.append(next(same, number))
+        for number, alike in enumerate(self._alike):
+            others = [] if alike else [first for first in dict.fromkeys(firsts) if first]
+            same = (first for first in others if self._is_same(first, number))
+            firsts.append(0 if alike else next(same, number))
         return firsts
 
     def _is_same(self, first: int, second: int) -> bool:

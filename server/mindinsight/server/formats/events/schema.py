@@ -15,7 +15,7 @@ from mindinsight.server.formats.wire_format import Octets
 from mindinsight.server.types import Kind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Schema:
     """What MindSpore's events and those of TensorBoard differ in; framing and layout are the same."""
 
