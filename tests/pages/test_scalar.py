@@ -3,14 +3,16 @@
 import csv
 import math
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
 
+from .conftest import Chart
 from .curves import card, eventually_true, lines, long_runs, numbers, options, query
 
 
@@ -519,3 +521,46 @@ def test_a_restarted_run_is_one_line_and_its_overwritten_steps_are_shown_when_as
     dashed, line = (one for one in traces if one["mode"] == "lines")
     assert (dashed["x"], len(line["x"])) == (list(range(40, 60)), 50)
     assert query(page)["old"] == ["1"]
+
+
+@pytest.fixture
+def sweep(tmp_path: Path, serve: Callable[..., str]) -> str:
+    """Five runs whose loss falls from 2 to 1, but ``wild`` rises to 60; a constant, and large numbers."""
+    for name in ("a", "b", "c", "d", "wild"):
+        with SummaryRecord(str(tmp_path / "sweep" / name)) as record:
+            for step in range(1, 61):
+                loss = 2 - step / 60 + (59 * step / 60 if name == "wild" else 0)
+                record.add_value("scalar", "loss", loss)
+                record.add_value("scalar", "rate", 0.001)
+                record.add_value("scalar", "samples", 12_500.0 * step)
+                record.record(step)
+    return serve(tmp_path / "sweep")
+
+
+def test_a_run_that_diverges_does_not_flatten_the_others_and_is_named(
+    page: Page, sweep: str, chart: Callable[[str], Chart]
+) -> None:
+    page.goto(f"{sweep}scalar?s=0")
+    loss = chart("loss")
+    loss.until(lambda traces: len([one for one in traces if one["mode"] == "lines"]) == 5)
+    assert loss.axis("yaxis")["range"][1] < 3
+    chip = card(page, "loss").get_by_role("button", name="1 run above: wild")
+    expect(card(page, "rate").get_by_role("button", name=re.compile("above"))).to_have_count(0)
+    chip.click()
+    eventually_true(page, lambda: loss.axis("yaxis")["range"][1] > 59)
+    expect(chip).to_have_count(0)
+    assert query(page)["zy"]
+
+
+def test_an_axis_fits_a_constant_and_labels_both_ends_in_full(
+    page: Page, sweep: str, chart: Callable[[str], Chart]
+) -> None:
+    page.goto(f"{sweep}scalar?s=0")
+    rate = chart("rate")
+    rate.traces()
+    low, high = rate.axis("yaxis")["range"]
+    assert 0.0008 < low < 0.001 < high < 0.0012
+    labels = chart("samples").element.locator(".ytick text")
+    expect(labels).to_have_text(["0", "200k", "400k", "600k", "800k"])
+    page.get_by_label("Y scale").select_option("Log")
+    expect(labels).to_have_text(["10k", "20k", "50k", "100k", "200k", "500k", "1M"])

@@ -201,7 +201,7 @@ class CurveCard {
       element.on("plotly_afterplot", () => this.page.cursor.drawn(element));
       this.page.cursor.drawn(element);
     });
-    replace(this.foot, footOf(this.page, this.lines()));
+    replace(this.foot, footOf(this.page, this.lines(), this.key));
     this.showValues();
     this.showRange();
   }

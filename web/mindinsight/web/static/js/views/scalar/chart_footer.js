@@ -3,14 +3,21 @@
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
+import { smoothedValues } from "./curve.js";
+import { ticksFor } from "./ticks.js";
+import { clippedLines } from "./value_axis.js";
 
 /** @typedef {import("./curve.js").Line} Line */
 
 const AROUND = 20; // steps shown before and after the first value that is not finite
 const SIGNS = { nan: "NaN", inf: "+Inf", "-inf": "−Inf" };
 
-/** @param {import("./card.js").Page} page @param {Line[]} lines */
-export function footOf(page, lines) {
+/**
+ * @param {import("./card.js").Page} page
+ * @param {Line[]} lines
+ * @param {string} key of the chart
+ */
+export function footOf(page, lines, key) {
   const { app } = page;
   const points = lines.reduce((sum, line) => sum + line.curve.points, 0);
   const visible = lines.reduce((sum, line) => sum + line.curve.step.length, 0);
@@ -22,8 +29,34 @@ export function footOf(page, lines) {
       app.t("scalar.points", { shown: visible.toLocaleString("en"), all: points.toLocaleString("en") }),
     ),
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
+    clippedButtons(page, lines, key),
     notFiniteButton(page, lines),
   ];
+}
+
+/**
+ * The runs that a chart is not stretched for; a press shows them whole.
+ * @param {import("./card.js").Page} page
+ * @param {Line[]} lines
+ * @param {string} key of the chart
+ */
+function clippedButtons({ app, options, change }, lines, key) {
+  const { tall } = options();
+  const clipped = clippedLines(lines, options(), tall.get(key));
+  if (!clipped) return null;
+  const ends = ticksFor(
+    "linear",
+    lines.flatMap(({ curve }) => [curve.value, smoothedValues(curve)]),
+  )?.range;
+  return /** @type {const} */ (["above", "below"])
+    .filter((side) => clipped[side].length)
+    .map((side) => {
+      const names = clipped[side].map(({ label }) => label);
+      const text = app.t(`scalar.clipped.${side}`, { n: names.length, names: names.join(", ") });
+      const show = () => ends && change({ tall: new Map(tall).set(key, ends) });
+      const title = app.t("scalar.clipped.show");
+      return button(text, show, { class: "badge warn ellipsis", title });
+    });
 }
 
 /**

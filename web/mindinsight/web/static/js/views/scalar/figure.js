@@ -1,10 +1,10 @@
 // Plotly figure of a scalar chart: traces of its curves, axes, threshold and alert lines.
 
-import { reaches, smoothedValues, xColumn } from "./curve.js";
+import { reaches, xColumn } from "./curve.js";
 import { merged } from "./merge.js";
-import { calmRange, scaleOf } from "./scale.js";
+import { scaleOf } from "./scale.js";
 import { beyond, tracesOf } from "./traces.js";
-import { upright } from "./zoom.js";
+import { logTicks, valueAxis } from "./value_axis.js";
 
 /** Curves beyond which a chart is a cloud rather than lines to follow. */
 const MANY = 40;
@@ -36,15 +36,20 @@ export function figure(app, lines, options, threshold = null, tall = undefined, 
           lines.map(({ curve }) => xColumn(curve, options.x)),
         );
   const marked = markedX(options, lines, xScale);
-  const range = options.clip ? calmRange(lines.map(({ curve }) => smoothedValues(curve))) : null;
-  const pen = { app, options, xScale, yScale, range, many: lines.length > MANY };
+  const many = lines.length > MANY;
+  const { axis, clip } = valueAxis(lines, options, yScale, many, tall);
+  const pen = { app, options, xScale, yScale, range: clip, many };
   /** @type {any[]} */
   const traces = lines.flatMap((curve) => tracesOf(pen, curve));
-  const data = lines.length > MANY ? merged(traces) : traces;
+  const data = many ? merged(traces) : traces;
   if (threshold) data.push(...lines.flatMap((curve) => beyond(pen, curve, threshold)));
   return {
     data,
-    layout: layout(pen, threshold, tall, marked, marks),
+    layout: {
+      ...layout(pen, threshold, marked, marks),
+      xaxis: xAxis(pen, lines),
+      yaxis: app.theme.axis({ type: yScale.type, ...axis }),
+    },
     config: { doubleClick: "autosize" },
     scales: { x: xScale, y: yScale },
   };
@@ -70,21 +75,11 @@ function upLine(x, line) {
 /**
  * @param {Pen} pen
  * @param {import("./threshold.js").Threshold | null} threshold
- * @param {[number, number] | undefined} tall
  * @param {number | null} marked
  * @param {import("./alert_marks.js").Mark[]} marks
  */
-function layout(pen, threshold, tall, marked, marks) {
-  const { app, options, xScale, yScale, range: calm } = pen;
+function layout({ app, xScale, yScale }, threshold, marked, marks) {
   const { theme } = app;
-  const zoom = options.zoom?.map(
-    xScale.ticks
-      ? xScale.to
-      : options.logX === "log" && options.x !== "wall"
-        ? Math.log10
-        : (v) => (options.x === "wall" ? v * 1000 : v),
-  );
-  const range = (tall && upright(tall, yScale)) ?? (calm && (upright(calm, yScale) ?? undefined));
   /** @type {any[]} */
   const lines = (threshold?.bounds() ?? []).map((v) => ({
     type: "line",
@@ -106,21 +101,25 @@ function layout(pen, threshold, tall, marked, marks) {
   }
   return {
     ...theme.plotly(),
-    xaxis: theme.axis({
-      type: options.x === "wall" ? "date" : xScale.type,
-      ...(xScale.ticks ?? {}),
-      ...(zoom ? { range: zoom } : {}),
-      nticks: 6,
-    }),
-    yaxis: theme.axis({
-      type: yScale.type,
-      ...(yScale.ticks ?? {}),
-      ...(range ? { range } : {}),
-      nticks: 6,
-      exponentformat: "e",
-    }),
     yaxis2: { overlaying: "y", range: [0, 1], fixedrange: true, visible: false },
     shapes: lines,
     hovermode: false,
   };
+}
+
+/** @param {Pen} pen @param {Line[]} lines */
+function xAxis({ app, options, xScale }, lines) {
+  const zoom = options.zoom?.map(
+    xScale.ticks
+      ? xScale.to
+      : options.logX === "log" && options.x !== "wall"
+        ? Math.log10
+        : (v) => (options.x === "wall" ? v * 1000 : v),
+  );
+  return app.theme.axis({
+    type: options.x === "wall" ? "date" : xScale.type,
+    ...(xScale.ticks ?? logTicks(lines, options)),
+    ...(zoom ? { range: zoom } : {}),
+    nticks: 6,
+  });
 }

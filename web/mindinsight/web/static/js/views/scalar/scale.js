@@ -1,5 +1,7 @@
 // Symmetric logarithmic axis and tick numbers that Plotly does not have.
 
+import { tickText } from "./ticks.js";
+
 /**
  * @typedef {Object} Scale
  * @property {"linear" | "log" | "date"} type
@@ -53,14 +55,7 @@ function decades(low, top, to) {
   const sizes = [];
   for (let power = low; power <= top; power += stride) sizes.push(10 ** power);
   const values = [...sizes.map((v) => -v).reverse(), 0, ...sizes];
-  return { tickvals: values.map(to), ticktext: values.map(short) };
-}
-
-/** @param {number} value */
-function short(value) {
-  const size = Math.abs(value);
-  const text = size === 0 || (size >= 1e-3 && size < 1e5) ? String(value) : value.toExponential(0);
-  return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");
+  return { tickvals: values.map(to), ticktext: values.map(tickText) };
 }
 
 /**

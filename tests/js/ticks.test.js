@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { divergence } from "../../web/mindinsight/web/static/js/views/scalar/divergence.js";
+import { ticksFor, ticksWithin, tickText } from "../../web/mindinsight/web/static/js/views/scalar/ticks.js";
+
+test("numbers on an axis are full and short", () => {
+  const texts = [0, 0.5, 200, 12_500, 3_200_000, 1e9, 2e-5, -12_500].map(tickText);
+  assert.deepEqual(texts, ["0", "0.5", "200", "12.5k", "3.2M", "1e9", "2e−5", "−12.5k"]);
+});
+
+test("a constant stands in the middle of an axis of its own size", () => {
+  const { range, tickvals } = ticksFor("linear", [[0.001, 0.001]]);
+  assert.ok(range[0] > 0.0008 && range[1] < 0.0012);
+  assert.ok(tickvals[0] <= 0.0009 && tickvals[tickvals.length - 1] >= 0.0011);
+  assert.deepEqual(ticksFor("linear", [[0, 0]]).tickvals, [-1, -0.5, 0, 0.5, 1]);
+});
+
+test("both ends of an axis are labelled and hold all values", () => {
+  const linear = ticksFor("linear", [[0.07, 0.62, NaN]]);
+  assert.deepEqual(linear.tickvals, [0, 0.2, 0.4, 0.6, 0.8]);
+  assert.ok(linear.range[0] < 0 && linear.range[1] > 0.8);
+  const log = ticksFor("log", [[0.3, 40, 0, -1]]);
+  assert.deepEqual(log.ticktext, ["0.2", "0.5", "1", "2", "5", "10", "20", "50"]);
+  assert.deepEqual(ticksFor("log", [[1, 1e6]]).ticktext, ["1", "100", "10k", "1M"]);
+  assert.equal(ticksFor("log", [[0, -1]]), null);
+});
+
+test("a range that somebody chose has its ticks inside", () => {
+  assert.deepEqual(ticksWithin("linear", [0.1, 0.9]).tickvals, [0.2, 0.4, 0.6, 0.8]);
+  assert.deepEqual(ticksWithin("log", [3, 400]).tickvals, [5, 10, 20, 50, 100, 200]);
+});
+
+const lines = (...columns) =>
+  columns.map((values, i) => ({ label: `run${i}`, curve: { value: Float64Array.from(values) } }));
+
+test("a run that leaves the others behind does not flatten them", () => {
+  const calm = [[2, 1], [2.2, 1.1], [2.1, 0.9]]; // prettier-ignore
+  const { above, below, range } = divergence(lines(...calm, [2, 60]));
+  assert.deepEqual([above.map(({ label }) => label), below, range], [["run3"], [], [0.9, 2.2]]);
+  assert.deepEqual(
+    divergence(lines(...calm, [2, -60])).below.map(({ label }) => label),
+    ["run3"],
+  );
+});
+
+test("runs of other sizes, of constants, or of two kinds are no divergence", () => {
+  assert.equal(divergence(lines([2, 1], [2, 60])), null);
+  assert.equal(divergence(lines([0.1, 0.1], [0.1, 0.1], [0.01, 0.01])), null);
+  assert.equal(divergence(lines([2, 1], [2, 1.1], [50, 51])), null);
+  assert.equal(divergence(lines([2, 1], [2.1, 1], [2, 60], [2, 70])), null);
+  assert.equal(divergence(lines([2, NaN], [2.1, 1], [2, 1.1])), null);
+});

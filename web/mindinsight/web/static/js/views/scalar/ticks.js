@@ -1,0 +1,140 @@
+// Ticks of an axis: round values with both ends labelled, as full numbers on linear and logarithmic axes.
+
+const INTERVALS = 5; // between the ticks of an axis, about
+const ROOM = 0.02; // of the height that stays free beyond the outermost ticks
+const CONSTANT = 1e-9; // of its size: a curve that varies by less is drawn as constant
+
+/**
+ * @typedef {Object} Ticks
+ * @property {[number, number]} range of the axis, in the units of the values
+ * @property {number[]} tickvals
+ * @property {string[]} ticktext
+ */
+
+/**
+ * A number on an axis: 0.5, 12.5k, 3.2M, 1e9, 2e−5.
+ * @param {number} value
+ */
+export function tickText(value) {
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e9 || size < 1e-4)) {
+    return value.toExponential().replace("-", "−").replace("e+", "e").replace("e-", "e−");
+  }
+  const [unit, suffix] = size >= 1e6 ? [1e6, "M"] : size >= 1e3 ? [1e3, "k"] : [1, ""];
+  return `${rounded(value / unit)}${suffix}`.replace("-", "−");
+}
+
+/**
+ * Ticks and range for values; null where there is none that can be drawn.
+ * @param {"linear" | "log"} kind
+ * @param {Iterable<ArrayLike<number>>} columns
+ * @returns {Ticks | null}
+ */
+export function ticksFor(kind, columns) {
+  const ends = extent(kind, columns);
+  return ends && ticksAround(kind, apart(kind, ends));
+}
+
+/**
+ * Ticks around a range, whose ends move outward to round values.
+ * @param {"linear" | "log"} kind
+ * @param {[number, number]} ends in the units of the values
+ * @returns {Ticks}
+ */
+export function ticksAround(kind, [low, high]) {
+  const values = kind === "log" ? logValues(low, high) : linearValues(low, high);
+  return { range: withRoom(kind, values[0], values[values.length - 1]), ...texts(values) };
+}
+
+/**
+ * Ticks inside a range that stays as it is: one that somebody zoomed to.
+ * @param {"linear" | "log"} kind
+ * @param {[number, number]} ends in the units of the values
+ */
+export function ticksWithin(kind, [low, high]) {
+  const values = kind === "log" ? logValues(low, high) : linearValues(low, high);
+  return texts(values.filter((value) => value >= low && value <= high));
+}
+
+/** @param {number[]} values */
+function texts(values) {
+  return { tickvals: values, ticktext: values.map(tickText) };
+}
+
+/**
+ * The least and the largest value that can be drawn.
+ * @param {"linear" | "log"} kind
+ * @param {Iterable<ArrayLike<number>>} columns
+ * @returns {[number, number] | null}
+ */
+export function extent(kind, columns) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const column of columns) {
+    for (let i = 0; i < column.length; i++) {
+      const value = column[i];
+      if (!Number.isFinite(value) || (kind === "log" && value <= 0)) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  return low > high ? null : [low, high];
+}
+
+/**
+ * Room on either side of a constant.
+ * @param {"linear" | "log"} kind
+ * @param {[number, number]} ends
+ * @returns {[number, number]}
+ */
+function apart(kind, [low, high]) {
+  if (high - low > CONSTANT * Math.max(Math.abs(low), Math.abs(high))) return [low, high];
+  if (kind === "log") return [low / 2, high * 2];
+  const room = Math.abs(low) / 10 || 1;
+  return [low - room, high + room];
+}
+
+/** Round values from at most `low` to at least `high`. @param {number} low @param {number} high */
+function linearValues(low, high) {
+  const step = roundStep((high - low) / INTERVALS);
+  const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
+  return Array.from({ length: last - first + 1 }, (_, i) => rounded((first + i) * step));
+}
+
+/**
+ * Powers of ten, or 1, 2 and 5 of each, or round values within one.
+ * @param {number} low @param {number} high
+ */
+function logValues(low, high) {
+  const decades = Math.log10(high / low);
+  if (decades < 0.7) return linearValues(low, high).filter((value) => value > 0);
+  const parts = decades < 2.5 ? [1, 2, 5] : [1];
+  const stride = Math.max(1, Math.ceil(decades / INTERVALS - 1e-9));
+  const values = [];
+  for (let power = Math.floor(Math.log10(low)); ; power += stride) {
+    for (const part of parts) {
+      values.push(Number(`${part}e${power}`));
+      if (values[values.length - 1] >= high) return values.slice(values.findLastIndex((v) => v <= low));
+    }
+  }
+}
+
+/** The nearest of 1, 2, 2.5 and 5 times a power of ten that is not less. @param {number} step */
+function roundStep(step) {
+  const power = 10 ** Math.floor(Math.log10(step));
+  return power * ([1, 2, 2.5, 5].find((part) => part * power >= step * (1 - 1e-9)) ?? 10);
+}
+
+/** @param {"linear" | "log"} kind @param {number} low @param {number} high @returns {[number, number]} */
+function withRoom(kind, low, high) {
+  if (kind === "log") {
+    const factor = (high / low) ** ROOM;
+    return [low / factor, high * factor];
+  }
+  const room = ROOM * (high - low);
+  return [low - room, high + room];
+}
+
+/** Without the last digits of binary fractions: 0.3, not 0.30000000000000004. @param {number} value */
+function rounded(value) {
+  return Number(value.toPrecision(12));
+}

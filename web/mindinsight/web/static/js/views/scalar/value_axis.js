@@ -1,0 +1,68 @@
+// Range and ticks of the axes of a scalar chart, and what its y axis leaves out.
+
+import { smoothedValues, xColumn } from "./curve.js";
+import { divergence } from "./divergence.js";
+import { calmRange } from "./scale.js";
+import { ticksAround, ticksFor, ticksWithin } from "./ticks.js";
+import { upright } from "./zoom.js";
+
+/** @typedef {import("./curve.js").Line} Line */
+/** @typedef {import("./options.js").Options} Options */
+/** @typedef {import("./scale.js").Scale} Scale */
+/** @typedef {[number, number]} Range */
+
+/**
+ * Lines that a chart is not stretched for; null where there is none, or where somebody chose what is shown.
+ * @param {Line[]} lines
+ * @param {Options} options
+ * @param {Range} [tall] range of y that is looked at in this chart
+ */
+export function clippedLines(lines, options, tall) {
+  return options.y === "linear" && !options.clip && !tall ? divergence(lines) : null;
+}
+
+/**
+ * @param {Line[]} lines
+ * @param {Options} options
+ * @param {Scale} scale
+ * @param {boolean} many whether raw values behind smoothed ones are left out
+ * @param {Range} [tall] range of y that is looked at in this chart
+ * @returns {{axis: Record<string, any>, clip: Range | null}} Plotly's y axis; the range that lines are cut to
+ */
+export function valueAxis(lines, options, scale, many, tall) {
+  const calm = options.clip
+    ? calmRange(lines.map(({ curve }) => smoothedValues(curve)))
+    : (clippedLines(lines, options, tall)?.range ?? null);
+  const looked = tall && upright(tall, scale);
+  if (scale.ticks || options.y === "symlog") {
+    const range = looked ?? (calm && upright(calm, scale));
+    return { axis: { ...(scale.ticks ?? {}), ...(range ? { range } : {}) }, clip: calm };
+  }
+  const kind = options.y;
+  if (tall && looked) return { axis: { range: looked, ...ticksWithin(kind, tall) }, clip: calm };
+  const ticks = calm && upright(calm, scale) ? ticksAround(kind, calm) : ticksFor(kind, columns(lines, many));
+  if (!ticks) return { axis: { nticks: 6 }, clip: calm };
+  const { range, ...labels } = ticks;
+  return { axis: { range: upright(range, scale) ?? undefined, ...labels }, clip: calm && range };
+}
+
+/** What is drawn of each line. @param {Line[]} lines @param {boolean} many */
+function columns(lines, many) {
+  return lines.flatMap(({ curve }) => [
+    smoothedValues(curve),
+    ...(many ? [] : [curve.value]),
+    ...(curve.overwritten ?? []).map(({ value }) => value),
+  ]);
+}
+
+/** Full numbers on a logarithmic x axis. @param {Line[]} lines @param {Options} options */
+export function logTicks(lines, options) {
+  if (options.logX !== "log" || options.x === "wall") return {};
+  const kind = "log";
+  if (options.zoom && options.zoom[0] > 0) return ticksWithin(kind, options.zoom);
+  const ticks = ticksFor(
+    kind,
+    lines.map(({ curve }) => xColumn(curve, options.x)),
+  );
+  return ticks ? { tickvals: ticks.tickvals, ticktext: ticks.ticktext } : {};
+}
