@@ -142,6 +142,32 @@ def train_rank(folder: Path) -> None:
     distributed.destroy_process_group()
 
 
+def train_replicated(folder: Path) -> None:
+    """A rank of a DistributedDataParallel training in which the data of one rank are NaN at a step."""
+    distributed.init_process_group("gloo")
+    torch.manual_seed(0)
+    model = nn.parallel.DistributedDataParallel(Net())
+    torch.manual_seed(distributed.get_rank())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    recorder = FlightRecorder(model, folder / "nan_on_one_rank", optimizer, dumps=1, on_trigger="skip")
+    for number in range(STEPS):
+        x, y = torch.randn(8, 4), torch.rand(8, 2)
+        if number == AT and distributed.get_rank() == WRONG:
+            x[3, 1] = float("nan")
+
+        def step(x: torch.Tensor = x, y: torch.Tensor = y) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            return loss
+
+        recorder.step(step)
+        optimizer.step()
+    recorder.close()
+    assert all(bool(parameter.isfinite().all()) for parameter in model.parameters())
+    distributed.destroy_process_group()
+
+
 def alerts(directory: Path) -> list[summary_pb2.Alert]:
     found = []
     for file in sorted(directory.glob("*.summary.*")):
@@ -162,24 +188,39 @@ def check(folder: Path) -> None:
         assert first.title.startswith(title), (name, first.title)
         assert first.dump == "flight_dump" and "step 25" in first.text, (name, first.text)
         assert (folder / name / "flight_dump" / "rank_0" / "Net" / "0" / "25").is_dir()
-    launcher = ["-m", "torch.distributed.run", f"--nproc_per_node={RANKS}", "--master_port=29719"]
-    subprocess.run([sys.executable, *launcher, __file__, "--rank", "--out", str(folder)], check=True)
+    launch("reduce", RANKS, folder)
     for rank in range(RANKS):
         (first,) = alerts(folder / "wrong_reduction" / f"rank_{rank}")
         assert first.title.startswith(f"Training fault: the gradients of rank {WRONG} differ"), first.title
         assert first.dump == "../flight_dump"
         assert (folder / "wrong_reduction" / "flight_dump" / f"rank_{rank}" / "Net" / "0" / "25").is_dir()
 
+    launch("replicate", 2, folder)
+    first, second = (alerts(folder / "nan_on_one_rank" / f"rank_{rank}") for rank in range(2))
+    assert len(first) == len(second) == 1, (first, second)  # the weights were left alone: only one step broke
+    assert first[0].title.endswith("; rank 1 reported it"), first[0].title
+    assert second[0].title == "Training fault: the loss is nan", second[0].title
+    for rank in range(2):
+        assert (folder / "nan_on_one_rank" / "flight_dump" / f"rank_{rank}" / "Net" / "0" / "25").is_dir()
+
+
+def launch(training: str, ranks: int, folder: Path) -> None:
+    """Run a training in processes that torchrun starts."""
+    launcher = ["-m", "torch.distributed.run", f"--nproc_per_node={ranks}", "--master_port=29719"]
+    subprocess.run(
+        [sys.executable, *launcher, __file__, "--training", training, "--out", str(folder)], check=True
+    )
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--rank", action="store_true", help="be one process of the distributed training")
+    parser.add_argument("--training", help="be one process of a distributed training: reduce, replicate")
     options = parser.parse_args()
     torch.set_num_threads(1)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    if options.rank:
-        train_rank(options.out)
+    if options.training:
+        (train_rank if options.training == "reduce" else train_replicated)(options.out)
         return
     with tempfile.TemporaryDirectory() as temporary:
         check(options.out or Path(temporary))

@@ -45,6 +45,15 @@ def test_the_first_fault_is_the_planted_one(
     assert require(fault.source).file == "/home/user/train/planted.py"
 
 
+def test_of_a_fault_that_is_reduced_over_ranks_the_rank_that_made_it_is_named(tmp_path: Path) -> None:
+    dump = mindinsight.dump(unpack("nan_on_one_rank", tmp_path) / "flight_dump")
+    fault = require(dump.first_fault().fault)
+    assert (fault.rank, fault.step) == (1, 25)
+    assert "come in with the data inputs0" in fault.verdict
+    received = require(dump.first_fault(rank=0).fault)
+    assert "allreduce_-op0 brings values that are not finite from another rank" in received.verdict
+
+
 def test_a_jump_is_not_called_a_fault(tmp_path: Path) -> None:
     report = mindinsight.dump(unpack("exploding_gradient", tmp_path) / "flight_dump").first_fault()
     assert report.fault is None

@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import tee
 
+from mindinsight.server.debug.collectives import is_collective
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.fault_search import (
     Kind,
@@ -43,8 +44,15 @@ class Fault:
         return self.origin.entry
 
     @property
+    def is_received(self) -> bool:
+        """Whether a collective operation brought it from another rank."""
+        return self.kind == "made" and is_collective(self.entry.type)
+
+    @property
     def key(self) -> str:
         """Key of the sentence in the locale files; its parameters are ``words``."""
+        if self.is_received:
+            return "dump.fault.received"
         alone = self.kind == "met" and self.entry.type == "Parameter"
         detail = "alone" if alone else self.origin.carrier or self.origin.gap
         return f"dump.fault.{self.kind}.{detail}" if detail else f"dump.fault.{self.kind}"
@@ -109,6 +117,8 @@ def find_faults(
 ) -> Report:
     """Find the fault of the earliest step that has one; with ``every``, those of all steps.
 
+    Of several ranks it is the one that did not receive it from another in a collective operation.
+
     Only the tensors needed to decide are read; the coverage is that of the steps searched.
     """
     report = Report(damage=list(dump.damage))
@@ -117,8 +127,11 @@ def find_faults(
             wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
             if wanted and step in dump.steps(rank):
                 _search_step(report, dump, rank, step, executor, cache)
-                if report.faults and not every:
+                if report.faults and not every and not report.faults[-1].is_received:
+                    report.faults = report.faults[-1:]  # those before it came from this rank
                     return report
+        if report.faults and not every:
+            break
     return report
 
 

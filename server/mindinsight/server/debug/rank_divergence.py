@@ -13,6 +13,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from mindinsight.server.debug.collectives import gives_all_the_same
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation.rules import canonical, number_text
 from mindinsight.server.debug.neighbours import Fingerprint, fingerprint
@@ -21,7 +22,6 @@ from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.types import Dump, Operator, TensorEntry
 
 MAX_TENSORS: Final = 200_000  # of all ranks of a step; beyond, ranks are not compared
-_COLLECTIVE: Final = ("allreduce", "allgather", "broadcast")  # beginnings of types with equal results
 _RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinomial", "exponential")
 _SHOWN: Final = 8  # ranks whose norms a sentence lists
 
@@ -103,12 +103,13 @@ def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
 def _diverging_slot(first: Sides, sides: Mapping[int, Sides]) -> str | None:
     """Output slot that differs although it should not."""
     outputs = first.get("output", {})
-    kind = canonical(next((result.entry.type for result in outputs.values()), ""))
+    operator_type = next((result.entry.type for result in outputs.values()), "")
+    kind = canonical(operator_type)
     if any(word in kind for word in _RANDOM):
         return None
     inputs = first.get("input", {})
     given_the_same = inputs and all(_equal("input", slot, sides) for slot in inputs)
-    if not given_the_same and not kind.startswith(_COLLECTIVE):
+    if not given_the_same and not gives_all_the_same(operator_type):
         return None
     return next((slot for slot in outputs if not _equal("output", slot, sides)), None)
 
