@@ -5,9 +5,7 @@ import pytest
 from mindinsight.server.debug.collectives import gives_all_the_same, is_collective
 
 
-@pytest.mark.parametrize(
-    "name", ["allreduce_", "AllReduce", "c10d::allgather_", "_allgather_base_"]
-)
+@pytest.mark.parametrize("name", ["allreduce_", "AllReduce", "c10d::allgather_", "_allgather_base_"])
 def test_these_give_all_ranks_the_same(name: str) -> None:
     assert gives_all_the_same(name)
 
