@@ -13,6 +13,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.client import reader
 from mindinsight.writer import SummaryRecord
+from tests.flight import unpack
 
 DATA = Path(__file__).parents[2] / "data" / "events"
 
@@ -122,3 +123,13 @@ def test_several_directories_are_listed_and_asked_by_name(run, base, tmp_path: P
     assert run("export", *where, "--output", tmp_path / "out")[0] == 0
     written = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.csv")}
     assert written == {"base/strange/scalars.csv", "lab/again/scalars.csv"}
+
+
+def test_an_alert_of_the_flight_recorder_is_listed_with_its_dump(run, tmp_path: Path) -> None:
+    unpack("nan_in_data", tmp_path)
+    _, out, _ = run("ls", "--summary-dir", tmp_path)
+    line = "./nan_in_data: step 25: Training fault: the loss is nan (dump ./nan_in_data/flight_dump, step 25)"
+    assert out.splitlines()[-1] == line
+    _, out, _ = run("ls", "--summary-dir", tmp_path, "--json")
+    first = json.loads(out)[0]["alerts"][0]
+    assert (first["step"], first["level"], first["dump"]) == (25, "error", "./nan_in_data/flight_dump")

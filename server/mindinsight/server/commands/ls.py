@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.damage_report import damage_count, damage_lines
 from mindinsight.server.commands.options import add_bases
-from mindinsight.server.commands.terminal import as_json, cell, say, table, terminal_width
+from mindinsight.server.commands.terminal import as_json, cell, printable, say, table, terminal_width
+from mindinsight.server.report.recorded_alerts import recorded_alerts
+from mindinsight.server.store.dump_ids import dump_id
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.run_state import state_of, torn_files
 
@@ -32,10 +34,14 @@ def ls(options: argparse.Namespace) -> int:
     """0: listed. 1: there is no such run, or a file is damaged (printed on standard error)."""
     summary, now = Summary(options.summary_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
+    dumps = {dump for run in summary.by_id().values() for dump in run.dumps}
     if options.json:
-        print(as_json(list(_run_json(runs, now))))
+        print(as_json(list(_run_json(runs, dumps, now))))
     else:
         print(table(_HEADS, (_row(run, now) for run in runs), terminal_width()))
+    for run in () if options.json else runs:
+        for line in _alert_lines(run, dumps):
+            print(printable(line))
     for run in runs:
         for line in damage_lines(run, now):
             say(line)
@@ -56,7 +62,15 @@ def _state_text(run: Run, now: float) -> str:
     return f"{text}, {damage} damaged" if damage else text
 
 
-def _run_json(runs: Iterable[Run], now: float) -> Iterator[dict[str, Any]]:
+def _alert_lines(run: Run, dumps: Container[str]) -> Iterator[str]:
+    """A line for each alert that has a dump: where it is, and the step to look at."""
+    for found in recorded_alerts(run):
+        dump = dump_id(run, found.content.dump, dumps)
+        if dump is not None:
+            yield f"{run.id}: step {found.step}: {found.content.title} (dump {dump}, step {found.step})"
+
+
+def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterator[dict[str, Any]]:
     for run in runs:
         yield {
             "run": run.id,
@@ -71,6 +85,15 @@ def _run_json(runs: Iterable[Run], now: float) -> Iterator[dict[str, Any]]:
                 for tag, series in sorted(run.scalars.items())
             },
             "others": {kind: sorted(tags) for kind, tags in run.references.items()},
+            "alerts": [
+                {
+                    "step": found.step,
+                    "level": found.content.level,
+                    "title": found.content.title,
+                    "dump": dump_id(run, found.content.dump, dumps),
+                }
+                for found in recorded_alerts(run)
+            ],
             "damage": damage_count(run, now),
             "unfinished": [file.name for file in torn_files(run, now)],
         }
