@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import mindinsight
+from mindinsight.writer.arrays import to_numpy
 from mindinsight.writer.capture import DumpRecorder
 from mindinsight.writer.capture.graph_recorder import TensorFacts
 from mindinsight.writer.capture.operator_call import OperatorCall
@@ -61,6 +62,11 @@ class Capture:
             self.on_error(error)
 
 
+def host_copy(tensor):
+    host = to_numpy(tensor)
+    return host._replace(values=np.array(host.values))
+
+
 @pytest.fixture(autouse=True)
 def backend(monkeypatch):
     """The module for PyTorch, without PyTorch."""
@@ -68,8 +74,17 @@ def backend(monkeypatch):
     def facts_of(tensor):
         return TensorFacts(id(tensor), tensor.shape, str(tensor.dtype))
 
+    def named_parameters(models):
+        for name, model in models.items():
+            yield from model.named_parameters(prefix=name)
+
     module = SimpleNamespace(
-        TorchCapture=Capture, facts_of=facts_of, compiled_modules=lambda models: list(models)[1:]
+        make_capture=Capture,
+        facts_of=facts_of,
+        host_copy=host_copy,
+        named_parameters=named_parameters,
+        unseen_regions=lambda models: list(models)[1:],
+        NUMBERS_PER_SCOPE=False,
     )
     monkeypatch.setitem(sys.modules, "mindinsight.writer.capture.torch_operators", module)
     monkeypatch.setattr(sys.modules["mindinsight.writer.capture"], "torch_operators", module, raising=False)
@@ -155,7 +170,7 @@ def test_several_networks_have_names_of_their_own(tmp_path: Path, caplog: pytest
         recorder.step()
     names = {entry.operator for entry in mindinsight.dump(tmp_path).tensors(0)}
     assert names == {"generator.weight", "discriminator.weight"}
-    assert "what torch.compile has compiled: discriminator" in caplog.text
+    assert "what is compiled: discriminator" in caplog.text
 
 
 def test_what_has_no_effect_and_what_fits_nothing_is_said_once(
@@ -208,7 +223,9 @@ def test_wrong_use_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.delenv("MINDSPORE_DUMP_CONFIG", raising=False)
     with pytest.raises(ValueError, match="give a path or an object, or set MINDSPORE_DUMP_CONFIG"):
         DumpRecorder(Network())
-    with pytest.raises(TypeError, match=r"a model is a torch.nn.Module, got builtins.int"):
+    with pytest.raises(
+        TypeError, match=r"a model is a torch.nn.Module or a mindspore.nn.Cell, got builtins.int"
+    ):
         DumpRecorder(3, {}, path=tmp_path)
     with pytest.raises(TypeError, match="there is no model"):
         DumpRecorder({}, {}, path=tmp_path)

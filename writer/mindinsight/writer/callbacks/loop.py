@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from mindinsight.writer.callbacks.automatic import automatic_callbacks
 from mindinsight.writer.callbacks.base import Callback
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class CallbackList(Callback):
 
     Takes one callback, a sequence of them, or None; a callback of MindSpore's will do as well. Raises
     TypeError for anything else. As a context manager it enters the callbacks in order and leaves them
-    in reverse, also on an error.
+    in reverse, also on an error. With ``MINDSPORE_DUMP_CONFIG`` set it also records that dump.
     """
 
     def __init__(self, callbacks: Callback | Sequence[Callback] | None = None) -> None:
@@ -28,7 +29,7 @@ class CallbackList(Callback):
             callbacks = [callbacks]  # type: ignore[list-item]
         elif not isinstance(callbacks, (list, tuple)) or not all(map(_is_callback, callbacks)):
             raise TypeError(f"callbacks must be a Callback or a list of them, got {callbacks!r}")
-        self._callbacks: list[Callback] = list(callbacks)
+        self._callbacks: list[Callback] = [*automatic_callbacks(), *callbacks]
         self._entered = ExitStack()
 
     def __enter__(self) -> CallbackList:

@@ -1,28 +1,27 @@
-"""Recorder of operator dumps for PyTorch, configured as MindSpore's own dump."""
+"""Recorder of operator dumps for PyTorch and MindSpore, configured as MindSpore's own dump."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from mindinsight.writer.arrays import HostArray, to_numpy
+from mindinsight.writer.arrays import HostArray
+from mindinsight.writer.capture.backends import backend_of, models_of
+from mindinsight.writer.capture.delegated_dump import delegate_dump
 from mindinsight.writer.capture.dump_config import VARIABLE, DumpConfig, load_config, parse_config
 from mindinsight.writer.capture.graph_recorder import GraphRecorder
 from mindinsight.writer.capture.kernel_filter import KernelFilter
 from mindinsight.writer.capture.operator_call import OperatorCall
 from mindinsight.writer.capture.write_queue import CAPACITY, WriteQueue
 from mindinsight.writer.dump.dump import Dump, DumpStep
-
-if TYPE_CHECKING:
-    import torch
 
 _log: Final = logging.getLogger(__name__)
 
@@ -37,19 +36,21 @@ class DumpRecorder:
                 recorder.step()
 
     ``config`` is the path of a ``data_dump.json`` or an object with its keys; by default the file that the
-    variable ``MINDSPORE_DUMP_CONFIG`` names. ``model`` is a ``torch.nn.Module``, or a mapping of names to
-    several that train together. The layout is MindSpore's synchronous one; graph and lines of code are those
-    of the first step that is dumped. Iterations that are not selected run without any of our code.
+    variable ``MINDSPORE_DUMP_CONFIG`` names. ``model`` is a ``torch.nn.Module`` or ``mindspore.nn.Cell``, or
+    a mapping of names to several that train together. In graph mode MindSpore writes the dump itself:
+    ``start`` writes its configuration, and has to come before the first compilation. The layout is
+    MindSpore's synchronous one; graph and lines of code are those of the first step that is dumped.
+    Iterations that are not selected run without any of our code.
 
     Tensors are copied in the training step and written by a thread; at most ``capacity`` bytes wait. With
-    ``limit``, tensors beyond so many bytes are left out and counted. What
-    fails while the training runs is logged once and ends the dump, never the training. Raises ConfigError for
+    ``limit``, tensors beyond so many bytes are left out and counted. What fails while the training runs is
+    logged once and ends the dump, never the training. Raises ConfigError for
     a configuration, TypeError for a model and ValueError where no configuration can be found.
     """
 
     def __init__(
         self,
-        model: torch.nn.Module | Mapping[str, torch.nn.Module],
+        model: Any,
         config: str | Path | Mapping[str, object] | None = None,
         path: str | Path | None = None,
         rank: int | None = None,
@@ -61,16 +62,11 @@ class DumpRecorder:
         self._left_out = 0
         self.config = _config(config, path)
         self._models = models_of(model)
+        self._backend = backend_of(self._models)
+        self.delegates = bool(getattr(self._backend, "delegates", lambda: False)())  # MindSpore writes it
         self._selects = self.config.selects()
         self._kernels = KernelFilter(self.config.kernels if self.config.dump_mode == 1 else ())
-        self._dump = Dump(
-            self.config.path,
-            self.config.net_name,
-            rank=rank,
-            saved_data=self.config.saved_data,
-            statistic_category=self.config.statistic_category,
-            settings=self.config.source,
-        )
+        self._dump = None if self.delegates else self._made_dump(rank)
         self._queue = WriteQueue(capacity)
         self._iteration = self.config.initial_iteration
         self._graph_written = False
@@ -79,8 +75,9 @@ class DumpRecorder:
         self._error: Exception | None = None
         self._step: DumpStep | None = None
         self._capture: Any = None
+        self._started = False
+        self._paused = False
         self._graph = GraphRecorder(self.config.net_name)
-        self._torch: Any = None
         self._announce()
 
     def __enter__(self) -> DumpRecorder:
@@ -97,20 +94,23 @@ class DumpRecorder:
 
     def start(self) -> None:
         """Begin with the first iteration; ``with`` does this. A second call is an error."""
-        if self._capture is not None:
+        if self._started:
             raise RuntimeError("this DumpRecorder has been started already")
-        from mindinsight.writer.capture import torch_operators
-
-        self._torch = torch_operators
-        if compiled := torch_operators.compiled_modules(self._models):
-            _log.warning("not in the dump is what torch.compile has compiled: %s", ", ".join(compiled))
-        self._capture = torch_operators.TorchCapture(self._models, self._observe, self._fail)
-        self._begin()
+        if self._dump is None:
+            delegate_dump(self.config, self._backend.has_compiled(), self._backend.device())
+        else:
+            if compiled := self._backend.unseen_regions(self._models):
+                _log.warning("not in the dump is what is compiled: %s", ", ".join(compiled))
+            self._capture = self._backend.make_capture(self._models, self._observe, self._fail)
+            self._begin()
+        self._started = True
 
     def step(self) -> None:
         """End an iteration: parameters are dumped as they are now, and the next iteration begins."""
-        if self._capture is None:
+        if not self._started:
             raise RuntimeError("step() was called before start(); use the recorder in a with block")
+        if self._capture is None:  # MindSpore counts its iterations itself
+            return
         self._end()
         self._iteration += 1
         self._begin()
@@ -122,6 +122,18 @@ class DumpRecorder:
         if error is not None:
             return f"{type(error).__name__}: {error}"
         return f"{self._left_out} tensors are beyond {self._limit} bytes" if self._left_out else ""
+
+    def pause(self) -> None:
+        """Leave out what runs from here to ``resume``, as what belongs to no step."""
+        if self._capture is not None and self._capture.running:
+            self._capture.stop()
+            self._paused = True
+
+    def resume(self) -> None:
+        """Capture again after ``pause``."""
+        if self._paused:
+            self._paused = False
+            self._capture.start()
 
     def close(self) -> None:
         """End the dump and wait until it is written; an unfinished iteration stays as far as it came."""
@@ -136,6 +148,17 @@ class DumpRecorder:
         if self._queue.dropped:
             _log.error("%d tensors are missing in the dump %s", self._queue.dropped, self.config.path)
 
+    def _made_dump(self, rank: int | None) -> Dump:
+        return Dump(
+            self.config.path,
+            self.config.net_name,
+            rank=rank,
+            saved_data=self.config.saved_data,
+            statistic_category=self.config.statistic_category,
+            settings=self.config.source,
+            graph_id=getattr(self._backend, "OWN_GRAPH", 0) if os.environ.get(VARIABLE) else 0,
+        )
+
     def _announce(self) -> None:
         if self.config.without_effect:
             names = ", ".join(self.config.without_effect)
@@ -144,9 +167,10 @@ class DumpRecorder:
     def _begin(self) -> None:
         if self._queue.error is not None or self._failed or not self._selects(self._iteration):
             return
-        facts = self._torch.facts_of
-        parameters = [(name, facts(tensor)) for name, tensor in self._parameters()]
-        self._graph = GraphRecorder(self.config.net_name, parameters)
+        facts = self._backend.facts_of
+        parameters = [(name, facts(tensor)) for name, tensor in self._backend.named_parameters(self._models)]
+        per_scope = self._backend.NUMBERS_PER_SCOPE
+        self._graph = GraphRecorder(self.config.net_name, parameters, per_scope)
         self._capture.start()
 
     def _end(self) -> None:
@@ -157,7 +181,7 @@ class DumpRecorder:
             return
         try:
             if self.config.input_output != 1 and not self.config.op_debug_mode:
-                for name, tensor in self._parameters():
+                for name, tensor in self._backend.named_parameters(self._models):
                     if self._kernels(name):
                         self._put("Parameter", name, "output", 0, self._copied(tensor))
             self._write_graph()
@@ -165,14 +189,10 @@ class DumpRecorder:
             self._fail(error)
         self._step = None
 
-    def _parameters(self) -> Iterable[tuple[str, Any]]:
-        for model_name, model in self._models.items():
-            yield from model.named_parameters(prefix=model_name)
-
     def _observe(self, call: OperatorCall) -> Callable[[Sequence[Any]], None] | None:
         """Take the inputs of an operator before it runs; the answer takes its outputs."""
-        facts = self._torch.facts_of
-        name = self._graph.operator(call.type, call.scope, [facts(item) for item in call.inputs], call.stack)
+        facts = [fact for fact in map(self._backend.facts_of, call.inputs) if fact is not None]
+        name = self._graph.operator(call.type, call.scope, facts, call.stack)
         wanted = self._kernels(name)
         takes_inputs = wanted and self.config.input_output != 2
         inputs = [self._copied(item) for item in call.inputs] if takes_inputs else []
@@ -181,7 +201,7 @@ class DumpRecorder:
     def _finish(
         self, kind: str, name: str, wanted: bool, inputs: Sequence[HostArray | None], outputs: Sequence[Any]
     ) -> None:
-        self._graph.outputs([self._torch.facts_of(item) for item in outputs])
+        self._graph.outputs([self._backend.facts_of(item) for item in outputs])
         if not wanted:
             return
         mode = self.config.op_debug_mode
@@ -205,7 +225,7 @@ class DumpRecorder:
             self._put(kind, name, io, slot, host)
 
     def _put(self, kind: str, name: str, io: str, slot: int, host: HostArray | None) -> None:
-        if host is None:
+        if host is None or self._dump is None:
             return
         self._bytes += host.values.nbytes
         if self._limit is not None and self._bytes > self._limit:
@@ -218,17 +238,16 @@ class DumpRecorder:
 
     def _copied(self, tensor: Any) -> HostArray | None:
         """A tensor as it is now, on the host; None for one that has no values, as on the meta device."""
-        if tensor.device.type == "meta":
-            return None
-        self._dump.take_origin(tensor)
-        host = to_numpy(tensor)
-        return host._replace(values=np.array(host.values, order="C"), shared=False) if host.shared else host
+        host: HostArray | None = self._backend.host_copy(tensor)
+        if host is not None and self._dump is not None:
+            self._dump.take_origin(tensor)
+        return host
 
     def _write_graph(self) -> None:
-        if not self._graph_written and self._queue.error is None:
+        if not self._graph_written and self._queue.error is None and self._dump is not None:
             self._graph_written = True
-            content = self._graph.serialised()
-            self._queue.put(lambda: self._dump.graph(content), len(content))
+            content, dump = self._graph.serialised(), self._dump
+            self._queue.put(lambda: dump.graph(content), len(content))
 
     def _fail(self, error: Exception) -> None:
         if self._failed:
@@ -249,16 +268,3 @@ def _config(config: str | Path | Mapping[str, object] | None, path: str | Path |
         return parse_config(settings)
     loaded = load_config(config)
     return loaded if path is None else replace(loaded, path=Path(path).absolute())
-
-
-def models_of(model: Any) -> dict[str, Any]:
-    """Networks by name; the name of a single one is empty. Raises TypeError for anything else."""
-    models = dict(model) if isinstance(model, Mapping) else {"": model}
-    for value in models.values():
-        if not hasattr(value, "named_modules"):
-            raise TypeError(
-                f"a model is a torch.nn.Module, got {type(value).__module__}.{type(value).__qualname__}"
-            )
-    if not models:
-        raise TypeError("there is no model to record")
-    return models

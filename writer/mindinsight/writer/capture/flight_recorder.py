@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from mindinsight.writer.alerts import Level
-from mindinsight.writer.capture.dump_recorder import DumpRecorder, models_of
+from mindinsight.writer.capture.backends import models_of
+from mindinsight.writer.capture.dump_recorder import DumpRecorder
 from mindinsight.writer.capture.health import HealthRecord
 from mindinsight.writer.capture.jump_detector import JumpDetector
 from mindinsight.writer.capture.rank_signs import FINE, OWN, SHARED, SILENT, Examined, combined

@@ -24,12 +24,15 @@ class TensorFacts(NamedTuple):
 class GraphRecorder:
     """Names for the operators of a step, and their graph.
 
-    An operator is ``<scope>/<type>-op<n>``, n counting the operators of a type in a step, so an operator has
-    the same name in every step that runs the same operators.
+    An operator is ``<scope>/<type>-op<n>``, n counting the operators of a type in a step, with ``per_scope``
+    those in a scope, so an operator has the same name in every step that runs the same operators.
     """
 
-    def __init__(self, name: str, parameters: Iterable[tuple[str, TensorFacts]] = ()) -> None:
+    def __init__(
+        self, name: str, parameters: Iterable[tuple[str, TensorFacts]] = (), per_scope: bool = False
+    ) -> None:
         self._builder = GraphBuilder(name)
+        self._per_scope = per_scope
         self._counts: Counter[str] = Counter()
         self._parameters = {facts.key: (label, facts) for label, facts in parameters}
         self._nodes: dict[Hashable, str] = {}  # what holds a tensor now -> node, parameter or input
@@ -40,14 +43,15 @@ class GraphRecorder:
         self, kind: str, scope: str, inputs: Sequence[TensorFacts], stack: Sequence[CodeLine] = ()
     ) -> str:
         """Full name of an operator that is about to run. Its outputs come with ``outputs``."""
-        number = self._counts[kind]
-        self._counts[kind] += 1
-        self._pending = (kind, scope, [self._source(facts) for facts in inputs], tuple(stack))
+        counted = f"{scope}/{kind}" if self._per_scope else kind
+        number = self._counts[counted]
+        self._counts[counted] += 1
+        self._pending = (kind, scope, number, [self._source(facts) for facts in inputs], tuple(stack))
         return f"{scope}/{kind}-op{number}"
 
     def outputs(self, outputs: Sequence[TensorFacts]) -> None:
         """Add the operator named last to the graph, with what came out."""
-        kind, scope, sources, stack = self._pending
+        kind, scope, number, sources, stack = self._pending
         types = [(list(facts.shape), facts.dtype) for facts in outputs]
         shape, dtype = types[0] if types else (None, "")
         with self._builder.scope(f"/{scope}"):
@@ -58,6 +62,7 @@ class GraphRecorder:
                 dtype,
                 several=types if len(types) > 1 else None,
                 source_lines=[_text(line) for line in stack],
+                number=number,
             )
         for facts in outputs:
             self._nodes[facts.key] = node

@@ -13,14 +13,18 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import torch
 from torch.nn.modules import module as module_hooks
 from torch.optim import optimizer as optimizer_hooks
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from mindinsight.writer.arrays import HostArray, to_numpy
 from mindinsight.writer.capture.graph_recorder import TensorFacts
 from mindinsight.writer.capture.operator_call import PREFIXES, CodeLine, Observer, OperatorCall, Phase
+
+NUMBERS_PER_SCOPE: Final = False  # operators of a type are counted in the whole step
 
 _MARK: Final = "mindinsight"  # key in the metadata of autograd's nodes
 _STACK_DEPTH: Final = 8  # lines of the user's code
@@ -227,7 +231,28 @@ def _identity(tensor: torch.Tensor, dtype: str, shape: tuple[int, ...]) -> Hasha
     return id(tensor), dtype, shape
 
 
-def compiled_modules(models: Mapping[str, torch.nn.Module]) -> list[str]:
+def make_capture(
+    models: Mapping[str, torch.nn.Module], observer: Observer, on_error: Callable[[Exception], None]
+) -> TorchCapture:
+    """Capture of the networks' operators."""
+    return TorchCapture(models, observer, on_error)
+
+
+def host_copy(tensor: torch.Tensor) -> HostArray | None:
+    """A tensor as it is now, on the host; None for one that has no values, as on the meta device."""
+    if tensor.device.type == "meta":
+        return None
+    host = to_numpy(tensor)
+    return host._replace(values=np.array(host.values, order="C"), shared=False) if host.shared else host
+
+
+def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Parameters of all networks; several networks' begin with the network's name."""
+    for model_name, model in models.items():
+        yield from model.named_parameters(prefix=model_name)
+
+
+def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
     """Names of modules that torch.compile has taken: what runs inside them is not seen."""
     return [
         name or "the network"

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from mindinsight.writer import alerts, ranks
-from mindinsight.writer.callbacks import Callback, RunContext
+from mindinsight.writer.callbacks import Callback, CallbackList, RunContext
 from mindinsight.writer.collector import lineage_facts, options, training_objects, values
 from mindinsight.writer.collector.options import CollectedKinds
 from mindinsight.writer.collector.schedule import Schedule, everything
@@ -84,9 +84,12 @@ class SummaryCollector(Callback):
         run = ranks.directory_of(Path(summary_dir), rank)
         self._path = WeightPath(run, self._collected.collect_landscape)
         self._kinds = _kinds(self._collected)
+        self._automatic = CallbackList([])  # what variables of the environment ask for
 
     def __enter__(self) -> SummaryCollector:
         self._depth += 1  # the evaluation inside a fit enters again
+        if self._depth == 1:
+            self._automatic.__enter__()
         self._open()
         return self
 
@@ -94,6 +97,8 @@ class SummaryCollector(Callback):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._depth -= 1
+        if self._depth == 0:
+            self._automatic.__exit__(kind, error, trace)
         if self._depth == 0 and self._record is not None:
             self._record.__exit__(kind, error, trace)  # may leave what is known of a failed run
             self._record = None
@@ -110,15 +115,20 @@ class SummaryCollector(Callback):
             raise ValueError(f"mode must be 'train' or 'eval', got {arguments.get('mode')!r}")
         self._open()
         if arguments["mode"] == "train":
+            self._automatic.on_train_begin(run_context)
             self._recorded = None
             self._schedule = Schedule(self._every, self._tensor_every, _total(arguments))
             if self._collected.collect_graph and not self._run_recorded:
                 self._graph = observed_graph(arguments.get("train_network") or arguments.get("network"))
 
+    def step_begin(self, run_context: RunContext) -> None:
+        self._automatic.on_train_step_begin(run_context)
+
     def step_end(self, run_context: RunContext) -> None:
         arguments = run_context.original_args()
         if arguments.get("mode") != "train":
             return
+        self._automatic.on_train_step_end(run_context)
         self._step = _step(arguments)
         if self._recorded is None:
             self._record_run(arguments)
@@ -142,6 +152,7 @@ class SummaryCollector(Callback):
     def end(self, run_context: RunContext) -> None:
         arguments = run_context.original_args()
         if arguments.get("mode") == "train":
+            self._automatic.on_train_end(run_context)
             if self._collected.collect_train_lineage:
                 self._add("train_lineage", lineage_facts.training(arguments))
             self._path.end(arguments)

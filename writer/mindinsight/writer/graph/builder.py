@@ -74,11 +74,13 @@ class GraphBuilder:
         attributes: Mapping[str, object] | None = None,
         several: Sequence[tuple[Shape, str]] | None = None,
         source_lines: Sequence[str] = (),
+        number: int | None = None,
     ) -> str:
         """An operator with its inputs and the type of its output; returns its name.
 
         ``several`` gives shape and type of each output when there is more than one; ``source_lines`` the code
-        it comes from, innermost first, as "# In file net.py:11, 0~15/x = self.fc(x)/".
+        it comes from, innermost first, as "# In file net.py:11, 0~15/x = self.fc(x)/"; ``number`` the ``n``
+        of the full name, by default the count of nodes of this type before.
         Raises ValueError for an input that is not in the graph yet.
         """
         if unknown := [name for name in inputs if name not in self._names]:
@@ -86,7 +88,7 @@ class GraphBuilder:
         scope = "/".join(self._scope)
         name = str(len(self._graph.node) + 1)
         node = self._graph.node.add(name=name, op_type=op_type, scope=scope)
-        node.full_name = f"{scope}/{op_type}-op{self._counts[op_type]}"
+        node.full_name = f"{scope}/{op_type}-op{self._counts[op_type] if number is None else number}"
         self._counts[op_type] += 1
         node.output_type.CopyFrom(tensor_type(shape, dtype) if several is None else tuple_type(several))
         for source in inputs:
